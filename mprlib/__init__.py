@@ -1,0 +1,28 @@
+"""Multi-group proportional representation in retrieval: measure it, bound it, certify it.
+
+Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval", NeurIPS 2024.
+"""
+
+from mprlib.api import measure, select, sweep
+from mprlib.errors import InputError, MprError, SolverError
+from mprlib.measurement import Group, Measurement, Witness
+from mprlib.problem import Problem
+from mprlib.registry import FUNCTION_CLASSES, METHODS
+from mprlib.selection import Selection, Status
+
+__all__ = [
+    "FUNCTION_CLASSES",
+    "METHODS",
+    "Group",
+    "InputError",
+    "Measurement",
+    "MprError",
+    "Problem",
+    "Selection",
+    "SolverError",
+    "Status",
+    "Witness",
+    "measure",
+    "select",
+    "sweep",
+]

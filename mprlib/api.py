@@ -1,0 +1,58 @@
+"""The verbs: measure a selection, select one, sweep a parameter."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from mprlib import registry
+from mprlib.errors import InputError
+from mprlib.measurement import Measurement
+from mprlib.measuring import measure_with
+from mprlib.problem import Problem
+from mprlib.selection import Selection
+
+
+def measure(problem: Problem, items: ArrayLike, function_class: str = "linear", **settings: Any) -> Measurement:
+    """Largest gap any function in the class sees between a selection and the reference.
+
+    Shapes:  items (any number,), positions in the pool, distinct.
+    Returns: the value with its upper bound, chi, and the witness that attains it.
+    Raises:  InputError for items that are empty, repeated or out of range, and for an unknown
+             class or setting.
+    Source:  MPR paper, Definition 1 and Propositions 3, 4.
+    """
+    return measure_with(problem, problem.checked_items(items), registry.function_class(function_class, **settings))
+
+
+def select(
+    problem: Problem, method: str, value: Any = None, function_class: str = "linear", **extras: Any
+) -> Selection:
+    """One selection of k items by a registered method.
+
+    value is the method's parameter (rho for mopr*, lambda for mmr, None where there is none).
+    extras are the method's own keywords, or settings of the function class.
+    Raises:  InputError for an unknown method, class, keyword or a value that the method refuses.
+    """
+    return sweep(problem, method, [value], function_class, **extras)[0]
+
+
+def sweep(
+    problem: Problem, method: str, values: Sequence[Any], function_class: str = "linear", **extras: Any
+) -> list[Selection]:
+    """One Selection a value, in the order given; shared work is done once.
+
+    Raises:  InputError as for `select`.
+    """
+    chosen = registry.method(method)
+    keywords = list(inspect.signature(chosen.sweep).parameters)[3:]
+    own = {name: extra for name, extra in extras.items() if name in keywords}
+    settings = {name: extra for name, extra in extras.items() if name not in keywords}
+    oracle = registry.function_class(function_class, **settings).bind(problem)
+    values = list(values)
+    if not values:
+        raise InputError("values is empty: at least one value of the parameter is expected")
+    return chosen.sweep(problem, oracle, values, **own)

@@ -1,0 +1,1 @@
+"""Methods that the paper compares with, one file each; none of them bounds MPR."""

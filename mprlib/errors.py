@@ -1,0 +1,13 @@
+"""What can go wrong, by whose fault."""
+
+
+class MprError(Exception):
+    """Base of every error that mprlib raises on purpose."""
+
+
+class InputError(MprError, ValueError):
+    """An argument is unusable; the message names the argument and what was expected."""
+
+
+class SolverError(MprError, RuntimeError):
+    """A numerical solver gave no usable answer, twice; the message carries its status."""

@@ -1,0 +1,40 @@
+"""Classes that are unit balls: MPR is the Euclidean norm of a difference of mean features.
+
+With features phi_g in R^r for each cell, the class {c_g = phi_g . u, |u| <= 1} has
+MPR = | sum_g (p_g - q_g) phi_g |, attained at u along that vector. The linear and the saturated
+class under C' and every kernel's unit ball have this form; the optimiser needs no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mprlib.cells import Cells
+from mprlib.function_classes.base import WorstCase
+from mprlib.problem import FloatArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Ball:
+    """Oracle of a unit ball.
+
+    Shapes:  features (G, r); reference_mean (r,) = sum_g q_g features_g.
+    """
+
+    cells: Cells
+    features: FloatArray
+    reference_mean: FloatArray
+
+    @classmethod
+    def of(cls, cells: Cells, features: FloatArray) -> Ball:
+        """The ball of these features (G, r)."""
+        return cls(cells=cells, features=features, reference_mean=cells.reference_shares @ features)
+
+    def worst_case(self, weights: FloatArray) -> WorstCase:
+        """Exact: the norm of the features' mean difference, and the function along it."""
+        difference = self.cells.differences(weights) @ self.features
+        value = float(np.linalg.norm(difference))
+        direction = difference / value if value > 0 else difference
+        return WorstCase(value=value, upper_bound=value, is_exact=True, function=self.features @ direction)

@@ -1,0 +1,70 @@
+"""The protocol of a function class, and the normalisation C' that most classes share.
+
+A class is a bag of settings. Bound to a problem it becomes an oracle, which holds what does not
+depend on the selection (cells, factorisations) and answers one question: which function of the
+class sees the largest gap between these pool weights and the reference?
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from mprlib.cells import Cells
+from mprlib.problem import FloatArray, Problem
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class WorstCase:
+    """The function that sees the largest gap found.
+
+    Shapes:  function (G,), its values on the oracle's cells, signed and scaled so that
+             sum_g (p_g - q_g) function_g = value >= 0. As a cut of the optimiser it says: every
+             selection p with MPR <= rho has sum_g (p_g - q_g) function_g <= rho.
+    upper_bound is proven for the whole class; it equals value where is_exact.
+    """
+
+    value: float
+    upper_bound: float
+    is_exact: bool
+    function: FloatArray
+
+
+class Oracle(Protocol):
+    """A function class bound to a problem."""
+
+    cells: Cells
+
+    def worst_case(self, weights: FloatArray) -> WorstCase:
+        """The largest gap under pool weights (n,) that sum to 1; they may be fractional."""
+        ...
+
+
+class FunctionClass(Protocol):
+    """Settings of a class. Fields of the dataclass are the keywords of `measure`.
+
+    is_normalised: the class is scaled as C' (its values have a chi and lie below saturated).
+    """
+
+    name: ClassVar[str]
+    is_normalised: ClassVar[bool]
+
+    def bind(self, problem: Problem) -> Oracle:
+        """The oracle of this class for one problem."""
+        ...
+
+
+def normalised(problem: Problem, cells: Cells, differences: FloatArray, raw: FloatArray) -> tuple[float, FloatArray]:
+    """Value and scaled function (G,) of a raw function (G,) under C'.
+
+    The zero function has value 0: it sees no gap, and there is no scale to give it.
+    Source:  MPR paper, Proposition 3, in cells.
+    """
+    norm = np.sqrt(np.sum(cells.masses * raw**2))
+    if norm == 0:
+        return 0.0, np.zeros_like(raw)
+    function = raw * (np.sqrt(problem.scale) / norm)
+    value = float(differences @ function)
+    return (value, function) if value >= 0 else (-value, -function)

@@ -1,0 +1,99 @@
+"""Named groups: every intersection of the levels of up to d attributes.
+
+The one class whose value reads without a footnote: the largest difference between a group's share
+of the selection and its share of the reference, a fraction of 1. Its rho is in the same unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from mprlib.cells import Cells, cells_of
+from mprlib.errors import InputError
+from mprlib.function_classes.base import WorstCase
+from mprlib.naming import attribute_levels
+from mprlib.problem import FloatArray, Problem
+
+# Past this, labels are continuous and a group is a single value: binning is the caller's choice.
+LARGEST_GROUP_COUNT = 100_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Groups:
+    """Indicators of intersections of at most `max_attributes` attributes.
+
+    signed: functions with values {-1, +1} instead of {0, 1}; every gap doubles.
+    """
+
+    name: ClassVar[str] = "groups"
+    is_normalised: ClassVar[bool] = False
+
+    max_attributes: int = 2
+    signed: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.max_attributes, bool) or not isinstance(self.max_attributes, int) or self.max_attributes < 1:
+            raise InputError(f"max_attributes is {self.max_attributes!r}: a whole number of at least 1 is expected")
+
+    def bind(self, problem: Problem) -> GroupsOracle:
+        """The oracle over all groups that hold at least one cell.
+
+        Raises:  InputError when the labels make more than 100,000 groups.
+        """
+        return problem.cached(("groups", self), lambda: self._build(problem))
+
+    def _build(self, problem: Problem) -> GroupsOracle:
+        cells = cells_of(problem)
+        levels = attribute_levels(problem, cells.labels)
+        names: list[str] = []
+        members: list[FloatArray] = []
+        for size in range(1, min(self.max_attributes, len(levels)) + 1):
+            for attributes in combinations(levels, size):
+                code, group_names = _intersections([levels[name] for name in attributes])
+                if len(names) + len(group_names) > LARGEST_GROUP_COUNT:
+                    raise InputError(
+                        f"labels make more than {LARGEST_GROUP_COUNT} groups of {attributes}: "
+                        "bin continuous attributes before naming groups"
+                    )
+                names += group_names
+                members.append(code[None, :] == np.arange(len(group_names))[:, None])
+        return GroupsOracle(cells=cells, names=tuple(names), members=np.concatenate(members), signed=self.signed)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class GroupsOracle:
+    """Exact by enumeration.
+
+    Shapes:  members (groups, G) bool; names (groups,), "attribute=level & attribute=level".
+    """
+
+    cells: Cells
+    names: tuple[str, ...]
+    members: FloatArray
+    signed: bool
+
+    def worst_case(self, weights: FloatArray) -> WorstCase:
+        """The group with the largest gap, first by name order on ties."""
+        differences = self.cells.differences(weights)
+        gaps = self.members @ differences
+        worst = int(np.argmax(np.abs(gaps)))
+        indicator = self.members[worst].astype(float)
+        function = np.where(gaps[worst] < 0, -1.0, 1.0) * (2 * indicator - 1 if self.signed else indicator)
+        value = float(differences @ function)
+        return WorstCase(value=value, upper_bound=value, is_exact=True, function=function)
+
+    def shares(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Each group's share selected and share in the reference, (groups,) both."""
+        return self.members @ self.cells.shares(weights), self.members @ self.cells.reference_shares
+
+
+def _intersections(levels: list[list[str]]) -> tuple[np.ndarray, list[str]]:
+    """Code (G,) of each cell's intersection, and the names of the codes in order of first sight."""
+    joined = [" & ".join(parts) for parts in zip(*levels)]
+    codes: dict[str, int] = {}
+    code = np.array([codes.setdefault(name, len(codes)) for name in joined])
+    return code, list(codes)

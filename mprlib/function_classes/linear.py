@@ -1,0 +1,69 @@
+"""Linear functions of the labels, normalised as C'.
+
+Proposition 4 in whitened form. Let X_g be a cell's label row and t_g = (p_g - q_g) / sqrt(N_g).
+The best linear function is the projection of t on the column space of sqrt(N) X, so with an
+orthonormal basis U (G, r) of that space
+
+    MPR = sqrt(D) |U' t| = | sum_g (p_g - q_g) phi_g |,   phi_g = sqrt(D) U_g / sqrt(N_g).
+
+Only the column space enters: no recoding of the columns by an invertible matrix changes it, and
+rank-deficient labels (two full one-hot attributes) are no special case. The paper's thin SVD
+returns arbitrary vectors for zero singular values there and overstates MPR up to 3.7 times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mprlib.cells import Cells, cells_of
+from mprlib.function_classes.ball import Ball
+from mprlib.problem import FloatArray, Problem
+
+# A direction this much shorter than the longest, columns scaled to norm 1, is rounding: numerical
+# rank in double precision, for singular values and for the eigenvalues of a Gram matrix.
+RANK_TOLERANCE = 1e-10
+GRAM_TOLERANCE = 1e-12
+# Above this many cells a row, the Gram matrix's l x l eigenproblem replaces the SVD of G x l:
+# as fast as a product, at half the digits, which continuous labels do not need.
+LARGEST_SVD_CELLS = 4096
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Linear:
+    """All linear functions of the labels, without intercept (as the paper's oracle fits them)."""
+
+    name: ClassVar[str] = "linear"
+    is_normalised: ClassVar[bool] = True
+
+    def bind(self, problem: Problem) -> Ball:
+        """The ball of whitened features; rank r <= l.
+
+        Source:  MPR paper, Proposition 4.
+        """
+        return problem.cached(("linear",), lambda: self._build(problem))
+
+    def _build(self, problem: Problem) -> Ball:
+        cells = cells_of(problem)
+        basis = column_space(cells)
+        return Ball.of(cells, basis * np.sqrt(problem.scale / cells.masses)[:, None])
+
+
+def column_space(cells: Cells) -> FloatArray:
+    """Orthonormal basis (G, r) of the column space of sqrt(N) X.
+
+    Columns are scaled to norm 1 first: the space does not depend on their scale, a cut-off does.
+    """
+    weighted = np.sqrt(cells.masses)[:, None] * cells.labels
+    norms = np.linalg.norm(weighted, axis=0)
+    weighted = weighted[:, norms > 0] / norms[norms > 0]
+    if weighted.shape[1] == 0:
+        return np.zeros((cells.size, 0))
+    if cells.size <= LARGEST_SVD_CELLS:
+        left, singular, _ = np.linalg.svd(weighted, full_matrices=False)
+        return left[:, singular > RANK_TOLERANCE * singular[0]]
+    eigenvalues, vectors = np.linalg.eigh(weighted.T @ weighted)
+    kept = eigenvalues > GRAM_TOLERANCE * eigenvalues[-1]
+    return weighted @ (vectors[:, kept] / np.sqrt(eigenvalues[kept]))

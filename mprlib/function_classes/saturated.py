@@ -1,0 +1,45 @@
+"""All functions of the labels under C'; the ceiling of every normalised class.
+
+MPR^2 = D sum_g (p_g - q_g)^2 / N_g. With continuous labels each row is a cell and the value
+approaches 1 whatever is selected, so it then says nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mprlib.cells import Cells, cells_of
+from mprlib.function_classes.base import WorstCase
+from mprlib.problem import FloatArray, Problem
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Saturated:
+    """Every function of the labels, scaled as C'."""
+
+    name: ClassVar[str] = "saturated"
+    is_normalised: ClassVar[bool] = True
+
+    def bind(self, problem: Problem) -> SaturatedOracle:
+        """The oracle on the problem's cells."""
+        return SaturatedOracle(cells=cells_of(problem), scale=problem.scale)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class SaturatedOracle:
+    """Exact; the best function is (p_g - q_g) / N_g, scaled."""
+
+    cells: Cells
+    scale: float
+
+    def worst_case(self, weights: FloatArray) -> WorstCase:
+        """sqrt(D sum (p - q)^2 / N) and the function that attains it."""
+        differences = self.cells.differences(weights)
+        raw = differences / self.cells.masses
+        square = float(differences @ raw)
+        value = np.sqrt(self.scale * square)
+        function = raw * np.sqrt(self.scale / square) if square > 0 else raw
+        return WorstCase(value=float(value), upper_bound=float(value), is_exact=True, function=function)

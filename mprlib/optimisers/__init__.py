@@ -1,0 +1,1 @@
+"""Retrieval that maximises similarity under a bound on MPR."""

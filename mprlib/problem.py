@@ -1,0 +1,246 @@
+"""One retrieval problem: what may be shown, for which k, compared with whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mprlib.errors import InputError
+
+FloatArray = NDArray[np.floating]
+IntArray = NDArray[np.integer]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Problem:
+    """A pool of n scored items, a reference population of m rows, and k, the number to return.
+
+    Shapes:  scores (n,), cosine similarity of each item to the query.
+             labels (n, l) and reference (m, l), the same l columns in any encoding.
+             reference_weights (m,), non-negative; stored divided by their sum. Default uniform.
+             embeddings (n, d) and query (d,), used as given, never re-normalised.
+             item_ids (n,), distinct; ties in score are broken by them (by position without ids).
+             label_names (l,), distinct, as "attribute=level" for one-hot columns.
+    attributes maps a name to the columns that form one attribute; a column that no attribute
+    claims is an attribute of its own. reference_size states the effective m where the reference
+    is a statement of shares and not a sample; by default 1 / sum(w^2), which is m when uniform.
+
+    Raises:  InputError naming the argument, for NaN, infinite values, wrong shapes, k outside
+             [1, n], an empty reference, repeated ids, bad weights.
+    Source:  MPR paper, section 2: pool D_R, reference D_C.
+    """
+
+    scores: FloatArray
+    labels: FloatArray
+    reference: FloatArray
+    k: int
+    reference_weights: FloatArray | None = None
+    attributes: Mapping[str, Sequence[int]] | None = None
+    embeddings: FloatArray | None = None
+    query: FloatArray | None = None
+    item_ids: NDArray | None = None
+    label_names: Sequence[str] | None = None
+    reference_size: float | None = None
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)
+
+        put("scores", _finite("scores", self.scores, ndim=1))
+        put("labels", _finite("labels", self.labels, ndim=2))
+        put("reference", _finite("reference", self.reference, ndim=2))
+        n, width = self.labels.shape
+        if n == 0:
+            raise InputError("scores is empty: the pool needs at least one item")
+        _expect_length("scores", self.scores, n, "labels has that many rows")
+        if width == 0:
+            raise InputError("labels has no columns: at least one is needed to speak of a group")
+        if self.reference.shape[0] == 0:
+            raise InputError("reference is empty: it needs at least one row")
+        if self.reference.shape[1] != width:
+            raise InputError(
+                f"reference has {self.reference.shape[1]} columns, labels has {width}: "
+                "both must hold the same label columns"
+            )
+        put("k", _checked_k(self.k, n))
+        put("reference_weights", _checked_weights(self.reference_weights, self.reference.shape[0]))
+        put("label_names", _checked_names(self.label_names, width))
+        put("attributes", _checked_attributes(self.attributes, self.label_names))
+        put("item_ids", _checked_ids(self.item_ids, n))
+        if self.embeddings is not None:
+            put("embeddings", _finite("embeddings", self.embeddings, ndim=2, dtype=None))
+            _expect_length("embeddings", self.embeddings, n, "labels has that many rows")
+        if self.query is not None:
+            put("query", _finite("query", self.query, ndim=1, dtype=None))
+            if self.embeddings is not None:
+                _expect_length("query", self.query, self.embeddings.shape[1], "embeddings has that many columns")
+        if self.reference_size is not None and not (np.isfinite(self.reference_size) and self.reference_size > 0):
+            raise InputError(f"reference_size is {self.reference_size}: a positive number is expected")
+
+    @property
+    def n(self) -> int:
+        """Number of items in the pool."""
+        return self.labels.shape[0]
+
+    @property
+    def m(self) -> float:
+        """Effective number of reference rows: the stated size, or 1 / sum(w^2)."""
+        if self.reference_size is not None:
+            return float(self.reference_size)
+        return float(1.0 / np.sum(self.reference_weights**2))
+
+    @property
+    def scale(self) -> float:
+        """D = mk/(m+k): the squared norm that functions of the normalised class C' have.
+
+        Source:  MPR paper, Proposition 3.
+        """
+        return self.m * self.k / (self.m + self.k)
+
+    @property
+    def best_first(self) -> IntArray:
+        """Positions (n,) by falling score, ties by item id."""
+        return self.cached("best_first", self._best_first)
+
+    def ranked(self, items: ArrayLike) -> IntArray:
+        """The given positions in the pool's order: best first, ties by item id."""
+        items = np.asarray(items, dtype=np.intp)
+        return items[np.argsort(self.cached("rank", self._rank)[items])]
+
+    def checked_items(self, items: ArrayLike) -> IntArray:
+        """A selection as distinct positions in the pool.
+
+        Raises:  InputError when it is empty, repeats an item or leaves the pool.
+        """
+        array = np.asarray(items)
+        if array.ndim != 1 or array.size == 0:
+            raise InputError("items is empty or not one-dimensional: a list of positions in the pool is expected")
+        if array.dtype.kind not in "iu":
+            raise InputError(f"items has dtype {array.dtype}: whole positions in the pool are expected")
+        outside = (array < 0) | (array >= self.n)
+        if outside.any():
+            raise InputError(f"items holds {array[outside][0]}, outside the pool's positions 0 to {self.n - 1}")
+        if np.unique(array).size != array.size:
+            raise InputError("items repeats a position: each item can be returned once")
+        return array.astype(np.intp)
+
+    def cached(self, key: Any, build: Callable[[], T]) -> T:
+        """What `build` returns, computed once for this problem."""
+        if key not in self._cache:
+            self._cache[key] = build()
+        return self._cache[key]
+
+    def _best_first(self) -> IntArray:
+        ids = np.arange(self.n) if self.item_ids is None else self.item_ids
+        return np.lexsort((ids, -self.scores))
+
+    def _rank(self) -> IntArray:
+        rank = np.empty(self.n, dtype=np.intp)
+        rank[self.best_first] = np.arange(self.n)
+        return rank
+
+
+def _finite(name: str, value: ArrayLike, *, ndim: int, dtype: Any = np.float64) -> FloatArray:
+    """A read-only float array of that many dimensions; embeddings keep their own float type."""
+    try:
+        array = np.asarray(value, dtype=dtype)
+        if array.dtype.kind != "f":
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} cannot be read as numbers: {error}") from None
+    if array.ndim != ndim:
+        raise InputError(f"{name} has shape {array.shape}: {ndim} dimension{'s' * (ndim > 1)} expected")
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{name} holds {array[place]} at {place if ndim > 1 else place[0]}: finite numbers are expected")
+    if array is value or array.base is not None:
+        # The caller keeps its own array writeable; what the problem holds must not change under it.
+        array = array.copy() if dtype is not None else array.view()
+    array.flags.writeable = False
+    return array
+
+
+def _expect_length(name: str, array: FloatArray, length: int, because: str) -> None:
+    if array.shape[0] != length:
+        raise InputError(f"{name} has {array.shape[0]} entries, {length} expected: {because}")
+
+
+def _checked_k(k: Any, n: int) -> int:
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise InputError(f"k is {k!r}: a whole number is expected")
+    if not 1 <= k <= n:
+        raise InputError(f"k is {k}: it must lie between 1 and the pool's {n} items")
+    return int(k)
+
+
+def _checked_weights(weights: ArrayLike | None, m: int) -> FloatArray:
+    if weights is None:
+        uniform = np.full(m, 1.0 / m)
+        uniform.flags.writeable = False
+        return uniform
+    array = _finite("reference_weights", weights, ndim=1)
+    _expect_length("reference_weights", array, m, "reference has that many rows")
+    if (array < 0).any():
+        raise InputError(f"reference_weights holds {array.min()}: weights cannot be negative")
+    total = array.sum()
+    if not (np.isfinite(total) and total > 0):
+        raise InputError(f"reference_weights sum to {total}: a positive finite sum is expected")
+    array = array / total
+    array.flags.writeable = False
+    return array
+
+
+def _checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"label {column}" for column in range(width))
+    names = tuple(str(name) for name in names)
+    if len(names) != width:
+        raise InputError(f"label_names has {len(names)} names, labels has {width} columns")
+    if len(set(names)) != width:
+        raise InputError("label_names repeats a name: each column needs its own")
+    return names
+
+
+def _checked_attributes(attributes: Mapping[str, Sequence[int]] | None, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    width = len(names)
+    checked: dict[str, tuple[int, ...]] = {}
+    owner: dict[int, str] = {}
+    for name, columns in (attributes or {}).items():
+        columns = tuple(int(column) for column in columns)
+        if not columns:
+            raise InputError(f"attributes[{name!r}] has no columns")
+        for column in columns:
+            if not 0 <= column < width:
+                raise InputError(f"attributes[{name!r}] names column {column}, labels has columns 0 to {width - 1}")
+            if column in owner:
+                raise InputError(f"attributes[{name!r}] claims column {column}, which {owner[column]!r} has already")
+            owner[column] = str(name)
+        checked[str(name)] = columns
+    for column in range(width):
+        if column not in owner:
+            if names[column] in checked:
+                raise InputError(f"attributes has {names[column]!r}, which is also the name of column {column} outside it")
+            checked[names[column]] = (column,)
+    return checked
+
+
+def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray | None:
+    if ids is None:
+        return None
+    array = np.asarray(ids)
+    if array.dtype.kind not in "iuUS":
+        array = np.array([str(item) for item in array.tolist()])
+    if array.shape != (n,):
+        raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id an item")
+    distinct, counts = np.unique(array, return_counts=True)
+    if distinct.size != n:
+        raise InputError(f"item_ids repeats {str(distinct[counts > 1][0])!r}: ids must be distinct")
+    array = array.copy()
+    array.flags.writeable = False
+    return array

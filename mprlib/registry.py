@@ -1,0 +1,74 @@
+"""What there is: every method and every function class by name, and nothing that is not real."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from mprlib.baselines import mmr, top_k
+from mprlib.errors import InputError
+from mprlib.function_classes.base import FunctionClass
+from mprlib.function_classes.groups import Groups
+from mprlib.function_classes.linear import Linear
+from mprlib.function_classes.saturated import Saturated
+from mprlib.method import Method
+
+FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
+    "linear": Linear,
+    "groups": Groups,
+    "saturated": Saturated,
+}
+
+METHODS: dict[str, Method] = {
+    "top_k": Method(name="top_k", summary="the k most similar items", sweep=top_k.sweep),
+    "mmr": Method(
+        name="mmr",
+        summary="maximal marginal relevance: similarity against distance to the chosen",
+        sweep=mmr.sweep,
+        parameter="lambda",
+        grid=mmr.grid,
+        needs_embeddings=True,
+    ),
+}
+
+
+def function_class(name: str, **settings: Any) -> FunctionClass:
+    """The class of that name with these settings.
+
+    Raises:  InputError for an unknown name or setting, with the known ones.
+    """
+    known = _known("function class", name, FUNCTION_CLASSES)
+    fields = set(getattr(known, "__dataclass_fields__", {}))
+    for setting in settings:
+        if setting not in fields:
+            expected = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
+            raise InputError(f"function class {name!r} has no setting {setting!r}: {expected}")
+    return known(**settings)
+
+
+def method(name: str) -> Method:
+    """The method of that name.
+
+    Raises:  InputError for an unknown name, with the known ones.
+    """
+    return _known("method", name, METHODS)
+
+
+def display_name(instance: FunctionClass) -> str:
+    """Registry name, with the settings in brackets that differ from the default."""
+    fields = getattr(type(instance), "__dataclass_fields__", {})
+    default = type(instance)()
+    changed = [
+        f"{field}={getattr(instance, field)}"
+        for field in fields
+        if getattr(instance, field) != getattr(default, field)
+    ]
+    return f"{instance.name}({', '.join(changed)})" if changed else instance.name
+
+
+def _known(kind: str, name: str, registry: dict[str, Any]) -> Any:
+    if name in registry:
+        return registry[name]
+    close = get_close_matches(str(name), registry, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise InputError(f"unknown {kind} {name!r}: known are {', '.join(registry)}{hint}")
