@@ -89,10 +89,11 @@ class SentenceEncoder(Block):
 
 
 class PrecomputedEncoder(Block):
-    """Vectors that the data set holds already; queries must be vectors too."""
+    """Vectors that the data set holds already; queries come as vectors or through `text`."""
 
     kind: Literal["precomputed"]
     column: str = Field("embedding", description="column of equally long lists of numbers")
+    text: SentenceEncoder | None = Field(None, description="the encoder that made the vectors, for query texts")
 
 
 Encoder = Annotated[SentenceEncoder | PrecomputedEncoder, Field(discriminator="kind")]
@@ -120,7 +121,7 @@ class Prefilter(Block):
     """How many of the most similar items form a query's pool."""
 
     top: int = Field(10_000, ge=1, description="items in a pool, at most")
-    backend: Literal["auto", "faiss"] = Field("auto", description="what scores a shard")
+    backend: Literal["auto", "faiss", "torch"] = Field("auto", description="what scores a shard")
 
 
 class ClassEntry(Block):

@@ -50,6 +50,7 @@ class Groups:
         cells = cells_of(problem)
         levels = attribute_levels(problem, cells.labels)
         names: list[str] = []
+        counts: list[int] = []
         members: list[FloatArray] = []
         for size in range(1, min(self.max_attributes, len(levels)) + 1):
             for attributes in combinations(levels, size):
@@ -60,19 +61,28 @@ class Groups:
                         "bin continuous attributes before naming groups"
                     )
                 names += group_names
+                counts += [size] * len(group_names)
                 members.append(code[None, :] == np.arange(len(group_names))[:, None])
-        return GroupsOracle(cells=cells, names=tuple(names), members=np.concatenate(members), signed=self.signed)
+        return GroupsOracle(
+            cells=cells,
+            names=tuple(names),
+            attribute_counts=tuple(counts),
+            members=np.concatenate(members),
+            signed=self.signed,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class GroupsOracle:
     """Exact by enumeration.
 
-    Shapes:  members (groups, G) bool; names (groups,), "attribute=level & attribute=level".
+    Shapes:  members (groups, G) bool; names (groups,), "attribute=level & attribute=level";
+             attribute_counts (groups,), how many attributes each group intersects.
     """
 
     cells: Cells
     names: tuple[str, ...]
+    attribute_counts: tuple[int, ...]
     members: FloatArray
     signed: bool
 
