@@ -12,6 +12,7 @@ from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.saturated import Saturated
 from mprlib.method import Method
+from mprlib.optimisers import mopr
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
     "linear": Linear,
@@ -28,6 +29,14 @@ METHODS: dict[str, Method] = {
         parameter="lambda",
         grid=mmr.grid,
         needs_embeddings=True,
+    ),
+    "mopr": Method(
+        name="mopr",
+        summary="the most similar items with MPR at most rho, with a proven bound on what is lost",
+        sweep=mopr.sweep,
+        parameter="rho",
+        grid=mopr.grid,
+        is_constrained=True,
     ),
 }
 
