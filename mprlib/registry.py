@@ -8,13 +8,17 @@ from typing import Any
 from mprlib.baselines import mmr, top_k
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
+from mprlib.function_classes.forest import Forest
 from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.saturated import Saturated
+from mprlib.function_classes.tree_greedy import TreeGreedy
 from mprlib.method import Method
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
     "linear": Linear,
+    "tree_greedy": TreeGreedy,
+    "forest": Forest,
     "groups": Groups,
     "saturated": Saturated,
 }
