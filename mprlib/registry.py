@@ -12,11 +12,13 @@ from mprlib.function_classes.forest import Forest
 from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.saturated import Saturated
+from mprlib.function_classes.tree import Tree
 from mprlib.function_classes.tree_greedy import TreeGreedy
 from mprlib.method import Method
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
     "linear": Linear,
+    "tree": Tree,
     "tree_greedy": TreeGreedy,
     "forest": Forest,
     "groups": Groups,

@@ -10,7 +10,7 @@ Source: MPR paper, Proposition 3 and section 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,15 +21,15 @@ from mprlib.function_classes.base import WorstCase, normalised
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.problem import FloatArray, Problem
 
-# Fits raw predictions (G,) to a scaled target: fit(cells, weights, targets) with weights (G,).
-Fit = Callable[[Cells, FloatArray, FloatArray], FloatArray]
+# fit(cells, weights, targets) -> candidate functions, all arrays (G,).
+Fit = Callable[[Cells, FloatArray, FloatArray], Sequence[FloatArray]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class RegressionOracle:
-    """Attained values of a fitted function; a lower bound of the class, saturated an upper one.
+    """Attained values of fitted functions; a lower bound of the class, saturated an upper one.
 
-    fit returns raw predictions on the cells, given the regression's weights and targets.
+    fit returns raw functions on the cells, given the regression's weights and scaled targets.
     """
 
     problem: Problem
@@ -37,10 +37,10 @@ class RegressionOracle:
     fit: Fit
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
-        """The fitted function's gap under C'; zero when the fit is the zero function."""
+        """The best fitted function's gap under C'; zero when the fit is the zero function."""
         differences = self.cells.differences(weights)
-        raw = self.fit(self.cells, self.cells.masses, scaled_targets(self.cells, differences))
-        return attained(self.problem, self.cells, weights, raw)
+        candidates = self.fit(self.cells, self.cells.masses, scaled_targets(self.cells, differences))
+        return attained(self.problem, self.cells, weights, *candidates)
 
 
 def attained(problem: Problem, cells: Cells, weights: FloatArray, *candidates: FloatArray) -> WorstCase:

@@ -40,8 +40,8 @@ class TreeGreedy:
         """
         return RegressionOracle(problem=problem, cells=cells_of(problem), fit=self._fit)
 
-    def _fit(self, cells: Cells, weights: FloatArray, targets: FloatArray) -> FloatArray:
-        return greedy_tree(cells, weights, targets, depth=self.depth, seed=self.seed)
+    def _fit(self, cells: Cells, weights: FloatArray, targets: FloatArray) -> tuple[FloatArray]:
+        return (greedy_tree(cells, weights, targets, depth=self.depth, seed=self.seed),)
 
 
 def greedy_tree(cells: Cells, weights: FloatArray, targets: FloatArray, *, depth: int, seed: int) -> FloatArray:
