@@ -11,6 +11,8 @@ from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.forest import Forest
 from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
+from mprlib.function_classes.mlp import Mlp
+from mprlib.function_classes.rkhs import Rkhs
 from mprlib.function_classes.saturated import Saturated
 from mprlib.function_classes.tree import Tree
 from mprlib.function_classes.tree_greedy import TreeGreedy
@@ -21,6 +23,8 @@ FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
     "tree": Tree,
     "tree_greedy": TreeGreedy,
     "forest": Forest,
+    "mlp": Mlp,
+    "rkhs": Rkhs,
     "groups": Groups,
     "saturated": Saturated,
 }
