@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from difflib import get_close_matches
 from typing import Any
 
@@ -48,7 +49,7 @@ def function_class(name: str, **settings: Any) -> FunctionClass:
     Raises:  InputError for an unknown name or setting, with the known ones.
     """
     known = _known("function class", name, FUNCTION_CLASSES)
-    fields = set(getattr(known, "__dataclass_fields__", {}))
+    fields = {field.name for field in dataclasses.fields(known)}
     for setting in settings:
         if setting not in fields:
             expected = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
@@ -66,12 +67,11 @@ def method(name: str) -> Method:
 
 def display_name(instance: FunctionClass) -> str:
     """Registry name, with the settings in brackets that differ from the default."""
-    fields = getattr(type(instance), "__dataclass_fields__", {})
     default = type(instance)()
     changed = [
-        f"{field}={getattr(instance, field)}"
-        for field in fields
-        if getattr(instance, field) != getattr(default, field)
+        f"{field.name}={getattr(instance, field.name)}"
+        for field in dataclasses.fields(instance)
+        if getattr(instance, field.name) != getattr(default, field.name)
     ]
     return f"{instance.name}({', '.join(changed)})" if changed else instance.name
 
