@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,9 +47,8 @@ def sweep(
     Raises:  InputError as for `select`.
     """
     chosen = registry.method(method)
-    keywords = list(inspect.signature(chosen.sweep).parameters)[3:]
-    own = {name: extra for name, extra in extras.items() if name in keywords}
-    settings = {name: extra for name, extra in extras.items() if name not in keywords}
+    own = {name: extra for name, extra in extras.items() if name in chosen.keywords}
+    settings = {name: extra for name, extra in extras.items() if name not in chosen.keywords}
     oracle = registry.function_class(function_class, **settings).bind(problem)
     values = list(values)
     if not values:

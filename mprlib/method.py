@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,11 @@ class Method:
     grid: Grid | None = None
     is_constrained: bool = False
     needs_embeddings: bool = False
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """Names of the extras that `sweep` takes."""
+        return tuple(inspect.signature(self.sweep).parameters)[3:]
 
 
 class Stopwatch:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 from difflib import get_close_matches
 from typing import Any
 
 from mprlib.baselines import mmr, top_k
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
+from mprlib.function_classes.forest import Forest
 from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
+from mprlib.function_classes.mlp import Mlp
+from mprlib.function_classes.rkhs import Rkhs
 from mprlib.function_classes.saturated import Saturated
+from mprlib.function_classes.tree import Tree
+from mprlib.function_classes.tree_greedy import TreeGreedy
 from mprlib.method import Method
 from mprlib.optimisers import mopr
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
     "linear": Linear,
+    "tree": Tree,
+    "tree_greedy": TreeGreedy,
+    "forest": Forest,
+    "mlp": Mlp,
+    "rkhs": Rkhs,
     "groups": Groups,
     "saturated": Saturated,
 }
@@ -47,7 +58,7 @@ def function_class(name: str, **settings: Any) -> FunctionClass:
     Raises:  InputError for an unknown name or setting, with the known ones.
     """
     known = _known("function class", name, FUNCTION_CLASSES)
-    fields = set(getattr(known, "__dataclass_fields__", {}))
+    fields = {field.name for field in dataclasses.fields(known)}
     for setting in settings:
         if setting not in fields:
             expected = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
@@ -65,12 +76,11 @@ def method(name: str) -> Method:
 
 def display_name(instance: FunctionClass) -> str:
     """Registry name, with the settings in brackets that differ from the default."""
-    fields = getattr(type(instance), "__dataclass_fields__", {})
     default = type(instance)()
     changed = [
-        f"{field}={getattr(instance, field)}"
-        for field in fields
-        if getattr(instance, field) != getattr(default, field)
+        f"{field.name}={getattr(instance, field.name)}"
+        for field in dataclasses.fields(instance)
+        if getattr(instance, field.name) != getattr(default, field.name)
     ]
     return f"{instance.name}({', '.join(changed)})" if changed else instance.name
 

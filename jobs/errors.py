@@ -1,0 +1,9 @@
+"""Errors that the command line turns into one line and an exit code."""
+
+
+class UsageError(Exception):
+    """Bad usage, configuration or input data: exit code 2, nothing was computed."""
+
+
+class RunFailure(Exception):
+    """The job itself cannot go on: exit code 1."""
