@@ -9,13 +9,24 @@ from typing import Any
 from mprlib.baselines import mmr, top_k
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
+from mprlib.function_classes.forest import Forest
 from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
+from mprlib.function_classes.mlp import Mlp
+from mprlib.function_classes.rkhs import Rkhs
 from mprlib.function_classes.saturated import Saturated
+from mprlib.function_classes.tree import Tree
+from mprlib.function_classes.tree_greedy import TreeGreedy
 from mprlib.method import Method
+from mprlib.optimisers import mopr
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
     "linear": Linear,
+    "tree": Tree,
+    "tree_greedy": TreeGreedy,
+    "forest": Forest,
+    "mlp": Mlp,
+    "rkhs": Rkhs,
     "groups": Groups,
     "saturated": Saturated,
 }
@@ -29,6 +40,14 @@ METHODS: dict[str, Method] = {
         parameter="lambda",
         grid=mmr.grid,
         needs_embeddings=True,
+    ),
+    "mopr": Method(
+        name="mopr",
+        summary="the most similar items with MPR at most rho, with a proven bound on what is lost",
+        sweep=mopr.sweep,
+        parameter="rho",
+        grid=mopr.grid,
+        is_constrained=True,
     ),
 }
 

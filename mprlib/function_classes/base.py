@@ -8,11 +8,12 @@ class sees the largest gap between these pool weights and the reference?
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from mprlib.cells import Cells
+from mprlib.errors import InputError
 from mprlib.problem import FloatArray, Problem
 
 
@@ -68,3 +69,12 @@ def normalised(problem: Problem, cells: Cells, differences: FloatArray, raw: Flo
     function = raw * (np.sqrt(problem.scale) / norm)
     value = float(differences @ function)
     return (value, function) if value >= 0 else (-value, -function)
+
+
+def checked_count(name: str, value: Any, smallest: int = 1) -> None:
+    """Refuse a setting that is not a whole number of at least `smallest`.
+
+    Raises:  InputError naming the setting.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < smallest:
+        raise InputError(f"{name} is {value!r}: a whole number of at least {smallest} is expected")

@@ -14,7 +14,7 @@ import numpy as np
 
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
-from mprlib.function_classes.base import WorstCase
+from mprlib.function_classes.base import WorstCase, checked_count
 from mprlib.naming import attribute_levels
 from mprlib.problem import FloatArray, Problem
 
@@ -36,8 +36,7 @@ class Groups:
     signed: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.max_attributes, bool) or not isinstance(self.max_attributes, int) or self.max_attributes < 1:
-            raise InputError(f"max_attributes is {self.max_attributes!r}: a whole number of at least 1 is expected")
+        checked_count("max_attributes", self.max_attributes)
 
     def bind(self, problem: Problem) -> GroupsOracle:
         """The oracle over all groups that hold at least one cell.

@@ -1,0 +1,118 @@
+"""The forest oracle of the paper's authors: bagged trees of depth 2.
+
+A forest's bootstrap draws rows, not cells. A tree, however, sees its draw only through each
+cell's number of rows drawn and their mean target. So rows are drawn as scikit-learn's
+RandomForestRegressor draws them, counted by cell, and each tree is grown on G rows: the same
+forest at a fraction of the time. The draws do not depend on the selection and are made once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mprlib.cells import Cells, cells_of
+from mprlib.function_classes.base import WorstCase, checked_count
+from mprlib.function_classes.regression import attained, fit_tree, target_scale
+from mprlib.function_classes.tree_greedy import PAPER_SEED
+from mprlib.problem import FloatArray, IntArray, Problem
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Forest:
+    """Means of `trees` regression trees of at most `depth` levels of splits, each on a bootstrap sample."""
+
+    name: ClassVar[str] = "forest"
+    is_normalised: ClassVar[bool] = True
+
+    depth: int = 2
+    trees: int = 100
+    seed: int = PAPER_SEED
+
+    def __post_init__(self) -> None:
+        checked_count("depth", self.depth)
+        checked_count("trees", self.trees)
+
+    def bind(self, problem: Problem) -> ForestOracle:
+        """The oracle that fits one forest a call.
+
+        Source:  the authors' code (RandomForestRegressor, max_depth 2, random_state 1017).
+        """
+        return problem.cached(("forest", self), lambda: self._build(problem))
+
+    def _build(self, problem: Problem) -> ForestOracle:
+        cells = cells_of(problem)
+        in_reference = cells.reference_cell >= 0
+        row_cell = np.concatenate([cells.pool_cell, cells.reference_cell[in_reference]])
+        row_weight = np.concatenate([np.ones(problem.n), problem.m * problem.reference_weights[in_reference]])
+        forest_random = np.random.RandomState(self.seed)
+        tree_seeds = [int(forest_random.randint(np.iinfo(np.int32).max)) for _ in range(self.trees)]
+        pool_draws = np.empty((self.trees, problem.n), dtype=np.int16)
+        pool_counts = np.empty((self.trees, cells.size))
+        reference_counts = np.empty((self.trees, cells.size))
+        for tree, tree_seed in enumerate(tree_seeds):
+            drawn = np.bincount(_bootstrap(row_weight, tree_seed), minlength=row_cell.size)
+            pool_draws[tree] = drawn[: problem.n]
+            pool_counts[tree] = np.bincount(cells.pool_cell, drawn[: problem.n], cells.size)
+            reference_counts[tree] = np.bincount(row_cell[problem.n :], drawn[problem.n :], cells.size)
+        return ForestOracle(
+            problem=problem,
+            cells=cells,
+            depth=self.depth,
+            tree_seeds=tuple(tree_seeds),
+            pool_draws=pool_draws,
+            pool_counts=pool_counts,
+            reference_counts=reference_counts,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class ForestOracle:
+    """Attained values of a fitted forest; a lower bound of the class.
+
+    Shapes:  pool_draws (trees, n), how often each tree drew each item.
+             pool_counts and reference_counts (trees, G), the draws in each cell.
+    """
+
+    problem: Problem
+    cells: Cells
+    depth: int
+    tree_seeds: tuple[int, ...]
+    pool_draws: IntArray
+    pool_counts: FloatArray
+    reference_counts: FloatArray
+
+    def worst_case(self, weights: FloatArray) -> WorstCase:
+        """The fitted forest's gap under C'.
+
+        Items of one cell have unequal targets, so a cell's mean target varies with the draw.
+        """
+        from sklearn.tree import DecisionTreeRegressor  # noqa: PLC0415 (slow to import; not every audit needs it)
+
+        cells = self.cells
+        chosen = np.flatnonzero(weights)
+        scale = target_scale(cells, cells.differences(weights))
+        labels = cells.labels.astype(np.float32)
+        total = np.zeros(cells.size)
+        for tree, seed in enumerate(self.tree_seeds):
+            draws = self.pool_counts[tree] + self.reference_counts[tree]
+            shown = np.bincount(cells.pool_cell[chosen], self.pool_draws[tree, chosen] * weights[chosen], cells.size)
+            sums = shown - self.reference_counts[tree] / self.problem.m
+            targets = scale * np.divide(sums, draws, out=np.zeros(cells.size), where=draws > 0)
+            model = DecisionTreeRegressor(max_depth=self.depth, random_state=seed)
+            total += fit_tree(model, labels, draws, targets)
+        return attained(self.problem, cells, weights, total)
+
+
+def _bootstrap(row_weight: FloatArray, seed: int) -> IntArray:
+    """Rows drawn with replacement, as many as there are, in proportion to their weight.
+
+    RandomState, because scikit-learn's draws for this seed are to be met exactly.
+    """
+    random = np.random.RandomState(seed)
+    rows = row_weight.size
+    if np.allclose(row_weight, 1.0):
+        return random.randint(0, rows, rows)
+    return random.choice(rows, size=round(row_weight.sum()), p=row_weight / row_weight.sum())

@@ -1,0 +1,69 @@
+"""Whatever functions a scikit-learn regressor can learn: an oracle that the caller hands in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mprlib.cells import Cells, cells_of
+from mprlib.errors import InputError
+from mprlib.function_classes.regression import RegressionOracle
+from mprlib.problem import FloatArray, Problem
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Regressor:
+    """The normalised class of a scikit-learn regressor's functions, as far as it finds them.
+
+    model: an unfitted regressor; a fresh clone is fitted each time. It is fitted on cells when its
+    fit takes sample_weight, else on rows. Only deterministic models make repeatable measurements:
+    give the model its random_state.
+    """
+
+    name: ClassVar[str] = "regressor"
+    is_normalised: ClassVar[bool] = True
+
+    model: Any
+
+    def __post_init__(self) -> None:
+        for needed in ("fit", "predict", "get_params"):
+            if not hasattr(self.model, needed):
+                raise InputError(
+                    f"model is {type(self.model).__name__}, without {needed}: a scikit-learn regressor is expected"
+                )
+
+    def bind(self, problem: Problem) -> RegressionOracle:
+        """The oracle that fits one clone a call.
+
+        Raises:  InputError for a weighted reference when the model's fit takes no sample_weight.
+        """
+        from sklearn.utils.validation import has_fit_parameter  # noqa: PLC0415 (slow to import)
+
+        is_weighing = has_fit_parameter(self.model, "sample_weight")
+        cells = cells_of(problem)
+        whole = np.rint(cells.masses)
+        # Half a row off in a million is rounding of the shares, not a fractional row.
+        if not is_weighing and not np.allclose(cells.masses, whole, rtol=1e-6, atol=1e-6):
+            raise InputError(
+                f"model {type(self.model).__name__} takes no sample_weight: it cannot be fitted to a weighted reference"
+            )
+        return RegressionOracle(problem=problem, cells=cells, fit=self._fit_cells if is_weighing else self._fit_rows)
+
+    def _fit_cells(self, cells: Cells, weights: FloatArray, targets: FloatArray) -> tuple[FloatArray]:
+        return (self._fitted(cells, cells.labels, targets, sample_weight=weights),)
+
+    def _fit_rows(self, cells: Cells, weights: FloatArray, targets: FloatArray) -> tuple[FloatArray]:
+        """As many equal rows as each cell holds; their mean target stands for the rows' own."""
+        row_cell = np.repeat(np.arange(cells.size), np.rint(weights).astype(np.intp))
+        return (self._fitted(cells, cells.labels[row_cell], targets[row_cell]),)
+
+    def _fitted(self, cells: Cells, labels: FloatArray, targets: FloatArray, **weights: FloatArray) -> FloatArray:
+        from sklearn.base import clone  # noqa: PLC0415 (slow to import)
+
+        predictions = np.asarray(clone(self.model).fit(labels, targets, **weights).predict(cells.labels), dtype=float)
+        predictions = predictions.reshape(-1)
+        if not np.isfinite(predictions).all():
+            raise InputError(f"model {type(self.model).__name__} predicts values that are not finite")
+        return predictions

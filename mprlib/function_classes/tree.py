@@ -1,0 +1,214 @@
+"""Decision trees of bounded depth, exactly: the best of all trees, found by enumeration.
+
+On a tree's leaves the best function is constant, so a tree is worth the sum of its leaves' gains:
+
+    normalised as C'    (p_L - q_L)^2 / N_L, and MPR^2 = D * sum      (an empty leaf is worth 0)
+    values {-1, +1}     |p_L - q_L|,         and MPR = sum
+
+A split never lowers the worth (both gains are convex and homogeneous), so only full trees need be
+looked at. Once split, the two sides are independent problems: worth(A, d) is the maximum over
+splits of worth(A and left, d - 1) + worth(A and right, d - 1). The intersections of up to
+depth - 1 sides of splits are listed once for a problem; for each of them the masses on both sides
+of every last split are then one matrix product.
+
+Worked example: labels [[0], [1]], one split; p = (1, 0), q = (1/2, 1/2), N = (3, 2), D = 2/3 gives
+MPR^2 = 2/3 * (1/4 / 3 + 1/4 / 2) = 5/36.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mprlib.cells import Cells, cells_of
+from mprlib.function_classes.base import Oracle, WorstCase, checked_count, normalised
+from mprlib.function_classes.classifier import greedy_classes, signed_attained
+from mprlib.function_classes.regression import attained, scaled_targets
+from mprlib.function_classes.tree_greedy import PAPER_SEED, greedy_tree
+from mprlib.problem import FloatArray, IntArray, Problem
+
+# Entries of the largest table, intersections times cells: 0.2 GB. Continuous labels and great
+# depths pass it, and are answered by a greedily grown tree.
+LARGEST_TABLE = 25_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tree:
+    """All decision trees of at most `depth` levels of splits.
+
+    signed: trees with values {-1, +1} instead of the normalised class; not bounded by `saturated`.
+    Exact where labels have few distinct values; else a greedily grown tree's value, and a bound.
+    """
+
+    name: ClassVar[str] = "tree"
+
+    depth: int = 3
+    signed: bool = False
+
+    def __post_init__(self) -> None:
+        checked_count("depth", self.depth)
+
+    @property
+    def is_normalised(self) -> bool:
+        """Scaled as C', unless its values are {-1, +1}."""
+        return not self.signed
+
+    def bind(self, problem: Problem) -> Oracle:
+        """The exact oracle, or the greedy one when there are too many trees to list."""
+        return problem.cached(("tree", self), lambda: self._build(problem))
+
+    def _build(self, problem: Problem) -> Oracle:
+        cells = cells_of(problem)
+        sides = _splits(cells.labels)
+        levels = None if sides is None else _intersections(sides, self.depth)
+        if levels is not None:
+            intersections, children = levels
+            return TreeOracle(
+                problem=problem,
+                cells=cells,
+                is_signed=self.signed,
+                sides=sides.reshape(-1, cells.size).astype(float),
+                intersections=intersections,
+                children=children,
+            )
+        shallower = Tree(depth=self.depth - 1, signed=self.signed).bind(problem) if self.depth > 1 else None
+        return GreedyTreeOracle(
+            problem=problem, cells=cells, is_signed=self.signed, depth=self.depth, shallower=shallower
+        )
+
+
+class TreeOracle:
+    """Exact by enumeration.
+
+    Shapes:  sides (2S, G), both sides of each of S splits, one after the other, as 0 and 1.
+             intersections (I, G), the sets that a last split is applied to, as 0 and 1.
+             children: for each level but the last, (sets, S, 2), the position in the next level of
+             the set's part on each side of each split; its last position stands for the empty set.
+    """
+
+    __slots__ = ("cells", "_problem", "_is_signed", "_sides", "_intersections", "_children", "_inverse_masses")
+
+    def __init__(
+        self,
+        *,
+        problem: Problem,
+        cells: Cells,
+        is_signed: bool,
+        sides: FloatArray,
+        intersections: FloatArray,
+        children: tuple[IntArray, ...],
+    ) -> None:
+        self.cells = cells
+        self._problem = problem
+        self._is_signed = is_signed
+        self._sides = sides
+        self._intersections = intersections
+        self._children = children
+        masses = intersections @ (sides * cells.masses).T
+        # Cells have positive masses, so exactly the empty leaves weigh 0.
+        self._inverse_masses = np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0)
+
+    def worst_case(self, weights: FloatArray) -> WorstCase:
+        """The best tree's gap, by dynamic programming from the last split to the first."""
+        differences = self.cells.differences(weights)
+        leaf = self._intersections @ (self._sides * differences).T
+        gains = np.abs(leaf) if self._is_signed else leaf**2 * self._inverse_masses
+        worths = gains[:, 0::2] + gains[:, 1::2]
+        best_split = [np.argmax(worths, axis=1)]
+        for children in reversed(self._children):
+            worth = np.append(np.max(worths, axis=1), 0.0)
+            worths = worth[children].sum(axis=2)
+            best_split.append(np.argmax(worths, axis=1))
+        function = np.zeros(self.cells.size)
+        self._grow(best_split[::-1], differences, function)
+        if self._is_signed:
+            value = float(differences @ function)
+        else:
+            value, function = normalised(self._problem, self.cells, differences, function)
+        return WorstCase(value=value, upper_bound=value, is_exact=True, function=function)
+
+    def _grow(self, best_split: list[IntArray], differences: FloatArray, function: FloatArray) -> None:
+        """Write the best tree's values into function (G,), leaf by leaf."""
+        pending = [(0, 0)]
+        while pending:
+            level, position = pending.pop()
+            split = best_split[level][position]
+            if level < len(self._children):
+                after = self._children[level]
+                is_set = after[position, split] < len(best_split[level + 1])
+                pending += [(level + 1, int(part)) for part in after[position, split][is_set]]
+                continue
+            for side in self._sides[2 * split : 2 * split + 2]:
+                leaf = (self._intersections[position] * side) > 0
+                if leaf.any():
+                    function[leaf] = self._leaf_value(float(differences[leaf].sum()), leaf)
+
+    def _leaf_value(self, difference: float, leaf: NDArray[np.bool_]) -> float:
+        if self._is_signed:
+            return 1.0 if difference >= 0 else -1.0
+        return difference / float(self.cells.masses[leaf].sum())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class GreedyTreeOracle:
+    """Where trees are too many to list: the better of a greedy tree and the next shallower oracle's."""
+
+    problem: Problem
+    cells: Cells
+    is_signed: bool
+    depth: int
+    shallower: Oracle | None
+
+    def worst_case(self, weights: FloatArray) -> WorstCase:
+        """An attained gap, with the bound over all functions."""
+        differences = self.cells.differences(weights)
+        shallow = [] if self.shallower is None else [self.shallower.worst_case(weights).function]
+        if self.is_signed:
+            grown = greedy_classes(self.cells, differences, depth=self.depth, seed=PAPER_SEED)
+            return signed_attained(self.cells, differences, grown, *shallow)
+        targets = scaled_targets(self.cells, differences)
+        grown = greedy_tree(self.cells, self.cells.masses, targets, depth=self.depth, seed=PAPER_SEED)
+        return attained(self.problem, self.cells, weights, grown, *shallow)
+
+
+def _splits(labels: FloatArray) -> NDArray[np.bool_] | None:
+    """Both sides (S, 2, G) of every way that a column and a threshold part the cells.
+
+    Columns that part them alike (a column and its complement, a duplicate) count once. None when
+    the splits alone are too many.
+    """
+    thresholds = [np.unique(column)[:-1] for column in labels.T]
+    if sum(values.size for values in thresholds) * labels.shape[0] > LARGEST_TABLE:
+        return None
+    parts = [labels[:, column] <= value for column, values in enumerate(thresholds) for value in values]
+    # Constant columns split nothing; the split of nothing keeps the tables from being empty.
+    left = np.array(parts) if parts else np.ones((1, labels.shape[0]), dtype=bool)
+    left = np.unique(left ^ ~left[:, :1], axis=0)
+    return np.stack([left, ~left], axis=1)
+
+
+def _intersections(sides: NDArray[np.bool_], depth: int) -> tuple[FloatArray, tuple[IntArray, ...]] | None:
+    """The sets that depth - 1 splits can leave (I, G), and the way down to them; None when too many."""
+    splits, _, size = sides.shape
+    level = np.ones((1, size), dtype=bool)
+    ways = []
+    for _ in range(depth - 1):
+        if level.shape[0] * 2 * splits * size > LARGEST_TABLE:
+            return None
+        parts = (level[:, None, :] & sides.reshape(1, -1, size)).reshape(-1, size)
+        level, position = _distinct_sets(parts)
+        ways.append(position.reshape(-1, splits, 2))
+    return level.astype(float), tuple(ways)
+
+
+def _distinct_sets(parts: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], IntArray]:
+    """Distinct non-empty sets, and each part's position among them; past the end for the empty set."""
+    packed = np.packbits(parts, axis=1)
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
+    _, first, position = np.unique(keys, return_index=True, return_inverse=True)
+    is_set = parts[first].any(axis=1)
+    renumbered = np.where(is_set, np.cumsum(is_set) - 1, is_set.sum())
+    return parts[first[is_set]], renumbered[position.reshape(-1)]

@@ -1,0 +1,52 @@
+"""The paper's tree oracle: a regression tree grown greedily by CART.
+
+A lower bound of the class of trees: greedy growth misses the best tree in most cases, so `tree`
+(exact) may report more. Here for comparison with published values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mprlib.cells import Cells, cells_of
+from mprlib.function_classes.base import checked_count
+from mprlib.function_classes.regression import RegressionOracle, fit_tree
+from mprlib.problem import FloatArray, Problem
+
+# The seed of the paper's experiments; in CART it only decides between equally good splits.
+PAPER_SEED = 1017
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TreeGreedy:
+    """Regression trees of at most `depth` levels of splits, as scikit-learn grows them."""
+
+    name: ClassVar[str] = "tree_greedy"
+    is_normalised: ClassVar[bool] = True
+
+    depth: int = 3
+    seed: int = PAPER_SEED
+
+    def __post_init__(self) -> None:
+        checked_count("depth", self.depth)
+
+    def bind(self, problem: Problem) -> RegressionOracle:
+        """The oracle that grows one tree a call.
+
+        Source:  MPR paper, section 4 and appendix on oracles (max_depth 3, random_state 1017).
+        """
+        return RegressionOracle(problem=problem, cells=cells_of(problem), fit=self._fit)
+
+    def _fit(self, cells: Cells, weights: FloatArray, targets: FloatArray) -> tuple[FloatArray]:
+        return (greedy_tree(cells, weights, targets, depth=self.depth, seed=self.seed),)
+
+
+def greedy_tree(cells: Cells, weights: FloatArray, targets: FloatArray, *, depth: int, seed: int) -> FloatArray:
+    """Predictions (G,) of one greedily grown tree."""
+    from sklearn.tree import DecisionTreeRegressor  # noqa: PLC0415 (slow to import; not every audit needs it)
+
+    model = DecisionTreeRegressor(max_depth=depth, random_state=seed)
+    return fit_tree(model, cells.labels.astype(np.float32), weights, targets)
