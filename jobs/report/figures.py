@@ -34,6 +34,12 @@ def file_name(case: tuple) -> str:
     return f"curves/{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}.png"
 
 
+def picture_names(curves: pd.DataFrame) -> pd.DataFrame:
+    """Which picture belongs to which case."""
+    cases = curves[CASE].drop_duplicates().sort_values(CASE)
+    return cases.assign(picture=[file_name(case) for case in cases.itertuples(index=False, name=None)])
+
+
 def style(methods: list[str]) -> dict[str, tuple[str, str]]:
     """Colour and marker of each method, in the report's order of methods."""
     ordered = sorted(set(methods), key=method_order)

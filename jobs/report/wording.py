@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -62,3 +63,28 @@ def cost(similarity_fraction: Any) -> str:
     if abs(loss) < 0.005:
         return "0%"
     return f"{loss:.2f}%" if abs(loss) < 1 else f"{loss:.1f}%"
+
+
+def verdict(pair: Mapping[str, Any]) -> str:
+    """One row of the worst pairs as sentences: who is worst off, by how much, and what fixing it costs."""
+    direction = "too little" if pair["gap_points"] < 0 else "too much"
+    if abs(pair["gap_points"]) < 0.05:
+        direction = "as in the reference"
+    text = (
+        f"Worst group: {group_name(pair['group'])}, shown {direction}: {percent(pair['share_selected'])} of the "
+        f"{pair['k']} items, {percent(pair['share_reference'])} of the reference ({points(pair['gap_points'])} points)."
+    )
+    if is_missing(pair["method_repaired"]):
+        return f"{text} No constrained selection met any rho."
+    setting = f"{pair['method_repaired']} at rho = {number(pair['rho_repaired'])}"
+    if is_missing(pair["gap_repaired_points"]):
+        return f"{text} {setting} was met; its group shares were not recorded."
+    text += (
+        f" Repaired by {setting}: {percent(pair['share_repaired'])} "
+        f"({points(pair['gap_repaired_points'])} points)"
+    )
+    if is_missing(pair["similarity_fraction"]):
+        return f"{text}; its cost in similarity is unknown."
+    if pair["similarity_fraction"] > 1.0 - 0.00005:
+        return f"{text}, at no cost in mean similarity."
+    return f"{text}, at the cost of {cost(pair['similarity_fraction'])} of top-k's mean similarity."
