@@ -76,7 +76,8 @@ def verdict(pair: Mapping[str, Any]) -> str:
     )
     if is_missing(pair["method_repaired"]):
         return f"{text} No constrained selection met any rho."
-    setting = f"{pair['method_repaired']} at rho = {number(pair['rho_repaired'])}"
+    rho = "an unrecorded rho" if is_missing(pair["rho_repaired"]) else f"rho = {pair['rho_repaired']:.3g}"
+    setting = f"{pair['method_repaired']} at {rho}"
     if is_missing(pair["gap_repaired_points"]):
         return f"{text} {setting} was met; its group shares were not recorded."
     text += (

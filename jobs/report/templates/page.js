@@ -44,7 +44,7 @@
     return (value > 0 ? "+" : value < 0 ? "\u2212" : "") + Math.abs(value).toFixed(1);
   }
   const significant = (value) => isMissing(value) ? "no value" : value === 0 ? "0" : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
-  const fraction = (value) => isMissing(value) ? "no value" : (100 * value).toFixed(Math.abs(value - 1) < 0.01 ? 2 : 1) + "%";
+  const fraction = (value) => isMissing(value) ? "no value" : value === 1 ? "100%" : (100 * value).toFixed(Math.abs(value - 1) < 0.01 ? 2 : 1) + "%";
   const seriesName = (one) => one.method + (one.target ? " (" + one.target + ")" : "");
   const seriesOf = (point) => block.series.find((one) => one.points.includes(point));
   function pointName(point) {
@@ -283,6 +283,7 @@
     addEventListener("hashchange", () => { const which = asked(); if (which !== null) show(which, true); });
     // Paper has no way to unfold.
     addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+    performance.mark("ready");
     document.documentElement.dataset.ready = "yes";
   }
   start().catch((error) => {
