@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from jobs.report.cases import repaired_rows, top_k_rows
-from jobs.report.curves import curves
+from jobs.report.curves import trade_offs
 from jobs.report.figures import curve_pictures, overview_picture, picture_names
 from jobs.report.load import Run, from_tables, load
 from jobs.report.overview import distribution
@@ -25,7 +25,7 @@ def build(run: Run, *, has_pictures: bool = True) -> dict[str, bytes]:
     and the repaired selections; overview.png and curves/<hash>.png the drawings, which take most
     of the time and are left out without has_pictures. curves/index.csv says which is whose.
     """
-    placed = curves(run.results)
+    placed = trade_offs(run.results)
     pairs = worst_pairs(run.results, run.groups)
     shown = distribution(top_k_rows(run.results), repaired_rows(run.results), run.results)
     files = {

@@ -28,7 +28,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def curves(results: pd.DataFrame) -> pd.DataFrame:
+def trade_offs(results: pd.DataFrame) -> pd.DataFrame:
     """Every selection under every class, with its place on the trade-off curve.
 
     Returns: columns COLUMNS, sorted by case, class, method and parameter. mpr_fraction and

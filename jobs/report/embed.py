@@ -28,6 +28,8 @@ FINEST_SHARE = 64**3 - 1
 COUNT_TOLERANCE = 1e-6
 MEASURED = ["mpr", "mpr_low", "mpr_high", "chi", "mpr_fraction"]
 SOLVED = ["similarity", "similarity_fraction", "gap", "rho_min", "precision"]
+# What a block keeps of a row; the rest stays in curves.csv.
+USED = [*SELECTION[4:], "function_class", "parameter", "status", "message", "note", *MEASURED, *SOLVED]
 
 
 def pack(value: Any) -> str:
@@ -99,7 +101,7 @@ def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: tup
     """Points of every method, and which of them is shown first; keys lists the selections in order."""
     by_key: dict[tuple, dict[str, int]] = {}
     series: dict[tuple, list[tuple]] = {}
-    table = rows.to_dict("records")
+    table = rows[USED].to_dict("records")
     for place, row in enumerate(table):
         key = _key(row)
         if key not in by_key:

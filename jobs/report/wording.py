@@ -6,10 +6,19 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+# Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
+ROUNDING = 1e-9
+
 
 def is_missing(value: Any) -> bool:
     """None, NaN and pandas' nulls."""
     return value is None or value != value
+
+
+def half_up(value: float, digits: int = 0) -> float:
+    """Rounded with halves away from zero, so that a group and its mirror read the same; as the page's script does."""
+    scaled = abs(value) * 10**digits
+    return math.copysign(math.floor(scaled + 0.5 + ROUNDING), value) / 10**digits + 0.0
 
 
 def percent(share: Any) -> str:
@@ -17,14 +26,17 @@ def percent(share: Any) -> str:
     if is_missing(share):
         return "no value"
     value = 100.0 * float(share)
-    return f"{value:.1f}%" if 0 < abs(value) < 9.95 and abs(value - round(value)) > 0.05 else f"{round(value)}%"
+    whole = half_up(value)
+    if 0 < abs(value) < 9.95 and abs(value - whole) > 0.05:
+        return f"{half_up(value, 1):.1f}%"
+    return f"{whole:.0f}%"
 
 
 def points(gap_points: Any) -> str:
     """A signed gap in percentage points, with a true minus sign."""
     if is_missing(gap_points):
         return "no value"
-    value = round(float(gap_points), 1) + 0.0
+    value = half_up(float(gap_points), 1)
     sign = "+" if value > 0 else "\u2212" if value < 0 else ""
     return f"{sign}{abs(value):.1f}"
 
@@ -76,15 +88,16 @@ def verdict(pair: Mapping[str, Any]) -> str:
     )
     if is_missing(pair["method_repaired"]):
         return f"{text} No constrained selection met any rho."
-    setting = f"{pair['method_repaired']} at rho = {number(pair['rho_repaired'])}"
+    rho = "" if is_missing(pair["rho_repaired"]) else f" with rho = {pair['rho_repaired']:.3g}, the smallest it met,"
+    setting = f"{pair['method_repaired']}{rho}"
     if is_missing(pair["gap_repaired_points"]):
-        return f"{text} {setting} was met; its group shares were not recorded."
+        return f"{text} {setting} found a set, whose group shares were not recorded."
     text += (
-        f" Repaired by {setting}: {percent(pair['share_repaired'])} "
+        f" Retrieval constrained by {setting} shows {percent(pair['share_repaired'])} "
         f"({points(pair['gap_repaired_points'])} points)"
     )
     if is_missing(pair["similarity_fraction"]):
         return f"{text}; its cost in similarity is unknown."
-    if pair["similarity_fraction"] > 1.0 - 0.00005:
+    if cost(pair["similarity_fraction"]) == "0%":
         return f"{text}, at no cost in mean similarity."
     return f"{text}, at the cost of {cost(pair['similarity_fraction'])} of top-k's mean similarity."

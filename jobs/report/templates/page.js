@@ -33,18 +33,19 @@
 
   // Wording: as the page's Python side writes numbers.
   const isMissing = (value) => value === null || value === undefined;
+  const halfUp = (value, digits) => Math.sign(value) * Math.floor(Math.abs(value) * 10 ** digits + 0.5 + 1e-9) / 10 ** digits;
   function percent(share) {
     if (isMissing(share)) return "no value";
-    const value = 100 * share, whole = Math.round(value);
-    return (value > 0 && value < 9.95 && Math.abs(value - whole) > 0.05 ? value.toFixed(1) : whole) + "%";
+    const value = 100 * share, whole = halfUp(value, 0);
+    return (value > 0 && value < 9.95 && Math.abs(value - whole) > 0.05 ? halfUp(value, 1).toFixed(1) : whole) + "%";
   }
   function points(gap) {
     if (isMissing(gap)) return "no value";
-    const value = Math.round(gap * 1000) / 10;
+    const value = halfUp(100 * gap, 1);
     return (value > 0 ? "+" : value < 0 ? "\u2212" : "") + Math.abs(value).toFixed(1);
   }
   const significant = (value) => isMissing(value) ? "no value" : value === 0 ? "0" : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
-  const fraction = (value) => isMissing(value) ? "no value" : (100 * value).toFixed(Math.abs(value - 1) < 0.01 ? 2 : 1) + "%";
+  const fraction = (value) => isMissing(value) ? "no value" : value === 1 ? "100%" : (100 * value).toFixed(Math.abs(value - 1) < 0.01 ? 2 : 1) + "%";
   const seriesName = (one) => one.method + (one.target ? " (" + one.target + ")" : "");
   const seriesOf = (point) => block.series.find((one) => one.points.includes(point));
   function pointName(point) {
@@ -283,6 +284,7 @@
     addEventListener("hashchange", () => { const which = asked(); if (which !== null) show(which, true); });
     // Paper has no way to unfold.
     addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+    performance.mark("ready");
     document.documentElement.dataset.ready = "yes";
   }
   start().catch((error) => {
