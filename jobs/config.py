@@ -199,24 +199,25 @@ class Audit(Block):
 
     @model_validator(mode="after")
     def _consistent(self) -> Audit:
-        for kind, names in (
+        # A message here begins with the key that it is about: the file's line is found by it.
+        for key, names in (
             ("dataset", [block.name for block in self.dataset]),
             ("reference", [block.name for block in self.reference]),
-            ("function class", [entry.display for entry in self.function_classes]),
+            ("function_classes", [entry.display for entry in self.function_classes]),
         ):
             if len(set(names)) != len(names):
-                raise ValueError(f"two {kind} blocks share a name: {', '.join(names)}")
+                raise ValueError(f"{key}: two of them share a name: {', '.join(names)}")
         known = [entry.display for entry in self.function_classes]
         for entry in self.methods:
             for target in entry.targets or ():
                 if target not in known:
-                    raise ValueError(f"method {entry.name} targets {target!r}: function_classes has {', '.join(known)}")
+                    raise ValueError(f"methods: {entry.name} targets {target!r}: function_classes has {', '.join(known)}")
         for entry in self.function_classes:
             for block in self.dataset if not isinstance(entry.over, str) else ():
                 for attribute in entry.over:
                     if attribute not in block.attributes:
                         raise ValueError(
-                            f"function class {entry.display} looks at attribute {attribute!r}: "
+                            f"function_classes: {entry.display} looks at attribute {attribute!r}: "
                             f"dataset {block.name} has {', '.join(block.attributes)}"
                         )
         return self

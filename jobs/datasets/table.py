@@ -73,7 +73,9 @@ def _files(block: Dataset, path: Path) -> list[Path]:
 def _read(block: Dataset, files: list[Path]) -> pa.Table:
     try:
         tables = [
-            pyarrow.parquet.read_table(file) if file.suffix == ".parquet" else pyarrow.csv.read_csv(file)
+            pyarrow.parquet.read_table(file)
+            if file.suffix == ".parquet"
+            else pyarrow.csv.read_csv(file, convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True))
             for file in files
         ]
         table = pa.concat_tables(tables, promote_options="permissive")
