@@ -53,11 +53,11 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunSummary:
-    """How a run ended. `report` is the page's path; `seconds` the run's wall time."""
+    """How a run ended. `report` is the page's path, if any unit was solved; `seconds` of wall time."""
 
     run_id: str
     output: str
-    report: str
+    report: str | None
     counts: dict[str, int]
     failures: list[dict[str, str]]
     seconds: float
@@ -122,14 +122,15 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
         rows = collect(store, solved, run_id)
         manifest = manifest_of(run_id, settings, inputs, plan, progress.done, progress.counts(), failures, rows)
         store.write_json(MANIFEST, manifest)
-        reporter.say("writing the report")
-        publish(store)
+        if solved:
+            reporter.say("writing the report")
+            publish(store)
         if not failures:
             store.write(SUCCESS, b"")
     return RunSummary(
         run_id=run_id,
         output=store.root,
-        report=store.path("report/index.html"),
+        report=store.path("report/index.html") if any(unit.key in progress.done for unit in plan.stages["solve"]) else None,
         counts=progress.counts(),
         failures=failures,
         seconds=time.monotonic() - started,

@@ -15,7 +15,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 from rich.console import Console
 
@@ -77,6 +76,8 @@ def run(
         summary = audit.run(file, chosen, reporter, limit)
     if as_json:
         print(json.dumps(summary.to_json(), ensure_ascii=False))
+    elif summary.report is None:
+        print(run_text(summary))
     else:
         print(worst_text(audit_report.load(summary.output), file.settings.report.minimum_share))
         print(run_text(summary))
@@ -95,7 +96,10 @@ def status(folder: Folder, as_json: AsJson = False) -> int:
 def report(folder: Folder, as_json: AsJson = False) -> int:
     """Write a run's report again from its results."""
     store = Store(folder)
-    written = publish(store)
+    try:
+        written = publish(store)
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from None
     page = store.path("report/index.html")
     print(json.dumps({"report": page, "files": written}, ensure_ascii=False) if as_json else f"report: {page}")
     return 0
@@ -107,15 +111,18 @@ def main(arguments: list[str] | None = None) -> int:
     # A scheduler's SIGTERM ends a run as Ctrl-C does: what is finished is kept.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        return int(app(args=arguments, prog_name="mpr-audit", standalone_mode=False) or 0)
-    except (click.UsageError, UsageError) as error:
-        message = error.format_message() if isinstance(error, click.UsageError) else str(error)
-        print(f"mpr-audit: {' '.join(message.split())}", file=sys.stderr)
-        return USAGE
-    except (KeyboardInterrupt, click.Abort):
+        code = int(app(args=arguments, prog_name="mpr-audit", standalone_mode=False) or 0)
+        if code == INTERRUPTED:  # typer swallows Ctrl-C and says so by the code alone
+            raise KeyboardInterrupt
+        return code
+    except (KeyboardInterrupt, typer.Abort):
         again = shlex.join(["mpr-audit", *arguments])
         print(f"mpr-audit: interrupted; finished units are kept, continue with: {again}", file=sys.stderr)
         return INTERRUPTED
+    except (typer.TyperException, UsageError) as error:
+        message = error.format_message() if hasattr(error, "format_message") else str(error)
+        print(f"mpr-audit: {' '.join(message.split())}", file=sys.stderr)
+        return USAGE
     except RunFailure as error:
         print(f"mpr-audit: {error}", file=sys.stderr)
         return FAILED

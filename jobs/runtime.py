@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -59,6 +61,7 @@ class Cluster:
     def __enter__(self) -> Cluster:
         self._owns = not ray.is_initialized()
         if self._owns:
+            on_terminate = signal.getsignal(signal.SIGTERM)
             address = self._settings.address or os.environ.get("RAY_ADDRESS")
             quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
             if address:
@@ -71,6 +74,9 @@ class Cluster:
                     include_dashboard=False,
                     **quiet,
                 )
+            # Ray puts a handler of its own in place, which ends the process with a stack trace.
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, on_terminate)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -178,6 +178,6 @@ def valid_receipt(store: Store, stage: str, key: str) -> Receipt | None:
         for name, file in receipt.files.items():
             if store.size(unit_file(stage, key, name)) != file.bytes:
                 return None
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
     return receipt

@@ -80,7 +80,7 @@ def run_text(summary: RunSummary) -> str:
         f"units: {counts['computed']} computed, {counts['cached']} cached, "
         f"{counts['failed']} failed, {counts['skipped']} skipped, in {_duration(summary.seconds)}",
         *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
-        f"report: {summary.report}",
+        f"report: {summary.report or 'none, no unit was solved'}",
     ]
     return "\n".join(lines)
 
