@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from jobs.report.cases import CASE, SELECTION, function_classes, method_order
-from jobs.report.curves import vertical_floor
+from jobs.report.curves import vertical_floors
 from jobs.report.load import Chosen, Run
 from jobs.report.wording import is_missing
 
@@ -80,8 +80,10 @@ def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_na
         tuple(row[key] for key in CASE): _key(row) for row in defaults[[*CASE, *SELECTION[4:]]].to_dict("records")
     }
     pools = run.results.drop_duplicates(CASE).set_index(CASE)
-    shares = {case: rows for case, rows in run.groups.groupby(CASE, sort=False)}
+    shares = {case: rows for case, rows in _as_objects(run.groups).groupby(CASE, sort=False)}
+    curves = _as_objects(curves[[*CASE, *USED]])
     group_number = {name: number for number, name in enumerate(group_names)}
+    floors = vertical_floors(curves)
     blocks = []
     for case, rows in curves.groupby(CASE, sort=True):
         about = pools.loc[case]
@@ -89,9 +91,7 @@ def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_na
         block |= {"prompt": _plain(about["prompt"]), "pool": _plain(about["n_pool"]), "size": _plain(about["reference_size"])}
         block |= _series(rows, classes, run.chosen, chosen_default.get(case))
         block |= _group_digits(shares.get(case), block["keys"], int(case[3]), group_number)
-        block["floors"] = [
-            _rounded(vertical_floor(rows[rows["function_class"] == name])) for name in classes
-        ]
+        block["floors"] = [_rounded(floors.get((*case, name), 0.0)) for name in classes]
         del block["keys"]
         blocks.append(block)
     return blocks
@@ -168,6 +168,12 @@ def _group_digits(
         "group_width": width,
         "shares": [digits(np.rint(row * unit), width) if is_whole else "" for row, is_whole in zip(values, is_known)],
     }
+
+
+def _as_objects(rows: pd.DataFrame) -> pd.DataFrame:
+    """Texts as plain Python strings: a loop over Arrow's makes each one anew."""
+    texts = rows.columns[[pd.api.types.is_string_dtype(kind) for kind in rows.dtypes]]
+    return rows.astype(dict.fromkeys(texts, object))
 
 
 def _key(row: dict[str, Any]) -> tuple[str, float | None, str | None]:

@@ -41,6 +41,8 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
     worst_first = headline(pairs)
     labels = _case_labels(blocks)
     number = {tuple(block[key] for key in CASE): place for place, block in enumerate(blocks)}
+    for block, label in zip(blocks, labels):
+        block["label"] = label
     for row in worst_first.to_dict("records"):
         blocks[number[_case(row)]] |= {"verdict": wording.verdict(row), "worst_is_crossed": row["attributes"] > 1}
     environment = jinja2.Environment(
@@ -50,7 +52,7 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         lstrip_blocks=True,
     )
     environment.filters |= {
-        name: getattr(wording, name) for name in ("percent", "points", "number", "count", "group_name", "cost")
+        name: getattr(wording, name) for name in ("percent", "points", "number", "count", "group_name", "cost", "shortened")
     }
     script = environment.loader.get_source(environment, "page.js")[0]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -69,6 +71,7 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         summary=wording.verdict(worst_first.iloc[0]) if len(worst_first) else None,
         worst=[row | {"number": number[_case(row)], "label": labels[number[_case(row)]]}
                for row in worst_first.to_dict("records")],
+        unranked=[(place, labels[place]) for place, block in enumerate(blocks) if "verdict" not in block],
         worst_groups=worst_groups(pairs).to_dict("records"),
         top=_top_facts(run.results),
         open_queries=OPEN_QUERIES,

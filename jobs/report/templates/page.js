@@ -106,8 +106,9 @@
     }
     const missing = Array.from(reasons, ([why, count]) => count + (count === 1 ? " selection: " : " selections: ") + why).join("; ");
     if (!shown.length) {
+      svg.setAttribute("viewBox", "0 0 " + width + " 80");
       svg.setAttribute("aria-label", name + ": no curve. " + missing);
-      svg.append(make("text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, missing || "no selections"));
+      svg.append(make("text", { x: left, y: 50 }, missing || "no selections"));
       return svg;
     }
     const floor = Math.min(block.floors[which], 1), reach = Math.max(1, ...shown.map((one) => one.x)) * 1.04;
@@ -237,11 +238,11 @@
     number = which;
     block = await unpack(which);
     if (number !== which) return;
-    const label = find("case").options[which].text, top = block.series.find((one) => one.method === "top_k");
+    const top = block.series.find((one) => one.method === "top_k");
     chosen.a = top ? top.points[0] : 0;
     chosen.b = isMissing(block.default) ? block.points.length > 1 ? block.series[block.series.length - 1].points[0] : chosen.a : block.default;
     find("case").value = which;
-    find("case-title").textContent = label;
+    find("case-title").textContent = block.label;
     find("verdict").textContent = block.verdict || "No group shares were recorded for the top-k selection of this query, so no group can be named.";
     find("facts").textContent = [block.prompt ? "Prompt: \u201c" + block.prompt + "\u201d" : "", block.k + " items" + (isMissing(block.pool) ? "" : " from a pool of " + block.pool.toLocaleString("en")), "reference \u201c" + block.reference + "\u201d" + (isMissing(block.size) ? "" : ", effective size " + Math.round(block.size).toLocaleString("en"))].filter(Boolean).join("; ") + ".";
     // Where the worst group is a combination of attributes, the table must hold it.
