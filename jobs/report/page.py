@@ -27,6 +27,8 @@ from jobs.report.worst import MINIMUM_SHARE, headline, worst_groups
 # Rows of an overview table that stand open; the others unfold.
 OPEN_QUERIES = 10
 OPEN_GROUPS = 8
+# In the order in which they build on each other.
+SCRIPTS = ("data.js", "wording.js", "curves.js", "selections.js", "page.js")
 # A page cannot hold the failures of a broken cluster; the manifest does.
 SHOWN_FAILURES = 200
 
@@ -54,7 +56,7 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
     environment.filters |= {
         name: getattr(wording, name) for name in ("percent", "points", "number", "count", "group_name", "cost", "shortened")
     }
-    script = environment.loader.get_source(environment, "page.js")[0]
+    script = _script(environment)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = environment.get_template("page.html").render(
         script=Markup(script),
@@ -86,6 +88,12 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         case_count=len(blocks),
     )  # fmt: skip
     return text.encode("utf-8", "replace")
+
+
+def _script(environment: jinja2.Environment) -> str:
+    """All parts as one script with a scope of its own: names of the page's elements cannot shadow it."""
+    parts = [environment.loader.get_source(environment, name)[0] for name in SCRIPTS]
+    return "\n".join(["(function () {", '"use strict";', *parts, "})();"])
 
 
 def _head(run: Run, group_names: list[str]) -> dict[str, Any]:

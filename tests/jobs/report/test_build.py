@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from matplotlib import image
@@ -129,6 +130,15 @@ def test_an_empty_manifest_and_no_groups_still_make_a_page():
     tables |= {name: tables[name].slice(0, 0) for name in ("groups", "items")}
     text = report.build(report.from_tables(**tables), has_pictures=False)["index.html"].decode()
     assert "no group can be named" in text and "No unit failed." in text
+
+
+def test_top_k_alone_is_a_report_without_a_price():
+    tables = synthetic.tables(queries=2, points=2)
+    for name in ("results", "groups"):
+        tables[name] = tables[name].filter(pc.field("method") == "top_k")
+    files = report.build(report.from_tables(**tables))
+    assert frame(files["worst.csv"])["method_repaired"].isna().all()
+    assert "no rho was met" in files["index.html"].decode()
 
 
 def test_load_reads_committed_files_in_order(tmp_path: Path):
