@@ -36,7 +36,8 @@ def trade_offs(results: pd.DataFrame) -> pd.DataFrame:
     """
     rows = results.drop_duplicates([*SELECTION, "function_class"]).copy()
     top = rows[rows["method"] == TOP_K].drop_duplicates([*CASE, "function_class"])
-    for own, column, keys in (("mpr", "mpr_top_k", [*CASE, "function_class"]), ("similarity", "similarity_top_k", CASE)):
+    looked_for = (("mpr", "mpr_top_k", [*CASE, "function_class"]), ("similarity", "similarity_top_k", CASE))
+    for own, column, keys in looked_for:
         known = top.drop_duplicates(keys).set_index(keys)[own]
         looked_up = rows[keys].join(known.rename("_known"), on=keys)["_known"]
         rows[column] = rows[column].astype(float).fillna(looked_up.astype(float))

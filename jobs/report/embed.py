@@ -88,7 +88,8 @@ def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_na
     for case, rows in curves.groupby(CASE, sort=True):
         about = pools.loc[case]
         block = dict(zip(CASE, [*case[:3], int(case[3])]))
-        block |= {"prompt": _plain(about["prompt"]), "pool": _plain(about["n_pool"]), "size": _plain(about["reference_size"])}
+        facts = {"prompt": "prompt", "pool": "n_pool", "size": "reference_size"}
+        block |= {name: _plain(about[column]) for name, column in facts.items()}
         block |= _series(rows, classes, run.chosen, chosen_default.get(case))
         block |= _group_digits(shares.get(case), block["keys"], int(case[3]), group_number)
         block["floors"] = [_rounded(floors.get((*case, name), 0.0)) for name in classes]
@@ -107,7 +108,8 @@ def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: tup
         if key not in by_key:
             series.setdefault((key[0], key[2]), []).append(key)
         by_key.setdefault(key, {})[row["function_class"]] = place
-    keys = [key for name in sorted(series, key=lambda name: (method_order(name[0]), name[1] or "")) for key in series[name]]
+    series = dict(sorted(series.items(), key=lambda one: (method_order(one[0][0]), one[0][1] or "")))
+    keys = [key for members in series.values() for key in members]
     number = {key: position for position, key in enumerate(keys)}
     first = {key: next(iter(by_key[key].values())) for key in keys}
     lists = [chosen.row(int(rows.index[first[key]])) for key in keys]
@@ -133,7 +135,7 @@ def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: tup
         "series": [
             {"method": name[0], "target": name[1], "parameter": _plain(table[first[members[0]]]["parameter"]),
              "points": [number[key] for key in members]}
-            for name, members in sorted(series.items(), key=lambda one: (method_order(one[0][0]), one[0][1] or ""))
+            for name, members in series.items()
         ],
         "points": points,
         "default": number.get(default),

@@ -17,7 +17,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from jobs.report import embed, wording
-from jobs.report.cases import CASE, FULFILLED, function_classes, repaired_rows, top_k_rows
+from jobs.report.cases import CASE, FULFILLED, SELECTION, function_classes, repaired_rows, top_k_rows
 from jobs.report.curves import is_fulfilled
 from jobs.report.figures import style
 from jobs.report.load import Run
@@ -27,8 +27,9 @@ from jobs.report.worst import MINIMUM_SHARE, headline, worst_groups
 # Rows of an overview table that stand open; the others unfold.
 OPEN_QUERIES = 10
 OPEN_GROUPS = 8
+FILTERS = ("percent", "points", "number", "count", "group_name", "cost", "shortened")
 # In the order in which they build on each other.
-SCRIPTS = ("data.js", "wording.js", "curves.js", "selections.js", "page.js")
+SCRIPTS = ("data.js", "wording.js", "marks.js", "curves.js", "selections.js", "page.js")
 # A page cannot hold the failures of a broken cluster; the manifest does.
 SHOWN_FAILURES = 200
 
@@ -53,9 +54,7 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        name: getattr(wording, name) for name in ("percent", "points", "number", "count", "group_name", "cost", "shortened")
-    }
+    environment.filters |= {name: getattr(wording, name) for name in FILTERS}
     script = _script(environment)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = environment.get_template("page.html").render(
@@ -133,7 +132,7 @@ def _top_facts(results: pd.DataFrame) -> dict[str, Any]:
 
 def _unmet(results: pd.DataFrame) -> list[dict[str, Any]]:
     """How many selections of each method ended in a status that is not what was asked for."""
-    rows = results[~is_fulfilled(results["status"])].drop_duplicates([*CASE, "method", "parameter_value", "target_class"])
+    rows = results[~is_fulfilled(results["status"])].drop_duplicates(SELECTION)
     counted = rows.groupby(["method", "status"], sort=True).size()
     return [{"method": method, "status": status, "count": int(size)} for (method, status), size in counted.items()]
 

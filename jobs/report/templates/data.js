@@ -6,7 +6,12 @@ const VALUE = new Map(Array.from(DIGITS, (digit, value) => [digit, value]));
 const PANEL = { width: 440, height: 320, left: 58, right: 14, top: 30, bottom: 46 };
 const SIDES = ["a", "b"];
 const find = (id) => document.getElementById(id);
-let head, items, block, number = 0, order = [], chosen = { a: 0, b: 0 };
+let head,
+  items,
+  block,
+  number = 0,
+  order = [],
+  chosen = { a: 0, b: 0 };
 
 function make(name, attributes, ...children) {
   const isDrawn = /^(svg|g|line|circle|rect|path|text|title|polyline)$/.test(name);

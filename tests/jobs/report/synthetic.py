@@ -48,7 +48,8 @@ def tables(
         liked = MOST_LIKED.get(query, random.normal(0, 0.1))
         score = 0.4 + 0.05 * random.standard_normal(people) + liked * (labels["sex"] - 0.5) + 0.02 * labels["age"]
         candidates = np.argsort(-score, kind="stable")[:pool] if pool < people else np.arange(people)
-        for method, value, is_met, items in _selections(score, candidates, members, reference, k, points, random, has_second_mopr):
+        made = _selections(score, candidates, members, reference, k, points, random, has_second_mopr)
+        for method, value, is_met, items in made:
             used[items] = True
             shares = members[:, items].mean(axis=1)
             results += _result_rows(
