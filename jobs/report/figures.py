@@ -1,4 +1,4 @@
-"""Trade-off curves as PNG files, for slides and tickets; the page draws its own.
+"""Trade-off curves as PNG files, for slides and documents; the page draws its own.
 
 Pictures depend on nothing but their data: the metadata that matplotlib would add is left out.
 """
