@@ -36,7 +36,8 @@ def trade_offs(results: pd.DataFrame) -> pd.DataFrame:
     """
     rows = results.drop_duplicates([*SELECTION, "function_class"]).copy()
     top = rows[rows["method"] == TOP_K].drop_duplicates([*CASE, "function_class"])
-    for own, column, keys in (("mpr", "mpr_top_k", [*CASE, "function_class"]), ("similarity", "similarity_top_k", CASE)):
+    looked_for = (("mpr", "mpr_top_k", [*CASE, "function_class"]), ("similarity", "similarity_top_k", CASE))
+    for own, column, keys in looked_for:
         known = top.drop_duplicates(keys).set_index(keys)[own]
         looked_up = rows[keys].join(known.rename("_known"), on=keys)["_known"]
         rows[column] = rows[column].astype(float).fillna(looked_up.astype(float))
@@ -62,13 +63,26 @@ def is_fulfilled(status: pd.Series) -> pd.Series:
     return status.isin(FULFILLED)
 
 
-def vertical_floor(rows: pd.DataFrame) -> float:
-    """Lowest similarity fraction that a panel shows; what lies below is marked at its edge."""
-    kept = rows["similarity_fraction"].dropna()
-    if kept.empty:
+def vertical_floors(rows: pd.DataFrame) -> dict[tuple, float]:
+    """Lowest similarity fraction that each panel shows; what lies below is marked at its edge.
+
+    Returns: a value for every (dataset, reference, query, k, function class) of the trade-offs.
+    """
+    kept = rows["similarity_fraction"]
+    is_bound = rows["method"].map(is_constrained).astype(bool) & is_fulfilled(rows["status"])
+    lowest = pd.DataFrame({"kept": kept, "constrained": kept.where(is_bound)}).groupby(
+        [rows[key] for key in [*CASE, "function_class"]]
+    ).min()  # fmt: skip
+    return {
+        panel: _floor(lowest_kept, lowest_constrained)
+        for panel, lowest_kept, lowest_constrained in lowest.itertuples(name=None)
+    }
+
+
+def _floor(lowest_kept: float, lowest_constrained: float) -> float:
+    if np.isnan(lowest_kept):
         return SHALLOWEST_FLOOR
-    constrained = rows.loc[rows["method"].map(is_constrained) & is_fulfilled(rows["status"]), "similarity_fraction"]
-    if constrained.dropna().empty:
-        return float(min(kept.min(), SHALLOWEST_FLOOR))
-    loss = 1.0 - float(constrained.min())
-    return float(max(min(kept.min(), 1.0), min(SHALLOWEST_FLOOR, 1.0 - FLOOR_LOSSES * loss)))
+    if np.isnan(lowest_constrained):
+        return min(lowest_kept, SHALLOWEST_FLOOR)
+    loss = 1.0 - lowest_constrained
+    return max(min(lowest_kept, 1.0), min(SHALLOWEST_FLOOR, 1.0 - FLOOR_LOSSES * loss))

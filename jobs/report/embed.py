@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from jobs.report.cases import CASE, SELECTION, function_classes, method_order
-from jobs.report.curves import vertical_floor
+from jobs.report.curves import vertical_floors
 from jobs.report.load import Chosen, Run
 from jobs.report.wording import is_missing
 
@@ -80,18 +80,19 @@ def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_na
         tuple(row[key] for key in CASE): _key(row) for row in defaults[[*CASE, *SELECTION[4:]]].to_dict("records")
     }
     pools = run.results.drop_duplicates(CASE).set_index(CASE)
-    shares = {case: rows for case, rows in run.groups.groupby(CASE, sort=False)}
+    shares = {case: rows for case, rows in _as_objects(run.groups).groupby(CASE, sort=False)}
+    curves = _as_objects(curves[[*CASE, *USED]])
     group_number = {name: number for number, name in enumerate(group_names)}
+    floors = vertical_floors(curves)
     blocks = []
     for case, rows in curves.groupby(CASE, sort=True):
         about = pools.loc[case]
         block = dict(zip(CASE, [*case[:3], int(case[3])]))
-        block |= {"prompt": _plain(about["prompt"]), "pool": _plain(about["n_pool"]), "size": _plain(about["reference_size"])}
+        facts = {"prompt": "prompt", "pool": "n_pool", "size": "reference_size"}
+        block |= {name: _plain(about[column]) for name, column in facts.items()}
         block |= _series(rows, classes, run.chosen, chosen_default.get(case))
         block |= _group_digits(shares.get(case), block["keys"], int(case[3]), group_number)
-        block["floors"] = [
-            _rounded(vertical_floor(rows[rows["function_class"] == name])) for name in classes
-        ]
+        block["floors"] = [_rounded(floors.get((*case, name), 0.0)) for name in classes]
         del block["keys"]
         blocks.append(block)
     return blocks
@@ -107,7 +108,8 @@ def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: tup
         if key not in by_key:
             series.setdefault((key[0], key[2]), []).append(key)
         by_key.setdefault(key, {})[row["function_class"]] = place
-    keys = [key for name in sorted(series, key=lambda name: (method_order(name[0]), name[1] or "")) for key in series[name]]
+    series = dict(sorted(series.items(), key=lambda one: (method_order(one[0][0]), one[0][1] or "")))
+    keys = [key for members in series.values() for key in members]
     number = {key: position for position, key in enumerate(keys)}
     first = {key: next(iter(by_key[key].values())) for key in keys}
     lists = [chosen.row(int(rows.index[first[key]])) for key in keys]
@@ -133,7 +135,7 @@ def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: tup
         "series": [
             {"method": name[0], "target": name[1], "parameter": _plain(table[first[members[0]]]["parameter"]),
              "points": [number[key] for key in members]}
-            for name, members in sorted(series.items(), key=lambda one: (method_order(one[0][0]), one[0][1] or ""))
+            for name, members in series.items()
         ],
         "points": points,
         "default": number.get(default),
@@ -168,6 +170,12 @@ def _group_digits(
         "group_width": width,
         "shares": [digits(np.rint(row * unit), width) if is_whole else "" for row, is_whole in zip(values, is_known)],
     }
+
+
+def _as_objects(rows: pd.DataFrame) -> pd.DataFrame:
+    """Texts as plain Python strings: a loop over Arrow's makes each one anew."""
+    texts = rows.columns[[pd.api.types.is_string_dtype(kind) for kind in rows.dtypes]]
+    return rows.astype(dict.fromkeys(texts, object))
 
 
 def _key(row: dict[str, Any]) -> tuple[str, float | None, str | None]:

@@ -1,4 +1,4 @@
-"""Trade-off curves as PNG files, for slides and tickets; the page draws its own.
+"""Trade-off curves as PNG files, for slides and documents; the page draws its own.
 
 Pictures depend on nothing but their data: the metadata that matplotlib would add is left out.
 """
@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from jobs.report.cases import CASE, method_order
-from jobs.report.curves import is_fulfilled, vertical_floor
+from jobs.report.curves import is_fulfilled, vertical_floors
 from jobs.report.overview import Distribution
 from jobs.report.wording import is_missing
 
@@ -67,6 +67,7 @@ def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
     series = curves[["method", "target_class"]].drop_duplicates().astype(object)
     labels = {_label(method, target): method for method, target in series.itertuples(index=False, name=None)}
     styles = style(list(labels.values()))
+    floors = vertical_floors(curves)
     figure = _figure(len(classes))
     panels = figure.subplots(1, len(classes), squeeze=False)[0]
     for panel, name in zip(panels, classes):
@@ -85,7 +86,7 @@ def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
         for panel, name in zip(panels, classes):
             for drawn in [*panel.lines, *panel.texts]:
                 drawn.remove()
-            _draw_panel(panel, by_class.get(name, rows.iloc[:0]), styles)
+            _draw_panel(panel, by_class.get(name, rows.iloc[:0]), styles, floors.get((*case, name), 0.0))
         title = str(case[2])
         # parse_math is off for a query with dollar signs.
         figure.suptitle(title if len(title) <= LONGEST_TITLE else title[:LONGEST_TITLE] + "\u2026", parse_math=False)
@@ -115,14 +116,13 @@ def _label(method: str, target: Any) -> str:
     return method if is_missing(target) else f"{method} ({target})"
 
 
-def _draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]]) -> None:
+def _draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], floor: float) -> None:
     shown = rows.dropna(subset=["mpr_fraction", "similarity_fraction"])
     if shown.empty:
         notes = rows.loc[rows["note"] != "", "note"]
         text = notes.iloc[0] if len(notes) else "no value"
         panel.text(0.5, 0.5, text, ha="center", va="center", wrap=True, transform=panel.transAxes, fontsize=9)
         return
-    floor = vertical_floor(rows)
     is_full = is_fulfilled(shown["status"])
     is_above = shown["similarity_fraction"] >= floor
     for (method, _), members in shown.groupby(["method", "target_class"], dropna=False, sort=False):

@@ -85,7 +85,7 @@ def from_tables(
 ) -> Run:
     """The run that these tables (columns of jobs.schema) hold."""
     frame = results.drop_columns(["item_ids", "witness"]).to_pandas()
-    described = items.to_pandas(maps_as_pydicts="strict")
+    described = items.to_pandas(maps_as_pydicts="lossy")
     return Run(
         results=frame,
         chosen=Chosen.of(results["item_ids"]),

@@ -15,7 +15,7 @@ from jobs.report.wording import is_missing, number
 
 # Units of the drawing; the page scales it to the column's width.
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900.0, 300.0, 44.0, 16.0, 14.0, 40.0
-TICKS = 5
+TICKS = 7
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,7 +17,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from jobs.report import embed, wording
-from jobs.report.cases import CASE, FULFILLED, function_classes, repaired_rows, top_k_rows
+from jobs.report.cases import CASE, FULFILLED, SELECTION, function_classes, repaired_rows, top_k_rows
 from jobs.report.curves import is_fulfilled
 from jobs.report.figures import style
 from jobs.report.load import Run
@@ -27,6 +27,9 @@ from jobs.report.worst import MINIMUM_SHARE, headline, worst_groups
 # Rows of an overview table that stand open; the others unfold.
 OPEN_QUERIES = 10
 OPEN_GROUPS = 8
+FILTERS = ("percent", "points", "number", "count", "group_name", "cost", "shortened")
+# In the order in which they build on each other.
+SCRIPTS = ("data.js", "wording.js", "marks.js", "curves.js", "selections.js", "page.js")
 # A page cannot hold the failures of a broken cluster; the manifest does.
 SHOWN_FAILURES = 200
 
@@ -41,6 +44,8 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
     worst_first = headline(pairs)
     labels = _case_labels(blocks)
     number = {tuple(block[key] for key in CASE): place for place, block in enumerate(blocks)}
+    for block, label in zip(blocks, labels):
+        block["label"] = label
     for row in worst_first.to_dict("records"):
         blocks[number[_case(row)]] |= {"verdict": wording.verdict(row), "worst_is_crossed": row["attributes"] > 1}
     environment = jinja2.Environment(
@@ -49,10 +54,8 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        name: getattr(wording, name) for name in ("percent", "points", "number", "count", "group_name", "cost")
-    }
-    script = environment.loader.get_source(environment, "page.js")[0]
+    environment.filters |= {name: getattr(wording, name) for name in FILTERS}
+    script = _script(environment)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = environment.get_template("page.html").render(
         script=Markup(script),
@@ -69,6 +72,7 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         summary=wording.verdict(worst_first.iloc[0]) if len(worst_first) else None,
         worst=[row | {"number": number[_case(row)], "label": labels[number[_case(row)]]}
                for row in worst_first.to_dict("records")],
+        unranked=[(place, labels[place]) for place, block in enumerate(blocks) if "verdict" not in block],
         worst_groups=worst_groups(pairs).to_dict("records"),
         top=_top_facts(run.results),
         open_queries=OPEN_QUERIES,
@@ -83,6 +87,12 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         case_count=len(blocks),
     )  # fmt: skip
     return text.encode("utf-8", "replace")
+
+
+def _script(environment: jinja2.Environment) -> str:
+    """All parts as one script with a scope of its own: names of the page's elements cannot shadow it."""
+    parts = [environment.loader.get_source(environment, name)[0] for name in SCRIPTS]
+    return "\n".join(["(function () {", '"use strict";', *parts, "})();"])
 
 
 def _head(run: Run, group_names: list[str]) -> dict[str, Any]:
@@ -122,7 +132,7 @@ def _top_facts(results: pd.DataFrame) -> dict[str, Any]:
 
 def _unmet(results: pd.DataFrame) -> list[dict[str, Any]]:
     """How many selections of each method ended in a status that is not what was asked for."""
-    rows = results[~is_fulfilled(results["status"])].drop_duplicates([*CASE, "method", "parameter_value", "target_class"])
+    rows = results[~is_fulfilled(results["status"])].drop_duplicates(SELECTION)
     counted = rows.groupby(["method", "status"], sort=True).size()
     return [{"method": method, "status": status, "count": int(size)} for (method, status), size in counted.items()]
 

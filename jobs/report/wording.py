@@ -8,6 +8,7 @@ from typing import Any
 
 # Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
 ROUNDING = 1e-9
+LONGEST_CELL = 80
 
 
 def is_missing(value: Any) -> bool:
@@ -65,6 +66,11 @@ def group_name(group: str) -> str:
     if not all("=" in part for part in parts):
         return group
     return ", ".join(part.replace("=", ": ", 1) for part in parts)
+
+
+def shortened(text: str) -> str:
+    """A text cut to what a table cell can hold; the whole stands where there is room."""
+    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "\u2026"
 
 
 def cost(similarity_fraction: Any) -> str:

@@ -32,13 +32,13 @@ def main() -> None:
     started = time.perf_counter()
     run = report.from_tables(**tables, manifest=synthetic.manifest())
     loaded = time.perf_counter() - started
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     files = report.build(run, has_pictures=settings.pictures)
-    built = time.perf_counter() - started
+    built, worked = time.perf_counter() - started, time.process_time() - worked
     page = files["index.html"]
-    print(f"{'queries':>8} {'page MB':>8} {'files MB':>9} {'load s':>7} {'build s':>8}")
+    print(f"{'queries':>8} {'page MB':>8} {'files MB':>9} {'load s':>7} {'build s':>8} {'CPU s':>6}")
     total = sum(map(len, files.values())) / 1e6
-    print(f"{settings.queries:>8} {len(page) / 1e6:>8.2f} {total:>9.2f} {loaded:>7.2f} {built:>8.2f}")
+    print(f"{settings.queries:>8} {len(page) / 1e6:>8.2f} {total:>9.2f} {loaded:>7.2f} {built:>8.2f} {worked:>6.2f}")
     if chromium.BINARY is None:
         print("no Chromium here: the load time was not measured")
         return

@@ -37,7 +37,8 @@ def tables() -> dict[str, pa.Table]:
 def manifest() -> dict[str, Any]:
     """Markup in every text of the manifest."""
     return {
-        "name": MARKUP, "run_id": CLOSING, "settings": {MARKUP: CLOSING}, "notes": [MARKUP], "versions": {MARKUP: CLOSING},
+        "name": MARKUP, "run_id": CLOSING, "settings": {MARKUP: CLOSING}, "notes": [MARKUP],
+        "versions": {MARKUP: CLOSING},
         "data": [{"dataset": MARKUP, "items": 3, "dropped": {CLOSING: 1}}], "encoder": {"kind": CLOSING},
         "failures": [{"unit": MARKUP, "stage": CLOSING, "message": MARKUP}],
     }  # fmt: skip

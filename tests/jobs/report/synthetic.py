@@ -48,7 +48,8 @@ def tables(
         liked = MOST_LIKED.get(query, random.normal(0, 0.1))
         score = 0.4 + 0.05 * random.standard_normal(people) + liked * (labels["sex"] - 0.5) + 0.02 * labels["age"]
         candidates = np.argsort(-score, kind="stable")[:pool] if pool < people else np.arange(people)
-        for method, value, is_met, items in _selections(score, candidates, members, reference, k, points, random, has_second_mopr):
+        made = _selections(score, candidates, members, reference, k, points, random, has_second_mopr)
+        for method, value, is_met, items in made:
             used[items] = True
             shares = members[:, items].mean(axis=1)
             results += _result_rows(
@@ -147,7 +148,7 @@ def _result_rows(query, method, value, is_met, items, score, gaps, attributes, k
             "chi": None if name == "groups" else float(mpr[name]) * np.sqrt((pool + people) / k),
             "similarity": similarity, "relaxation_bound": similarity * 1.0002 if is_rho else None,
             "similarity_bound": similarity * 1.0002 if is_rho else None, "gap": 0.0002 if is_rho else None,
-            "rho": value if is_rho else None, "rho_min": 0.006 if is_rho else None, "n_pool": pool,
+            "rho": value if is_rho else None, "rho_min": 0.004 if is_rho else None, "n_pool": pool,
             "n_reference": people, "reference_size": float(people), "solve_seconds": 0.01, "seed": 0,
             "item_ids": [f"person-{item}" for item in items], "witness": None, "message": None,
         }  # fmt: skip

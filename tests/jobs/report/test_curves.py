@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from jobs.report import curves
-from jobs.report.curves import trade_offs, vertical_floor
+from jobs.report.curves import trade_offs, vertical_floors
 from tests.jobs.report import synthetic
 from tests.jobs.report.test_worst import result
 
@@ -51,8 +51,9 @@ def test_floor_lets_a_poor_baseline_lie_below_the_axis():
         result("q", "mopr", 0.02, similarity=0.475, mpr_top_k=0.1),
         result("q", "mmr", 0.9, similarity=0.2, mpr_top_k=0.1),
     )
-    assert vertical_floor(rows) == pytest.approx(0.8)
-    assert vertical_floor(rows[rows["method"] != "mmr"]) == pytest.approx(0.95)
+    panel = ("d", "r", "q", 10, "linear")
+    assert vertical_floors(rows) == {panel: pytest.approx(0.8)}
+    assert vertical_floors(rows[rows["method"] != "mmr"]) == {panel: pytest.approx(0.95)}
 
 
 def test_every_selection_of_a_run_has_its_row():
