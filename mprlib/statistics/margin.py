@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mprlib.cells import cells_of
+from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.saturated import Saturated
@@ -39,8 +39,8 @@ def sampling_margin(
 ) -> float:
     """t such that MPR +- t covers the MPR against the whole population, in the class's own units.
 
-    Meant for references that are samples; balanced and stated shares have no sampling error. A
-    weighted sample is resampled as m rows, m its effective size. Classes without a closed form
+    Meant for references that are samples; balanced and stated shares have no sampling error.
+    Classes without a closed form
     (trees, networks, forests) take a larger t that holds for all functions: saturated's, or for
     {-1, +1} functions sum |q* - q|; it covers the class's MPR, which a heuristic oracle's value
     may miss by more.
@@ -59,12 +59,12 @@ def sampling_margin(
 
 def _margin(problem: Problem, chosen: FunctionClass, confidence: float, resamples: int, seed: int) -> float:
     oracle = chosen.bind(problem)
-    shares = cells_of(problem).reference_shares
+    cells = cells_of(problem)
     random = np.random.default_rng(seed)
-    block = max(1, LARGEST_BLOCK // shares.size)
+    block = max(1, LARGEST_BLOCK // cells.size)
     distances = []
     for start in range(0, resamples, block):
-        differences = resampled(shares, problem.m, min(block, resamples - start), random) - shares
+        differences = resampled_shares(problem, cells, min(block, resamples - start), random) - cells.reference_shares
         gaps = closed_form_gaps(oracle, differences)
         if gaps is None and chosen.is_normalised:
             gaps = closed_form_gaps(Saturated().bind(problem), differences)
@@ -74,7 +74,21 @@ def _margin(problem: Problem, chosen: FunctionClass, confidence: float, resample
     return float(np.quantile(np.concatenate(distances), confidence, method="higher"))
 
 
-def resampled(shares: FloatArray, m: float, count: int, random: np.random.Generator) -> FloatArray:
-    """Shares (count, G) of resamples of m rows, rounded to whole rows."""
-    rows = max(1, round(m))
-    return random.multinomial(rows, shares / shares.sum(), size=count) / rows
+def resampled_shares(problem: Problem, cells: Cells, count: int, random: np.random.Generator) -> FloatArray:
+    """Cell shares (count, G) of resamples of the reference.
+
+    Equal rows are resampled in cells, which is the same as row by row; a reference with a stated
+    size likewise. Weighted rows are drawn one by one, since a cell's weights may be its own.
+    """
+    weights = problem.reference_weights
+    if problem.reference_size is not None or np.ptp(weights) == 0:
+        rows = max(1, round(problem.m))
+        return random.multinomial(rows, cells.reference_shares / cells.reference_shares.sum(), size=count) / rows
+    is_drawn = weights > 0
+    row_weight, row_cell = weights[is_drawn], cells.reference_cell[is_drawn]
+    shares = np.empty((count, cells.size))
+    for place in range(count):
+        drawn = random.integers(row_weight.size, size=row_weight.size)
+        totals = np.bincount(row_cell[drawn], row_weight[drawn], cells.size)
+        shares[place] = totals / totals.sum()
+    return shares
