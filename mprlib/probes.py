@@ -130,7 +130,7 @@ def _checked(embeddings: ArrayLike, labels: ArrayLike, held_out_share: float) ->
     is_held_out = counts[smallest] * min(held_out_share, 1.0 - held_out_share) >= 1
     if counts[smallest] < FEWEST_ROWS or not is_held_out:
         raise InputError(
-            f"labels holds {counts[smallest]} rows of {levels[smallest]!r}, too few to train on and hold out; "
+            f"labels holds {counts[smallest]} rows of {str(levels[smallest])!r}, too few to train on and hold out; "
             "merge the level with another or drop its rows"
         )
     return matrix, tuple(levels.tolist()), codes

@@ -52,6 +52,7 @@ SETTINGS = (
     Setting(levels=(2, 2, 7), m=10_000, n=10_000, k=1_000),
     Setting(levels=(2, 7, 9), m=10_000, n=10_000, k=1_000),
     Setting(levels=(2, 2, 7), m=1_000, n=2_000, k=200),
+    Setting(levels=(2, 7, 9), m=1_000, n=1_000, k=100),
     Setting(levels=(2, 2, 7), m=1_000, n=2_000, k=200, is_weighted=True),
 )
 

@@ -1,7 +1,5 @@
 """Measuring: sizes other than k, and what is refused."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,11 @@ from tests.populations import one_hot_problem
 @pytest.mark.parametrize("name", FUNCTION_CLASSES)
 def test_a_selection_of_another_size_is_measured_at_its_own_size(name):
     problem = one_hot_problem(k=20)
-    assert measure(problem, range(7), name) == measure(replace(problem, k=7), range(7), name)
+    resized, expected = measure(problem, range(7), name), measure(one_hot_problem(k=7), range(7), name)
+    # Weights are divided by their sum again, so the last digits may differ.
+    assert resized.value == pytest.approx(expected.value, abs=1e-12)
+    assert resized.chi == pytest.approx(expected.chi, abs=1e-12)
+    assert resized.witness.sentence == expected.witness.sentence
 
 
 @pytest.mark.parametrize("name", FUNCTION_CLASSES)

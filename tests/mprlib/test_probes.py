@@ -14,13 +14,13 @@ def noisy_rows(rows: int = 400, noise: float = 0.7) -> tuple[np.ndarray, np.ndar
 
 
 def test_accuracy_is_that_of_rows_it_never_saw():
-    """Labels drawn by coin: training accuracy would be high with 100 columns, held-out is one half."""
+    """Labels drawn by coin: training accuracy is high with 200 columns, held-out is one half."""
     random = np.random.default_rng(1)
-    embeddings, labels = random.standard_normal((300, 100)), random.choice(["a", "b"], 300)
+    embeddings, labels = random.standard_normal((300, 200)), random.choice(["a", "b"], 300)
     probe = train_probe(embeddings, labels)
     assert probe.confusion.sum() == 60
     assert probe.accuracy < 0.7
-    assert np.mean(np.array(probe.predict(embeddings)) == labels) > 0.7
+    assert np.mean(np.array(probe.predict(embeddings)) == labels) > 0.75
 
 
 def test_reports_confusion_per_level_and_accuracy_per_group():

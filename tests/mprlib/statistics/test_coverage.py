@@ -6,6 +6,8 @@ import pytest
 from tests.benchmarks.coverage import CLASSES, SELECTIONS, Setting, coverage
 
 FLOOR = 0.92
+# All selections at once are covered at 95% and no more: less two standard errors of 200 populations.
+FLOOR_AT_ONCE = 0.92
 
 
 @pytest.fixture(scope="module")
@@ -14,9 +16,14 @@ def records():
 
 
 @pytest.mark.parametrize("name", CLASSES)
-@pytest.mark.parametrize("kind", [*SELECTIONS, "all"])
+@pytest.mark.parametrize("kind", SELECTIONS)
 def test_margin_covers_every_selection(records, name, kind):
     assert np.mean([record[0] for record in records["margin", name, kind]]) >= FLOOR
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_margin_covers_all_selections_at_once(records, name):
+    assert np.mean([record[0] for record in records["margin", name, "all"]]) >= FLOOR_AT_ONCE
 
 
 @pytest.mark.parametrize("name", ["cells", "VC (d = cells)", "finite (indicators)", "share of one cell"])
