@@ -52,11 +52,17 @@ METHODS: dict[str, Method] = {
 }
 
 
-def function_class(name: str, **settings: Any) -> FunctionClass:
-    """The class of that name with these settings.
+def function_class(name: str | FunctionClass, **settings: Any) -> FunctionClass:
+    """The class of that name with these settings; an instance is its own class, settings included.
 
     Raises:  InputError for an unknown name or setting, with the known ones.
     """
+    if not isinstance(name, str):
+        if not hasattr(name, "bind") or isinstance(name, type):
+            raise InputError(f"function_class is {name!r}: a name or an instance of a function class is expected")
+        if settings:
+            raise InputError(f"settings {', '.join(settings)} come beside an instance of {name.name!r}: set them there")
+        return name
     known = _known("function class", name, FUNCTION_CLASSES)
     fields = {field.name for field in dataclasses.fields(known)}
     for setting in settings:
