@@ -25,9 +25,10 @@ class HighsModel:
 
     def __init__(self, pool: CellPool) -> None:
         self._pool = pool
-        self._highs = highspy.Highs()
-        self._highs.silent()
+        # highspy.Highs adds callbacks, which print a banner before any option can silence it.
+        self._highs = highspy.highs._Highs()
         for option, value in (
+            ("output_flag", False),
             ("threads", 1),
             ("random_seed", 0),
             ("primal_feasibility_tolerance", FEASIBILITY_TOLERANCE),

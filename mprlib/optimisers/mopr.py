@@ -20,10 +20,10 @@ from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
-from mprlib.optimisers.cutting_plane import CuttingPlane, centred
-from mprlib.optimisers.highs import HighsModel
-from mprlib.optimisers.region import CutRegion
+from mprlib.optimisers.cutting_plane import centred
+from mprlib.optimisers.region import CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
+from mprlib.optimisers.relaxing import relaxed
 from mprlib.optimisers.rounding import climb, rounded
 from mprlib.problem import IntArray, Problem
 from mprlib.selection import Selection, Status
@@ -78,20 +78,18 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Sel
     rhos = checked_rhos(values, "mopr")
     distinct = sorted(set(rhos), reverse=True)
     pool = cell_pool_of(problem, oracle.cells)
-    plane = CuttingPlane(oracle, pool, problem.n, HighsModel(pool))
-    relaxations = plane.walk(distinct)
-    region = CutRegion(plane.cuts)
+    answer = relaxed(problem, oracle, pool, distinct)
     found: dict[float, Selection] = {}
     start: IntArray | None = None
-    for relaxation in reversed(relaxations):
-        selection, start = _row(problem, oracle, pool, region, relaxation, start)
+    for relaxation in reversed(answer.rows):
+        selection, start = _row(problem, oracle, pool, answer.region, relaxation, start)
         found[relaxation.rho] = selection
     share = watch.seconds() / len(distinct)
     return [replace(found[rho], value=value, solve_seconds=share) for rho, value in zip(rhos, values)]
 
 
 def _row(
-    problem: Problem, oracle: Oracle, pool: CellPool, region: CutRegion, relaxation: Relaxation, start: IntArray | None
+    problem: Problem, oracle: Oracle, pool: CellPool, region: Region, relaxation: Relaxation, start: IntArray | None
 ) -> tuple[Selection, IntArray | None]:
     """The row of one rho, and counts that meet it, if any do, for the next larger rho."""
     rho = relaxation.rho
@@ -138,7 +136,7 @@ def _row(
 
 
 def _repaired(
-    problem: Problem, oracle: Oracle, pool: CellPool, region: CutRegion, counts: IntArray, relaxation: Relaxation
+    problem: Problem, oracle: Oracle, pool: CellPool, region: Region, counts: IntArray, relaxation: Relaxation
 ) -> tuple[IntArray, float]:
     """Counts after repair, and their measured value; each refusal teaches the region a function."""
     best, best_value = counts, np.inf
@@ -151,6 +149,8 @@ def _repaired(
             break
         seen = region.value(counts)
         if worst.value <= seen * (1.0 + 1e-9) + 1e-12:
+            break
+        if not isinstance(region, CutRegion):
             break
         region.add(centred(worst.function, oracle.cells.reference_shares, pool.k))
     return best, best_value
