@@ -24,16 +24,16 @@ from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.region import CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.relaxing import relaxed
-from mprlib.optimisers.rounding import climb, rounded
+from mprlib.optimisers.rounding import Climb, rounded
 from mprlib.problem import IntArray, Problem
 from mprlib.selection import Selection, Status
 
 # The paper's smallest rho, for classes scaled as C' and for shares alike (half a percentage point).
 SMALLEST_RHO = 0.005
 # How often the measuring code may name a missing function before a repair gives up.
-LARGEST_CORRECTIONS = 40
+LARGEST_CORRECTIONS = 24
 # A similarity within this of the bound is the best: below it is the rounding of sums of k scores.
-OPTIMALITY = 1e-12
+OPTIMALITY = 1e-10
 
 
 def grid(problem: Problem, oracle: Oracle, points: int) -> list[float]:
@@ -94,8 +94,6 @@ def _row(
     """The row of one rho, and counts that meet it, if any do, for the next larger rho."""
     rho = relaxation.rho
     starts = [rounded(relaxation.counts, pool)]
-    if rho > 0 and not relaxation.is_infeasible:
-        starts.append(pool.top_counts())
     if start is not None:
         starts.append(start)
     best: IntArray | None = None
@@ -140,9 +138,10 @@ def _repaired(
 ) -> tuple[IntArray, float]:
     """Counts after repair, and their measured value; each refusal teaches the region a function."""
     best, best_value = counts, np.inf
+    landscape = Climb.of(relaxation, pool, region)
     for _ in range(LARGEST_CORRECTIONS):
-        counts = climb(counts, pool, region, relaxation.rho, relaxation.multiplier)
-        worst = oracle.worst_case(selection_weights(problem, problem.ranked(pool.chosen(counts))))
+        counts = landscape.top(counts)
+        worst = oracle.worst_case(selection_weights(problem, pool.chosen(counts)))
         if worst.value < best_value:
             best, best_value = counts, worst.value
         if worst.value <= relaxation.rho or relaxation.is_infeasible:

@@ -43,7 +43,7 @@ def relaxed(problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[flo
         if rows is not None:
             rho_min = _known_floor(rows, features, pool, oracle.cells.reference_shares)
             return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=BallRegion(features))
-    plane = CuttingPlane(oracle, pool, problem.n, HighsModel(pool))
+    plane = CuttingPlane(oracle, pool, problem.n, HighsModel)
     rows = plane.walk(rhos)
     return Relaxed(rows=rows, region=CutRegion(plane.cuts) if features is None else BallRegion(features))
 
