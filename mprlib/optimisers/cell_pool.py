@@ -57,6 +57,14 @@ class CellPool:
         """Total similarity of whole counts."""
         return float(self.sums[self.first + np.arange(self.cell_count) + counts].sum())
 
+    def fractional_similarity(self, counts: FloatArray) -> float:
+        """Total similarity of counts between 0 and capacity, the parts taken from the next best items."""
+        whole = np.minimum(np.floor(counts), self.capacity).astype(np.intp)
+        part = counts - whole
+        winning = np.where(part > 0, self.winning(whole), 0.0)
+        # A part above the capacity is rounding, worth nothing.
+        return self.similarity(whole) + float(part @ np.where(np.isfinite(winning), winning, 0.0))
+
     def chosen(self, counts: IntArray) -> IntArray:
         """Positions in the pool of the items that whole counts take."""
         return self.items[self.rank < counts[self.cell]]

@@ -20,20 +20,20 @@ from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
-from mprlib.optimisers.cutting_plane import CuttingPlane, centred
-from mprlib.optimisers.highs import HighsModel
-from mprlib.optimisers.region import CutRegion
+from mprlib.optimisers.cutting_plane import centred
+from mprlib.optimisers.region import CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
-from mprlib.optimisers.rounding import climb, rounded
+from mprlib.optimisers.relaxing import relaxed
+from mprlib.optimisers.rounding import Climb, rounded
 from mprlib.problem import IntArray, Problem
 from mprlib.selection import Selection, Status
 
 # The paper's smallest rho, for classes scaled as C' and for shares alike (half a percentage point).
 SMALLEST_RHO = 0.005
 # How often the measuring code may name a missing function before a repair gives up.
-LARGEST_CORRECTIONS = 40
+LARGEST_CORRECTIONS = 24
 # A similarity within this of the bound is the best: below it is the rounding of sums of k scores.
-OPTIMALITY = 1e-12
+OPTIMALITY = 1e-10
 
 
 def grid(problem: Problem, oracle: Oracle, points: int) -> list[float]:
@@ -78,26 +78,22 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Sel
     rhos = checked_rhos(values, "mopr")
     distinct = sorted(set(rhos), reverse=True)
     pool = cell_pool_of(problem, oracle.cells)
-    plane = CuttingPlane(oracle, pool, problem.n, HighsModel(pool))
-    relaxations = plane.walk(distinct)
-    region = CutRegion(plane.cuts)
+    answer = relaxed(problem, oracle, pool, distinct)
     found: dict[float, Selection] = {}
     start: IntArray | None = None
-    for relaxation in reversed(relaxations):
-        selection, start = _row(problem, oracle, pool, region, relaxation, start)
+    for relaxation in reversed(answer.rows):
+        selection, start = _row(problem, oracle, pool, answer.region, relaxation, start)
         found[relaxation.rho] = selection
     share = watch.seconds() / len(distinct)
     return [replace(found[rho], value=value, solve_seconds=share) for rho, value in zip(rhos, values)]
 
 
 def _row(
-    problem: Problem, oracle: Oracle, pool: CellPool, region: CutRegion, relaxation: Relaxation, start: IntArray | None
+    problem: Problem, oracle: Oracle, pool: CellPool, region: Region, relaxation: Relaxation, start: IntArray | None
 ) -> tuple[Selection, IntArray | None]:
     """The row of one rho, and counts that meet it, if any do, for the next larger rho."""
     rho = relaxation.rho
     starts = [rounded(relaxation.counts, pool)]
-    if rho > 0 and not relaxation.is_infeasible:
-        starts.append(pool.top_counts())
     if start is not None:
         starts.append(start)
     best: IntArray | None = None
@@ -138,19 +134,22 @@ def _row(
 
 
 def _repaired(
-    problem: Problem, oracle: Oracle, pool: CellPool, region: CutRegion, counts: IntArray, relaxation: Relaxation
+    problem: Problem, oracle: Oracle, pool: CellPool, region: Region, counts: IntArray, relaxation: Relaxation
 ) -> tuple[IntArray, float]:
     """Counts after repair, and their measured value; each refusal teaches the region a function."""
     best, best_value = counts, np.inf
+    landscape = Climb.of(relaxation, pool, region)
     for _ in range(LARGEST_CORRECTIONS):
-        counts = climb(counts, pool, region, relaxation.rho, relaxation.multiplier)
-        worst = oracle.worst_case(selection_weights(problem, problem.ranked(pool.chosen(counts))))
+        counts = landscape.top(counts)
+        worst = oracle.worst_case(selection_weights(problem, pool.chosen(counts)))
         if worst.value < best_value:
             best, best_value = counts, worst.value
         if worst.value <= relaxation.rho or relaxation.is_infeasible:
             break
         seen = region.value(counts)
         if worst.value <= seen * (1.0 + 1e-9) + 1e-12:
+            break
+        if not isinstance(region, CutRegion):
             break
         region.add(centred(worst.function, oracle.cells.reference_shares, pool.k))
     return best, best_value
