@@ -32,6 +32,8 @@ class Attribute(Block):
         None, description="ascending cuts of a numeric column: [a, b] gives (-inf, a), [a, b), [b, inf)"
     )
 
+    map: dict[str, str] = Field({}, description="values to rename, {found: name}, so that two data sets agree")
+
     @field_validator("bins")
     @classmethod
     def _ascending(cls, bins: tuple[float, ...] | None) -> tuple[float, ...] | None:
@@ -68,15 +70,26 @@ class Reference(Block):
     """Whom retrieval should show."""
 
     name: str = Field("population", description="how rows of the results name it")
-    kind: Literal["population", "dataset"] = Field(
-        "population", description="population: the data set itself by its weights; dataset: another one"
+    kind: Literal["population", "balanced", "shares", "dataset"] = Field(
+        "population",
+        description="population: the data set itself by its weights; balanced: every combination of levels alike; "
+        "shares: stated target shares; dataset: another data set",
     )
+    query_conditioned: bool = Field(False, description="population and dataset: its top items for the query")
+    shares: dict[str, dict[str, float]] | None = Field(
+        None, description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}'
+    )
+    size: float = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
     dataset: Dataset | None = Field(None, description="kind dataset: its block")
 
     @model_validator(mode="after")
     def _complete(self) -> Reference:
         if (self.kind == "dataset") != (self.dataset is not None):
             raise ValueError("a dataset block goes with kind: dataset, and only with it")
+        if (self.kind == "shares") != (self.shares is not None):
+            raise ValueError("shares go with kind: shares, and only with it")
+        if self.query_conditioned and self.kind in ("balanced", "shares"):
+            raise ValueError(f"query_conditioned needs people to ask: kind {self.kind} has none")
         return self
 
 

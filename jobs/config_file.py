@@ -89,7 +89,8 @@ def _first_error(error: ValidationError, path: Path, root: yaml.Node, overridden
     problem = _placed(problems[0])
     line, key = _locate(root, problem["loc"])
     dotted = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int) and part not in _UNION_TAGS)
-    override = next((name for name in overridden if f"{dotted}.".startswith(f"{name}.")), None)
+    # The override holds the problem, or stands in the block that the problem is about.
+    override = next((name for name in overridden if _is_within(dotted, name) or _is_within(name, dotted)), None)
     where = f"--set {override}" if override else f"{path}:{line}: {key}" if key else f"{path}:{line}"
     if problem["type"] == "extra_forbidden":
         known = _known_keys(problem["loc"][:-1])
@@ -101,6 +102,10 @@ def _first_error(error: ValidationError, path: Path, root: yaml.Node, overridden
     message = problem["msg"].removeprefix("Value error, ")
     got = "" if problem["type"] == "value_error" else f", got {problem['input']!r:.80}"
     return f"{where}: {_one_line(message)}{got}"
+
+
+def _is_within(key: str, block: str) -> bool:
+    return bool(block) and f"{key}.".startswith(f"{block}.")
 
 
 def _placed(problem: dict[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,9 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     column = encoder.column if isinstance(encoder, PrecomputedEncoder) else None
     catalogues = {block.name: datasets.load(block, folder, column) for block in settings.dataset}
     references = {
-        block.name: datasets.load(block.dataset, folder, None) for block in settings.reference if block.dataset
+        block.name: datasets.load(block.dataset, folder, column if block.query_conditioned else None)
+        for block in settings.reference
+        if block.dataset
     }
     for catalogue in catalogues.values():
         if column is None and catalogue.items["text"].null_count:
@@ -48,9 +50,8 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
                     limited = f"prefilter.top is {settings.prefilter.top}"
                 raise UsageError(f"k is {k}, but {limited}: k must not be larger")
         for name, reference in references.items():
-            if any(entry.over == "embedding" for entry in settings.function_classes):
-                raise UsageError(f"reference {name}: function classes over embedding need the population as reference")
             _expect_attributes(catalogue, name, reference)
+    _check_references(settings, references, needs_text=column is None)
     queries = read_queries(settings.queries, folder, limit)
     vectors = query_vectors(settings.queries, folder) if settings.queries.vectors else None
     if column is not None and vectors is None and encoder.text is None:
@@ -68,6 +69,15 @@ def needs_embeddings(settings: Audit) -> bool:
     return any(registry.METHODS[entry.name].needs_embeddings for entry in settings.methods) or any(
         entry.over == "embedding" for entry in settings.function_classes
     )
+
+
+def _check_references(settings: Audit, references: Mapping[str, Catalogue], needs_text: bool) -> None:
+    sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
+    for block in settings.reference:
+        if sees_vectors and (block.kind != "population" or block.query_conditioned):
+            raise UsageError(f"reference {block.name}: function classes over embedding need kind population, unconditioned")
+        if block.dataset and block.query_conditioned and needs_text and references[block.name].items["text"].null_count:
+            raise UsageError(f"reference {block.name}: query_conditioned needs text in its dataset, a template over columns")
 
 
 def _expect_attributes(catalogue: Catalogue, name: str, reference: Catalogue) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from jobs.config import Audit, ClassEntry, Dataset, MethodEntry, PrecomputedEncoder, Reference
 from jobs.datasets import Catalogue
+from jobs.errors import UsageError
 from jobs.inputs import Inputs, needs_embeddings
 from jobs.queries import Query
 from jobs.units import Unit, digest, unit
-from mprlib import registry
+from mprlib import InputError, registry
+from mprlib.encoding import Encoding
+from mprlib.reference import target_shares
 
 # Settings of a data set that name or place it without changing its items.
 _NAMING = {"name", "path"}
@@ -46,45 +50,88 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         catalogue_units[side, name] = _catalogue_unit(block, catalogue)
         catalogues[catalogue_units[side, name].key] = catalogue
     queries = _queries_unit(settings, inputs)
-    embed: list[Unit] = []
-    prefilter: list[Unit] = []
-    pools: list[Unit] = []
+    searches = {
+        source: _search(settings, inputs, source[1], catalogues[unit.key], unit, queries, source[0] == "dataset")
+        for source, unit in catalogue_units.items()
+        if source[0] == "dataset" or _is_query_conditioned(settings, source[1])
+    }
     solve: list[Unit] = []
     notes: list[str] = []
     for block in settings.dataset:
         catalogue, source = inputs.catalogues[block.name], catalogue_units["dataset", block.name]
-        shards = _embed_units(settings, catalogue, source)
-        searches = [_prefilter_unit(settings, catalogue, shard, queries, inputs.queries) for shard in shards]
-        embed += shards
-        prefilter += searches
-        by_query = {query: _pool_unit(settings, block, source, shards, searches, queries, query) for query in inputs.queries}
-        pools += by_query.values()
+        search = searches["dataset", block.name]
         for reference in settings.reference:
-            if reference.kind == "dataset":
-                people, people_unit = inputs.references[reference.name], catalogue_units["reference", reference.name]
-            else:
-                people, people_unit = catalogue, source
+            people = inputs.references.get(reference.name, catalogue)
             levels, remarks = _levels(catalogue, reference, people)
             notes += remarks
-            for query, pool in by_query.items():
+            for query in inputs.queries:
+                whom = _reference_spec(reference, query, source, search, catalogue_units, searches)
                 for k in settings.k:
                     for method, target in _method_targets(settings):
-                        solve.append(
-                            _solve_unit(
-                                settings, block, reference, levels, people_unit, pool, query, k, method, target, shards
-                            )
-                        )
+                        solve.append(_solve_unit(settings, block, whom, levels, search, query, k, method, target))
     stages = {
         "catalogue": list(catalogue_units.values()),
         "queries": [queries],
-        "embed": embed,
-        "prefilter": prefilter,
-        "pool": pools,
+        "embed": [unit for search in searches.values() for unit in search.shards],
+        "prefilter": [unit for search in searches.values() for unit in search.parts],
+        "pool": [unit for search in searches.values() for unit in search.pools.values()],
         "solve": solve,
     }
     # Two blocks may ask for the same content: it is one unit.
     distinct = {stage: list({unit.key: unit for unit in units}.values()) for stage, units in stages.items()}
     return Plan(stages=distinct, catalogues=catalogues, notes=tuple(dict.fromkeys(notes)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Search:
+    """Units that find every query's best items of one data set."""
+
+    shards: list[Unit]
+    parts: list[Unit]
+    pools: dict[Query, Unit]
+
+
+def _search(
+    settings: Audit,
+    inputs: Inputs,
+    name: str,
+    catalogue: Catalogue,
+    source: Unit,
+    queries: Unit,
+    is_retrieved: bool,
+) -> _Search:
+    shards = _embed_units(settings, catalogue, source)
+    parts = [_prefilter_unit(settings, shard, queries, inputs.queries) for shard in shards]
+    with_vectors = is_retrieved and needs_embeddings(settings)
+    pools = {
+        query: _pool_unit(settings, name, source, shards, parts, queries, query, with_vectors)
+        for query in inputs.queries
+    }
+    return _Search(shards=shards, parts=parts, pools=pools)
+
+
+def _is_query_conditioned(settings: Audit, reference: str) -> bool:
+    return any(block.query_conditioned for block in settings.reference if block.name == reference)
+
+
+def _reference_spec(
+    reference: Reference,
+    query: Query,
+    source: Unit,
+    search: _Search,
+    catalogue_units: Mapping[tuple[str, str], Unit],
+    searches: Mapping[tuple[str, str], _Search],
+) -> dict:
+    """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
+    spec: dict = {"name": reference.name, "kind": reference.kind}
+    if reference.kind in ("balanced", "shares"):
+        return spec | {"shares": reference.shares, "size": reference.size}
+    side = ("reference", reference.name)
+    people, found = (catalogue_units[side], searches.get(side)) if reference.kind == "dataset" else (source, search)
+    spec["people"] = people.key
+    if reference.query_conditioned:
+        spec["pool"] = found.pools[query].key
+    return spec
 
 
 def _sources(settings: Audit, inputs: Inputs) -> Iterator[tuple[str, str, Dataset, Catalogue]]:
@@ -128,7 +175,7 @@ def _embed_units(settings: Audit, catalogue: Catalogue, source: Unit) -> list[Un
     ]
 
 
-def _prefilter_unit(settings: Audit, catalogue: Catalogue, shard: Unit, queries: Unit, asked: list[Query]) -> Unit:
+def _prefilter_unit(settings: Audit, shard: Unit, queries: Unit, asked: list[Query]) -> Unit:
     spec = {
         "vectors": shard.key,
         "start": shard.spec["start"],
@@ -141,7 +188,14 @@ def _prefilter_unit(settings: Audit, catalogue: Catalogue, shard: Unit, queries:
 
 
 def _pool_unit(
-    settings: Audit, block: Dataset, source: Unit, shards: list[Unit], searches: list[Unit], queries: Unit, query: Query
+    settings: Audit,
+    name: str,
+    source: Unit,
+    shards: list[Unit],
+    searches: list[Unit],
+    queries: Unit,
+    query: Query,
+    with_vectors: bool,
 ) -> Unit:
     # The key names what decides the pool (vectors, query, depth), not the searches that find it:
     # a new query or another backend leaves the pools of the others as they are.
@@ -151,9 +205,9 @@ def _pool_unit(
         "encoder": queries.spec.get("encoder", queries.spec.get("vectors")),
         "prompt": query.prompt,
         "top": settings.prefilter.top,
-        "with_vectors": needs_embeddings(settings),
+        "with_vectors": with_vectors,
     }
-    named = unit("pool", f"{block.name}: {query.text}", content)
+    named = unit("pool", f"{name}: {query.text}", content)
     reads = {"searches": [search.key for search in searches], "queries": queries.key}
     return Unit(
         stage="pool",
@@ -165,16 +219,51 @@ def _pool_unit(
 
 
 def _levels(catalogue: Catalogue, reference: Reference, people: Catalogue) -> tuple[dict[str, list[str]], list[str]]:
-    """Levels of both sides, the data set's order first, and a remark on each one-sided level."""
+    """Levels of both sides, the data set's order first, and a remark on each one-sided level.
+
+    Raises:  UsageError for shares of an attribute that the data set lacks, or that contradict
+             each other.
+    """
+    stated = _stated_levels(catalogue, reference)
     levels, notes = {}, []
     for attribute, own in catalogue.levels.items():
-        others = people.levels[attribute]
+        others = stated.get(attribute, own) if reference.shares is not None else people.levels[attribute]
         levels[attribute] = [*own, *(level for level in others if level not in own)]
         for level in levels[attribute]:
             if (level in own) != (level in others):
                 side = f"dataset {catalogue.name}" if level in own else f"reference {reference.name}"
                 notes.append(f"attribute {attribute!r}: the value {level!r} occurs in {side} only")
+    if reference.shares is not None:
+        _check_shares(reference, levels)
     return levels, notes
+
+
+def _check_shares(reference: Reference, levels: dict[str, list[str]]) -> None:
+    """Shares that contradict each other are found before anything is computed."""
+    try:
+        encoding = Encoding(levels={name: tuple(names) for name, names in levels.items()})
+        target_shares(encoding, reference.shares, reference.size)
+    except InputError as error:
+        raise UsageError(f"reference {reference.name}: {error}") from None
+
+
+def _stated_levels(catalogue: Catalogue, reference: Reference) -> dict[str, list[str]]:
+    """Levels that a reference's shares name, by attribute; joint shares name one of each."""
+    found: dict[str, list[str]] = {}
+    for attributes, shares in (reference.shares or {}).items():
+        names = [name.strip() for name in attributes.split("&")]
+        for name in names:
+            if name not in catalogue.levels:
+                raise UsageError(
+                    f"reference {reference.name}: shares names the attribute {name!r}; "
+                    f"dataset {catalogue.name} has {', '.join(catalogue.levels)}"
+                )
+        for group in shares:
+            parts = [part.strip() for part in group.split("&")] if len(names) > 1 else [group]
+            for name, level in zip(names, parts):
+                if level not in found.setdefault(name, []):
+                    found[name].append(level)
+    return found
 
 
 def _method_targets(settings: Audit) -> Iterator[tuple[MethodEntry, ClassEntry | None]]:
@@ -191,22 +280,22 @@ def _method_targets(settings: Audit) -> Iterator[tuple[MethodEntry, ClassEntry |
 def _solve_unit(
     settings: Audit,
     block: Dataset,
-    reference: Reference,
+    reference: Mapping[str, Any],
     levels: dict[str, list[str]],
-    people: Unit,
-    pool: Unit,
+    search: _Search,
     query: Query,
     k: int,
     method: MethodEntry,
     target: ClassEntry | None,
-    shards: list[Unit],
 ) -> Unit:
+    pool = search.pools[query]
     sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
-    vectors = [shard.key for shard in shards] if sees_vectors else []
+    vectors = [shard.key for shard in search.shards] if sees_vectors else []
     spec = {
         "dataset": block.name,
         "catalogue": pool.spec["catalogue"],
-        "reference": {"name": reference.name, "kind": reference.kind, "people": people.key},
+        "reference": reference,
+        "reference_vectors": vectors,
         "levels": levels,
         "pool": pool.key,
         "query": query.text,
@@ -215,9 +304,11 @@ def _solve_unit(
         "method": method.model_dump(mode="json"),
         "target": target.model_dump(mode="json") if target else None,
         "function_classes": [entry.model_dump(mode="json") for entry in settings.function_classes],
-        "reference_vectors": vectors,
         "group_attributes": settings.report.group_attributes,
         "seed": settings.seed,
     }
     aimed = f" for {target.display}" if target else ""
-    return unit("solve", f"{block.name}: {query.text}: {method.name}{aimed}", spec, needs=(pool.key, people.key, *vectors))
+    needs = [pool.spec["catalogue"], pool.key, *vectors, *(reference[key] for key in ("people", "pool") if key in reference)]
+    return unit(
+        "solve", f"{block.name}: {query.text}: {method.name}{aimed}", spec, needs=tuple(dict.fromkeys(needs))
+    )

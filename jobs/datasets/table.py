@@ -191,7 +191,8 @@ def _levels(
     block: Dataset, attribute: Attribute, column: pa.ChunkedArray, name: str
 ) -> tuple[np.ndarray, list[str]]:
     if attribute.bins is None:
-        levels = np.array([UNKNOWN if value is None or value == "" else value for value in _strings(column).to_pylist()])
+        values = (attribute.map.get(value, value) for value in _strings(column).to_pylist())
+        levels = np.array([UNKNOWN if value is None or value == "" else value for value in values])
         return levels, sorted(set(levels.tolist()) - {UNKNOWN}) + [UNKNOWN]
     values = _numbers(block, column, name)
     names = bin_names(attribute.bins)

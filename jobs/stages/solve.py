@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ import mprlib
 from jobs.config import ClassEntry, MethodEntry
 from jobs.datasets.catalogue import attribute_columns
 from jobs.schema import GROUPS, RESULTS
+from jobs.stages.reference import read_reference
 from jobs.stages.vectors import read_vectors, to_matrix
 from jobs.store import Store, unit_file
 from mprlib import Measurement, Problem, Selection, registry
 from mprlib.cells import selection_weights
 from mprlib.encoding import Encoding
 from mprlib.function_classes.groups import Groups
+from mprlib.statistics import sampling_margin
 
 
 def solve(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
@@ -65,29 +68,24 @@ class _Case:
         self.spec = spec
         self.classes = [ClassEntry(**entry) for entry in spec["function_classes"]]
         pool = store.read_table(unit_file("pool", spec["pool"], "pool"))
-        people = store.read_table(unit_file("catalogue", spec["reference"]["people"], "items"))
-        own = people if self._is_population else store.read_table(unit_file("catalogue", spec["catalogue"], "items"))
-        items = own.take(pool["row"])
+        items = store.read_table(unit_file("catalogue", spec["catalogue"], "items")).take(pool["row"])
         encoding = Encoding(levels={name: tuple(levels) for name, levels in spec["levels"].items()})
+        reference = read_reference(spec["reference"], encoding, store)
+        self.is_sampled = reference.is_sample
         self.relevance = items["relevance"].to_pylist()
         self.problem = Problem(
             scores=pool["score"].to_numpy(),
             labels=encoding.encode(attribute_columns(items)),
-            reference=encoding.encode(attribute_columns(people)),
-            reference_weights=people["weight"].to_numpy(),
             k=spec["k"],
             attributes=encoding.attributes,
             embeddings=to_matrix(pool["vector"]) if "vector" in pool.column_names else None,
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=encoding.names,
+            **reference.arguments(),
         )
         self._store = store
         self._views: dict[Any, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str], Measurement] = {}
-
-    @property
-    def _is_population(self) -> bool:
-        return self.spec["reference"]["people"] == self.spec["catalogue"]
 
     def view(self, entry: ClassEntry) -> Problem:
         """The problem with the columns that a class may look at."""
@@ -99,29 +97,22 @@ class _Case:
         problem = self.problem
         columns = [column for name in attributes for column in problem.attributes[name]]
         position = {column: at for at, column in enumerate(columns)}
-        return Problem(
-            scores=problem.scores,
+        return replace(
+            problem,
             labels=problem.labels[:, columns],
             reference=problem.reference[:, columns],
-            reference_weights=problem.reference_weights,
-            k=problem.k,
             attributes={name: [position[column] for column in problem.attributes[name]] for name in attributes},
-            embeddings=problem.embeddings,
-            item_ids=problem.item_ids,
             label_names=[problem.label_names[column] for column in columns],
         )
 
     def _embedding_view(self) -> Problem:
-        problem = self.problem
         vectors = [read_vectors(self._store, "embed", key) for key in self.spec["reference_vectors"]]
-        return Problem(
-            scores=problem.scores,
-            labels=problem.embeddings,
+        return replace(
+            self.problem,
+            labels=self.problem.embeddings,
             reference=np.concatenate(vectors),
-            reference_weights=problem.reference_weights,
-            k=problem.k,
-            embeddings=problem.embeddings,
-            item_ids=problem.item_ids,
+            attributes=None,
+            label_names=None,
         )
 
     def measure(self, entry: ClassEntry, items: np.ndarray) -> Measurement:
@@ -130,6 +121,13 @@ class _Case:
         if key not in self._measured:
             self._measured[key] = mprlib.measure(self.view(entry), items, entry.name, **entry.settings)
         return self._measured[key]
+
+    def margin(self, entry: ClassEntry) -> float | None:
+        """t of the interval MPR +- t; None where the reference is no sample and has no error."""
+        if not self.is_sampled:
+            return None
+        function_class = registry.function_class(entry.name, **entry.settings)
+        return sampling_margin(self.view(entry), function_class, seed=self.spec["seed"])
 
     def result_rows(
         self, method: MethodEntry, target: ClassEntry | None, selection: Selection, remark: str
@@ -160,10 +158,12 @@ class _Case:
         for entry in self.classes:
             row = shared | {"function_class": entry.display, "mpr_top_k": self.measure(entry, top).value}
             if selection.items.size:
-                measured = self.measure(entry, selection.items)
+                measured, margin = self.measure(entry, selection.items), self.margin(entry)
                 row |= {
                     "mpr": measured.value,
                     "mpr_upper_bound": measured.upper_bound,
+                    "mpr_low": None if margin is None else max(0.0, measured.value - margin),
+                    "mpr_high": None if margin is None else measured.upper_bound + margin,
                     "chi": measured.chi,
                     "witness": [
                         {

@@ -128,6 +128,33 @@ class TestRun:
         assert set(frame["reference"]) == {"own", "other"}
         assert frame[frame["reference"] == "other"]["reference_size"].unique().tolist() == [pytest.approx(120)]
 
+    def test_stated_shares_a_balanced_and_a_query_conditioned_reference(self, tmp_path, capsys):
+        path = write_audit(tmp_path, methods=["top_k"])
+        references = [
+            "{name: parity, kind: shares, shares: {gender: {female: 0.5, male: 0.5}}, size: 5000}",
+            "{name: even, kind: balanced}",
+            "{name: similar, kind: population, query_conditioned: true}",
+        ]
+        override = f"reference=[{', '.join(references)}]"
+        code, _ = counts(capsys, "run", path, "--output", tmp_path / "run", "--set", override)
+        assert code == 0
+        groups = pd.read_parquet(tmp_path / "run" / "groups").query("query == 'nurse'").set_index("group")
+        shares = groups.groupby("reference")["share_reference"]
+        assert shares.get_group("parity")["gender=female"] == pytest.approx(0.5)
+        assert shares.get_group("even")["gender=female & age=under 30"] == pytest.approx(1 / 6)
+        rows = results(tmp_path / "run").set_index("reference")
+        assert rows.loc["parity", "reference_size"].tolist() == [5000] * 4
+        assert rows.loc["similar", "n_reference"].tolist() == [100] * 4
+        # An interval is for references that are samples; none of these is.
+        assert rows["mpr_low"].isna().all()
+
+    def test_an_interval_lies_around_the_value_of_a_sampled_reference(self, tmp_path, capsys):
+        path = write_audit(tmp_path, methods=["top_k"])
+        counts(capsys, "run", path, "--output", tmp_path / "run")
+        rows = results(tmp_path / "run")
+        assert (rows["mpr_low"] < rows["mpr"]).all()
+        assert (rows["mpr_high"] > rows["mpr"]).all()
+
     def test_report_is_written_again_to_the_same_bytes(self, audit_file, tmp_path, capsys):
         output = tmp_path / "run"
         counts(capsys, "run", audit_file, "--output", output)

@@ -95,12 +95,15 @@ def test_unknown_function_class_lists_the_registry(tmp_path):
         ("dataset.attributes.birth_year.bins=[3, 2]", "ascending"),
         ("encoder.kind=clip", "clip"),
         ("queries.prompt=hello", "{query}"),
+        ("reference.kind=dataset", "dataset block"),
+        ("reference.kind=shares", "shares go with"),
+        ("reference={kind: balanced, query_conditioned: true}", "balanced has none"),
         ("runtime.workers=none", "runtime.workers"),
     ],
 )
 def test_bad_value_names_the_override(tmp_path, override, expected):
     found = message(tmp_path, BASE, override)
-    assert f"--set {override.split('=')[0]}" in found
+    assert f"--set {override.split('=')[0].split('.kind')[0]}" in found
     assert expected in found
 
 

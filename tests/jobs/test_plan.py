@@ -72,6 +72,8 @@ def test_limit_takes_the_first_queries(audit_file):
         ("queries={list: [nurse]}", ["precomputed", "queries.vectors", "encoder.text"]),
         ("encoder={kind: sentence}", ["needs text"]),
         ("dataset.id=key", ["'key'"]),
+        ("reference={kind: shares, shares: {gender: {female: 0.7, male: 0.7}}}", ["reference population", "gender"]),
+        ("reference={kind: shares, shares: {shoe: {big: 1}}}", ["'shoe'", "gender, age"]),
     ],
 )
 def test_inconsistent_inputs_name_the_place(audit_file, override, words):
