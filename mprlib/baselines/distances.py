@@ -12,6 +12,8 @@ SMALLEST_NORM, LARGEST_NORM = 1e-12, 1e12
 # Roundings of one squared distance beside those of the d products and sums of a dot product: the
 # two norms, the difference, the root and the rounding of the input itself.
 OTHER_ROUNDINGS = 8
+# A product with one vector takes another path in BLAS: fewer than this are faster one by one.
+SMALLEST_BATCH = 4
 # Columns that are kept for other lambda, in bytes; further ones are computed when needed.
 LARGEST_CACHE_BYTES = 128 * 1024 * 1024
 
@@ -47,15 +49,21 @@ class DistanceColumns:
         self._cache: dict[int, FloatArray] = {}
         self._capacity = max(1, LARGEST_CACHE_BYTES // max(1, self._squares.nbytes))
 
+    def __contains__(self, item: int) -> bool:
+        return item in self._cache
+
+    def prepare(self, items: IntArray) -> None:
+        """Compute the columns of those items that lack one, together, as far as they can be kept."""
+        missing = [item for item in items.tolist() if item not in self._cache]
+        missing = missing[: self._capacity - len(self._cache)]
+        # A copy of each row, as a view would keep the whole matrix alive.
+        self._cache.update(zip(missing, map(np.copy, self._compute(np.array(missing, dtype=np.intp)))))
+
     def columns(self, items: IntArray) -> FloatArray:
         """Distances (items, n) of distinct items to all, off by at most `errors`."""
         missing = [item for item in items.tolist() if item not in self._cache]
         computed = dict(zip(missing, self._compute(np.array(missing, dtype=np.intp))))
-        found = np.stack([computed[item] if item in computed else self._cache[item] for item in items.tolist()])
-        for item in missing[: self._capacity - len(self._cache)]:
-            # A copy: a row would keep its whole matrix alive.
-            self._cache[item] = computed[item].copy()
-        return found
+        return np.stack([computed[item] if item in computed else self._cache[item] for item in items.tolist()])
 
     def errors(self, columns: FloatArray) -> FloatArray:
         """Largest possible error (items, n) of each distance."""
@@ -68,12 +76,10 @@ class DistanceColumns:
     def _compute(self, items: IntArray) -> FloatArray:
         if items.size == 0:
             return np.empty((0, self._squares.size), dtype=self._vectors.dtype)
-        # A product with one vector takes another path in BLAS, twice as fast as a thin matrix.
-        products = (
-            (self._vectors @ self._vectors[items[0]])[None, :]
-            if items.size == 1
-            else (self._vectors @ self._vectors[items].T).T
-        )
+        if items.size < SMALLEST_BATCH:
+            products = np.stack([self._vectors @ self._vectors[item] for item in items])
+        else:
+            products = (self._vectors @ self._vectors[items].T).T
         squares = np.multiply(products, -2.0)
         squares += self._squares
         squares += self._squares[items][:, None]
