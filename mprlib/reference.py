@@ -81,14 +81,17 @@ def most_similar(reference: Reference, scores: ArrayLike, top: int) -> Reference
     return Reference(labels=reference.labels[kept], weights=weights)
 
 
-def balanced(encoding: Encoding, size: float = STATED_SIZE) -> Reference:
+def balanced(encoding: Encoding, size: float | None = None) -> Reference:
     """One row for each combination of levels, all with equal shares.
 
-    The paper takes one row for each as a sample of that many rows; pass size=number of
-    combinations for its values.
+    size: the stated m; by default the number of combinations, as in the paper's experiments. State
+    a larger one to compare values with those against a reference of that size.
+
+    Raises:  InputError for a size that is not positive.
+    Source:  MPR paper, section 5.
     """
     labels = encoding.encode(_columns(encoding, _combinations(encoding)))
-    return Reference(labels=labels, size=_checked_size(size))
+    return Reference(labels=labels, size=None if size is None else _checked_size(size))
 
 
 def target_shares(encoding: Encoding, shares: Mapping[Any, Mapping[Any, float]], size: float = STATED_SIZE) -> Reference:

@@ -73,11 +73,10 @@ def method(name: str) -> Method:
 
 def display_name(instance: FunctionClass) -> str:
     """Registry name, with the settings in brackets that differ from the default."""
-    default = type(instance)()
     changed = [
         f"{field.name}={getattr(instance, field.name)}"
         for field in dataclasses.fields(instance)
-        if getattr(instance, field.name) != getattr(default, field.name)
+        if getattr(instance, field.name) != field.default
     ]
     return f"{instance.name}({', '.join(changed)})" if changed else instance.name
 

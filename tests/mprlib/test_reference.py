@@ -25,9 +25,10 @@ def test_sampled_keeps_rows_and_sampling_weights():
 
 
 def test_balanced_has_one_row_for_each_combination():
-    reference = balanced(ENCODING, size=4)
+    reference = balanced(ENCODING)
     assert reference.labels.shape == (4, 4) and len(np.unique(reference.labels, axis=0)) == 4
-    assert reference.size == 4 and not reference.is_sample
+    assert reference.size is None and not reference.is_sample
+    assert balanced(ENCODING, size=10_000).size == 10_000
 
 
 def test_marginals_alone_are_completed_by_independence():

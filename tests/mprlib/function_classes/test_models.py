@@ -12,6 +12,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from mprlib import Classifier, InputError, Problem, Regressor, measure, select
+from mprlib.function_classes.tree import Tree
+from mprlib.registry import display_name
 from tests.populations import one_hot_problem
 
 
@@ -79,3 +81,8 @@ def test_a_selection_method_takes_an_instance():
 def test_refuses_what_is_no_oracle(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_an_instance_has_a_name():
+    assert display_name(Regressor(model=LinearRegression())) == "regressor(model=LinearRegression())"
+    assert display_name(Tree(depth=2)) == "tree(depth=2)"
