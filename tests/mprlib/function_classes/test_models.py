@@ -61,6 +61,13 @@ def test_a_classifier_without_a_gap_sees_none():
     assert measure(problem, [0, 1], Classifier(model=LogisticRegression())).value == 0
 
 
+def test_a_bare_model_is_wrapped_by_what_it_is():
+    problem = one_hot_problem()
+    regressor, classifier = LinearRegression(fit_intercept=False), LogisticRegression()
+    assert measure(problem, range(20), regressor) == measure(problem, range(20), Regressor(model=regressor))
+    assert measure(problem, range(20), classifier) == measure(problem, range(20), Classifier(model=classifier))
+
+
 def test_a_selection_method_takes_an_instance():
     selection = select(one_hot_problem(), "top_k", function_class=Regressor(model=LinearRegression()))
     assert selection.mpr > 0
