@@ -20,6 +20,7 @@ from mprlib.function_classes.saturated import Saturated
 from mprlib.function_classes.tree import Tree
 from mprlib.function_classes.tree_greedy import TreeGreedy
 from mprlib.method import Method
+from mprlib.optimisers import integer, mopr, paper, quadratic
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
     "linear": Linear,
@@ -41,6 +42,38 @@ METHODS: dict[str, Method] = {
         parameter="lambda",
         grid=mmr.grid,
         needs_embeddings=True,
+    ),
+    "mopr": Method(
+        name="mopr",
+        summary="the most similar items with MPR at most rho, with a proven bound on what is lost",
+        sweep=mopr.sweep,
+        parameter="rho",
+        grid=mopr.grid,
+        is_constrained=True,
+    ),
+    "mopr_qp": Method(
+        name="mopr_qp",
+        summary="mopr for unit balls with its relaxation solved as a cone programme, one rho at a time",
+        sweep=quadratic.sweep,
+        parameter="rho",
+        grid=mopr.grid,
+        is_constrained=True,
+    ),
+    "mopr_integer": Method(
+        name="mopr_integer",
+        summary="mopr continued to a proof: exhaustive search, then branch and bound with lazy cuts",
+        sweep=integer.sweep,
+        parameter="rho",
+        grid=mopr.grid,
+        is_constrained=True,
+    ),
+    "mopr_paper": Method(
+        name="mopr_paper",
+        summary="the paper's Algorithm 1 as printed, for comparison; its sets may break rho",
+        sweep=paper.sweep,
+        parameter="rho",
+        grid=mopr.grid,
+        is_constrained=True,
     ),
 }
 

@@ -15,6 +15,10 @@ from mprlib.cells import Cells
 from mprlib.function_classes.base import WorstCase
 from mprlib.problem import FloatArray
 
+# A difference of means this small beside the longest feature is the rounding of sums of k weights;
+# called zero, so that a selection with exactly the reference's shares has MPR 0 and can meet rho = 0.
+ROUNDING = 1e-14
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Ball:
@@ -36,5 +40,7 @@ class Ball:
         """Exact: the norm of the features' mean difference, and the function along it."""
         difference = self.cells.differences(weights) @ self.features
         value = float(np.linalg.norm(difference))
+        if value <= ROUNDING * np.max(np.abs(self.features), initial=0.0):
+            value, difference = 0.0, np.zeros_like(difference)
         direction = difference / value if value > 0 else difference
         return WorstCase(value=value, upper_bound=value, is_exact=True, function=self.features @ direction)

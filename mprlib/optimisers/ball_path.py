@@ -1,0 +1,280 @@
+"""The relaxation of a ball for every rho at once: an exact walk along its solutions, without a solver.
+
+With centred features M_g (see `region`) and v = sum_g x_g M_g the relaxation is
+
+    maximise  sum_g F_g(x_g)   subject to  sum_g x_g = k,  |v| <= rho,  0 <= x_g <= capacity_g.
+
+Its optima are those of  sum_g F_g(x_g) - |v|^2 / (2 t)  for falling t: the multipliers are
+z = v / t for the ball and theta / t for the sum, and x is optimal when
+
+    t * winning_g  <=  theta + M_g . v  <=  t * losing_g          for every cell,
+
+F_g being piecewise linear. Call a cell free while it lies inside a piece of slope s_g, where both
+sides are equalities. The free cells then solve a linear system whose right-hand side is linear in t,
+
+    sum_{h free} (M_g . M_h) x_h + theta = t s_g - M_g . v_fixed,     sum_{h free} x_h = k - fixed,
+
+so x, theta and v are linear in t until a free cell reaches the end of its piece or a fixed cell's
+inequality turns into an equality. Those events are taken one by one from t = infinity (the top-k
+set) to t = 0, where |v| is rho_min. Free cells stay affinely independent, at most r + 1 of them:
+a cell that depends on the others moves along the dependence, at the same t and v, until a cell
+takes its place. Ties in score, which could stall the walk, are broken by a perturbation that the
+bounds never see: they are evaluated anew at z, on the scores as given.
+
+Worked example: two cells of one item each, scores 1 and 0, k = 1, M = (1, -1). Top-k has v = 1. From
+t = 2 on both cells are free: theta + v = t and theta - v = 0, v = t / 2, x = (1/2 + t/4, 1/2 - t/4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound, top_sum
+from mprlib.problem import FloatArray, IntArray
+
+# Relative size of the perturbation that breaks ties: above rounding by four digits, and below any
+# difference of bounds by four.
+PERTURBATION = 1e-12
+# A feature this much nearer to the free cells' affine hull than its own length lies in it.
+DEPENDENCE = 1e-10
+# Coefficients of a dependence below this are rounding.
+SMALLEST_COEFFICIENT = 1e-9
+# Events a cell and item: a walk takes well under one; more means that it runs in circles.
+LARGEST_EVENTS_PER_PLACE = 20
+# A smallest |v| below this part of the longest feature is 0, rounded.
+LOWEST_GAP = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class _Line:
+    """x, v and theta as functions of t while the same cells are free.
+
+    Shapes:  free (f,); base (G,), counts with the free cells at 0; start, slope (f,), counts of the free
+             cells as start + t slope; v_start, v_slope (r,); likewise theta.
+    """
+
+    free: IntArray
+    base: FloatArray
+    start: FloatArray
+    slope: FloatArray
+    v_start: FloatArray
+    v_slope: FloatArray
+    theta_start: float
+    theta_slope: float
+    inverse: FloatArray
+
+    def counts(self, t: float) -> FloatArray:
+        counts = self.base.copy()
+        counts[self.free] = self.start + t * self.slope
+        return counts
+
+    def gap(self, t: float) -> FloatArray:
+        return self.v_start + t * self.v_slope
+
+    def time_at(self, rho: float, earlier: float, later: float) -> float:
+        """The t between two events at which |v| = rho."""
+        square = float(self.v_slope @ self.v_slope)
+        half = float(self.v_start @ self.v_slope)
+        constant = float(self.v_start @ self.v_start) - rho * rho
+        if square <= 0.0:
+            return later
+        root = (-half + np.sqrt(max(half * half - square * constant, 0.0))) / square
+        return float(min(max(root, later), earlier))
+
+
+class BallPath:
+    """The walk over one pool, with centred features (G, r) per item."""
+
+    def __init__(self, features: FloatArray, pool: CellPool) -> None:
+        self._features = features
+        self._gram = features @ features.T
+        self._pool = pool
+        scores, ladder = _perturbed(pool)
+        self._scores = scores
+        self._ladder = ladder
+        self._offset = pool.first + 2 * np.arange(pool.cell_count)
+        best = np.lexsort((np.arange(scores.size), -scores))[: pool.k]
+        self._counts = np.bincount(pool.cell[best], minlength=pool.cell_count).astype(float)
+        last = int(best[-1])
+        # The free cells, and for each the item that it is taking a part of.
+        self._free = [int(pool.cell[last])]
+        self._piece = [int(pool.rank[last])]
+        self.event_count = 0
+
+    def walk(self, rhos: list[float]) -> list[Relaxation] | None:
+        """The relaxation for each rho, given falling; None when the walk lost its way.
+
+        It ends with the last rho; only a rho out of reach takes it down to t = 0 and rho_min.
+        """
+        pool = self._pool
+        limit = LARGEST_EVENTS_PER_PLACE * (pool.cell_count + pool.k)
+        found: list[Relaxation] = []
+        waiting = list(rhos)
+        earlier = np.inf
+        line = self._line()
+        while True:
+            later, event = self._next_event(line, earlier)
+            lowest = float(np.linalg.norm(line.gap(later))) if np.isfinite(later) else np.inf
+            while waiting and waiting[0] >= lowest:
+                rho = waiting.pop(0)
+                found.append(self._at(line, line.time_at(rho, earlier, later), rho))
+            if not waiting or event is None:
+                break
+            self.event_count += 1
+            if self.event_count > limit:
+                return None
+            self._counts = line.counts(later)
+            self._take(event, line)
+            line = self._line()
+            earlier = later
+        return found + self._out_of_reach(line, waiting) if waiting else found
+
+    def _line(self) -> _Line:
+        features, free = self._features, np.array(self._free)
+        base = self._counts.copy()
+        base[free] = 0.0
+        size = free.size
+        system = np.ones((size + 1, size + 1))
+        system[:size, :size] = self._gram[free[:, None], free]
+        system[size, size] = 0.0
+        inverse = np.linalg.inv(system)
+        own = features[free]
+        v_fixed = base @ features
+        right = np.empty((size + 1, 2))
+        right[:size, 0] = -(own @ v_fixed)
+        right[size, 0] = self._pool.k - base.sum()
+        right[:size, 1] = self._ladder[self._offset[free] + 1 + np.array(self._piece)]
+        right[size, 1] = 0.0
+        solved = inverse @ right
+        moved = own.T @ solved[:size]
+        return _Line(
+            free=free,
+            base=base,
+            start=solved[:size, 0],
+            slope=solved[:size, 1],
+            v_start=v_fixed + moved[:, 0],
+            v_slope=moved[:, 1],
+            theta_start=float(solved[size, 0]),
+            theta_slope=float(solved[size, 1]),
+            inverse=inverse,
+        )
+
+    def _next_event(self, line: _Line, earlier: float) -> tuple[float, tuple[str, int] | None]:
+        """The largest t below the last event's at which an inequality ends, and which."""
+        pieces = np.array(self._piece)
+        place = self._offset + np.rint(self._counts).astype(np.intp)
+        constant = self._features @ line.v_start + line.theta_start
+        rate = self._features @ line.v_slope + line.theta_slope
+        with np.errstate(divide="ignore", invalid="ignore"):
+            up = self._ladder[place + 1] - rate
+            entering = np.where((up < 0) & (constant < 0), constant / up, 0.0)
+            down = self._ladder[place] - rate
+            leaving = np.where((down > 0) & (constant > 0), constant / down, 0.0)
+            end = np.where(line.slope > 0, pieces, pieces + 1)
+            ending = np.where(line.slope != 0, (end - line.start) / line.slope, 0.0)
+        entering[line.free] = 0.0
+        leaving[line.free] = 0.0
+        best: tuple[float, tuple[str, int] | None] = (0.0, None)
+        for kind, times in (("end", ending), ("up", entering), ("down", leaving)):
+            at = int(np.argmax(times))
+            if times[at] > best[0]:
+                best = (float(times[at]), (kind, at))
+        return min(best[0], earlier), best[1]
+
+    def _take(self, event: tuple[str, int], line: _Line) -> None:
+        kind, at = event
+        if kind == "end":
+            self._fix(at, self._piece[at] + (line.slope[at] <= 0))
+            return
+        step = 1.0 if kind == "up" else -1.0
+        piece = int(round(self._counts[at])) - (kind == "down")
+        border = np.append(self._gram[line.free, at], 1.0)
+        coefficients = line.inverse @ border
+        own = self._gram[at, at]
+        if own - border @ coefficients > DEPENDENCE * max(own, np.max(np.diagonal(self._gram)[line.free])):
+            self._free.append(at)
+            self._piece.append(piece)
+            return
+        self._exchange(at, piece, step, -step * coefficients[:-1])
+
+    def _exchange(self, at: int, piece: int, step: float, direction: FloatArray) -> None:
+        """Move along a dependence, at no change of v or of the merit, to the first end of a piece."""
+        counts = self._counts[self._free]
+        pieces = np.array(self._piece, dtype=float)
+        room = np.where(direction > 0, pieces + 1 - counts, counts - pieces)
+        size = np.abs(direction)
+        lengths = np.where(size > SMALLEST_COEFFICIENT, np.maximum(room, 0.0) / np.maximum(size, SMALLEST_COEFFICIENT), np.inf)
+        first = int(np.argmin(lengths))
+        length = min(1.0, float(lengths[first]))
+        self._counts[self._free] = counts + length * direction
+        if length == 1.0:
+            self._counts[at] = piece + (step > 0)
+            return
+        self._counts[at] += step * length
+        end = self._piece[first] + (direction[first] > 0)
+        self._free.append(at)
+        self._piece.append(piece)
+        self._fix(first, end)
+
+    def _fix(self, position: int, count: int) -> None:
+        self._counts[self._free[position]] = count
+        del self._free[position], self._piece[position]
+
+    def _at(self, line: _Line, t: float, rho: float) -> Relaxation:
+        gap = line.gap(t) if np.isfinite(t) else line.v_start
+        # At t = 0 and MPR 0 the multipliers have a limit.
+        price_direction = gap / t if t > 0 else line.v_slope
+        price = self._features @ price_direction
+        multiplier = float(np.linalg.norm(price_direction))
+        return Relaxation(
+            rho=rho,
+            counts=line.counts(t) if np.isfinite(t) else self._counts.copy(),
+            price=price,
+            multiplier=multiplier,
+            bound=similarity_bound(self._pool, price, multiplier, rho),
+            rho_min=None,
+        )
+
+    def _out_of_reach(self, line: _Line, rhos: list[float]) -> list[Relaxation]:
+        """Rows below the last point: infeasible, all but those within its rounding."""
+        gap = line.v_start
+        price, multiplier = self._features @ gap, float(np.linalg.norm(gap))
+        rho_min = rho_bound(self._pool, price, multiplier)
+        rows = []
+        # Above rho_min by rounding only: the multipliers' limit, or a point close to it.
+        limit = line.v_slope if multiplier <= LOWEST_GAP * np.abs(self._features).max(initial=0.0) else gap * 1e6
+        near_price, near_multiplier = self._features @ limit, float(np.linalg.norm(limit))
+        for rho in rhos:
+            is_infeasible = rho < rho_min
+            rows.append(
+                Relaxation(
+                    rho=rho,
+                    counts=line.counts(0.0),
+                    price=price if is_infeasible else near_price,
+                    multiplier=multiplier if is_infeasible else near_multiplier,
+                    bound=None
+                    if is_infeasible
+                    else min(
+                        top_sum(self._pool.scores, self._pool.k),
+                        similarity_bound(self._pool, near_price, near_multiplier, rho),
+                    ),
+                    rho_min=rho_min,
+                )
+            )
+        return rows
+
+
+def _perturbed(pool: CellPool) -> tuple[FloatArray, FloatArray]:
+    """Scores (N,) without ties, and their ladder; falling within a cell as before."""
+    centred = pool.scores - pool.scores.max()
+    size = PERTURBATION * max(float(np.ptp(pool.scores)), 1e-3 * float(np.abs(pool.scores).max()), 1e-30)
+    # Fractional parts of the multiples of two irrational numbers: fixed, and never in step.
+    cells = np.arange(1, pool.cell_count + 1)
+    slope, shift = 1.0 + (cells * 0.6180339887498949) % 1.0, (cells * 0.4142135623730951) % 1.0
+    scores = centred - size * (pool.rank * slope[pool.cell] + shift[pool.cell])
+    ladder = pool.ladder.copy()
+    ladder[pool.first[pool.cell] + 2 * pool.cell + 1 + pool.rank] = scores
+    return scores, ladder

@@ -1,0 +1,124 @@
+"""The pool as the optimiser sees it: how many items to take from each cell.
+
+Within a cell only similarity matters, so a selection is a vector of counts x (G,) and takes the
+x_g best items of cell g. Two reductions follow, both without loss: of each cell its k best items
+suffice, and the similarity of counts is a sum of concave functions F_g(x_g), the prefix sums of
+the cell's falling scores. Masses and shares of the cells stay those of all rows.
+
+Worked example: scores (0.9, 0.8, 0.7), cells (0, 1, 0), k = 2: counts (1, 1) take the items 0 and
+1, counts (2, 0) the items 0 and 2, and F_0 = (0, 0.9, 1.6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mprlib.cells import Cells
+from mprlib.problem import FloatArray, IntArray, Problem
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class CellPool:
+    """The N <= sum_g min(n_g, k) items that any best selection is made of, cell by cell.
+
+    Shapes:  items (N,), positions in the pool; cell (N,), their cells, rising; scores (N,),
+             falling within a cell; rank (N,), place in the own cell from 0.
+             capacity (G,) = min(n_g, k); first (G,), where a cell starts.
+             ladder (N + 2G,), for each cell +inf, its scores, -inf: see `losing` and `winning`.
+             sums (N + G,), for each cell 0 and its prefix sums.
+    """
+
+    k: int
+    items: IntArray
+    cell: IntArray
+    scores: FloatArray
+    rank: IntArray
+    capacity: IntArray
+    first: IntArray
+    ladder: FloatArray
+    sums: FloatArray
+
+    @property
+    def cell_count(self) -> int:
+        """G."""
+        return self.capacity.size
+
+    def losing(self, counts: IntArray) -> FloatArray:
+        """Similarity (G,) that each cell loses with its last item; +inf where it has none."""
+        return self.ladder[self.first + 2 * np.arange(self.cell_count) + counts]
+
+    def winning(self, counts: IntArray) -> FloatArray:
+        """Similarity (G,) that each cell wins with its next item; -inf where none is left."""
+        return self.ladder[self.first + 2 * np.arange(self.cell_count) + 1 + counts]
+
+    def similarity(self, counts: IntArray) -> float:
+        """Total similarity of whole counts."""
+        return float(self.sums[self.first + np.arange(self.cell_count) + counts].sum())
+
+    def fractional_similarity(self, counts: FloatArray) -> float:
+        """Total similarity of counts between 0 and capacity, the parts taken from the next best items."""
+        whole = np.minimum(np.floor(counts), self.capacity).astype(np.intp)
+        part = counts - whole
+        winning = np.where(part > 0, self.winning(whole), 0.0)
+        # A part above the capacity is rounding, worth nothing.
+        return self.similarity(whole) + float(part @ np.where(np.isfinite(winning), winning, 0.0))
+
+    def chosen(self, counts: IntArray) -> IntArray:
+        """Positions in the pool of the items that whole counts take."""
+        return self.items[self.rank < counts[self.cell]]
+
+    def counts_of(self, weights: FloatArray) -> FloatArray:
+        """Counts (G,) of weights (N,) on the reduced items."""
+        return np.bincount(self.cell, weights=weights, minlength=self.cell_count)
+
+    def top_counts(self) -> IntArray:
+        """Counts of the k most similar items."""
+        best = np.argsort(-self.scores, kind="stable")[: self.k]
+        return np.bincount(self.cell[best], minlength=self.cell_count)
+
+
+def cell_pool_of(problem: Problem, cells: Cells) -> CellPool:
+    """The reduced pool of a problem under these cells."""
+    order = problem.best_first
+    cell = cells.pool_cell[order]
+    # Numpy sorts 16-bit integers by radix, several times faster than 64-bit ones.
+    sortable = cell.astype(np.uint16) if cells.size <= np.iinfo(np.uint16).max else cell
+    by_cell = np.argsort(sortable, kind="stable")
+    sizes = np.bincount(cell, minlength=cells.size)
+    rank = np.arange(problem.n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = rank < problem.k
+    items, rank = order[by_cell[kept]], rank[kept]
+    capacity = np.minimum(sizes, problem.k)
+    first = np.cumsum(capacity) - capacity
+    scores = problem.scores[items]
+    cell = cells.pool_cell[items]
+    return CellPool(
+        k=problem.k,
+        items=items,
+        cell=cell,
+        scores=scores,
+        rank=rank,
+        capacity=capacity,
+        first=first,
+        ladder=_ladder(scores, cell, rank, capacity, first),
+        sums=_prefix_sums(scores, cell, rank, capacity, first),
+    )
+
+
+def _ladder(scores: FloatArray, cell: IntArray, rank: IntArray, capacity: IntArray, first: IntArray) -> FloatArray:
+    start = first + 2 * np.arange(capacity.size)
+    ladder = np.empty(scores.size + 2 * capacity.size)
+    ladder[start] = np.inf
+    ladder[start + capacity + 1] = -np.inf
+    ladder[start[cell] + 1 + rank] = scores
+    return ladder
+
+
+def _prefix_sums(scores: FloatArray, cell: IntArray, rank: IntArray, capacity: IntArray, first: IntArray) -> FloatArray:
+    start = first + np.arange(capacity.size)
+    sums = np.zeros(scores.size + capacity.size)
+    running = np.concatenate([[0.0], np.cumsum(scores)])
+    sums[start[cell] + 1 + rank] = running[np.arange(scores.size) + 1] - running[first[cell]]
+    return sums

@@ -1,0 +1,131 @@
+"""The programmes of `linear_model` on HiGHS."""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+
+from mprlib.errors import SolverError
+from mprlib.optimisers.linear_model import IntegerSolution, LinearSolution, Window
+from mprlib.problem import FloatArray, IntArray
+
+# Ten times tighter than the default, as bounds are compared to 1e-6 of a mean over k items.
+FEASIBILITY_TOLERANCE = 1e-8
+OPTIONS = (
+    ("output_flag", False),
+    ("threads", 1),
+    ("random_seed", 0),
+    ("primal_feasibility_tolerance", FEASIBILITY_TOLERANCE),
+    ("dual_feasibility_tolerance", FEASIBILITY_TOLERANCE),
+    # Presolve throws the basis away, and the basis is what a path lives on.
+    ("presolve", "off"),
+)
+Outcome = highspy.HighsModelStatus
+
+
+class HighsModel:
+    """One model of a window: rows come, the basis stays."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        # highspy.Highs adds callbacks, which print a banner before any option can silence it.
+        self._highs = highspy.highs._Highs()
+        for option, value in OPTIONS:
+            self._highs.setOptionValue(option, value)
+        size = window.cell.size
+        model = highspy.HighsLp()
+        model.num_col_ = size + 1
+        model.num_row_ = 1
+        model.col_cost_ = self._costs()
+        model.col_lower_ = np.zeros(size + 1)
+        model.col_upper_ = np.append(np.ones(size), highspy.kHighsInf)
+        model.row_lower_ = model.row_upper_ = np.array([float(window.take)])
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = np.array([0, size])
+        model.a_matrix_.index_ = np.arange(size)
+        model.a_matrix_.value_ = np.ones(size)
+        self._highs.passModel(model)
+
+    def add_cut(self, cut: FloatArray) -> None:
+        """One more row; cut (G,) centred and per item."""
+        coefficients = np.append(cut[self._window.cell], -1.0)
+        columns = np.flatnonzero(coefficients).astype(np.int32)
+        upper = -float(cut @ self._window.taken)
+        self._highs.addRow(-highspy.kHighsInf, upper, columns.size, columns, coefficients[columns])
+
+    def maximise_similarity(self, rho: float) -> LinearSolution | None:
+        """The optimum at this rho, None when there is none."""
+        self._highs.changeColBounds(self._window.cell.size, rho, rho)
+        return self._linear()
+
+    def minimise_rho(self) -> LinearSolution:
+        """The smallest t, whatever the similarity."""
+        size = self._window.cell.size
+        columns = np.arange(size + 1, dtype=np.int32)
+        self._highs.changeColBounds(size, 0.0, highspy.kHighsInf)
+        self._highs.changeColsCost(size + 1, columns, np.append(np.zeros(size), 1.0))
+        solution = self._linear()
+        self._highs.changeColsCost(size + 1, columns, self._costs())
+        if solution is None:
+            raise SolverError("HiGHS calls the smallest rho of a bounded problem infeasible")
+        return solution
+
+    def maximise_whole(
+        self, rho: float, *, start: IntArray | None, node_limit: int, time_limit_seconds: float
+    ) -> IntegerSolution:
+        """Branch and bound over whole items at this rho, within limits."""
+        size = self._window.cell.size
+        highs = self._highs
+        highs.changeColBounds(size, rho, rho)
+        columns = np.arange(size, dtype=np.int32)
+        highs.changeColsIntegrality(size, columns, np.full(size, highspy.HighsVarType.kInteger))
+        for option, value in (
+            ("presolve", "on"),
+            ("mip_rel_gap", 0.0),
+            ("mip_abs_gap", 0.0),
+            ("mip_max_nodes", node_limit),
+            ("time_limit", time_limit_seconds),
+        ):
+            highs.setOptionValue(option, value)
+        if start is not None:
+            solution = highspy.HighsSolution()
+            solution.col_value = np.append(self._window.weights(start), rho)
+            highs.setSolution(solution)
+        highs.run()
+        status = highs.getModelStatus()
+        if status == Outcome.kInfeasible:
+            return IntegerSolution(counts=None, bound=-np.inf, is_infeasible=True)
+        info = highs.getInfo()
+        counts = None
+        if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
+            weights = np.rint(np.asarray(highs.getSolution().col_value)[:-1])
+            counts = np.rint(self._window.counts(weights)).astype(np.intp)
+        return IntegerSolution(
+            counts=counts,
+            bound=-float(info.mip_dual_bound),
+            is_complete=status == Outcome.kOptimal,
+            is_out_of_time=status == Outcome.kTimeLimit,
+        )
+
+    def _costs(self) -> FloatArray:
+        return np.append(-self._window.scores, 0.0)
+
+    def _linear(self) -> LinearSolution | None:
+        self._highs.run()
+        status = self._highs.getModelStatus()
+        if status not in (Outcome.kInfeasible, Outcome.kOptimal):
+            # A rare numerical failure of a warm basis: once more from nothing.
+            self._highs.clearSolver()
+            self._highs.run()
+            status = self._highs.getModelStatus()
+        if status == Outcome.kInfeasible:
+            return None
+        if status != Outcome.kOptimal:
+            raise SolverError(f"HiGHS ended twice with status {self._highs.modelStatusToString(status)}")
+        solution = self._highs.getSolution()
+        values = np.asarray(solution.col_value)
+        return LinearSolution(
+            counts=self._window.counts(np.clip(values[:-1], 0.0, 1.0)),
+            rho=float(values[-1]),
+            prices=np.abs(np.asarray(solution.row_dual)[1:]),
+        )

@@ -1,0 +1,87 @@
+"""Which relaxation serves which function class, and the region that goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mprlib.function_classes.ball import Ball
+from mprlib.function_classes.base import Oracle
+from mprlib.function_classes.saturated import SaturatedOracle
+from mprlib.optimisers.ball_path import BallPath
+from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.cutting_plane import CuttingPlane
+from mprlib.optimisers.region import BallRegion, CutRegion, Region
+from mprlib.optimisers.relaxation import Relaxation
+from mprlib.problem import FloatArray, Problem
+
+# The saturated class has a feature a cell; above this many its dense features cost more than cuts.
+LARGEST_DIAGONAL = 512
+# Steps of the search for fractional counts at MPR 0, and the residual that counts as 0.
+LARGEST_ZERO_STEPS = 25
+ZERO_RESIDUAL = 1e-11
+# How far of the way to the nearest limit a step goes: counts stay inside and can move again.
+STEP_FRACTION = 0.9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Relaxed:
+    """The relaxation for each rho, falling, and the region for rounding."""
+
+    rows: list[Relaxation]
+    region: Region
+
+
+def relaxed(problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[float]) -> Relaxed:
+    """The relaxations for falling rho: a ball's exact walk, cuts for every other class."""
+    features = centred_features(oracle, problem.k)
+    if features is not None:
+        rows = BallPath(features, pool).walk(list(rhos))
+        if rows is not None:
+            rho_min = _known_floor(rows, features, pool, oracle.cells.reference_shares)
+            return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=BallRegion(features))
+    plane = CuttingPlane(oracle, pool, problem.n)
+    rows = plane.walk(rhos)
+    return Relaxed(rows=rows, region=CutRegion(plane.cuts) if features is None else BallRegion(features))
+
+
+def centred_features(oracle: Oracle, k: int) -> FloatArray | None:
+    """Features (G, r) of a ball, centred and per item of a selection of k; None for other classes."""
+    if isinstance(oracle, SaturatedOracle) and oracle.cells.size <= LARGEST_DIAGONAL:
+        features = np.diag(np.sqrt(oracle.scale / oracle.cells.masses))
+    elif isinstance(oracle, Ball):
+        features = oracle.features
+    else:
+        return None
+    return (features - oracle.cells.reference_shares @ features) / k
+
+
+def _known_floor(rows: list[Relaxation], features: FloatArray, pool: CellPool, shares: FloatArray) -> float | None:
+    """rho_min where the walk found it, or 0 where fractional counts with MPR 0 are at hand."""
+    if rows[-1].rho_min is not None:
+        return rows[-1].rho_min
+    return 0.0 if _reaches_zero(features, pool, shares) else None
+
+
+def _reaches_zero(features: FloatArray, pool: CellPool, shares: FloatArray) -> bool:
+    """Whether counts inside [0, capacity] with sum k and M'x = 0 were found.
+
+    Starts at the reference's own shares, cut to the capacities, and takes affine-scaling steps:
+    least squares in which a cell weighs what room it has.
+    """
+    counts = np.minimum(pool.k * shares, pool.capacity)
+    system = np.column_stack([features, np.ones(counts.size) / pool.k])
+    target = np.append(np.zeros(features.shape[1]), 1.0)
+    for _ in range(LARGEST_ZERO_STEPS):
+        residual = target - counts @ system
+        if np.linalg.norm(residual) <= ZERO_RESIDUAL:
+            return True
+        room = np.minimum(counts, pool.capacity - counts)
+        scaled = system * room[:, None]
+        step = room * (scaled @ np.linalg.lstsq(scaled.T @ scaled, residual, rcond=1e-12)[0])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            limits = np.where(step > 0, (pool.capacity - counts) / step, np.where(step < 0, -counts / step, np.inf))
+        counts = counts + step * min(1.0, STEP_FRACTION * float(np.min(limits, initial=np.inf)))
+    return False
