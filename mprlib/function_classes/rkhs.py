@@ -28,9 +28,9 @@ from mprlib.problem import FloatArray, Problem
 KernelName = Literal["gaussian", "polynomial", "linear"]
 # An eigenproblem of this size takes about half a second; above it columns are formed on demand.
 LARGEST_EIGEN_CELLS = 1024
-# Rows of the median heuristic's sample, and of a block of kernel columns (160 MB at 20,000 rows).
+# Rows of the median heuristic's sample, and of a block of kernel columns (20 MB at 20,000 rows).
 MEDIAN_SAMPLE = 1024
-BLOCK_ROWS = 1024
+BLOCK_ROWS = 128
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
