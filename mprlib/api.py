@@ -21,8 +21,9 @@ def measure(
 ) -> Measurement:
     """Largest gap any function in the class sees between a selection and the reference.
 
-    function_class is a registered name, with the class's settings as keywords, or an instance:
-    Regressor(model=...) and Classifier(model=...) take a scikit-learn model as the class.
+    function_class is a registered name, with the class's settings as keywords, or an instance of a
+    class, or an unfitted scikit-learn model: a regressor's functions are normalised as C', a
+    classifier's have values {-1, +1}.
 
     Shapes:  items (any number,), positions in the pool, distinct.
     Returns: the value with its upper bound, chi, and the witness that attains it.

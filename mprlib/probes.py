@@ -116,7 +116,9 @@ def train_probe(
     )
 
 
-def _checked(embeddings: ArrayLike, labels: ArrayLike, held_out_share: float) -> tuple[FloatArray, tuple[str, ...], IntArray]:
+def _checked(
+    embeddings: ArrayLike, labels: ArrayLike, held_out_share: float
+) -> tuple[FloatArray, tuple[str, ...], IntArray]:
     matrix = _matrix(embeddings)
     rows = np.asarray(labels).astype(str)
     if rows.shape != (matrix.shape[0],):

@@ -70,8 +70,9 @@ def most_similar(reference: Reference, scores: ArrayLike, top: int) -> Reference
     Source:  MPR paper, section 5 (top 10,000 of FairFace for the same query).
     """
     scores = np.asarray(scores, dtype=float)
-    if scores.shape != (reference.labels.shape[0],):
-        raise InputError(f"scores has shape {scores.shape}, ({reference.labels.shape[0]},) expected: one a reference row")
+    rows = reference.labels.shape[0]
+    if scores.shape != (rows,):
+        raise InputError(f"scores has shape {scores.shape}, ({rows},) expected: one a reference row")
     if not np.isfinite(scores).all():
         raise InputError("scores holds a value that is not finite")
     if top < 1:
@@ -81,17 +82,22 @@ def most_similar(reference: Reference, scores: ArrayLike, top: int) -> Reference
     return Reference(labels=reference.labels[kept], weights=weights)
 
 
-def balanced(encoding: Encoding, size: float = STATED_SIZE) -> Reference:
+def balanced(encoding: Encoding, size: float | None = None) -> Reference:
     """One row for each combination of levels, all with equal shares.
 
-    The paper takes one row for each as a sample of that many rows; pass size=number of
-    combinations for its values.
+    size: the stated m; by default the number of combinations, as in the paper's experiments. State
+    a larger one to compare values with those against a reference of that size.
+
+    Raises:  InputError for a size that is not positive.
+    Source:  MPR paper, section 5.
     """
     labels = encoding.encode(_columns(encoding, _combinations(encoding)))
-    return Reference(labels=labels, size=_checked_size(size))
+    return Reference(labels=labels, size=None if size is None else _checked_size(size))
 
 
-def target_shares(encoding: Encoding, shares: Mapping[Any, Mapping[Any, float]], size: float = STATED_SIZE) -> Reference:
+def target_shares(
+    encoding: Encoding, shares: Mapping[Any, Mapping[Any, float]], size: float = STATED_SIZE
+) -> Reference:
     """A stated population: shares of levels, of combinations of levels, or of both.
 
     shares maps an attribute to its levels' shares ({"gender": {"female": 0.5, "male": 0.5}}), and

@@ -9,16 +9,18 @@ from typing import Any
 from mprlib.baselines import apportionment, clip_clip, dpp, fair_top_k, mmr, paths, pbm, top_k
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
+from mprlib.function_classes.classifier import Classifier
 from mprlib.function_classes.forest import Forest
 from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.mlp import Mlp
+from mprlib.function_classes.regressor import Regressor
 from mprlib.function_classes.rkhs import Rkhs
 from mprlib.function_classes.saturated import Saturated
 from mprlib.function_classes.tree import Tree
 from mprlib.function_classes.tree_greedy import TreeGreedy
 from mprlib.method import Method
-from mprlib.optimisers import mopr
+from mprlib.optimisers import integer, mopr, paper, quadratic
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
     "linear": Linear,
@@ -86,20 +88,42 @@ METHODS: dict[str, Method] = {
         grid=mopr.grid,
         is_constrained=True,
     ),
+    "mopr_qp": Method(
+        name="mopr_qp",
+        summary="mopr for unit balls with its relaxation solved as a cone programme, one rho at a time",
+        sweep=quadratic.sweep,
+        parameter="rho",
+        grid=mopr.grid,
+        is_constrained=True,
+    ),
+    "mopr_integer": Method(
+        name="mopr_integer",
+        summary="mopr continued to a proof: exhaustive search, then branch and bound with lazy cuts",
+        sweep=integer.sweep,
+        parameter="rho",
+        grid=mopr.grid,
+        is_constrained=True,
+    ),
+    "mopr_paper": Method(
+        name="mopr_paper",
+        summary="the paper's Algorithm 1 as printed, for comparison; its sets may break rho",
+        sweep=paper.sweep,
+        parameter="rho",
+        grid=mopr.grid,
+        is_constrained=True,
+    ),
 }
 
 
-def function_class(name: str | FunctionClass, **settings: Any) -> FunctionClass:
-    """The class of that name with these settings; an instance is its own class, settings included.
+def function_class(name: str | FunctionClass | Any, **settings: Any) -> FunctionClass:
+    """The class of that name with these settings; an instance, or a scikit-learn model, is its own class.
 
     Raises:  InputError for an unknown name or setting, with the known ones.
     """
     if not isinstance(name, str):
-        if not hasattr(name, "bind") or isinstance(name, type):
-            raise InputError(f"function_class is {name!r}: a name or an instance of a function class is expected")
         if settings:
-            raise InputError(f"settings {', '.join(settings)} come beside an instance of {name.name!r}: set them there")
-        return name
+            raise InputError(f"settings {', '.join(settings)} come beside an instance of a class: set them there")
+        return _instance(name)
     known = _known("function class", name, FUNCTION_CLASSES)
     fields = {field.name for field in dataclasses.fields(known)}
     for setting in settings:
@@ -107,6 +131,18 @@ def function_class(name: str | FunctionClass, **settings: Any) -> FunctionClass:
             expected = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
             raise InputError(f"function class {name!r} has no setting {setting!r}: {expected}")
     return known(**settings)
+
+
+def _instance(given: Any) -> FunctionClass:
+    if not isinstance(given, type) and hasattr(given, "bind"):
+        return given
+    if not isinstance(given, type) and hasattr(given, "fit") and hasattr(given, "predict"):
+        from sklearn.base import is_classifier  # noqa: PLC0415 (slow to import; whoever has a model has it loaded)
+
+        return Classifier(model=given) if is_classifier(given) else Regressor(model=given)
+    raise InputError(
+        f"function_class is {given!r}: a name, an instance of a function class, or a scikit-learn model is expected"
+    )
 
 
 def method(name: str) -> Method:
@@ -119,11 +155,10 @@ def method(name: str) -> Method:
 
 def display_name(instance: FunctionClass) -> str:
     """Registry name, with the settings in brackets that differ from the default."""
-    default = type(instance)()
     changed = [
         f"{field.name}={getattr(instance, field.name)}"
         for field in dataclasses.fields(instance)
-        if getattr(instance, field.name) != getattr(default, field.name)
+        if getattr(instance, field.name) != field.default
     ]
     return f"{instance.name}({', '.join(changed)})" if changed else instance.name
 

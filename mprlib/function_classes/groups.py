@@ -56,7 +56,7 @@ class Groups:
                 code, group_names = _intersections([levels[name] for name in attributes])
                 if len(names) + len(group_names) > LARGEST_GROUP_COUNT:
                     raise InputError(
-                        f"labels make more than {LARGEST_GROUP_COUNT} groups, of {' & '.join(attributes)} among others: "
+                        f"labels make more than {LARGEST_GROUP_COUNT} groups, {' & '.join(attributes)} among others: "
                         "bin continuous attributes before naming groups"
                     )
                 codes.append(code + len(names))

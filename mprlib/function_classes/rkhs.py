@@ -28,9 +28,9 @@ from mprlib.problem import FloatArray, Problem
 KernelName = Literal["gaussian", "polynomial", "linear"]
 # An eigenproblem of this size takes about half a second; above it columns are formed on demand.
 LARGEST_EIGEN_CELLS = 1024
-# Rows of the median heuristic's sample, and of a block of kernel columns (160 MB at 20,000 rows).
+# Rows of the median heuristic's sample, and of a block of kernel columns (20 MB at 20,000 rows).
 MEDIAN_SAMPLE = 1024
-BLOCK_ROWS = 1024
+BLOCK_ROWS = 128
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,6 +87,12 @@ class Kernel:
             return (left @ right.T + self.settings.offset) ** self.settings.degree
         return np.exp(-_squared_distances(left, right) / (2.0 * self.bandwidth**2))
 
+    def squares(self, labels: FloatArray) -> FloatArray:
+        """K(x, x) (a,) of label rows (a, l)."""
+        if self.settings.kernel == "polynomial":
+            return (np.sum(labels**2, axis=1) + self.settings.offset) ** self.settings.degree
+        return np.ones(labels.shape[0])
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class KernelOracle:
@@ -111,6 +117,11 @@ class KernelOracle:
             reference_function=embedded,
             reference_square=float(cells.reference_shares @ embedded),
         )
+
+    @property
+    def largest_square(self) -> float:
+        """kappa, the largest K(x, x): functions of the ball take values up to its root."""
+        return float(self.kernel.squares(self.cells.labels).max())
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The norm of the mean embeddings' difference, clamped at 0, and the function along it."""

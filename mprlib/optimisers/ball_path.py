@@ -44,6 +44,8 @@ DEPENDENCE = 1e-10
 SMALLEST_COEFFICIENT = 1e-9
 # Events a cell and item: a walk takes well under one; more means that it runs in circles.
 LARGEST_EVENTS_PER_PLACE = 20
+# A smallest |v| below this part of the longest feature is 0, rounded.
+LOWEST_GAP = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -223,7 +225,8 @@ class BallPath:
 
     def _at(self, line: _Line, t: float, rho: float) -> Relaxation:
         gap = line.gap(t) if np.isfinite(t) else line.v_start
-        price_direction = gap / t if t > 0 else gap * 0.0
+        # At t = 0 and MPR 0 the multipliers have a limit.
+        price_direction = gap / t if t > 0 else line.v_slope
         price = self._features @ price_direction
         multiplier = float(np.linalg.norm(price_direction))
         return Relaxation(
@@ -241,15 +244,23 @@ class BallPath:
         price, multiplier = self._features @ gap, float(np.linalg.norm(gap))
         rho_min = rho_bound(self._pool, price, multiplier)
         rows = []
+        # Above rho_min by rounding only: the multipliers' limit, or a point close to it.
+        limit = line.v_slope if multiplier <= LOWEST_GAP * np.abs(self._features).max(initial=0.0) else gap * 1e6
+        near_price, near_multiplier = self._features @ limit, float(np.linalg.norm(limit))
         for rho in rhos:
             is_infeasible = rho < rho_min
             rows.append(
                 Relaxation(
                     rho=rho,
                     counts=line.counts(0.0),
-                    price=price if is_infeasible else np.zeros_like(price),
-                    multiplier=multiplier if is_infeasible else 0.0,
-                    bound=None if is_infeasible else top_sum(self._pool.scores, self._pool.k),
+                    price=price if is_infeasible else near_price,
+                    multiplier=multiplier if is_infeasible else near_multiplier,
+                    bound=None
+                    if is_infeasible
+                    else min(
+                        top_sum(self._pool.scores, self._pool.k),
+                        similarity_bound(self._pool, near_price, near_multiplier, rho),
+                    ),
                     rho_min=rho_min,
                 )
             )

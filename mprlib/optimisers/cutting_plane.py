@@ -22,8 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mprlib.function_classes.base import Oracle, WorstCase
+from mprlib.optimisers.backend import model_factory
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.linear_model import LinearModel, LinearSolution, ModelFactory, Window
+from mprlib.optimisers.linear_model import LinearModel, LinearSolution, Window
 from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound
 from mprlib.problem import FloatArray
 
@@ -44,11 +45,10 @@ FIRST_MARGIN = 6
 class CuttingPlane:
     """Cuts found so far for one problem and class."""
 
-    def __init__(self, oracle: Oracle, pool: CellPool, pool_size: int, make_model: ModelFactory) -> None:
+    def __init__(self, oracle: Oracle, pool: CellPool, pool_size: int) -> None:
         self._oracle = oracle
         self._pool = pool
         self._pool_size = pool_size
-        self._make_model = make_model
         self._cuts: list[FloatArray] = []
         self._idle: list[int] = []
         self._floor: Relaxation | None = None
@@ -112,7 +112,7 @@ class CuttingPlane:
         low = np.maximum(np.floor(self._outer).astype(np.intp) - margin, 0)
         high = np.minimum(np.ceil(self._outer).astype(np.intp) + margin, self._pool.capacity)
         window = Window.of(self._pool, low, high)
-        model = self._make_model(window)
+        model = model_factory(window)(window)
         for cut in self._cuts:
             model.add_cut(cut)
         return window, model

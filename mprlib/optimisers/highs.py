@@ -89,12 +89,12 @@ class HighsModel:
             highs.setOptionValue(option, value)
         if start is not None:
             solution = highspy.HighsSolution()
-            solution.col_value = np.append(self._weights(start), rho)
+            solution.col_value = np.append(self._window.weights(start), rho)
             highs.setSolution(solution)
         highs.run()
         status = highs.getModelStatus()
         if status == Outcome.kInfeasible:
-            return IntegerSolution(counts=None, bound=-np.inf, is_complete=True, is_infeasible=True)
+            return IntegerSolution(counts=None, bound=-np.inf, is_infeasible=True)
         info = highs.getInfo()
         counts = None
         if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
@@ -104,14 +104,8 @@ class HighsModel:
             counts=counts,
             bound=-float(info.mip_dual_bound),
             is_complete=status == Outcome.kOptimal,
-            is_infeasible=False,
+            is_out_of_time=status == Outcome.kTimeLimit,
         )
-
-    def _weights(self, counts: IntArray) -> FloatArray:
-        """Items of the window (W,) that whole counts (G,) take: the best of each cell first."""
-        cell = self._window.cell
-        starts = np.searchsorted(cell, cell)
-        return ((np.arange(cell.size) - starts) < (counts - self._window.taken)[cell]).astype(float)
 
     def _costs(self) -> FloatArray:
         return np.append(-self._window.scores, 0.0)

@@ -1,4 +1,4 @@
-"""What the optimisers ask of a linear or integer solver; `highs` and `gurobi` answer it.
+"""What the optimisers ask of a linear or integer solver; `highs` and `backend` answer it.
 
     maximise  s . a     subject to  sum a = take,  0 <= a <= 1,  cut_j . counts(a) - t <= 0,  t = rho
 
@@ -51,6 +51,11 @@ class Window:
         """Counts (G,) of weights (W,) on the open items."""
         return self.taken + np.bincount(self.cell, weights=weights, minlength=self.taken.size)
 
+    def weights(self, counts: IntArray) -> FloatArray:
+        """The open items (W,) that whole counts (G,) take: the best of each cell first."""
+        starts = np.searchsorted(self.cell, self.cell)
+        return ((np.arange(self.cell.size) - starts) < (counts - self.taken)[self.cell]).astype(float)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class LinearSolution:
@@ -70,8 +75,9 @@ class IntegerSolution:
 
     counts: IntArray | None
     bound: float
-    is_complete: bool
-    is_infeasible: bool
+    is_complete: bool = False
+    is_infeasible: bool = False
+    is_out_of_time: bool = False
 
 
 class LinearModel(Protocol):

@@ -13,7 +13,6 @@ from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.optimisers.ball_path import BallPath
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cutting_plane import CuttingPlane
-from mprlib.optimisers.highs import HighsModel
 from mprlib.optimisers.region import BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.problem import FloatArray, Problem
@@ -43,7 +42,7 @@ def relaxed(problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[flo
         if rows is not None:
             rho_min = _known_floor(rows, features, pool, oracle.cells.reference_shares)
             return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=BallRegion(features))
-    plane = CuttingPlane(oracle, pool, problem.n, HighsModel)
+    plane = CuttingPlane(oracle, pool, problem.n)
     rows = plane.walk(rhos)
     return Relaxed(rows=rows, region=CutRegion(plane.cuts) if features is None else BallRegion(features))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import Oracle
@@ -21,6 +22,8 @@ def closed_form_gaps(oracle: Oracle, differences: FloatArray) -> FloatArray | No
     if isinstance(oracle, SaturatedOracle):
         return np.sqrt(oracle.scale * (differences**2 @ (1.0 / oracle.cells.masses)))
     if isinstance(oracle, GroupsOracle):
-        largest = np.array([np.abs(oracle.totals(row)).max() for row in differences])
-        return largest * (2.0 if oracle.signed else 1.0)
+        cell = np.broadcast_to(np.arange(oracle.cells.size), oracle.codes.shape)
+        is_member = (np.ones(cell.size), (oracle.codes.ravel(), cell.ravel()))
+        members = csr_array(is_member, shape=(len(oracle.names), oracle.cells.size))
+        return np.abs(members @ differences.T).max(axis=0) * (2.0 if oracle.signed else 1.0)
     return None

@@ -27,6 +27,7 @@ from mprlib.errors import InputError
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.groups import GroupsOracle
+from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.problem import FloatArray, Problem
 from mprlib.registry import function_class as registered
 from mprlib.statistics.gaps import closed_form_gaps
@@ -52,7 +53,7 @@ def sampling_margin(
     Classes without a closed form
     (trees, networks, forests) take a larger t that holds for all functions: saturated's, or for
     {-1, +1} functions sum |q* - q|; it covers the class's MPR, which a heuristic oracle's value
-    may miss by more.
+    may miss by more. A kernel on continuous labels takes the bound that its values allow.
 
     Returns: t >= 0; never more than needed to cover every value the class can take.
     Raises:  InputError for a confidence outside (0, 1) or fewer than 1 resample.
@@ -67,6 +68,12 @@ def sampling_margin(
 
 
 def _margin(problem: Problem, chosen: FunctionClass, confidence: float, resamples: int, seed: int) -> float:
+    oracle = chosen.bind(problem)
+    if isinstance(oracle, KernelOracle):
+        # Gretton et al. 2012: the mean embedding's error has a mean of at most sqrt(kappa / m), and
+        # one row moves it by 2 sqrt(kappa) / m (McDiarmid). A resample would cost all pairs of rows.
+        spread = oracle.largest_square / problem.m
+        return float(np.sqrt(spread) * (1.0 + np.sqrt(2.0 * np.log(1.0 / (1.0 - confidence)))))
     random = np.random.default_rng(seed)
     block = max(1, LARGEST_BLOCK // cells_of(problem).size)
     counts = [min(block, resamples - start) for start in range(0, resamples, block)]

@@ -30,7 +30,8 @@ def permutation_test(
 
     The statistic is MPR with the pool itself in the reference's place: the class's largest gap
     between the items and the pool. It says nothing about the reference. A small value tells that
-    the ranking prefers some groups; it does not tell why (they may fit the query better).
+    the ranking prefers some groups; it does not tell why (they may fit the query better). Classes
+    without a closed form are measured draw by draw, which a forest makes slow.
 
     Returns: (1 + draws at least as far from the pool) / (1 + draws), so never 0.
     Raises:  InputError for bad items, or fewer than 1 draw.

@@ -58,7 +58,11 @@ SETTINGS = (
 
 
 def coverage(setting: Setting, populations: int, resamples: int = 400, seed: int = 0) -> dict[tuple[str, ...], list]:
-    """Records by key: ("margin" or "percentile", class, selection) -> (is_covered, truth, half-width); ("bound", name) -> is_held."""
+    """Records by key.
+
+    ("margin" or "percentile", class, selection) -> (is_covered, truth, half-width)
+    ("bound", name) -> is_held
+    """
     records: dict[tuple[str, ...], list] = defaultdict(list)
     for population in range(populations):
         random = np.random.default_rng([seed, population])
@@ -150,7 +154,8 @@ def _position(labels: np.ndarray, one_hot: np.ndarray) -> np.ndarray:
 def main() -> None:
     populations = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     print(f"{populations} populations a setting, nominal {CONFIDENCE:.0%}; covered % (half-width)\n")
-    print(f"{'cells':>5} {'m':>6} {'n':>6} {'k':>5}  {'class':9} {'selection':9} {'MPR':>7}  {'MPR +- t':>16}  {'percentile':>16}")
+    sizes = f"{'cells':>5} {'m':>6} {'n':>6} {'k':>5}"
+    print(f"{sizes}  {'class':9} {'selection':9} {'MPR':>7}  {'MPR +- t':>16}  {'percentile':>16}")
     for setting in SETTINGS:
         records = coverage(setting, populations)
         for name in CLASSES:
@@ -163,7 +168,8 @@ def main() -> None:
                     covered, truth, width = (np.mean(column) for column in zip(*records[method, name, kind]))
                     columns.append(f"{covered:6.1%} ({width:.4f})")
                 sizes = f"{setting.cells:>5} {setting.m:>5}{'w' * setting.is_weighted:1} {setting.n:>6} {setting.k:>5}"
-                print(f"{sizes}  {name:9} {kind:9} {truth:7.4f}  {columns[1]:>16}  {columns[0]:>16}")
+                value = "" if np.isnan(truth) else f"{truth:.4f}"
+                print(f"{sizes}  {name:9} {kind:9} {value:>7}  {columns[1]:>16}  {columns[0]:>16}")
         held = [f"{key[1]} {np.mean(values):.1%}" for key, values in records.items() if key[0] == "bound"]
         print(f"      bounds hold: {', '.join(held) or 'not for weighted samples'}\n")
 

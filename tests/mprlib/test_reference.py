@@ -25,13 +25,15 @@ def test_sampled_keeps_rows_and_sampling_weights():
 
 
 def test_balanced_has_one_row_for_each_combination():
-    reference = balanced(ENCODING, size=4)
+    reference = balanced(ENCODING)
     assert reference.labels.shape == (4, 4) and len(np.unique(reference.labels, axis=0)) == 4
-    assert reference.size == 4 and not reference.is_sample
+    assert reference.size is None and not reference.is_sample
+    assert balanced(ENCODING, size=10_000).size == 10_000
 
 
 def test_marginals_alone_are_completed_by_independence():
-    joint = shares_of(target_shares(ENCODING, {"gender": {"female": 0.4, "male": 0.6}, "age": {"<50": 0.75, "50+": 0.25}}))
+    stated = {"gender": {"female": 0.4, "male": 0.6}, "age": {"<50": 0.75, "50+": 0.25}}
+    joint = shares_of(target_shares(ENCODING, stated))
     assert joint[("female", "50+")] == pytest.approx(0.1)
     assert joint[("male", "<50")] == pytest.approx(0.45)
 
@@ -100,7 +102,9 @@ def test_most_similar_keeps_the_top_rows_with_their_weights():
     assert len(most_similar(reference, [0, 1], top=99).labels) == 2
 
 
-@pytest.mark.parametrize(("scores", "top", "name"), [([1, 2], 1, "scores"), ([1, 2, np.nan], 1, "scores"), ([1, 2, 3], 0, "top")])
+@pytest.mark.parametrize(
+    ("scores", "top", "name"), [([1, 2], 1, "scores"), ([1, 2, np.nan], 1, "scores"), ([1, 2, 3], 0, "top")]
+)
 def test_most_similar_refuses_bad_input(scores, top, name):
     with pytest.raises(InputError, match=name):
         most_similar(sampled(ENCODING, ROWS), scores, top)
@@ -121,7 +125,8 @@ def test_levels_of_one_side_are_said():
 
 
 def test_levels_are_mapped_and_others_kept():
-    rows = map_levels({"race": ["Latino_Hispanic", "White", "East Asian", "?"], "age": [1, 2, 3, 4]}, FAIRFACE_TO_UTKFACE)
+    rows = {"race": ["Latino_Hispanic", "White", "East Asian", "?"], "age": [1, 2, 3, 4]}
+    rows = map_levels(rows, FAIRFACE_TO_UTKFACE)
     assert rows == {"race": ["Others", "White", "Asian", "?"], "age": ["1", "2", "3", "4"]}
     with pytest.raises(InputError, match="race"):
         map_levels({"age": ["1"]}, FAIRFACE_TO_UTKFACE)

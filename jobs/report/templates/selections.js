@@ -50,7 +50,7 @@ function readout(side) {
         ".",
     ),
   );
-  if (!isMissing(point.rho_min))
+  if (!isMissing(point.rho_min) && point.rho_min > 0)
     said.push(make("p", { class: "note" }, "No selection exists below rho_min = " + significant(point.rho_min) + "."));
   if (point.n) said.push(make("p", { class: "note" }, point.n));
   find("read-" + side).replaceChildren(

@@ -16,6 +16,7 @@ def test_many_cells_lie_strictly_between_linear_and_saturated(seed):
     items = problem.best_first[:50]
     linear, network, saturated = (measure(problem, items, name) for name in ("linear", "mlp", "saturated"))
     assert linear.value < network.value <= saturated.value + 1e-12
+    assert measure(problem, items, "tree").value <= network.value + 1e-12
     assert not network.is_exact and network.upper_bound == pytest.approx(saturated.value)
 
 
@@ -25,6 +26,14 @@ def test_one_unit_is_at_least_linear_and_more_units_help():
     assert values[0] >= measure(problem, range(20), "linear").value - 1e-12
     assert np.all(np.diff(values) >= -1e-12)
     assert values[-1] == measure(problem, range(20), "saturated").value
+
+
+def test_few_units_still_contain_the_trees_that_they_can_hold():
+    for seed in range(5):
+        problem = one_hot_problem(seed, levels=(2, 2, 2, 2))
+        for units, depth in ((2, 1), (4, 2), (8, 3)):
+            tree = measure(problem, range(20), "tree", depth=depth).value
+            assert measure(problem, range(20), "mlp", units=units).value >= tree - 1e-12
 
 
 def test_function_is_a_network_of_that_many_units():

@@ -12,6 +12,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from mprlib import Classifier, InputError, Problem, Regressor, measure, select
+from mprlib.function_classes.tree import Tree
+from mprlib.registry import display_name
 from tests.populations import one_hot_problem
 
 
@@ -59,6 +61,13 @@ def test_a_classifier_without_a_gap_sees_none():
     assert measure(problem, [0, 1], Classifier(model=LogisticRegression())).value == 0
 
 
+def test_a_bare_model_is_wrapped_by_what_it_is():
+    problem = one_hot_problem()
+    regressor, classifier = LinearRegression(fit_intercept=False), LogisticRegression()
+    assert measure(problem, range(20), regressor) == measure(problem, range(20), Regressor(model=regressor))
+    assert measure(problem, range(20), classifier) == measure(problem, range(20), Classifier(model=classifier))
+
+
 def test_a_selection_method_takes_an_instance():
     selection = select(one_hot_problem(), "top_k", function_class=Regressor(model=LinearRegression()))
     assert selection.mpr > 0
@@ -79,3 +88,8 @@ def test_a_selection_method_takes_an_instance():
 def test_refuses_what_is_no_oracle(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_an_instance_has_a_name():
+    assert display_name(Regressor(model=LinearRegression())) == "regressor(model=LinearRegression())"
+    assert display_name(Tree(depth=2)) == "tree(depth=2)"

@@ -22,7 +22,8 @@ def test_equals_the_double_sum_over_rows(name, largest, monkeypatch):
     problem = one_hot_problem(reference_weights=np.random.default_rng(1).random(200))
     chosen, reference, q = problem.labels[:20], problem.reference, problem.reference_weights
     kernel = KERNELS[name]
-    square = kernel(chosen, chosen).mean() - 2 * (kernel(chosen, reference) @ q).mean() + q @ kernel(reference, reference) @ q
+    square = kernel(chosen, chosen).mean() - 2 * (kernel(chosen, reference) @ q).mean()
+    square += q @ kernel(reference, reference) @ q
     settings = {"kernel": name, "bandwidth": 1.3, "degree": 3, "offset": 0.5}
     result = measure(problem, range(20), "rkhs", **settings)
     assert result.value == pytest.approx(np.sqrt(square), abs=1e-10)

@@ -25,6 +25,14 @@ def test_signed_trees_take_the_distance_of_shares():
     assert sampling_margin(problem, signed) >= sampling_margin(problem, function_class("groups", signed=True))
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
+def test_kernels_on_continuous_labels_take_a_larger_margin(kernel, monkeypatch):
+    rkhs = function_class("rkhs", kernel=kernel)
+    resampled = sampling_margin(one_hot_problem(), rkhs)
+    monkeypatch.setattr("mprlib.function_classes.rkhs.LARGEST_EIGEN_CELLS", 0)
+    assert resampled < sampling_margin(one_hot_problem(), rkhs) < 10 * resampled
+
+
 def test_margin_falls_with_the_sample():
     small, large = (one_hot_problem(m=m) for m in (200, 20_000))
     assert sampling_margin(large, "groups") < sampling_margin(small, "groups") / 5

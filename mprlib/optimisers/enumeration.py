@@ -1,0 +1,146 @@
+"""Every set that could beat the best one known: exhaustive search among near-optimal counts.
+
+At the relaxation's prices a set's distance from the bound is a sum of non-negative terms,
+
+    bound - similarity(x) = sum_g loss_g(x_g) + slack of rho,      loss_g(c) = sum of |s - price_g - margin|
+                                                                   over the items between c and the best count,
+
+so a set that beats the known one has a total loss below their gap. That leaves each cell a few
+counts; they are combined cell by cell, partial sums above the gap being dropped, as are those from
+which no rest leads to sum k and MPR <= rho in some direction. When all combinations have been
+looked at, the best set is proven. When they are too many, the cheapest partial sums go on and the
+least loss among those dropped is a bound that still holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.region import BallRegion, Region
+from mprlib.optimisers.relaxation import Relaxation
+from mprlib.problem import FloatArray, IntArray
+
+# Losses are sums of differences of scores; equality is decided above their rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Enumerated:
+    """What the search found.
+
+    Shapes:  candidates (c, G), whole counts inside the region that lose least, best first.
+    least_loss: no set meeting rho outside of `candidates` loses less against the bound.
+    """
+
+    candidates: IntArray
+    losses: FloatArray
+    least_loss: float
+
+
+def enumerate_counts(
+    relaxation: Relaxation,
+    pool: CellPool,
+    region: Region,
+    *,
+    allowance: float,
+    limit: int,
+    kept: int = 16,
+) -> Enumerated:
+    """Counts that lose at most `allowance` (total similarity) against the bound and meet rho.
+
+    limit: partial sums that are carried on.
+    """
+    rho = relaxation.rho
+    is_ball = isinstance(region, BallRegion)
+    directions = region.features if is_ball else region.cuts.T
+    margin = margin_of(relaxation, pool)
+    low, losses = near_counts(relaxation, pool, margin, allowance)
+    # Cells with one possible count are settled; those with few choices first, to keep the list short.
+    choices = np.array([len(loss) for loss in losses])
+    is_open = choices > 1
+    order = np.flatnonzero(is_open)[np.argsort(choices[is_open], kind="stable")]
+    settled = np.where(is_open, 0, low)
+    total = np.full(1, sum(float(losses[g][0]) for g in np.flatnonzero(~is_open)))
+    taken = np.full(1, int(settled.sum()))
+    gap = (settled @ directions)[None, :]
+    picks = np.zeros((1, 0), dtype=np.int16)
+    least, highest, reach_low, reach_high = _rests(order, low, choices, directions)
+    least_dropped = np.inf
+    for depth, cell in enumerate(order):
+        count = low[cell] + np.arange(choices[cell])
+        new_total = total[:, None] + losses[cell][None, :]
+        new_taken = taken[:, None] + count[None, :]
+        fits = new_total <= allowance
+        fits &= (new_taken + least[depth + 1] <= pool.k) & (new_taken + highest[depth + 1] >= pool.k)
+        parent, pick = np.nonzero(fits)
+        new_gap = gap[parent] + count[pick, None] * directions[cell]
+        can_reach = np.all(new_gap + reach_low[depth + 1] <= rho + ROUNDING, axis=1)
+        can_reach &= np.all(new_gap + reach_high[depth + 1] >= -rho - ROUNDING, axis=1)
+        parent, pick, gap = parent[can_reach], pick[can_reach], new_gap[can_reach]
+        total, taken = new_total[parent, pick], new_taken[parent, pick]
+        picks = np.column_stack([picks[parent], pick.astype(np.int16)])
+        if total.size > limit:
+            cheapest = np.argpartition(total, limit)
+            least_dropped = min(least_dropped, float(total[cheapest[limit:]].min()))
+            cheapest = np.sort(cheapest[:limit])
+            total, taken, gap, picks = total[cheapest], taken[cheapest], gap[cheapest], picks[cheapest]
+    value = np.sqrt(np.einsum("ij,ij->i", gap, gap)) if is_ball else np.abs(gap).max(axis=1, initial=0.0)
+    inside = np.flatnonzero((value <= rho) & (taken == pool.k))
+    counts = np.repeat(settled[None, :], inside.size, axis=0)
+    counts[:, order] = low[order] + picks[inside]
+    similarity = np.array([pool.similarity(row) for row in counts]) if inside.size <= 4 * kept else None
+    if similarity is None:
+        shortfall = total[inside] - gap[inside] @ _direction(relaxation, directions)
+        nearest = np.argsort(shortfall, kind="stable")[: 4 * kept]
+        counts = counts[nearest]
+        similarity = np.array([pool.similarity(row) for row in counts])
+    best = np.argsort(-similarity, kind="stable")[:kept]
+    bound = relaxation.bound
+    unlisted = bound - similarity[best[-1]] if inside.size > kept else allowance
+    return Enumerated(
+        candidates=counts[best], losses=bound - similarity[best], least_loss=min(least_dropped, float(unlisted))
+    )
+
+
+def margin_of(relaxation: Relaxation, pool: CellPool) -> float:
+    """The k-th largest score net of prices: what the last item is worth."""
+    value = pool.scores - relaxation.price[pool.cell]
+    return float(np.partition(value, value.size - pool.k)[value.size - pool.k])
+
+
+def near_counts(
+    relaxation: Relaxation, pool: CellPool, margin: float, allowance: float
+) -> tuple[IntArray, list[FloatArray]]:
+    """The lowest count (G,) of each cell that loses at most the allowance, and the losses from there up."""
+    worth = pool.scores - relaxation.price[pool.cell] - margin
+    low = np.zeros(pool.cell_count, dtype=np.intp)
+    losses = []
+    for cell in range(pool.cell_count):
+        own = worth[pool.first[cell] : pool.first[cell] + pool.capacity[cell]]
+        sums = np.concatenate([[0.0], np.cumsum(own)])
+        loss = sums.max() - sums
+        near = np.flatnonzero(loss <= allowance + ROUNDING)
+        low[cell] = near[0]
+        losses.append(loss[near[0] : near[-1] + 1])
+    return low, losses
+
+
+def _rests(
+    order: IntArray, low: IntArray, choices: IntArray, directions: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """What the cells from each depth on add at least and at most, to the sum and to each direction."""
+    counts_low, counts_high = low[order], low[order] + choices[order] - 1
+    ends = counts_low[:, None] * directions[order], counts_high[:, None] * directions[order]
+
+    def rest(values: FloatArray) -> FloatArray:
+        return np.concatenate([np.cumsum(values[::-1], axis=0)[::-1], np.zeros_like(values[:1]) if len(values) else np.zeros((1,) + values.shape[1:])])
+
+    return rest(counts_low), rest(counts_high), rest(np.minimum(*ends)), rest(np.maximum(*ends))
+
+
+def _direction(relaxation: Relaxation, directions: FloatArray) -> FloatArray:
+    """z with price = directions @ z."""
+    return np.linalg.lstsq(directions, relaxation.price, rcond=None)[0]

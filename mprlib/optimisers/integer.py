@@ -1,0 +1,175 @@
+"""Proven best sets: exhaustive search where it ends, branch and bound with lazy cuts where not.
+
+mopr's set and bound come first. Their gap settles most items by reduced cost: an item dearer at the
+relaxation's prices than the gap is in no better set, one cheaper by as much is in all. The counts
+that stay open are enumerated; when they are too many, a mixed-integer programme takes over. It holds
+the class as cuts, and each whole set that it returns and the measuring code refuses adds the
+function that saw most. Limits are numbers of partial sums, rounds and nodes; the clock is a back-stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mprlib.function_classes.base import Oracle
+from mprlib.method import Stopwatch
+from mprlib.optimisers.backend import model_factory
+from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
+from mprlib.optimisers.certified import OPTIMALITY, Certifier, checked_rhos
+from mprlib.optimisers.cutting_plane import centred
+from mprlib.optimisers.enumeration import Enumerated, enumerate_counts, margin_of, near_counts
+from mprlib.optimisers.linear_model import Window
+from mprlib.optimisers.region import CutRegion, Region
+from mprlib.optimisers.relaxation import Relaxation
+from mprlib.optimisers.relaxing import relaxed
+from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.selection import Selection, Status
+
+# Partial sums carried on by the exhaustive search, a second try after a first: 20 ms and 0.2 s a row
+# with 28 cells.
+SEARCH_LIMITS = (20_000, 300_000)
+LARGEST_ROUNDS = 40
+NODE_LIMIT = 2_000
+# Back-stop of one round; a row that meets it says time_limit.
+ROUND_SECONDS = 20.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class _Proof:
+    """The best counts (G,) known, a bound on all, and whether no set at all was proven to exist."""
+
+    counts: IntArray | None
+    bound: float
+    is_empty: bool = False
+    is_out_of_time: bool = False
+
+
+def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
+    """One Selection a rho, in the order given.
+
+    Raises:  InputError for a rho that is no finite number of at least 0.
+    """
+    watch = Stopwatch()
+    rhos = checked_rhos(values, "mopr_integer")
+    distinct = sorted(set(rhos), reverse=True)
+    pool = cell_pool_of(problem, oracle.cells)
+    answer = relaxed(problem, oracle, pool, distinct)
+    certifier = Certifier(problem, oracle, pool, answer.region, "mopr_integer")
+    shared = watch.seconds() / len(distinct)
+    found: dict[float, Selection] = {}
+    for relaxation in reversed(answer.rows):
+        watch = Stopwatch()
+        row = _proven_row(certifier, relaxation, answer.region)
+        found[relaxation.rho] = replace(row, solve_seconds=shared + watch.seconds())
+    return [replace(found[rho], value=value) for rho, value in zip(rhos, values)]
+
+
+def _proven_row(certifier: Certifier, relaxation: Relaxation, region: Region) -> Selection:
+    counts, is_inside = certifier.best_counts(relaxation)
+    if relaxation.is_infeasible:
+        return certifier.row(relaxation, counts, is_inside, None)
+    proof = _Proof(counts=counts if is_inside else None, bound=relaxation.bound)
+    for limit in SEARCH_LIMITS:
+        if is_inside and not _is_closed(certifier.pool, proof):
+            proof = _searched(certifier, relaxation, region, proof.counts, limit)
+    if not _is_closed(certifier.pool, proof):
+        proof = _branched(certifier, relaxation, region, proof)
+    if proof.is_empty:
+        message = f"no whole set has MPR <= {relaxation.rho:g}: proven by branch and bound"
+        return certifier.row(relaxation, counts, False, None, status=Status.INFEASIBLE, message=message)
+    if proof.counts is not None:
+        counts, is_inside = proof.counts, True
+    if proof.is_out_of_time:
+        message = f"stopped by the clock after {ROUND_SECONDS:g} s in one round"
+        return certifier.row(relaxation, counts, is_inside, proof.bound, status=Status.TIME_LIMIT, message=message)
+    return certifier.row(relaxation, counts, is_inside, proof.bound)
+
+
+def _is_closed(pool: CellPool, proof: _Proof) -> bool:
+    if proof.counts is None:
+        return False
+    return pool.similarity(proof.counts) >= proof.bound - OPTIMALITY * max(abs(proof.bound), 1.0)
+
+
+def _searched(
+    certifier: Certifier, relaxation: Relaxation, region: Region, best: IntArray, limit: int
+) -> _Proof:
+    """The exhaustive search; refused candidates teach a region of cuts and are searched again without."""
+    pool = certifier.pool
+    for _ in range(LARGEST_ROUNDS):
+        allowance = relaxation.bound - pool.similarity(best)
+        found = enumerate_counts(relaxation, pool, region, allowance=allowance, limit=limit)
+        has_learnt = False
+        for counts in found.candidates:
+            if pool.similarity(counts) <= pool.similarity(best):
+                break
+            if certifier.taught(counts) <= relaxation.rho:
+                best = counts
+                break
+            has_learnt = has_learnt or certifier.has_learnt
+        if not has_learnt:
+            return _Proof(counts=best, bound=_bound_after(relaxation, pool, best, found))
+    return _Proof(counts=best, bound=relaxation.bound)
+
+
+def _bound_after(relaxation: Relaxation, pool: CellPool, best: IntArray, found: Enumerated) -> float:
+    return max(pool.similarity(best), min(relaxation.bound, relaxation.bound - found.least_loss))
+
+
+def _branched(certifier: Certifier, relaxation: Relaxation, region: Region, proof: _Proof) -> _Proof:
+    """Branch and bound over what the gap leaves open."""
+    pool, oracle, rho = certifier.pool, certifier.oracle, relaxation.rho
+    shares = oracle.cells.reference_shares
+    window = _open_window(relaxation, pool, proof)
+    settled = pool.similarity(window.taken)
+    cuts = list(_first_cuts(certifier, relaxation, region))
+    best, bound = proof.counts, proof.bound
+    for _ in range(LARGEST_ROUNDS):
+        # A fresh model a round: HiGHS keeps no tree, and a start counts for more than a basis.
+        model = model_factory(window)(window)
+        for cut in cuts:
+            model.add_cut(cut)
+        answer = model.maximise_whole(rho, start=best, node_limit=NODE_LIMIT, time_limit_seconds=ROUND_SECONDS)
+        if answer.is_infeasible:
+            # With a set in hand the window holds every better one: there is none.
+            return _Proof(counts=best, bound=bound if best is None else pool.similarity(best), is_empty=best is None)
+        bound = min(bound, settled + answer.bound)
+        if best is not None:
+            bound = max(bound, pool.similarity(best))
+        state = _Proof(counts=best, bound=bound, is_out_of_time=answer.is_out_of_time)
+        if _is_closed(pool, state) or answer.counts is None or answer.is_out_of_time:
+            return state
+        worst = oracle.worst_case(certifier.weights(answer.counts))
+        if worst.value <= rho:
+            if best is None or pool.similarity(answer.counts) > pool.similarity(best):
+                best = answer.counts
+            return _Proof(counts=best, bound=max(bound, pool.similarity(best)))
+        cut = centred(worst.function, shares, pool.k)
+        if cut @ answer.counts <= rho + 1e-9 or not answer.is_complete:
+            # Refused by less than the solver can tell, or a limit of nodes was hit.
+            return state
+        cuts.append(cut)
+    return _Proof(counts=best, bound=bound)
+
+
+def _open_window(relaxation: Relaxation, pool: CellPool, proof: _Proof) -> Window:
+    if proof.counts is None:
+        return Window.of(pool, np.zeros_like(pool.capacity), pool.capacity)
+    allowance = relaxation.bound - pool.similarity(proof.counts)
+    low, losses = near_counts(relaxation, pool, margin_of(relaxation, pool), allowance)
+    high = low + np.array([len(loss) - 1 for loss in losses])
+    return Window.of(pool, np.minimum(low, proof.counts), np.maximum(high, proof.counts))
+
+
+def _first_cuts(certifier: Certifier, relaxation: Relaxation, region: Region) -> FloatArray:
+    """Cuts to start from: those of the region, or the ball's along its axes and at the relaxed optimum."""
+    if isinstance(region, CutRegion):
+        return region.cuts
+    gap = relaxation.counts @ region.features
+    length = np.linalg.norm(gap)
+    axes = np.eye(region.features.shape[1])
+    directions = np.vstack([axes, -axes] + ([gap / length] if length > 0 else []))
+    return directions @ region.features.T
