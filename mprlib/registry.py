@@ -57,6 +57,7 @@ METHODS: dict[str, Method] = {
         parameter="columns dropped",
         grid=clip_clip.grid,
         needs_embeddings=True,
+        needs_query=True,
     ),
     "paths": Method(
         name="paths",

@@ -36,13 +36,18 @@ def grid(problem: Problem, oracle: Oracle, points: int) -> list[int]:
 
 
 def column_order(embeddings: FloatArray, labels: IntArray) -> IntArray:
-    """Columns (d,) by falling mutual information with labels (n,).
+    """Columns (d,) of embeddings (n, d) by falling mutual information with labels (n,)."""
+    return order_of(mutual_information(embeddings, labels))
+
+
+def order_of(information: FloatArray) -> IntArray:
+    """Columns (d,) by falling information (d,).
 
     Columns that tell nothing are tied at 0. They come as numpy's default sort leaves them, as in the
     authors' code; that is fixed for a numpy and a kind of processor, so an order that is to be the
     same everywhere has to be computed once and passed on.
     """
-    return np.argsort(mutual_information(embeddings, labels))[::-1]
+    return np.argsort(information)[::-1]
 
 
 def sweep(
@@ -58,7 +63,7 @@ def sweep(
     embeddings, query = pool_embeddings(problem, "clip_clip"), query_vector(problem, "clip_clip")
     width = embeddings.shape[1]
     for value in values:
-        if value is None or value != int(value) or not 0 <= value < width:
+        if value is None or not 0 <= value < width or value != int(value):
             raise InputError(f"clip_clip drops {value} columns: a whole number from 0 to {width - 1} is expected")
     watch = Stopwatch()
     checked = _pool_order(problem) if order is None else _checked_order(order, width)

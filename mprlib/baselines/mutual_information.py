@@ -22,13 +22,16 @@ SEED = 1
 NOISE = 1e-10
 
 
-def mutual_information(embeddings: FloatArray, labels: IntArray) -> FloatArray:
-    """Nats (d,) that each column of embeddings (n, d) tells about labels (n,); 0 where none."""
+def mutual_information(embeddings: FloatArray, labels: IntArray, part: slice = slice(None)) -> FloatArray:
+    """Nats that each column of embeddings (n, d) tells about labels (n,); 0 where none.
+
+    part: the columns asked for; each has the value that it has among all.
+    """
     from sklearn.preprocessing import scale  # noqa: PLC0415 (slow to import)
 
-    columns = scale(np.asarray(embeddings, dtype=np.float64), with_mean=False)
+    columns = scale(np.asarray(embeddings[:, part], dtype=np.float64), with_mean=False)
     means = np.maximum(1.0, np.mean(np.abs(columns), axis=0))
-    columns += NOISE * means * np.random.RandomState(SEED).standard_normal(columns.shape)
+    columns += NOISE * means * np.random.RandomState(SEED).standard_normal(embeddings.shape)[:, part]
     _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     # An item that is alone with its label has no neighbour to measure by.
     is_counted = counts[codes] > 1
