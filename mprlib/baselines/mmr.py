@@ -6,10 +6,10 @@ chosen items (the paper's form), or the distance to the nearest or the farthest 
 authors standardise both terms by constants of the whole pool, which are the same for every
 candidate and cancel; no pass over all pairs is needed.
 
-All lambda of a sweep walk together and share their distance columns. When one is missing though its
-item was foreseen (some steps ago it stood near the top), those of the next best candidates are computed
-with it: most are chosen soon, and a product with sixteen vectors takes as long as three products
-with one. Columns are computed in float32 with a
+All lambda of a sweep walk together and share their distance columns. When one is missing and the last
+items could be foreseen (some steps ago all of them stood near the top), those of the next best
+candidates are computed with it: most are chosen soon, and a product with sixteen vectors takes as
+long as three products with one. Columns are computed in float32 with a
 proven bound on their error; where that error could change the winner, the candidates in doubt are
 compared in double precision, by differences.
 
@@ -37,9 +37,9 @@ SPREADS = {"mean": (np.add, np.add), "nearest": (np.minimum, np.maximum), "farth
 LARGEST_MATRIX = 1_000_000
 # Columns that are computed together, at least.
 BATCH = 16
-# How many steps ago an item must have stood among the best candidates to count as foreseen: about as
-# long as a batch serves.
-FORESIGHT = 8
+# The items of that many steps must have stood among the best 2 BATCH candidates before them, else the
+# ranking moves too much for a batch to serve.
+FORESIGHT = 6
 # Rounding of a sum of k terms near 1 in double precision, added to what float32 leaves in doubt.
 ROUNDING = 1e-12
 
@@ -88,7 +88,7 @@ def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, 
     error = np.empty(relevance.shape)
     for step in range(1, problem.k):
         latest = chosen[:, step - 1]
-        distances.prepare(_promising(distances, merits, latest))
+        distances.prepare(_promising(distances, merits, chosen[:, max(0, step - FORESIGHT) : step]))
         relevance[walkers, latest] = -np.inf
         needed, column_of = np.unique(latest, return_inverse=True)
         columns = distances.columns(needed)
@@ -113,17 +113,18 @@ def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, 
     return chosen
 
 
-def _promising(distances: DistanceColumns, merits: Sequence[FloatArray], latest: IntArray) -> IntArray:
+def _promising(distances: DistanceColumns, merits: Sequence[FloatArray], recent: IntArray) -> IntArray:
     """Items whose columns a step needs and lacks, and the next best candidates where foresight pays.
 
-    Shapes:  merits, each (L, n), those by which the last items were taken, oldest first.
+    Shapes:  recent (L, steps), the last items; merits, each (L, n), those by which they were taken.
     """
+    latest = recent[:, -1]
     lacking = [walker for walker, item in enumerate(latest.tolist()) if item not in distances]
     items = [latest[lacking]]
     before, merit = merits[0], merits[-1]
     ahead = min(-(-BATCH // max(1, len(lacking))), merit.shape[1])
     for walker in lacking if len(merits) > 1 else ():
-        if np.count_nonzero(before[walker] > before[walker, latest[walker]]) < BATCH:
+        if np.count_nonzero(before[walker] > before[walker, recent[walker]].min()) < 2 * BATCH:
             items.append(np.argpartition(merit[walker], merit.shape[1] - ahead)[-ahead:])
     return np.unique(np.concatenate(items))
 
