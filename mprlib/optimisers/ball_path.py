@@ -45,7 +45,9 @@ SMALLEST_COEFFICIENT = 1e-9
 # Events a cell and item: a walk takes well under one; more means that it runs in circles.
 LARGEST_EVENTS_PER_PLACE = 20
 # A smallest |v| below this part of the longest feature is 0, rounded.
-LOWEST_GAP = 1e-9
+LOWEST_GAP = 1e-12
+# Likewise for M_g . v beside k squared features.
+LOWEST_CONSTANT = 1e-13
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -92,6 +94,7 @@ class BallPath:
         self._features = features
         self._gram = features @ features.T
         self._pool = pool
+        self._unit = pool.k * float(np.abs(np.diagonal(self._gram)).max(initial=0.0))
         scores, ladder = _perturbed(pool)
         self._scores = scores
         self._ladder = ladder
@@ -167,6 +170,8 @@ class BallPath:
         pieces = np.array(self._piece)
         place = self._offset + np.rint(self._counts).astype(np.intp)
         constant = self._features @ line.v_start + line.theta_start
+        # At MPR 0 what is left at t = 0 is rounding, and its events are not real.
+        constant[np.abs(constant) <= LOWEST_CONSTANT * self._unit] = 0.0
         rate = self._features @ line.v_slope + line.theta_slope
         with np.errstate(divide="ignore", invalid="ignore"):
             up = self._ladder[place + 1] - rate
@@ -224,9 +229,9 @@ class BallPath:
         del self._free[position], self._piece[position]
 
     def _at(self, line: _Line, t: float, rho: float) -> Relaxation:
-        gap = line.gap(t) if np.isfinite(t) else line.v_start
-        # At t = 0 and MPR 0 the multipliers have a limit.
-        price_direction = gap / t if t > 0 else line.v_slope
+        # z = v / t, which has a limit where v vanishes with t.
+        vanishes = np.linalg.norm(line.v_start) <= LOWEST_GAP * np.abs(self._features).max(initial=0.0)
+        price_direction = line.v_slope if vanishes or t <= 0 else line.gap(t) / t if np.isfinite(t) else 0.0 * line.v_slope
         price = self._features @ price_direction
         multiplier = float(np.linalg.norm(price_direction))
         return Relaxation(

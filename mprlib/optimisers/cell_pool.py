@@ -73,10 +73,11 @@ class CellPool:
         """Counts (G,) of weights (N,) on the reduced items."""
         return np.bincount(self.cell, weights=weights, minlength=self.cell_count)
 
-    def top_counts(self) -> IntArray:
-        """Counts of the k most similar items."""
-        best = np.argsort(-self.scores, kind="stable")[: self.k]
-        return np.bincount(self.cell[best], minlength=self.cell_count)
+    def top_counts(self, problem: Problem) -> IntArray:
+        """Counts of the k most similar items, ties by item id."""
+        is_top = np.zeros(problem.n, dtype=bool)
+        is_top[problem.best_first[: self.k]] = True
+        return np.bincount(self.cell[is_top[self.items]], minlength=self.cell_count)
 
 
 def cell_pool_of(problem: Problem, cells: Cells) -> CellPool:

@@ -64,8 +64,8 @@ class Certifier:
         self.pool = pool
         self.region = region
         self.method = method
-        top = pool.top_counts()
-        self._top, self._top_value = top, self.measured(top)
+        top = pool.top_counts(problem)
+        self._top, self.top_value = top, self.measured(top)
         self._last: IntArray | None = None
         # Whether the last set shown to the measuring code taught the region a function.
         self.has_learnt = False
@@ -80,7 +80,7 @@ class Certifier:
 
     def best_counts(self, relaxation: Relaxation) -> tuple[IntArray, bool]:
         """The best counts found, and whether they meet rho; else the closest to it."""
-        if self._top_value <= relaxation.rho:
+        if self.top_value <= relaxation.rho:
             self._last = self._top
             return self._top, True
         starts = [rounded(relaxation.counts, self.pool)]
@@ -94,7 +94,7 @@ class Certifier:
                 best = counts
             if value < closest_value:
                 closest, closest_value = counts, value
-        if best is None and not relaxation.is_infeasible and relaxation.rho >= SEARCHED_FRACTION * self._top_value:
+        if best is None and not relaxation.is_infeasible and relaxation.rho >= SEARCHED_FRACTION * self.top_value:
             best = self._searched(relaxation)
         if best is not None:
             self._last = best
@@ -166,7 +166,7 @@ def message_of(relaxation: Relaxation, status: Status) -> str:
     """What a reader of the row should know; empty when all is as usual."""
     parts = []
     if not relaxation.is_converged:
-        parts.append("the cutting plane stopped at its limit of rounds: its bound holds, but is not the relaxation's")
+        parts.append("the relaxation was not solved to its tolerance: its bound holds, but a tighter one exists")
     if status == Status.INFEASIBLE and relaxation.is_infeasible:
         parts.append(f"no selection has MPR <= {relaxation.rho:g}: at least {relaxation.rho_min:g} is needed")
     if status == Status.NOT_FOUND:

@@ -26,7 +26,7 @@ from mprlib.optimisers.backend import model_factory
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.linear_model import LinearModel, LinearSolution, Window
 from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound
-from mprlib.problem import FloatArray
+from mprlib.problem import FloatArray, IntArray
 
 # Relative distance of the two bounds at which a rho is done: a tenth of what rounding to whole
 # items loses (0.02% in the middle), at half the oracle's calls of a tenth of it.
@@ -45,14 +45,14 @@ FIRST_MARGIN = 6
 class CuttingPlane:
     """Cuts found so far for one problem and class."""
 
-    def __init__(self, oracle: Oracle, pool: CellPool, pool_size: int) -> None:
+    def __init__(self, oracle: Oracle, pool: CellPool, pool_size: int, top_counts: IntArray) -> None:
         self._oracle = oracle
         self._pool = pool
         self._pool_size = pool_size
         self._cuts: list[FloatArray] = []
         self._idle: list[int] = []
         self._floor: Relaxation | None = None
-        self._outer = pool.top_counts().astype(float)
+        self._outer = top_counts.astype(float)
         reference = pool.k * oracle.cells.reference_shares
         # Where a cell has fewer items than its share asks there is no inner point at hand.
         self._centre = reference if (reference <= pool.capacity).all() else None

@@ -24,7 +24,7 @@ from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
 from mprlib.optimisers.certified import Certifier, checked_rhos
 from mprlib.optimisers.region import BallRegion
 from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound
-from mprlib.optimisers.relaxing import centred_features
+from mprlib.optimisers.relaxing import centred_features, top_k_relaxation
 from mprlib.problem import FloatArray, Problem
 from mprlib.selection import Selection
 
@@ -48,7 +48,8 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Sel
     found: dict[float, Selection] = {}
     for rho in sorted(set(rhos)):
         watch = Stopwatch()
-        relaxation = programme.relaxation(rho)
+        is_slack = rho >= certifier.top_value
+        relaxation = top_k_relaxation(problem, pool, rho) if is_slack else programme.relaxation(rho)
         counts, is_inside = certifier.best_counts(relaxation)
         row = certifier.row(relaxation, counts, is_inside, relaxation.bound)
         found[rho] = replace(row, solve_seconds=watch.seconds())
@@ -74,9 +75,7 @@ class ConeProgramme:
             floor = self._lowest()
             if rho < floor.rho_min:
                 return replace(floor, rho=rho)
-            if solution.status not in (clarabel.SolverStatus.PrimalInfeasible, clarabel.SolverStatus.AlmostPrimalInfeasible):
-                raise SolverError(f"Clarabel ended with status {solution.status}")
-            # Out of reach by the solver's tolerance only.
+            # Within the solver's tolerance of rho_min: nothing is proven but what the scores alone say.
             price = np.zeros(self._pool.cell_count)
             bound = similarity_bound(self._pool, price, 0.0, rho)
             return replace(floor, rho=rho, price=price, multiplier=0.0, bound=bound, is_converged=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mprlib.cells import selection_weights
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import Oracle
 from mprlib.function_classes.saturated import SaturatedOracle
@@ -36,15 +37,31 @@ class Relaxed:
 
 def relaxed(problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[float]) -> Relaxed:
     """The relaxations for falling rho: a ball's exact walk, cuts for every other class."""
+    top_value = oracle.worst_case(selection_weights(problem, problem.best_first[: problem.k])).value
+    slack = [top_k_relaxation(problem, pool, rho) for rho in rhos if rho >= top_value]
+    binding = [rho for rho in rhos if rho < top_value]
     features = centred_features(oracle, problem.k)
     if features is not None:
-        rows = BallPath(features, pool).walk(list(rhos))
+        rows = BallPath(features, pool).walk(binding)
         if rows is not None:
-            rho_min = _known_floor(rows, features, pool, oracle.cells.reference_shares)
-            return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=BallRegion(features))
-    plane = CuttingPlane(oracle, pool, problem.n)
-    rows = plane.walk(rhos)
+            rho_min = _known_floor(slack + rows, features, pool, oracle.cells.reference_shares)
+            return Relaxed(rows=[replace(row, rho_min=rho_min) for row in slack + rows], region=BallRegion(features))
+    plane = CuttingPlane(oracle, pool, problem.n, pool.top_counts(problem))
+    rows = slack + plane.walk(binding)
     return Relaxed(rows=rows, region=CutRegion(plane.cuts) if features is None else BallRegion(features))
+
+
+def top_k_relaxation(problem: Problem, pool: CellPool, rho: float) -> Relaxation:
+    """The relaxation of a rho that top-k meets: top-k itself."""
+    counts = pool.top_counts(problem)
+    return Relaxation(
+        rho=rho,
+        counts=counts.astype(float),
+        price=np.zeros(pool.cell_count),
+        multiplier=0.0,
+        bound=pool.similarity(counts),
+        rho_min=None,
+    )
 
 
 def centred_features(oracle: Oracle, k: int) -> FloatArray | None:
