@@ -32,6 +32,8 @@ class Attribute(Block):
         None, description="ascending cuts of a numeric column: [a, b] gives (-inf, a), [a, b), [b, inf)"
     )
 
+    map: dict[str, str] = Field({}, description="values to rename, {found: name}, so that two data sets agree")
+
     @field_validator("bins")
     @classmethod
     def _ascending(cls, bins: tuple[float, ...] | None) -> tuple[float, ...] | None:
@@ -68,15 +70,26 @@ class Reference(Block):
     """Whom retrieval should show."""
 
     name: str = Field("population", description="how rows of the results name it")
-    kind: Literal["population", "dataset"] = Field(
-        "population", description="population: the data set itself by its weights; dataset: another one"
+    kind: Literal["population", "balanced", "shares", "dataset"] = Field(
+        "population",
+        description="population: the data set itself by its weights; balanced: every combination of levels alike; "
+        "shares: stated target shares; dataset: another data set",
     )
+    query_conditioned: bool = Field(False, description="population and dataset: its top items for the query")
+    shares: dict[str, dict[str, float]] | None = Field(
+        None, description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}'
+    )
+    size: float = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
     dataset: Dataset | None = Field(None, description="kind dataset: its block")
 
     @model_validator(mode="after")
     def _complete(self) -> Reference:
         if (self.kind == "dataset") != (self.dataset is not None):
             raise ValueError("a dataset block goes with kind: dataset, and only with it")
+        if (self.kind == "shares") != (self.shares is not None):
+            raise ValueError("shares go with kind: shares, and only with it")
+        if self.query_conditioned and self.kind in ("balanced", "shares"):
+            raise ValueError(f"query_conditioned needs people to ask: kind {self.kind} has none")
         return self
 
 
@@ -89,10 +102,11 @@ class SentenceEncoder(Block):
 
 
 class PrecomputedEncoder(Block):
-    """Vectors that the data set holds already; queries must be vectors too."""
+    """Vectors that the data set holds already; queries come as vectors or through `text`."""
 
     kind: Literal["precomputed"]
     column: str = Field("embedding", description="column of equally long lists of numbers")
+    text: SentenceEncoder | None = Field(None, description="the encoder that made the vectors, for query texts")
 
 
 Encoder = Annotated[SentenceEncoder | PrecomputedEncoder, Field(discriminator="kind")]
@@ -120,7 +134,7 @@ class Prefilter(Block):
     """How many of the most similar items form a query's pool."""
 
     top: int = Field(10_000, ge=1, description="items in a pool, at most")
-    backend: Literal["auto", "faiss"] = Field("auto", description="what scores a shard")
+    backend: Literal["auto", "faiss", "torch"] = Field("auto", description="what scores a shard")
 
 
 class ClassEntry(Block):
@@ -198,24 +212,25 @@ class Audit(Block):
 
     @model_validator(mode="after")
     def _consistent(self) -> Audit:
-        for kind, names in (
+        # A message here begins with the key that it is about: the file's line is found by it.
+        for key, names in (
             ("dataset", [block.name for block in self.dataset]),
             ("reference", [block.name for block in self.reference]),
-            ("function class", [entry.display for entry in self.function_classes]),
+            ("function_classes", [entry.display for entry in self.function_classes]),
         ):
             if len(set(names)) != len(names):
-                raise ValueError(f"two {kind} blocks share a name: {', '.join(names)}")
+                raise ValueError(f"{key}: two of them share a name: {', '.join(names)}")
         known = [entry.display for entry in self.function_classes]
         for entry in self.methods:
             for target in entry.targets or ():
                 if target not in known:
-                    raise ValueError(f"method {entry.name} targets {target!r}: function_classes has {', '.join(known)}")
+                    raise ValueError(f"methods: {entry.name} targets {target!r}: function_classes has {', '.join(known)}")
         for entry in self.function_classes:
             for block in self.dataset if not isinstance(entry.over, str) else ():
                 for attribute in entry.over:
                     if attribute not in block.attributes:
                         raise ValueError(
-                            f"function class {entry.display} looks at attribute {attribute!r}: "
+                            f"function_classes: {entry.display} looks at attribute {attribute!r}: "
                             f"dataset {block.name} has {', '.join(block.attributes)}"
                         )
         return self

@@ -86,10 +86,11 @@ def _first_error(error: ValidationError, path: Path, root: yaml.Node, overridden
     """The first problem as one line: place, key, what is wrong."""
     # An unknown key explains a missing one next to it, not the other way round.
     problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
-    problem = problems[0]
+    problem = _placed(problems[0])
     line, key = _locate(root, problem["loc"])
     dotted = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int) and part not in _UNION_TAGS)
-    override = next((name for name in overridden if f"{dotted}.".startswith(f"{name}.")), None)
+    # The override holds the problem, or stands in the block that the problem is about.
+    override = next((name for name in overridden if _is_within(dotted, name) or _is_within(name, dotted)), None)
     where = f"--set {override}" if override else f"{path}:{line}: {key}" if key else f"{path}:{line}"
     if problem["type"] == "extra_forbidden":
         known = _known_keys(problem["loc"][:-1])
@@ -101,6 +102,25 @@ def _first_error(error: ValidationError, path: Path, root: yaml.Node, overridden
     message = problem["msg"].removeprefix("Value error, ")
     got = "" if problem["type"] == "value_error" else f", got {problem['input']!r:.80}"
     return f"{where}: {_one_line(message)}{got}"
+
+
+def _is_within(key: str, block: str) -> bool:
+    return bool(block) and f"{key}.".startswith(f"{block}.")
+
+
+def _placed(problem: dict[str, Any]) -> dict[str, Any]:
+    """The problem with the key that it is about, where pydantic names only the block."""
+    key, _, message = problem["msg"].removeprefix("Value error, ").partition(": ")
+    if not problem["loc"] and key in Audit.model_fields:
+        return problem | {"loc": (key,), "msg": message}
+    if problem["type"] == "union_tag_invalid":
+        found, expected = problem["ctx"]["tag"], problem["ctx"]["expected_tags"]
+        return problem | {
+            "type": "value_error",
+            "loc": (*problem["loc"], "kind"),
+            "msg": f"unknown kind {found!r}: known are {expected}",
+        }
+    return problem
 
 
 def _locate(root: yaml.Node, loc: tuple[int | str, ...]) -> tuple[int, str]:

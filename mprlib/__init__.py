@@ -5,6 +5,8 @@ Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval
 
 from mprlib.api import measure, select, sweep
 from mprlib.errors import InputError, MprError, SolverError
+from mprlib.function_classes.classifier import Classifier
+from mprlib.function_classes.regressor import Regressor
 from mprlib.measurement import Group, Measurement, Witness
 from mprlib.problem import Problem
 from mprlib.registry import FUNCTION_CLASSES, METHODS
@@ -12,12 +14,14 @@ from mprlib.selection import Selection, Status
 
 __all__ = [
     "FUNCTION_CLASSES",
+    "Classifier",
     "METHODS",
     "Group",
     "InputError",
     "Measurement",
     "MprError",
     "Problem",
+    "Regressor",
     "Selection",
     "SolverError",
     "Status",

@@ -9,14 +9,21 @@ from numpy.typing import ArrayLike
 
 from mprlib import registry
 from mprlib.errors import InputError
+from mprlib.function_classes.base import FunctionClass
 from mprlib.measurement import Measurement
 from mprlib.measuring import measure_with
 from mprlib.problem import Problem
 from mprlib.selection import Selection
 
 
-def measure(problem: Problem, items: ArrayLike, function_class: str = "linear", **settings: Any) -> Measurement:
+def measure(
+    problem: Problem, items: ArrayLike, function_class: str | FunctionClass = "linear", **settings: Any
+) -> Measurement:
     """Largest gap any function in the class sees between a selection and the reference.
+
+    function_class is a registered name, with the class's settings as keywords, or an instance of a
+    class, or an unfitted scikit-learn model: a regressor's functions are normalised as C', a
+    classifier's have values {-1, +1}.
 
     Shapes:  items (any number,), positions in the pool, distinct.
     Returns: the value with its upper bound, chi, and the witness that attains it.
@@ -28,7 +35,7 @@ def measure(problem: Problem, items: ArrayLike, function_class: str = "linear", 
 
 
 def select(
-    problem: Problem, method: str, value: Any = None, function_class: str = "linear", **extras: Any
+    problem: Problem, method: str, value: Any = None, function_class: str | FunctionClass = "linear", **extras: Any
 ) -> Selection:
     """One selection of k items by a registered method.
 
@@ -40,7 +47,7 @@ def select(
 
 
 def sweep(
-    problem: Problem, method: str, values: Sequence[Any], function_class: str = "linear", **extras: Any
+    problem: Problem, method: str, values: Sequence[Any], function_class: str | FunctionClass = "linear", **extras: Any
 ) -> list[Selection]:
     """One Selection a value, in the order given; shared work is done once.
 

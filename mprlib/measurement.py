@@ -26,12 +26,17 @@ class Group:
 class Witness:
     """The groups that attain a measured gap, largest contribution first, and one sentence on it.
 
-    contributions of all groups of the class's label space sum to the value; `groups` holds the
-    largest of them.
+    groups are cells of the labels, and the contributions of all cells sum to the value; `groups`
+    holds the largest. The class `groups` lists its own groups, which overlap: each contributes its
+    own gap. With continuous labels they are single items, and items_above and items_below hold ids
+    of the retrieved items where the witness function is highest and of other items where it is
+    lowest; both are empty otherwise.
     """
 
     groups: tuple[Group, ...]
     sentence: str
+    items_above: tuple[str, ...] = ()
+    items_below: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.sentence

@@ -2,29 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from mprlib.problem import FloatArray, Problem
+from mprlib.cells import cells_of, distinct_rows
+from mprlib.problem import FloatArray, IntArray, Problem
 
 
-def attribute_levels(problem: Problem, labels: FloatArray) -> dict[str, list[str]]:
-    """For each attribute, the name of its level on every label row (rows, l).
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class AttributeLevels:
+    """One attribute's level in every cell.
+
+    Shapes:  codes (G,), positions in names; names (levels,), distinct.
+    """
+
+    codes: IntArray
+    names: tuple[str, ...]
+
+
+def cell_levels(problem: Problem) -> dict[str, AttributeLevels]:
+    """For each attribute, its level in every cell of the problem; named once.
 
     A one-hot attribute is named by its hot column ("race=Black"); where columns are not told
     apart, by "race=other". A single column is named by its value ("age=37"), or, when its name is
     a level itself ("sex=female"), by the name or its negation.
     """
-    return {
-        name: _one_hot(name, labels[:, columns], [problem.label_names[c] for c in columns])
-        if len(columns) > 1
-        else _single(problem.label_names[columns[0]], labels[:, columns[0]])
-        for name, columns in problem.attributes.items()
-    }
+
+    def build() -> dict[str, AttributeLevels]:
+        labels = cells_of(problem).labels
+        return {
+            attribute: _levels(attribute, labels[:, columns], [problem.label_names[column] for column in columns])
+            for attribute, columns in problem.attributes.items()
+        }
+
+    return problem.cached("cell levels", build)
 
 
-def cell_names(problem: Problem, labels: FloatArray) -> list[str]:
-    """One name a label row: its levels of all attributes, joined by " & "."""
-    return [" & ".join(parts) for parts in zip(*attribute_levels(problem, labels).values())]
+def cell_names(problem: Problem, cells: IntArray) -> list[str]:
+    """One name for each of some cells: its levels of all attributes, joined by " & "."""
+    levels = cell_levels(problem).values()
+    return [" & ".join(level.names[level.codes[cell]] for level in levels) for cell in cells]
+
+
+def _levels(attribute: str, columns: FloatArray, column_names: list[str]) -> AttributeLevels:
+    distinct, row_level = distinct_rows(columns)
+    named = _one_hot(attribute, distinct, column_names) if len(column_names) > 1 else _single(column_names[0], distinct)
+    # Rows that a name does not tell apart ("race=other") are one level.
+    position: dict[str, int] = {}
+    codes = np.array([position.setdefault(name, len(position)) for name in named], dtype=np.intp)
+    return AttributeLevels(codes=codes[row_level], names=tuple(position))
 
 
 def _one_hot(attribute: str, columns: FloatArray, names: list[str]) -> list[str]:
@@ -34,7 +61,7 @@ def _one_hot(attribute: str, columns: FloatArray, names: list[str]) -> list[str]
 
 
 def _single(name: str, column: FloatArray) -> list[str]:
-    if "=" in name and np.unique(column).size <= 2:
-        high = column.max()
-        return [name if value == high and value > 0 else f"not {name}" for value in column]
-    return [f"{name}={value:g}" for value in column]
+    values = column[:, 0]
+    if "=" in name and values.size <= 2:
+        return [name if value == values.max() and value > 0 else f"not {name}" for value in values]
+    return [f"{name}={value:g}" for value in values]

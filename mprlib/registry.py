@@ -9,10 +9,12 @@ from typing import Any
 from mprlib.baselines import mmr, top_k
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
+from mprlib.function_classes.classifier import Classifier
 from mprlib.function_classes.forest import Forest
 from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.mlp import Mlp
+from mprlib.function_classes.regressor import Regressor
 from mprlib.function_classes.rkhs import Rkhs
 from mprlib.function_classes.saturated import Saturated
 from mprlib.function_classes.tree import Tree
@@ -76,11 +78,15 @@ METHODS: dict[str, Method] = {
 }
 
 
-def function_class(name: str, **settings: Any) -> FunctionClass:
-    """The class of that name with these settings.
+def function_class(name: str | FunctionClass | Any, **settings: Any) -> FunctionClass:
+    """The class of that name with these settings; an instance, or a scikit-learn model, is its own class.
 
     Raises:  InputError for an unknown name or setting, with the known ones.
     """
+    if not isinstance(name, str):
+        if settings:
+            raise InputError(f"settings {', '.join(settings)} come beside an instance of a class: set them there")
+        return _instance(name)
     known = _known("function class", name, FUNCTION_CLASSES)
     fields = {field.name for field in dataclasses.fields(known)}
     for setting in settings:
@@ -88,6 +94,18 @@ def function_class(name: str, **settings: Any) -> FunctionClass:
             expected = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
             raise InputError(f"function class {name!r} has no setting {setting!r}: {expected}")
     return known(**settings)
+
+
+def _instance(given: Any) -> FunctionClass:
+    if not isinstance(given, type) and hasattr(given, "bind"):
+        return given
+    if not isinstance(given, type) and hasattr(given, "fit") and hasattr(given, "predict"):
+        from sklearn.base import is_classifier  # noqa: PLC0415 (slow to import; whoever has a model has it loaded)
+
+        return Classifier(model=given) if is_classifier(given) else Regressor(model=given)
+    raise InputError(
+        f"function_class is {given!r}: a name, an instance of a function class, or a scikit-learn model is expected"
+    )
 
 
 def method(name: str) -> Method:
@@ -100,11 +118,10 @@ def method(name: str) -> Method:
 
 def display_name(instance: FunctionClass) -> str:
     """Registry name, with the settings in brackets that differ from the default."""
-    default = type(instance)()
     changed = [
         f"{field.name}={getattr(instance, field.name)}"
         for field in dataclasses.fields(instance)
-        if getattr(instance, field.name) != getattr(default, field.name)
+        if getattr(instance, field.name) != field.default
     ]
     return f"{instance.name}({', '.join(changed)})" if changed else instance.name
 

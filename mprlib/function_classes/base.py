@@ -46,11 +46,16 @@ class Oracle(Protocol):
 class FunctionClass(Protocol):
     """Settings of a class. Fields of the dataclass are the keywords of `measure`.
 
-    is_normalised: the class is scaled as C' (its values have a chi and lie below saturated).
+    is_normalised: the class is scaled as C' (its values have a chi and lie below saturated). To be
+    read on an instance, since a setting may decide it.
     """
 
     name: ClassVar[str]
-    is_normalised: ClassVar[bool]
+
+    @property
+    def is_normalised(self) -> bool:
+        """Whether values are scaled as C'."""
+        ...
 
     def bind(self, problem: Problem) -> Oracle:
         """The oracle of this class for one problem."""

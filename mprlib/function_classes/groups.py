@@ -15,8 +15,8 @@ import numpy as np
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import WorstCase, checked_count
-from mprlib.naming import attribute_levels
-from mprlib.problem import FloatArray, Problem
+from mprlib.naming import AttributeLevels, cell_levels
+from mprlib.problem import FloatArray, IntArray, Problem
 
 # Past this, labels are continuous and a group is a single value: binning is the caller's choice.
 LARGEST_GROUP_COUNT = 100_000
@@ -47,52 +47,69 @@ class Groups:
 
     def _build(self, problem: Problem) -> GroupsOracle:
         cells = cells_of(problem)
-        levels = attribute_levels(problem, cells.labels)
+        levels = cell_levels(problem)
+        codes: list[IntArray] = []
         names: list[str] = []
-        members: list[FloatArray] = []
+        counts: list[int] = []
         for size in range(1, min(self.max_attributes, len(levels)) + 1):
             for attributes in combinations(levels, size):
                 code, group_names = _intersections([levels[name] for name in attributes])
                 if len(names) + len(group_names) > LARGEST_GROUP_COUNT:
                     raise InputError(
-                        f"labels make more than {LARGEST_GROUP_COUNT} groups of {attributes}: "
+                        f"labels make more than {LARGEST_GROUP_COUNT} groups, {' & '.join(attributes)} among others: "
                         "bin continuous attributes before naming groups"
                     )
+                codes.append(code + len(names))
                 names += group_names
-                members.append(code[None, :] == np.arange(len(group_names))[:, None])
-        return GroupsOracle(cells=cells, names=tuple(names), members=np.concatenate(members), signed=self.signed)
+                counts += [size] * len(group_names)
+        return GroupsOracle(
+            cells=cells,
+            names=tuple(names),
+            attribute_counts=tuple(counts),
+            codes=np.array(codes),
+            signed=self.signed,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class GroupsOracle:
     """Exact by enumeration.
 
-    Shapes:  members (groups, G) bool; names (groups,), "attribute=level & attribute=level".
+    Shapes:  names (groups,), "attribute=level & attribute=level".
+             attribute_counts (groups,), how many attributes each group intersects.
+             codes (sets of attributes, G), each cell's group in each set of attributes.
     """
 
     cells: Cells
     names: tuple[str, ...]
-    members: FloatArray
+    attribute_counts: tuple[int, ...]
+    codes: IntArray
     signed: bool
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
-        """The group with the largest gap, first by name order on ties."""
+        """The group with the largest gap; on ties the one of fewest attributes, then the first."""
         differences = self.cells.differences(weights)
-        gaps = self.members @ differences
+        gaps = self.totals(differences)
         worst = int(np.argmax(np.abs(gaps)))
-        indicator = self.members[worst].astype(float)
+        indicator = (self.codes == worst).any(axis=0).astype(float)
         function = np.where(gaps[worst] < 0, -1.0, 1.0) * (2 * indicator - 1 if self.signed else indicator)
         value = float(differences @ function)
         return WorstCase(value=value, upper_bound=value, is_exact=True, function=function)
 
+    def totals(self, cell_values: FloatArray) -> FloatArray:
+        """Each group's sum (groups,) of values (G,) over its cells."""
+        repeated = np.broadcast_to(cell_values, self.codes.shape).ravel()
+        return np.bincount(self.codes.ravel(), weights=repeated, minlength=len(self.names))
+
     def shares(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Each group's share selected and share in the reference, (groups,) both."""
-        return self.members @ self.cells.shares(weights), self.members @ self.cells.reference_shares
+        return self.totals(self.cells.shares(weights)), self.totals(self.cells.reference_shares)
 
 
-def _intersections(levels: list[list[str]]) -> tuple[np.ndarray, list[str]]:
-    """Code (G,) of each cell's intersection, and the names of the codes in order of first sight."""
-    joined = [" & ".join(parts) for parts in zip(*levels)]
-    codes: dict[str, int] = {}
-    code = np.array([codes.setdefault(name, len(codes)) for name in joined])
-    return code, list(codes)
+def _intersections(levels: list[AttributeLevels]) -> tuple[IntArray, list[str]]:
+    """Group (G,) of each cell among the intersections that occur, and the groups' names."""
+    combined = levels[0].codes
+    for level in levels[1:]:
+        combined = combined * len(level.names) + level.codes
+    _, first, code = np.unique(combined, return_index=True, return_inverse=True)
+    return code, [" & ".join(level.names[level.codes[cell]] for level in levels) for cell in first]

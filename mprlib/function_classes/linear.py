@@ -26,8 +26,8 @@ from mprlib.problem import FloatArray, Problem
 # rank in double precision, for singular values and for the eigenvalues of a Gram matrix.
 RANK_TOLERANCE = 1e-10
 GRAM_TOLERANCE = 1e-12
-# Above this many cells a row, the Gram matrix's l x l eigenproblem replaces the SVD of G x l:
-# as fast as a product, at half the digits, which continuous labels do not need.
+# Above this many cells, the Gram matrix's l x l eigenproblem replaces the SVD of G x l: as fast as
+# a product, but it sees singular values to half the digits only.
 LARGEST_SVD_CELLS = 4096
 
 
@@ -66,4 +66,8 @@ def column_space(cells: Cells) -> FloatArray:
         return left[:, singular > RANK_TOLERANCE * singular[0]]
     eigenvalues, vectors = np.linalg.eigh(weighted.T @ weighted)
     kept = eigenvalues > GRAM_TOLERANCE * eigenvalues[-1]
-    return weighted @ (vectors[:, kept] / np.sqrt(eigenvalues[kept]))
+    basis = weighted @ (vectors[:, kept] / np.sqrt(eigenvalues[kept]))
+    # Ill-conditioned columns leave this basis orthonormal to few digits; a second pass, from a Gram
+    # matrix near the identity, restores them.
+    eigenvalues, vectors = np.linalg.eigh(basis.T @ basis)
+    return basis @ (vectors / np.sqrt(eigenvalues))

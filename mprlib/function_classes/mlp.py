@@ -24,15 +24,18 @@ import numpy as np
 
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
-from mprlib.function_classes.base import WorstCase, checked_count
+from mprlib.function_classes.base import Oracle, WorstCase, checked_count
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.regression import attained
 from mprlib.function_classes.saturated import SaturatedOracle
+from mprlib.function_classes.tree import Tree
 from mprlib.problem import FloatArray, Problem
 
 # Candidate hinges: enough to choose from, few enough for a table of 32 MB with continuous labels.
 MOST_CANDIDATES = 2048
 LARGEST_TABLE = 4_000_000
+# Deeper trees are costlier to search than the network that they would improve.
+DEEPEST_TREE = 3
 # A candidate whose part outside the chosen span is below this fraction of it is in the span but
 # for rounding; dividing by so small a norm would amplify that.
 INDEPENDENCE = 1e-6
@@ -70,9 +73,16 @@ class Mlp:
             problem=problem,
             cells=cells,
             linear=Linear().bind(problem),
+            tree=self._contained_tree(problem, cells),
             units=self.units,
             candidates=candidates[is_alive] / norms[is_alive],
         )
+
+    def _contained_tree(self, problem: Problem, cells: Cells) -> Oracle | None:
+        """The deepest class of trees that the network certainly contains, up to depth 3."""
+        depth = min(DEEPEST_TREE, self.units.bit_length() - 1)
+        is_two_valued = all(np.unique(column).size <= 2 for column in cells.labels.T)
+        return Tree(depth=depth).bind(problem) if depth >= 1 and is_two_valued else None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -85,16 +95,18 @@ class MlpOracle:
     problem: Problem
     cells: Cells
     linear: Ball
+    tree: Oracle | None
     units: int
     candidates: FloatArray
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
-        """The built network's gap, at least the linear class's, at most saturated."""
+        """The built network's gap, at least that of contained classes, at most saturated."""
         linear = self.linear.worst_case(weights).function
         roots = np.sqrt(self.cells.masses)
         target = self.cells.differences(weights) / roots
         raw = _pursuit(target, [roots, linear * roots], self.candidates, self.units - 1) / roots
-        return attained(self.problem, self.cells, weights, raw, linear)
+        contained = [linear] if self.tree is None else [linear, self.tree.worst_case(weights).function]
+        return attained(self.problem, self.cells, weights, raw, *contained)
 
 
 def _pursuit(target: FloatArray, given: list[FloatArray], candidates: FloatArray, units: int) -> FloatArray:

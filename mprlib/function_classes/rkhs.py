@@ -87,6 +87,12 @@ class Kernel:
             return (left @ right.T + self.settings.offset) ** self.settings.degree
         return np.exp(-_squared_distances(left, right) / (2.0 * self.bandwidth**2))
 
+    def squares(self, labels: FloatArray) -> FloatArray:
+        """K(x, x) (a,) of label rows (a, l)."""
+        if self.settings.kernel == "polynomial":
+            return (np.sum(labels**2, axis=1) + self.settings.offset) ** self.settings.degree
+        return np.ones(labels.shape[0])
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class KernelOracle:
@@ -111,6 +117,11 @@ class KernelOracle:
             reference_function=embedded,
             reference_square=float(cells.reference_shares @ embedded),
         )
+
+    @property
+    def largest_square(self) -> float:
+        """kappa, the largest K(x, x): functions of the ball take values up to its root."""
+        return float(self.kernel.squares(self.cells.labels).max())
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The norm of the mean embeddings' difference, clamped at 0, and the function along it."""

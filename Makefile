@@ -1,0 +1,36 @@
+# `make audit` and `make test` need Python 3.11 or newer and make; everything else goes into .venv.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+PIP := $(VENV)/bin/pip --disable-pip-version-check install --quiet
+# Where torch comes from, e.g. TORCH="torch==2.13.0 --index-url ADDRESS-OF-CPU-WHEELS" on a machine
+# whose package index has no CPU build.
+TORCH ?= torch==2.13.0
+
+.PHONY: audit test test-slow bench clean
+
+audit: $(VENV)/.ready
+	$(VENV)/bin/mpr-audit run jobs/configs/demo.yaml
+
+test: $(VENV)/.ready-test
+	$(VENV)/bin/python -m pytest
+
+test-slow: $(VENV)/.ready-test
+	$(VENV)/bin/python -m pytest -m slow
+
+bench: $(VENV)/.ready-test
+	for name in $(notdir $(basename $(filter-out %/__init__.py,$(wildcard tests/benchmarks/*.py)))); do \
+		echo "== $$name"; $(VENV)/bin/python -m tests.benchmarks.$$name || exit 1; done
+
+# torch before anything that would pull another one; the constraints keep it.
+$(VENV)/.ready: pyproject.toml constraints.txt
+	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(PIP) $(TORCH)
+	$(PIP) --constraint constraints.txt --editable '.[cpu,text]'
+	touch $@
+
+$(VENV)/.ready-test: $(VENV)/.ready
+	$(PIP) --constraint constraints.txt --editable '.[cpu,text,test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info

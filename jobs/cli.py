@@ -1,0 +1,132 @@
+"""`mpr-audit`, also `python -m jobs`: plan, run, status, report.
+
+Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
+3 finished with failed units, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import sys
+import traceback
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from jobs import audit
+from jobs.config_file import read_config
+from jobs.errors import RunFailure, UsageError
+from jobs.estimate import estimate
+from jobs.progress import Bars, Lines, Silent
+from jobs import report as audit_report
+from jobs.stages.publish import publish
+from jobs.store import Store
+from jobs.summary import plan_text, run_text, status_of, status_text, worst_text
+
+FAILED, USAGE, UNFINISHED, INTERRUPTED = 1, 2, 3, 130
+
+app = typer.Typer(
+    name="mpr-audit",
+    help="Audit retrieval for multi-group proportional representation, and what fairer retrieval costs.",
+    no_args_is_help=False,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Config = Annotated[Path, typer.Argument(help="The audit's YAML file.", show_default=False)]
+Folder = Annotated[str, typer.Argument(help="Folder of a run, or its fsspec URL.", show_default=False)]
+Output = Annotated[str | None, typer.Option("--output", help="Folder of the run; default: the configuration's.")]
+Overrides = Annotated[list[str] | None, typer.Option("--set", help="Override a setting, as k=10 or a.b=c.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N queries.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+@app.command()
+def plan(
+    config: Config, output: Output = None, overrides: Overrides = None, limit: Limit = None, as_json: AsJson = False
+) -> int:
+    """Print what a run would do: its units, what is cached, and an estimate of time, memory and disk."""
+    file = read_config(config, tuple(overrides or ()))
+    inputs, planned = audit.prepare(file, limit)
+    chosen = output or file.settings.output
+    done = audit.finished(planned, Store(chosen)) if chosen else {}
+    missing = {unit.key for unit in planned.units} - set(done)
+    cost = estimate(file.settings, planned, missing)
+    text, table = plan_text(file.settings, inputs, planned, set(done), cost)
+    print(json.dumps(table, ensure_ascii=False) if as_json else text)
+    return 0
+
+
+@app.command()
+def run(
+    config: Config, output: Output = None, overrides: Overrides = None, limit: Limit = None, as_json: AsJson = False
+) -> int:
+    """Run an audit, or what is missing of it, and write its report."""
+    file = read_config(config, tuple(overrides or ()))
+    chosen = audit.output_of(file.settings, output)
+    console = Console(stderr=True)
+    reporter: Any = Silent() if as_json else Bars(console) if console.is_terminal else Lines()
+    with reporter if isinstance(reporter, Bars) else nullcontext():
+        summary = audit.run(file, chosen, reporter, limit)
+    if as_json:
+        print(json.dumps(summary.to_json(), ensure_ascii=False))
+    elif summary.report is None:
+        print(run_text(summary))
+    else:
+        print(worst_text(audit_report.load(summary.output), file.settings.report.minimum_share))
+        print(run_text(summary))
+    return UNFINISHED if summary.failures else 0
+
+
+@app.command()
+def status(folder: Folder, as_json: AsJson = False) -> int:
+    """Print what is done, missing and failed in a run's folder."""
+    found = status_of(Store(folder))
+    print(json.dumps(found, ensure_ascii=False) if as_json else status_text(found))
+    return 0
+
+
+@app.command()
+def report(folder: Folder, as_json: AsJson = False) -> int:
+    """Write a run's report again from its results."""
+    store = Store(folder)
+    try:
+        written = publish(store)
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from None
+    page = store.path("report/index.html")
+    print(json.dumps({"report": page, "files": written}, ensure_ascii=False) if as_json else f"report: {page}")
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # A scheduler's SIGTERM ends a run as Ctrl-C does: what is finished is kept.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        code = int(app(args=arguments, prog_name="mpr-audit", standalone_mode=False) or 0)
+        if code == INTERRUPTED:  # typer swallows Ctrl-C and says so by the code alone
+            raise KeyboardInterrupt
+        return code
+    except (KeyboardInterrupt, typer.Abort):
+        again = shlex.join(["mpr-audit", *arguments])
+        print(f"mpr-audit: interrupted; finished units are kept, continue with: {again}", file=sys.stderr)
+        return INTERRUPTED
+    except (typer.TyperException, UsageError) as error:
+        message = error.format_message() if hasattr(error, "format_message") else str(error)
+        print(f"mpr-audit: {' '.join(message.split())}", file=sys.stderr)
+        return USAGE
+    except RunFailure as error:
+        print(f"mpr-audit: {error}", file=sys.stderr)
+        return FAILED
+    except Exception as error:  # noqa: BLE001 - the last place that can tell the user
+        traceback.print_exc()
+        print(f"mpr-audit: failed: {type(error).__name__}: {error}", file=sys.stderr)
+        return FAILED

@@ -1,0 +1,63 @@
+"""What the job knows of a data set's items before anything is embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+# Prefix of the columns that hold each item's level of an attribute.
+ATTRIBUTE = "attribute:"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Catalogue:
+    """Items in canonical order: identical texts adjacent, otherwise as the source has them.
+
+    items has the columns item_id, text, relevance (nullable strings), weight (float64) and one
+    string column `attribute:NAME` an attribute; with precomputed vectors, also `vector`.
+    levels holds each attribute's levels in reading order. fingerprint is a SHA-256 of the source.
+    dropped counts items that were left out, by reason.
+    """
+
+    name: str
+    items: pa.Table
+    levels: Mapping[str, tuple[str, ...]]
+    fingerprint: str
+    dropped: Mapping[str, int]
+
+    @property
+    def size(self) -> int:
+        """Number of items."""
+        return self.items.num_rows
+
+    def shards(self, shard_items: int) -> list[tuple[int, int]]:
+        """Row ranges [start, stop) of about that many items; identical texts never part.
+
+        So a text is embedded once though no shard knows of another.
+        """
+        texts = self.items["text"]
+        is_new = np.ones(self.size, dtype=bool)
+        if texts.null_count == 0:
+            codes = texts.combine_chunks().dictionary_encode().indices.to_numpy()
+            is_new[1:] = codes[1:] != codes[:-1]
+        cuts, at = [0], shard_items
+        starts = np.flatnonzero(is_new)
+        while at < self.size:
+            following = np.searchsorted(starts, at)
+            if following == starts.size:
+                break
+            cuts.append(int(starts[following]))
+            at = cuts[-1] + shard_items
+        return list(zip(cuts, [*cuts[1:], self.size]))
+
+
+def attribute_columns(items: pa.Table) -> dict[str, list[str]]:
+    """Level of every row, by attribute."""
+    return {
+        name.removeprefix(ATTRIBUTE): items[name].to_pylist()
+        for name in items.column_names
+        if name.startswith(ATTRIBUTE)
+    }

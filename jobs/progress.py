@@ -1,0 +1,85 @@
+"""Progress of a run: bars on a terminal, elsewhere a line every few seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+# Seconds between lines where there is no terminal: a log stays short.
+LINE_SECONDS = 5.0
+
+
+class Reporter(Protocol):
+    """Told what a run does."""
+
+    def start(self, stage: str, total: int, cached: int) -> None:
+        """A stage begins with so many of its units done already."""
+
+    def advance(self, stage: str) -> None:
+        """One more unit ended."""
+
+    def say(self, message: str) -> None:
+        """Something a reader should know."""
+
+
+class Silent:
+    """Says nothing."""
+
+    def start(self, stage: str, total: int, cached: int) -> None: ...
+
+    def advance(self, stage: str) -> None: ...
+
+    def say(self, message: str) -> None: ...
+
+
+class Lines:
+    """A line on standard error when a stage begins and ends, and every few seconds between."""
+
+    def __init__(self) -> None:
+        self._done = self._total = 0
+        self._last_line = 0.0
+
+    def start(self, stage: str, total: int, cached: int) -> None:
+        self._done, self._total, self._last_line = cached, total, time.monotonic()
+        self.say(f"{stage}: {total} units, {cached} cached")
+
+    def advance(self, stage: str) -> None:
+        self._done += 1
+        now = time.monotonic()
+        if self._done == self._total or now - self._last_line >= LINE_SECONDS:
+            self._last_line = now
+            self.say(f"{stage}: {self._done} of {self._total}")
+
+    def say(self, message: str) -> None:
+        print(f"{time.strftime('%H:%M:%S')} {message}", file=sys.stderr, flush=True)
+
+
+class Bars:
+    """Bars on a terminal; a context manager, since it owns the screen's last lines."""
+
+    def __init__(self, console: Console) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description:>10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
+        )
+        self._tasks: dict[str, int] = {}
+
+    def __enter__(self) -> Bars:
+        self._progress.start()
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._progress.stop()
+
+    def start(self, stage: str, total: int, cached: int) -> None:
+        self._tasks[stage] = self._progress.add_task(stage, total=total, completed=cached)
+
+    def advance(self, stage: str) -> None:
+        self._progress.advance(self._tasks[stage])
+
+    def say(self, message: str) -> None:
+        self._progress.console.print(message, highlight=False)

@@ -1,0 +1,92 @@
+"""What is asked: queries from a list, a file or a table of vectors, and their prompts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from jobs.config import Queries
+from jobs.errors import UsageError
+
+VOWELS = tuple("aeiou")
+# Spelled with one kind of letter, spoken with the other.
+SPOKEN_AS_VOWEL = ("heir", "honor", "honour", "hour", "mri ", "x-ray", "fbi ", "nba ", "nfl ", "hr ")
+SPOKEN_AS_CONSONANT = ("eu", "ewe", "one", "once", "unanim", "unicorn", "uniform", "union", "unit", "univers", "ur",
+                       "us ", "use", "usual", "uti", "uk ")
+# ... and where that prefix is spoken as it is spelled after all.
+SPOKEN_AS_SPELLED = ("urban", "urchin", "urg", "urn", "usher", "unint", "unim")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Query:
+    """One query as the user wrote it, and the text that is embedded."""
+
+    text: str
+    prompt: str
+
+
+def article(noun: str) -> str:
+    """a or an, by how the word is spoken."""
+    word = noun.strip().casefold() + " "
+    if word.startswith(SPOKEN_AS_VOWEL):
+        return "an"
+    if word.startswith(SPOKEN_AS_CONSONANT) and not word.startswith(SPOKEN_AS_SPELLED):
+        return "a"
+    return "an" if word.startswith(VOWELS) else "a"
+
+
+def read_queries(block: Queries, folder: Path, limit: int | None = None) -> list[Query]:
+    """The first `limit` queries with their prompts.
+
+    Raises:  UsageError when there are none, one is empty or one repeats.
+    """
+    if sum(source is not None for source in (block.list, block.file, block.vectors)) != 1:
+        raise UsageError("queries: exactly one of list, file and vectors is expected")
+    if block.list is not None:
+        texts, where = list(block.list), "queries.list"
+    elif block.file is not None:
+        path = folder / block.file
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"queries.file {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
+        texts = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        where = f"queries.file {path}"
+    else:
+        texts, where = query_vectors(block, folder)["query"].to_pylist(), f"queries.vectors {block.vectors}"
+    if not texts:
+        raise UsageError(f"{where} is empty: at least one query is expected")
+    for position, text in enumerate(texts):
+        if not text.strip():
+            raise UsageError(f"{where}: query {position + 1} is empty")
+    repeated = next((text for position, text in enumerate(texts) if text in texts[:position]), None)
+    if repeated is not None:
+        raise UsageError(f"{where}: query {repeated!r} stands twice")
+    return [Query(text=text, prompt=_prompt(block.prompt, text)) for text in texts[:limit]]
+
+
+def query_vectors(block: Queries, folder: Path) -> pa.Table:
+    """Columns query and vector of the file of query vectors, finite, unit length not assumed.
+
+    Raises:  UsageError naming the file for anything else.
+    """
+    path = folder / str(block.vectors)
+    try:
+        table = pyarrow.parquet.read_table(path, columns=["query", "vector"])
+        matrix = np.array(table["vector"].to_pylist(), dtype=np.float32)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise UsageError(f"queries.vectors {path}: {' '.join(str(error).split())[:200]}") from None
+    if matrix.ndim != 2 or not np.isfinite(matrix).all():
+        raise UsageError(f"queries.vectors {path}: vectors of one length with finite numbers are expected")
+    return table
+
+
+def _prompt(template: str, query: str) -> str:
+    """Braces in a query are text, not fields, so str.format is not for this."""
+    pieces = template.replace("{a}", "\0a\0").replace("{query}", "\0q\0").split("\0")
+    return "".join({"a": article(query), "q": query}.get(piece, piece) if position % 2 else piece
+                   for position, piece in enumerate(pieces))

@@ -1,0 +1,68 @@
+"""A case is one question asked: a query on one data set against one reference, for k items.
+
+Each case has its top-k selection, which is what is audited, and its repaired selection: the
+constrained method at the smallest rho it met, which is what fairer retrieval would show.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+CASE = ["dataset", "reference", "query", "k"]
+# One selection; results repeat it for every function class that measures it.
+SELECTION = [*CASE, "method", "parameter_value", "target_class"]
+
+TOP_K = "top_k"
+# Statuses of a selection that does what was asked of it; the others are drawn hollow.
+KEEPS_RHO = ("optimal", "feasible")
+FULFILLED = (*KEEPS_RHO, "done")
+
+
+def is_constrained(method: str) -> bool:
+    """Whether the method bounds MPR, so that its parameter is rho."""
+    return method.startswith("mopr")
+
+
+def method_order(method: str) -> tuple[int, str]:
+    """Sorting key: what is audited, then what repairs it, then what it is compared with."""
+    return (0 if method == TOP_K else 1 if is_constrained(method) else 2, method)
+
+
+def function_classes(results: pd.DataFrame) -> list[str]:
+    """Names in order of first appearance, which is the configuration's: every unit writes them so."""
+    return results["function_class"].dropna().unique().tolist()
+
+
+def top_k_rows(results: pd.DataFrame) -> pd.DataFrame:
+    """One row a case: its top-k selection as the first class with a chi measures it.
+
+    Where no class has a chi (only classes in share units), the first with an MPR; failing that,
+    the first row, whose values are null.
+    """
+    rows = results[results["method"] == TOP_K]
+    without_mpr, without_chi = rows["mpr"].isna(), rows["chi"].isna()
+    order = rows.assign(_lack=without_mpr * 2 + (without_mpr | without_chi))
+    return _first_each(order.sort_values("_lack", kind="stable"), CASE).drop(columns="_lack")
+
+
+def repaired_rows(results: pd.DataFrame) -> pd.DataFrame:
+    """One row a case that has one: the constrained selection at the smallest rho it met.
+
+    Among several, `mopr` comes before its variants and the first configured target class before
+    the others: a rho in share units does not compare with one of a normalised class. The row is
+    the measurement under the class that was constrained.
+    """
+    classes = function_classes(results)
+    rows = results[results["method"].map(is_constrained) & results["status"].isin(KEEPS_RHO)]
+    rank = {name: position for position, name in enumerate(classes)}
+    order = rows.assign(
+        _rho=rows["rho"].fillna(rows["parameter_value"]).astype(float),
+        _target=rows["target_class"].map(rank).fillna(len(rank)).astype(int),
+        _other=rows["function_class"] != rows["target_class"],
+    ).sort_values(["method", "_target", "_rho", "_other"], kind="stable")
+    return _first_each(order, CASE).drop(columns=["_rho", "_target", "_other"])
+
+
+def _first_each(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """The first row of each key, in the keys' order, so that file order never shows."""
+    return rows.drop_duplicates(keys).sort_values(keys, kind="stable")

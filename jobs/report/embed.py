@@ -1,0 +1,206 @@
+"""A run as compact text inside the page: one packed block a case, and one for all items.
+
+A block is JSON, deflated and written in base64: no text of the data can close its element or
+become markup, and a block is unpacked only when its case is looked at. Inside, a selection's
+items and counts are digits in base 64 of fixed width, for which JSON lists would be thrice as long.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from jobs.report.cases import CASE, SELECTION, function_classes, method_order
+from jobs.report.curves import vertical_floors
+from jobs.report.load import Chosen, Run
+from jobs.report.wording import is_missing
+
+DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", dtype=np.uint8)
+# Shares that are no multiples of 1/k are kept to this fraction of 1: three digits, 0.0004 points.
+FINEST_SHARE = 64**3 - 1
+# Above this deviation from a whole number, k * share is no count of items.
+COUNT_TOLERANCE = 1e-6
+MEASURED = ["mpr", "mpr_low", "mpr_high", "chi", "mpr_fraction"]
+SOLVED = ["similarity", "similarity_fraction", "gap", "rho_min", "precision"]
+# What a block keeps of a row; the rest stays in curves.csv.
+USED = [*SELECTION[4:], "function_class", "parameter", "status", "message", "note", *MEASURED, *SOLVED]
+
+
+def pack(value: Any) -> str:
+    """JSON, deflated, in base64."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), level=6)).decode("ascii")
+
+
+def digits(values: ArrayLike, width: int) -> str:
+    """Whole numbers below 64**width in base 64, each `width` digits, most significant first."""
+    values = np.asarray(values, dtype=np.int64)
+    places = 64 ** np.arange(width - 1, -1, -1)
+    return DIGITS[(values[:, None] // places) % 64].tobytes().decode("ascii")
+
+
+def items_block(run: Run) -> dict[str, Any]:
+    """Text, image path and labels of every chosen item, in the order of chosen.ids.
+
+    An id chosen in two data sets keeps one description a data set. Levels are positions in a
+    list, since they repeat.
+    """
+    levels: dict[str, int] = {}
+    datasets: dict[str, list[list[Any]]] = {}
+    position = {item: number for number, item in enumerate(run.chosen.ids)}
+    for (dataset, item), text, image, labels in zip(
+        run.items.index, run.items["text"], run.items["image"], run.items["labels"]
+    ):
+        if item not in position:
+            continue
+        coded = [
+            levels.setdefault(f"{name}: {level}", len(levels))
+            for name, level in (labels or {}).items()
+            if not is_missing(level)
+        ]
+        described = [position[item], "" if is_missing(text) else text, coded]
+        datasets.setdefault(dataset, []).append(described if is_missing(image) else [*described, image])
+    return {"ids": run.chosen.ids, "levels": list(levels), "datasets": datasets}
+
+
+def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_names: list[str]) -> list[dict[str, Any]]:
+    """One block a case, in the order of the cases' names.
+
+    curves is this run's table of curves; defaults the repaired rows; group_names what the
+    blocks' group numbers refer to.
+    """
+    classes = function_classes(run.results)
+    chosen_default = {
+        tuple(row[key] for key in CASE): _key(row) for row in defaults[[*CASE, *SELECTION[4:]]].to_dict("records")
+    }
+    pools = run.results.drop_duplicates(CASE).set_index(CASE)
+    shares = {case: rows for case, rows in _as_objects(run.groups).groupby(CASE, sort=False)}
+    curves = _as_objects(curves[[*CASE, *USED]])
+    group_number = {name: number for number, name in enumerate(group_names)}
+    floors = vertical_floors(curves)
+    blocks = []
+    for case, rows in curves.groupby(CASE, sort=True):
+        about = pools.loc[case]
+        block = dict(zip(CASE, [*case[:3], int(case[3])]))
+        facts = {"prompt": "prompt", "pool": "n_pool", "size": "reference_size"}
+        block |= {name: _plain(about[column]) for name, column in facts.items()}
+        block |= _series(rows, classes, run.chosen, chosen_default.get(case))
+        block |= _group_digits(shares.get(case), block["keys"], int(case[3]), group_number)
+        block["floors"] = [_rounded(floors.get((*case, name), 0.0)) for name in classes]
+        del block["keys"]
+        blocks.append(block)
+    return blocks
+
+
+def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: tuple | None) -> dict[str, Any]:
+    """Points of every method, and which of them is shown first; keys lists the selections in order."""
+    by_key: dict[tuple, dict[str, int]] = {}
+    series: dict[tuple, list[tuple]] = {}
+    table = rows[USED].to_dict("records")
+    for place, row in enumerate(table):
+        key = _key(row)
+        if key not in by_key:
+            series.setdefault((key[0], key[2]), []).append(key)
+        by_key.setdefault(key, {})[row["function_class"]] = place
+    series = dict(sorted(series.items(), key=lambda one: (method_order(one[0][0]), one[0][1] or "")))
+    keys = [key for members in series.values() for key in members]
+    number = {key: position for position, key in enumerate(keys)}
+    first = {key: next(iter(by_key[key].values())) for key in keys}
+    lists = [chosen.row(int(rows.index[first[key]])) for key in keys]
+    local, coded = np.unique(np.concatenate([*lists, np.zeros(0, dtype=np.int64)]), return_inverse=True)
+    width = _width(max(local.size - 1, 0))
+    packed, start = [], 0
+    for items in lists:
+        packed.append(digits(coded[start : start + items.size], width))
+        start += items.size
+    points = []
+    for key, items in zip(keys, packed):
+        row = table[first[key]]
+        measured = [table[by_key[key][name]] if name in by_key[key] else {} for name in classes]
+        point = {"v": _rounded(key[1]), "s": row["status"], "i": items, "n": _plain(row["message"]) or ""}
+        point |= {name: _rounded(row[name]) for name in SOLVED}
+        point |= {name: [_rounded(one.get(name)) for one in measured] for name in MEASURED}
+        point["why"] = [one.get("note", "no value") for one in measured]
+        points.append({name: value for name, value in point.items() if not _says_nothing(value)})
+    return {
+        "keys": keys,
+        "items": local.tolist(),
+        "width": width,
+        "series": [
+            {"method": name[0], "target": name[1], "parameter": _plain(table[first[members[0]]]["parameter"]),
+             "points": [number[key] for key in members]}
+            for name, members in series.items()
+        ],
+        "points": points,
+        "default": number.get(default),
+    }  # fmt: skip
+
+
+def _group_digits(
+    rows: pd.DataFrame | None, keys: list[tuple], k: int, group_number: dict[str, int]
+) -> dict[str, Any]:
+    """Shares of the named groups: the reference's once, each selection's as digits, "" where unknown."""
+    if rows is None:
+        return {"groups": [], "reference_shares": [], "unit": 1, "group_width": 1, "shares": [""] * len(keys)}
+    known = rows.drop_duplicates("group")
+    column = {name: place for place, name in enumerate(known["group"])}
+    values = np.full((len(keys), len(column)), np.nan)
+    number = {key: position for position, key in enumerate(keys)}
+    selections = rows.groupby(SELECTION[4:], dropna=False, sort=False).ngroup().to_numpy()
+    first = np.unique(selections, return_index=True)[1]
+    heads = rows.iloc[first][SELECTION[4:]].to_dict("records")
+    places = np.array([number.get(_key(head), -1) for head in heads])[selections]
+    columns = rows["group"].map(column).to_numpy()
+    values[places[places >= 0], columns[places >= 0]] = rows["share_selected"].to_numpy(dtype=float)[places >= 0]
+    is_known = ~np.isnan(values).any(axis=1)
+    counts = values[is_known] * k
+    unit = k if np.all(np.abs(counts - np.rint(counts)) < COUNT_TOLERANCE) else FINEST_SHARE
+    width = _width(unit)
+    return {
+        "groups": [group_number[name] for name in column],
+        "attributes": known["attributes"].astype(int).tolist(),
+        "reference_shares": [_rounded(share) for share in known["share_reference"]],
+        "unit": unit,
+        "group_width": width,
+        "shares": [digits(np.rint(row * unit), width) if is_whole else "" for row, is_whole in zip(values, is_known)],
+    }
+
+
+def _as_objects(rows: pd.DataFrame) -> pd.DataFrame:
+    """Texts as plain Python strings: a loop over Arrow's makes each one anew."""
+    texts = rows.columns[[pd.api.types.is_string_dtype(kind) for kind in rows.dtypes]]
+    return rows.astype(dict.fromkeys(texts, object))
+
+
+def _key(row: dict[str, Any]) -> tuple[str, float | None, str | None]:
+    """A selection within its case: method, parameter value, target class, nulls as None."""
+    return tuple(_plain(row[name]) for name in SELECTION[4:])
+
+
+def _plain(value: Any) -> Any:
+    """A Python scalar, None for every null."""
+    if is_missing(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _rounded(value: Any) -> float | None:
+    """Six significant digits: more than is ever shown."""
+    return None if is_missing(value) else float(f"{float(value):.6g}")
+
+
+def _says_nothing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, list) and not any(one not in (None, "") for one in value))
+
+
+def _width(largest: int) -> int:
+    width = 1
+    while 64**width <= largest:
+        width += 1
+    return width

@@ -1,0 +1,155 @@
+"""Trade-off curves as PNG files, for slides and documents; the page draws its own.
+
+Pictures depend on nothing but their data: the metadata that matplotlib would add is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from jobs.report.cases import CASE, method_order
+from jobs.report.curves import is_fulfilled, vertical_floors
+from jobs.report.overview import Distribution
+from jobs.report.wording import is_missing
+
+# Okabe and Ito's colours (and two of Tol's): told apart under every common colour blindness, and the
+# markers differ too. Blue and vermilion are left to what is compared: selection A and B, before and after.
+COLOURS = ("#000000", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#7A6A00", "#777777")
+BEFORE, AFTER = "#0072B2", "#D55E00"
+MARKERS = ("D", "o", "s", "^", "v", "P", "X", "<")
+DOTS_PER_INCH = 110
+PANEL_INCHES = (4.2, 3.6)
+MOST_TICKS = 5
+# Room above and under the curves, as a part of their height; a flat curve gets a height to part.
+VERTICAL_MARGIN = 0.05
+SMALLEST_SPAN = 1e-4
+# A title longer than this runs into its neighbour; the page has the whole text.
+LONGEST_TITLE = 70
+
+
+def file_name(case: tuple) -> str:
+    """Where a case's picture lies: a hash, since a query may hold anything but a file name."""
+    text = "\x1f".join(str(part) for part in case)
+    return f"curves/{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}.png"
+
+
+def picture_names(curves: pd.DataFrame) -> pd.DataFrame:
+    """Which picture belongs to which case."""
+    cases = curves[CASE].drop_duplicates().sort_values(CASE)
+    return cases.assign(picture=[file_name(case) for case in cases.itertuples(index=False, name=None)])
+
+
+def style(methods: list[str]) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each method, in the report's order of methods."""
+    ordered = sorted(set(methods), key=method_order)
+    return {
+        name: (COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]) for place, name in enumerate(ordered)
+    }
+
+
+def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
+    """(file name, PNG) of every case: one panel a function class.
+
+    One figure serves all cases, and only what differs is drawn anew: setting up axes and legend
+    takes longer than filling them.
+    """
+    classes = curves["function_class"].dropna().unique().tolist()
+    series = curves[["method", "target_class"]].drop_duplicates().astype(object)
+    labels = {_label(method, target): method for method, target in series.itertuples(index=False, name=None)}
+    styles = style(list(labels.values()))
+    floors = vertical_floors(curves)
+    figure = _figure(len(classes))
+    panels = figure.subplots(1, len(classes), squeeze=False)[0]
+    for panel, name in zip(panels, classes):
+        panel.set_title(name, fontsize=10, parse_math=False)
+        panel.set_xlabel("MPR, fraction of top-k's")
+        panel.grid(alpha=0.25)
+        panel.locator_params(nbins=MOST_TICKS)
+    panels[0].set_ylabel("similarity, fraction of top-k's")
+    handles = [
+        Line2D([], [], color=styles[method][0], marker=styles[method][1], ms=4, lw=1, label=label)
+        for label, method in sorted(labels.items(), key=lambda one: method_order(one[1]))
+    ]
+    figure.legend(handles=handles, loc="lower center", ncols=6, fontsize=8, frameon=False)
+    for case, rows in curves.groupby(CASE, sort=True):
+        by_class = dict(tuple(rows.groupby("function_class", sort=False)))
+        for panel, name in zip(panels, classes):
+            for drawn in [*panel.lines, *panel.texts]:
+                drawn.remove()
+            _draw_panel(panel, by_class.get(name, rows.iloc[:0]), styles, floors.get((*case, name), 0.0))
+        title = str(case[2])
+        # parse_math is off for a query with dollar signs.
+        figure.suptitle(title if len(title) <= LONGEST_TITLE else title[:LONGEST_TITLE] + "\u2026", parse_math=False)
+        yield file_name(case), _png(figure)
+
+
+def overview_picture(shown: Distribution) -> bytes:
+    """Distribution of MPR over queries, as on the page."""
+    figure = _figure(1, width=7.0)
+    panel = figure.subplots()
+    for label, marks, colour, marker in (
+        ("top-k", shown.top_k, BEFORE, "o"), ("repaired", shown.repaired, AFTER, "s"),
+    ):  # fmt: skip
+        if marks:
+            place = (np.arange(len(marks)) + 0.5) / len(marks)
+            panel.plot([mark.value for mark in marks], place, marker, color=colour, label=label, ms=5)
+    panel.set_xlabel(f"MPR, class {shown.function_class}")
+    panel.set_ylabel("fraction of queries at or below")
+    panel.set_xlim(left=0)
+    panel.set_ylim(0, 1)
+    panel.grid(alpha=0.25)
+    panel.legend()
+    return _png(figure)
+
+
+def _label(method: str, target: Any) -> str:
+    return method if is_missing(target) else f"{method} ({target})"
+
+
+def _draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], floor: float) -> None:
+    shown = rows.dropna(subset=["mpr_fraction", "similarity_fraction"])
+    if shown.empty:
+        notes = rows.loc[rows["note"] != "", "note"]
+        text = notes.iloc[0] if len(notes) else "no value"
+        panel.text(0.5, 0.5, text, ha="center", va="center", wrap=True, transform=panel.transAxes, fontsize=9)
+        return
+    is_full = is_fulfilled(shown["status"])
+    is_above = shown["similarity_fraction"] >= floor
+    for (method, _), members in shown.groupby(["method", "target_class"], dropna=False, sort=False):
+        colour, marker = styles[method]
+        line = members[(is_full & is_above)[members.index]]
+        panel.plot(line["mpr_fraction"], line["similarity_fraction"], f"-{marker}", color=colour, lw=0.8, ms=4)
+        hollow = members[(~is_full & is_above)[members.index]]
+        if len(hollow):
+            panel.plot(hollow["mpr_fraction"], hollow["similarity_fraction"], marker, color=colour, mfc="none", ms=5)
+    ceiling = max(1.0, float(shown["similarity_fraction"].max()))
+    margin = VERTICAL_MARGIN * max(ceiling - floor, SMALLEST_SPAN)
+    panel.set_xlim(0, 1.05 * max(1.0, float(shown["mpr_fraction"].max())))
+    panel.set_ylim(floor - margin, ceiling + margin)
+    below = int((~is_above).sum())
+    if below:
+        panel.text(0.02, 0.02, f"{below} points below {floor:.2f}", transform=panel.transAxes, fontsize=7)
+
+
+def _figure(panels: int, width: float = PANEL_INCHES[0]) -> Figure:
+    """A figure of its own canvas: nothing global, so that reports may be made in threads."""
+    figure = Figure(figsize=(width * max(panels, 1), PANEL_INCHES[1]), dpi=DOTS_PER_INCH)
+    FigureCanvasAgg(figure)
+    figure.subplots_adjust(left=0.9 / (width * max(panels, 1)), right=0.98, bottom=0.24, top=0.84, wspace=0.22)
+    return figure
+
+
+def _png(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", metadata={"Software": None})
+    return buffer.getvalue()

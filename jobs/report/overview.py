@@ -1,0 +1,109 @@
+"""What the page says before any query is chosen: the distribution of MPR over queries, as a drawing.
+
+The geometry is computed here, the template only writes it: positions are in the drawing's own units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from jobs.report.cases import CASE
+from jobs.report.wording import is_missing, number
+
+# Units of the drawing; the page scales it to the column's width.
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900.0, 300.0, 44.0, 16.0, 14.0, 40.0
+TICKS = 7
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mark:
+    """One query's MPR; positions, and an interval where there is one."""
+
+    value: float
+    x: float
+    y: float
+    low: float | None
+    high: float | None
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Distribution:
+    """MPR over queries, sorted, under one class: before and after the repair."""
+
+    function_class: str
+    top_k: tuple[Mark, ...]
+    repaired: tuple[Mark, ...]
+    ticks: tuple[tuple[float, str], ...]
+    rows: tuple[tuple[str, str, str, str, str], ...]
+    has_intervals: bool
+
+
+def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFrame) -> Distribution | None:
+    """The drawing's geometry, or None where no query has an MPR.
+
+    top and repaired hold one row a case; the class is the one that most cases are measured under,
+    since values under two classes do not share an axis.
+    """
+    known = top.dropna(subset=["mpr"])
+    if known.empty:
+        return None
+    name = known["function_class"].value_counts(sort=True).index[0]
+    before = known[known["function_class"] == name]
+    keys = [*CASE, "method", "parameter_value", "target_class"]
+    after = results[results["function_class"] == name].merge(
+        repaired[keys].astype({"parameter_value": float}), on=keys, how="inner"
+    )
+    after = after.drop_duplicates(CASE).dropna(subset=["mpr"])
+    largest = max(_largest(before), _largest(after), 1e-12)
+    step = _step(largest)
+    end = step * np.ceil(largest / step - 1e-9)
+    return Distribution(
+        function_class=name,
+        top_k=_marks(before, end),
+        repaired=_marks(after, end),
+        ticks=tuple((_across(value, end), f"{value:.6g}") for value in np.arange(0, end + step / 2, step)),
+        rows=tuple(
+            _row(label, rows) for label, rows in (("top-k", before), ("repaired", after)) if not rows.empty
+        ),
+        has_intervals=bool(before["mpr_low"].notna().any()),
+    )
+
+
+def _largest(rows: pd.DataFrame) -> float:
+    return float(np.nanmax([0.0, *rows["mpr"].astype(float), *rows["mpr_high"].astype(float)]))
+
+
+def _step(largest: float) -> float:
+    """A round distance of ticks: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(largest / TICKS))
+    return float(next(power * factor for factor in (1, 2, 5, 10) if power * factor >= largest / TICKS))
+
+
+def _across(value: float, end: float) -> float:
+    return round(LEFT + (WIDTH - LEFT - RIGHT) * float(value) / float(end), 1)
+
+
+def _marks(rows: pd.DataFrame, end: float) -> tuple[Mark, ...]:
+    """Sorted by value, spread evenly over the height: the curve of the distribution function."""
+    rows = rows.sort_values(["mpr", *CASE], kind="stable")
+    height = HEIGHT - TOP - BOTTOM
+    return tuple(
+        Mark(
+            value=float(row.mpr),
+            x=_across(row.mpr, end),
+            y=round(HEIGHT - BOTTOM - height * (place + 0.5) / len(rows), 1),
+            low=None if is_missing(row.mpr_low) else _across(row.mpr_low, end),
+            high=None if is_missing(row.mpr_high) else _across(row.mpr_high, end),
+            title=f"{row.query}: MPR {number(row.mpr)}",
+        )
+        for place, row in enumerate(rows.itertuples())
+    )
+
+
+def _row(label: str, rows: pd.DataFrame) -> tuple[str, str, str, str, str]:
+    values = rows["mpr"].astype(float)
+    return (label, str(len(rows)), *(number(value) for value in (values.min(), values.median(), values.max())))

@@ -1,0 +1,72 @@
+// Marks: one shape and one colour a method, so that neither alone must tell them apart.
+function shape(kind, x, y, r) {
+  const path = {
+    D: [
+      [0, -1.25],
+      [1.25, 0],
+      [0, 1.25],
+      [-1.25, 0],
+    ],
+    s: [
+      [-1, -1],
+      [1, -1],
+      [1, 1],
+      [-1, 1],
+    ],
+    "^": [
+      [0, -1.2],
+      [1.15, 0.9],
+      [-1.15, 0.9],
+    ],
+    v: [
+      [0, 1.2],
+      [1.15, -0.9],
+      [-1.15, -0.9],
+    ],
+    P: [
+      [-0.4, -1.2],
+      [0.4, -1.2],
+      [0.4, -0.4],
+      [1.2, -0.4],
+      [1.2, 0.4],
+      [0.4, 0.4],
+      [0.4, 1.2],
+      [-0.4, 1.2],
+      [-0.4, 0.4],
+      [-1.2, 0.4],
+      [-1.2, -0.4],
+      [-0.4, -0.4],
+    ],
+    X: [
+      [-1.1, -0.5],
+      [-0.5, -1.1],
+      [0, -0.6],
+      [0.5, -1.1],
+      [1.1, -0.5],
+      [0.6, 0],
+      [1.1, 0.5],
+      [0.5, 1.1],
+      [0, 0.6],
+      [-0.5, 1.1],
+      [-1.1, 0.5],
+      [-0.6, 0],
+    ],
+    "<": [
+      [-1.2, 0],
+      [0.9, -1.15],
+      [0.9, 1.15],
+    ],
+  }[kind];
+  if (!path) return make("circle", { cx: x, cy: y, r: r });
+  return make("path", {
+    d: "M" + path.map(([dx, dy]) => (x + r * dx).toFixed(1) + " " + (y + r * dy).toFixed(1)).join("L") + "Z",
+  });
+}
+function mark(one, x, y, r, full) {
+  const [colour, kind] = head.styles[one.method];
+  const drawn = shape(kind, x, y, r);
+  drawn.setAttribute("fill", full ? colour : "#fff");
+  drawn.setAttribute("stroke", colour);
+  drawn.setAttribute("stroke-width", full ? 0.5 : 1.4);
+  return drawn;
+}

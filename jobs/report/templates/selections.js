@@ -1,0 +1,189 @@
+// The two selections side by side: what is known of them, their groups, their items.
+function readout(side) {
+  const at = chosen[side],
+    point = block.points[at],
+    one = seriesOf(at),
+    place = one.points.indexOf(at),
+    slider = find("point-" + side);
+  find("method-" + side).value = block.series.indexOf(one);
+  slider.max = one.points.length - 1;
+  slider.value = place;
+  slider.disabled = one.points.length < 2;
+  slider.setAttribute("aria-valuetext", pointName(at) + ", " + point.s);
+  const rows = head.classes.map((name, which) => {
+    const low = (point.mpr_low || [])[which],
+      high = (point.mpr_high || [])[which];
+    const value =
+      significant((point.mpr || [])[which]) +
+      (isMissing(low) || isMissing(high) ? "" : " (" + significant(low) + " to " + significant(high) + ")");
+    return make(
+      "tr",
+      {},
+      make("td", {}, name),
+      make("td", { class: "n" }, value),
+      make("td", { class: "n" }, significant((point.chi || [])[which])),
+      make("td", { class: "n" }, fraction((point.mpr_fraction || [])[which])),
+    );
+  });
+  const headings = ["Class", "MPR", "chi", "of top-k\u2019s"].map((text, i) =>
+    make("th", i ? { class: "n" } : {}, text),
+  );
+  const said = [
+    make(
+      "p",
+      {},
+      make("strong", {}, pointName(at)),
+      ", " + point.s + (one.points.length > 1 ? " (point " + (place + 1) + " of " + one.points.length + ")" : ""),
+    ),
+  ];
+  said.push(
+    make(
+      "p",
+      {},
+      "Similarity " +
+        significant(point.similarity) +
+        ", " +
+        fraction(point.similarity_fraction) +
+        " of top-k\u2019s" +
+        (isMissing(point.gap) ? "" : "; within " + (100 * point.gap).toFixed(2) + "% of the proven bound") +
+        (isMissing(point.precision) ? "" : "; precision " + percent(point.precision)) +
+        ".",
+    ),
+  );
+  if (!isMissing(point.rho_min))
+    said.push(make("p", { class: "note" }, "No selection exists below rho_min = " + significant(point.rho_min) + "."));
+  if (point.n) said.push(make("p", { class: "note" }, point.n));
+  find("read-" + side).replaceChildren(
+    ...said,
+    make("table", {}, make("thead", {}, make("tr", {}, ...headings)), make("tbody", {}, ...rows)),
+  );
+}
+
+function sharesOf(at) {
+  const text = block.shares[at];
+  return text ? numbers(text, block.group_width).map((value) => value / block.unit) : null;
+}
+function drawGroups() {
+  const shares = { a: sharesOf(chosen.a), b: sharesOf(chosen.b) },
+    reference = block.reference_shares;
+  const gap = (side, column) => (shares[side] ? shares[side][column] - reference[column] : null);
+  let columns = block.groups
+    .map((_, column) => column)
+    .filter(
+      (column) =>
+        (find("crossed").checked || block.attributes[column] === 1) &&
+        (find("small").checked || reference[column] >= head.minimum),
+    );
+  const by = find("order").value,
+    name = (column) => head.groups[block.groups[column]];
+  const compare = (one, other) => (name(one) < name(other) ? -1 : 1);
+  columns.sort((one, other) =>
+    by === "name"
+      ? compare(one, other)
+      : Math.round(2000 * Math.abs(gap(by, other))) - Math.round(2000 * Math.abs(gap(by, one))) ||
+        gap(by, one) - gap(by, other) ||
+        compare(one, other),
+  );
+  const largest = Math.max(
+    0.05,
+    ...columns.map((column) =>
+      Math.max(reference[column], shares.a ? shares.a[column] : 0, shares.b ? shares.b[column] : 0),
+    ),
+  );
+  const end = Math.min(1, Math.ceil(largest * 20) / 20),
+    x = (share) => (6 + (208 * share) / end).toFixed(1);
+  const body = columns.map((column) => {
+    const bar = make("svg", {
+      viewBox: "0 0 220 20",
+      width: 220,
+      height: 20,
+      role: "img",
+      "aria-label":
+        "reference " +
+        percent(reference[column]) +
+        SIDES.map((side) => ", " + side.toUpperCase() + " " + percent(shares[side] && shares[side][column])).join(""),
+    });
+    bar.append(
+      make("line", { x1: 6, x2: 214, y1: 10, y2: 10, class: "rail" }),
+      make("line", { x1: x(reference[column]), x2: x(reference[column]), y1: 2, y2: 18, class: "want" }),
+    );
+    if (shares.a) bar.append(make("circle", { cx: x(shares.a[column]), cy: 10, r: 5, class: "a" }));
+    if (shares.b)
+      bar.append(
+        make("rect", {
+          x: (Number(x(shares.b[column])) - 3.5).toFixed(1),
+          y: 6.5,
+          width: 7,
+          height: 7,
+          class: "b",
+          stroke: "#fff",
+        }),
+      );
+    const cells = SIDES.flatMap((side) => [
+      make("td", { class: "n" }, percent(shares[side] && shares[side][column])),
+      make("td", { class: "n strong" }, points(gap(side, column))),
+    ]);
+    return make(
+      "tr",
+      {},
+      make("td", {}, name(column)),
+      make("td", { class: "n" }, percent(reference[column])),
+      ...cells,
+      make("td", {}, bar),
+    );
+  });
+  const key = make(
+    "svg",
+    { viewBox: "0 0 12 12", width: 12, height: 12, "aria-hidden": "true" },
+    make("circle", { cx: 6, cy: 6, r: 4.5, class: "a" }),
+  );
+  const square = make(
+    "svg",
+    { viewBox: "0 0 12 12", width: 12, height: 12, "aria-hidden": "true" },
+    make("rect", { x: 2, y: 2, width: 8, height: 8, class: "b" }),
+  );
+  const tick = make(
+    "svg",
+    { viewBox: "0 0 6 12", width: 6, height: 12, "aria-hidden": "true" },
+    make("line", { x1: 3, x2: 3, y1: 0, y2: 12, class: "want" }),
+  );
+  const headings = ["Group", "Reference", "A", "Gap A, points", "B", "Gap B, points"].map((text, i) =>
+    make("th", i ? { class: "n" } : {}, text),
+  );
+  headings.push(make("th", {}, key, " A ", square, " B ", tick, " reference; 0 to " + percent(end)));
+  find("groups").tHead.replaceChildren(make("tr", {}, ...headings));
+  if (!block.groups.length)
+    body.push(make("tr", {}, make("td", { colspan: 7 }, "No group shares were recorded for this query.")));
+  find("groups").tBodies[0].replaceChildren(...body);
+}
+
+function drawItems() {
+  const lists = {},
+    described = items.byDataset.get(block.dataset) || new Map();
+  for (const side of SIDES)
+    lists[side] = numbers(block.points[chosen[side]].i || "", block.width).map((local) => block.items[local]);
+  const sets = { a: new Set(lists.a), b: new Set(lists.b) },
+    shared = lists.a.filter((item) => sets.b.has(item)).length;
+  find("shared").textContent = shared + " of " + lists.a.length + " items of A are also in B.";
+  for (const side of SIDES) {
+    const other = side === "a" ? "b" : "a",
+      entries = [];
+    lists[side].forEach((item, place) => {
+      const isOnly = !sets[other].has(item);
+      if (!isOnly && find("differing").checked) return;
+      const [, text, levels, image] = described.get(item) || [item, "", []];
+      const entry = make("li", { value: place + 1 });
+      if (isOnly) entry.append(make("span", { class: "only " + side }, "only in " + side.toUpperCase()), " ");
+      entry.append(
+        text || image || items.ids[item],
+        " ",
+        ...levels.map((level) => make("span", { class: "tag" }, items.levels[level])),
+        make("span", { class: "id" }, items.ids[item]),
+      );
+      entries.push(entry);
+    });
+    if (!lists[side].length)
+      entries.push(make("li", {}, "No items: " + (block.points[chosen[side]].n || block.points[chosen[side]].s)));
+    find("items-" + side).replaceChildren(...entries);
+  }
+}

@@ -1,0 +1,109 @@
+"""Numbers and group names as the report writes them; one place, so that page, picture and log agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+# Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
+ROUNDING = 1e-9
+LONGEST_CELL = 80
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN and pandas' nulls."""
+    return value is None or value != value
+
+
+def half_up(value: float, digits: int = 0) -> float:
+    """Rounded with halves away from zero, so that a group and its mirror read the same; as the page's script does."""
+    scaled = abs(value) * 10**digits
+    return math.copysign(math.floor(scaled + 0.5 + ROUNDING), value) / 10**digits + 0.0
+
+
+def percent(share: Any) -> str:
+    """A fraction of 1 as percent; under 10 with one digit, since shares of small groups are read too."""
+    if is_missing(share):
+        return "no value"
+    value = 100.0 * float(share)
+    whole = half_up(value)
+    if 0 < abs(value) < 9.95 and abs(value - whole) > 0.05:
+        return f"{half_up(value, 1):.1f}%"
+    return f"{whole:.0f}%"
+
+
+def points(gap_points: Any) -> str:
+    """A signed gap in percentage points, with a true minus sign."""
+    if is_missing(gap_points):
+        return "no value"
+    value = half_up(float(gap_points), 1)
+    sign = "+" if value > 0 else "\u2212" if value < 0 else ""
+    return f"{sign}{abs(value):.1f}"
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """Significant digits without an exponent where a reader expects none."""
+    if is_missing(value):
+        return "no value"
+    value = float(value)
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else "no value"
+    if abs(value) >= 10**digits:
+        return f"{value:,.0f}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:.{decimals}f}"
+
+
+def count(value: Any) -> str:
+    """A whole number with thousands separators."""
+    return "no value" if is_missing(value) else f"{int(value):,}"
+
+
+def group_name(group: str) -> str:
+    """"sex=Female & race=Black" as "sex: Female, race: Black"; other names stay as they are."""
+    parts = group.split(" & ")
+    if not all("=" in part for part in parts):
+        return group
+    return ", ".join(part.replace("=", ": ", 1) for part in parts)
+
+
+def shortened(text: str) -> str:
+    """A text cut to what a table cell can hold; the whole stands where there is room."""
+    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "\u2026"
+
+
+def cost(similarity_fraction: Any) -> str:
+    """What a repair gives up of top-k's mean similarity."""
+    if is_missing(similarity_fraction):
+        return "no value"
+    loss = 100.0 * (1.0 - float(similarity_fraction))
+    if abs(loss) < 0.005:
+        return "0%"
+    return f"{loss:.2f}%" if abs(loss) < 1 else f"{loss:.1f}%"
+
+
+def verdict(pair: Mapping[str, Any]) -> str:
+    """One row of the worst pairs as sentences: who is worst off, by how much, and what fixing it costs."""
+    direction = "too little" if pair["gap_points"] < 0 else "too much"
+    if abs(pair["gap_points"]) < 0.05:
+        direction = "as in the reference"
+    text = (
+        f"Worst group: {group_name(pair['group'])}, shown {direction}: {percent(pair['share_selected'])} of the "
+        f"{pair['k']} items, {percent(pair['share_reference'])} of the reference ({points(pair['gap_points'])} points)."
+    )
+    if is_missing(pair["method_repaired"]):
+        return f"{text} No constrained selection met any rho."
+    rho = "" if is_missing(pair["rho_repaired"]) else f" with rho = {pair['rho_repaired']:.3g}, the smallest it met,"
+    setting = f"{pair['method_repaired']}{rho}"
+    if is_missing(pair["gap_repaired_points"]):
+        return f"{text} {setting} found a set, whose group shares were not recorded."
+    text += (
+        f" Retrieval constrained by {setting} shows {percent(pair['share_repaired'])} "
+        f"({points(pair['gap_repaired_points'])} points)"
+    )
+    if is_missing(pair["similarity_fraction"]):
+        return f"{text}; its cost in similarity is unknown."
+    if cost(pair["similarity_fraction"]) == "0%":
+        return f"{text}, at no cost in mean similarity."
+    return f"{text}, at the cost of {cost(pair['similarity_fraction'])} of top-k's mean similarity."

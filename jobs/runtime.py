@@ -1,0 +1,128 @@
+"""The stages as Ray tasks and actors. The only module that imports ray.
+
+Paths to shared storage travel, not data: a task gets a unit and the root of the store, writes its
+own files and returns a receipt. Exceptions of a unit are outcomes; Ray retries lost workers only.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+
+import ray  # noqa: E402 - its settings are read at import
+
+from jobs import encoders  # noqa: E402
+from jobs.config import Runtime  # noqa: E402
+from jobs.stages import Outcome, execute  # noqa: E402
+from jobs.store import Store  # noqa: E402
+from jobs.units import Unit  # noqa: E402
+
+# Tasks in flight for each CPU: enough that none waits for the driver, few enough to plan afresh.
+TASKS_PER_CPU = 3
+# Receipts travel through the object store, data does not.
+OBJECT_STORE_BYTES = 200 * 1024 * 1024
+
+
+@ray.remote(num_cpus=1, max_retries=4)
+def _execute(root: str, unit: Unit) -> Outcome:
+    return execute(unit, Store(root))
+
+
+@ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)
+class _EncoderActor:
+    """Holds an encoder's weights; units are idempotent, so a restarted actor does them again."""
+
+    def __init__(self, settings: dict[str, Any] | None) -> None:
+        self._settings = settings
+        self._encoder: encoders.Encoder | None = None
+
+    def execute(self, root: str, unit: Unit) -> Outcome:
+        if self._encoder is None and self._settings is not None:
+            self._encoder = encoders.load(self._settings)
+        return execute(unit, Store(root), self._encoder)
+
+
+class Cluster:
+    """A connection to Ray: a running cluster where one is named, else a local one of its own.
+
+    Use as a context manager; only what it started is stopped.
+    """
+
+    def __init__(self, settings: Runtime) -> None:
+        self._settings = settings
+
+    def __enter__(self) -> Cluster:
+        self._owns = not ray.is_initialized()
+        if self._owns:
+            on_terminate = signal.getsignal(signal.SIGTERM)
+            address = self._settings.address or os.environ.get("RAY_ADDRESS")
+            quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+            if address:
+                ray.init(address=address, **quiet)
+            else:
+                ray.init(
+                    address="local",
+                    num_cpus=self._settings.workers,
+                    object_store_memory=OBJECT_STORE_BYTES,
+                    include_dashboard=False,
+                    **quiet,
+                )
+            # Ray puts a handler of its own in place, which ends the process with a stack trace.
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, on_terminate)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._owns:
+            ray.shutdown()
+
+    @property
+    def cpus(self) -> int:
+        """CPUs that Ray may use."""
+        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def run_tasks(self, units: Sequence[Unit], root: str) -> Iterator[tuple[Unit, Outcome]]:
+        """Outcomes of units as they end, a bounded number in flight."""
+        yield from self._windowed(units, lambda unit, _: _execute.remote(root, unit), TASKS_PER_CPU * self.cpus)
+
+    def run_on_encoders(
+        self, units: Sequence[Unit], root: str, settings: dict[str, Any] | None
+    ) -> Iterator[tuple[Unit, Outcome]]:
+        """Outcomes of units that need an encoder, one actor a CPU, weights loaded once in each."""
+        actors = [_EncoderActor.remote(settings) for _ in range(min(self.cpus, len(units)))]
+        try:
+            yield from self._windowed(units, lambda unit, slot: actors[slot].execute.remote(root, unit), len(actors))
+        finally:
+            for actor in actors:
+                ray.kill(actor)
+
+    @staticmethod
+    def _windowed(units: Sequence[Unit], submit: Any, window: int) -> Iterator[tuple[Unit, Outcome]]:
+        waiting = list(reversed(units))
+        running: dict[ray.ObjectRef, tuple[Unit, int]] = {}
+        free = list(range(window))
+        while waiting or running:
+            while waiting and free:
+                unit, slot = waiting.pop(), free.pop()
+                running[submit(unit, slot)] = (unit, slot)
+            done, _ = ray.wait(list(running), num_returns=1)
+            for reference in done:
+                unit, slot = running.pop(reference)
+                free.append(slot)
+                yield unit, _outcome(unit, reference)
+
+
+def _outcome(unit: Unit, reference: ray.ObjectRef) -> Outcome:
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayError as error:
+        # Retries are spent: the worker died every time, by memory or by a crash in native code.
+        first_line = str(error).strip().splitlines()[0]
+        return Outcome(key=unit.key, message=f"{type(error).__name__}: {first_line}", traceback=str(error))

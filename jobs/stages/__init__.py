@@ -1,0 +1,80 @@
+"""Stages: plain functions from a unit's spec to tables, and the one way to run and commit a unit."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.encoders import Encoder
+from jobs.stages.embed import embed, embed_queries
+from jobs.stages.prefilter import pool, prefilter
+from jobs.stages.solve import solve
+from jobs.store import Receipt, Store, failure_file, receipt_file, unit_file
+from jobs.units import Unit
+
+# Stages that need an encoder get it third; `catalogue` is what the driver has read itself.
+ENCODING = {"embed": embed, "queries": embed_queries}
+STAGES: dict[str, Callable[[Mapping[str, Any], Store], dict[str, pa.Table]]] = {
+    "prefilter": prefilter,
+    "pool": pool,
+    "solve": solve,
+}
+# Rows of a Parquet row group where it is not one group a file: a reader takes one query's row.
+ROWS_PER_GROUP = {"prefilter": 1}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """How a unit ended: with a receipt, or with one sentence and a traceback."""
+
+    key: str
+    receipt: Receipt | None = None
+    message: str = ""
+    traceback: str = ""
+
+
+def execute(unit: Unit, store: Store, encoder: Encoder | None = None) -> Outcome:
+    """Run a unit and commit its tables; an exception is an outcome, not the end of the run."""
+    started = time.perf_counter()
+    try:
+        if unit.stage in ENCODING:
+            tables = ENCODING[unit.stage](unit.spec, store, encoder)
+        else:
+            tables = STAGES[unit.stage](unit.spec, store)
+        return Outcome(key=unit.key, receipt=commit(unit, store, tables, time.perf_counter() - started))
+    except Exception as error:  # noqa: BLE001 - whatever a unit raises is its failure, kept with its traceback
+        message = f"{type(error).__name__}: {error}"
+        outcome = Outcome(key=unit.key, message=message, traceback=traceback.format_exc())
+        record_failure(unit, store, outcome)
+        return outcome
+
+
+def commit(unit: Unit, store: Store, tables: Mapping[str, pa.Table], seconds: float) -> Receipt:
+    """Put a unit's tables in place, then its receipt, which makes it done."""
+    files = {
+        name: store.write_table(unit_file(unit.stage, unit.key, name), table, ROWS_PER_GROUP.get(unit.stage))
+        for name, table in tables.items()
+    }
+    receipt = Receipt(stage=unit.stage, key=unit.key, title=unit.title, files=files, seconds=seconds)
+    store.write(receipt_file(unit.stage, unit.key), receipt.to_json().encode())
+    store.delete(failure_file(unit.stage, unit.key))
+    return receipt
+
+
+def record_failure(unit: Unit, store: Store, outcome: Outcome) -> None:
+    """Keep what went wrong until the unit succeeds."""
+    store.write_json(
+        failure_file(unit.stage, unit.key),
+        {
+            "stage": unit.stage,
+            "unit": unit.key,
+            "title": unit.title,
+            "message": outcome.message,
+            "traceback": outcome.traceback,
+        },
+    )

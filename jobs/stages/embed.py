@@ -1,0 +1,38 @@
+"""Items and queries to unit vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.encoders import Encoder
+from jobs.stages.vectors import to_column, to_matrix
+from jobs.store import Store, unit_file
+
+
+def embed(spec: Mapping[str, Any], store: Store, encoder: Encoder | None) -> dict[str, pa.Table]:
+    """Vectors of one shard of a catalogue, with their item ids in the same file.
+
+    An encoder of None means that the catalogue holds the vectors; they are used as given, in
+    float32.
+    """
+    items = store.read_table(unit_file("catalogue", spec["catalogue"], "items"))
+    shard = items.slice(spec["start"], spec["stop"] - spec["start"])
+    if encoder is None:
+        vectors = to_matrix(shard["vector"])
+    else:
+        vectors = encoder.encode(shard["text"].to_pylist())
+    return {"vectors": pa.table({"item_id": shard["item_id"], "vector": to_column(vectors)})}
+
+
+def embed_queries(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> dict[str, pa.Table]:
+    """Vectors of the prompts, one a row, in the order of the queries."""
+    return {"vectors": query_table(spec["prompts"], encoder.encode(list(spec["prompts"])))}
+
+
+def query_table(prompts: list[str], vectors: np.ndarray) -> pa.Table:
+    """What the queries stage writes."""
+    return pa.table({"prompt": pa.array(prompts, pa.string()), "vector": to_column(vectors)})

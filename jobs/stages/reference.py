@@ -1,0 +1,34 @@
+"""The reference that a solver's spec describes: people, a query's people, or stated shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jobs.datasets.catalogue import attribute_columns
+from jobs.datasets.table import UNKNOWN
+from jobs.store import Store, unit_file
+from mprlib.encoding import Encoding
+from mprlib.reference import Reference, sampled, target_shares
+
+
+def read_reference(spec: Mapping[str, Any], encoding: Encoding, store: Store) -> Reference:
+    """The reference in the columns of an encoding.
+
+    A balanced reference gives no share to `unknown`, which is no group.
+    Raises:  mprlib.InputError for shares that contradict each other or do not sum to 1.
+    """
+    if spec["kind"] == "shares":
+        return target_shares(encoding, spec["shares"], spec["size"])
+    if spec["kind"] == "balanced":
+        known = {name: [level for level in levels if level != UNKNOWN] for name, levels in encoding.levels.items()}
+        equal = {name: dict.fromkeys(levels, 1 / len(levels)) for name, levels in known.items()}
+        return target_shares(encoding, equal, spec["size"])
+    people = store.read_table(unit_file("catalogue", spec["people"], "items"))
+    if "pool" not in spec:
+        return sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
+    rows = store.read_table(unit_file("pool", spec["pool"], "pool"), columns=["row"])["row"]
+    people = people.take(rows)
+    chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
+    # Chosen by their similarity, they are no independent draws of a population.
+    return Reference(labels=chosen.labels, weights=chosen.weights, is_sample=False)

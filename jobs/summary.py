@@ -1,0 +1,133 @@
+"""What the command line prints of plans, runs and folders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jobs.audit import PLAN, SUCCESS, RunSummary
+from jobs.config import Audit
+from jobs.errors import UsageError
+from jobs.estimate import Estimate
+from jobs.inputs import Inputs
+from jobs.plan import Plan
+from jobs.report import Run, headline, worst_pairs
+from jobs.store import Store, valid_receipt
+
+WORST_SHOWN = 5
+
+
+def plan_text(
+    settings: Audit, inputs: Inputs, plan: Plan, done: set[str], cost: Estimate
+) -> tuple[str, dict[str, Any]]:
+    """A plan for people, and the same as JSON values."""
+    methods = {
+        entry.name: (entry.points or len(entry.values)) if entry.points or entry.values else 1
+        for entry in settings.methods
+    }
+    table = {
+        "name": settings.name,
+        "datasets": {name: catalogue.size for name, catalogue in inputs.catalogues.items()},
+        "references": [reference.name for reference in settings.reference],
+        "queries": len(inputs.queries),
+        "k": list(settings.k),
+        "methods": methods,
+        "function_classes": [entry.display for entry in settings.function_classes],
+        "stages": {
+            stage: {"units": len(units), "cached": sum(unit.key in done for unit in units)}
+            for stage, units in plan.stages.items()
+        },
+        "estimate": {
+            "wall_seconds": round(cost.wall_seconds),
+            "memory_bytes": round(cost.memory_bytes),
+            "disk_bytes": round(cost.disk_bytes),
+        },
+        "notes": list(plan.notes),
+    }
+    lines = [
+        f"audit {settings.name}",
+        "  datasets    " + ", ".join(f"{name} ({size:,} items)" for name, size in table["datasets"].items()),
+        "  references  " + ", ".join(table["references"]),
+        f"  queries     {table['queries']}",
+        "  k           " + ", ".join(map(str, table["k"])),
+        "  methods     " + ", ".join(f"{name} ({points} value{'s' * (points > 1)})" for name, points in methods.items()),
+        "  measured    " + ", ".join(table["function_classes"]),
+        "",
+        f"  {'stage':<12}{'units':>8}{'cached':>8}",
+        *(f"  {stage:<12}{count['units']:>8}{count['cached']:>8}" for stage, count in table["stages"].items()),
+        "",
+        f"  estimate    {_duration(cost.wall_seconds)}, {_size(cost.memory_bytes)} memory, {_size(cost.disk_bytes)} disk",
+        *(f"  note        {note}" for note in plan.notes),
+    ]
+    return "\n".join(lines), table
+
+
+def worst_text(run: Run, minimum_share: float) -> str:
+    """The worst (query, group) pairs of top-k retrieval, one a query: mirrored groups say the same twice."""
+    pairs = headline(worst_pairs(run.results, run.groups, minimum_share=minimum_share)).head(WORST_SHOWN)
+    lines = ["worst groups of top-k retrieval, percentage points against the reference:"]
+    for pair in pairs.itertuples():
+        lines.append(
+            f"  {100 * (pair.share_selected - pair.share_reference):+6.1f}  {pair.query}: {pair.group} "
+            f"{pair.share_selected:.0%} shown, {pair.share_reference:.0%} in the reference"
+        )
+    return "\n".join(lines)
+
+
+def run_text(summary: RunSummary) -> str:
+    """How a run ended."""
+    counts = summary.counts
+    lines = [
+        f"units: {counts['computed']} computed, {counts['cached']} cached, "
+        f"{counts['failed']} failed, {counts['skipped']} skipped, in {_duration(summary.seconds)}",
+        *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
+        f"report: {summary.report or 'none, no unit was solved'}",
+    ]
+    return "\n".join(lines)
+
+
+def status_of(store: Store) -> dict[str, Any]:
+    """What a folder holds of its last plan.
+
+    Raises:  UsageError when no run has written there.
+    """
+    planned = store.read_json(PLAN)
+    if planned is None:
+        raise UsageError(f"{store.root} holds no run: `mpr-audit run CONFIG --output DIR` starts one")
+    stages: dict[str, dict[str, int]] = {}
+    failures = []
+    for unit in planned:
+        count = stages.setdefault(unit["stage"], {"units": 0, "done": 0, "failed": 0})
+        count["units"] += 1
+        if valid_receipt(store, unit["stage"], unit["unit"]) is not None:
+            count["done"] += 1
+            continue
+        failure = store.read_json(f"failures/{unit['stage']}/{unit['unit']}.json")
+        if failure is not None:
+            count["failed"] += 1
+            failures.append({key: failure[key] for key in ("unit", "stage", "title", "message")})
+    return {"output": store.root, "is_complete": store.exists(SUCCESS), "stages": stages, "failures": failures}
+
+
+def status_text(found: dict[str, Any]) -> str:
+    """A status for people."""
+    return "\n".join(
+        [
+            f"{found['output']}: {'complete' if found['is_complete'] else 'not complete'}",
+            f"  {'stage':<12}{'units':>8}{'done':>8}{'failed':>8}",
+            *(
+                f"  {stage:<12}{count['units']:>8}{count['done']:>8}{count['failed']:>8}"
+                for stage, count in found["stages"].items()
+            ),
+            *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in found["failures"]),
+        ]
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _size(size_bytes: float) -> str:
+    return f"{size_bytes / 1e6:,.0f} MB" if size_bytes < 1e9 else f"{size_bytes / 1e9:,.1f} GB"

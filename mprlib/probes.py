@@ -1,0 +1,157 @@
+"""Attribute probes: labels read off embeddings, and how often they are wrong, and about whom.
+
+Where nobody labelled the items, a logistic regression trained on a labelled data set labels them.
+Its errors bound what an audit can claim: a gap between groups that is smaller than the probe's
+confusion between them is not evidence. So a probe carries its confusion, measured on rows that it
+was not trained on (training accuracy says nothing), and results should be stored beside it.
+
+Source: MPR paper, section 5 and its appendix on probes (logistic regression on FairFace
+embeddings, C from 0.01 to 100). **Deviation**: the authors report accuracy on the training split.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mprlib.errors import InputError
+from mprlib.problem import FloatArray, IntArray
+
+# The paper's range of inverse regularisation strengths; cross-validation takes one of these.
+STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0)
+FOLDS = 5
+# A level needs a row in each fold's two parts and one held out.
+FEWEST_ROWS = 2 * FOLDS
+MOST_ITERATIONS = 1000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Probe:
+    """A trained probe of one attribute.
+
+    Shapes:  levels (L,), in the order of probabilities' columns.
+             confusion (L, L), counts of held-out rows: true level by row, predicted by column.
+             accuracy_by_level (L,), the share of a level's held-out rows that is recognised.
+    accuracy: over all held-out rows. strength: the C that cross-validation took.
+    accuracy_by_group: accuracy among held-out rows of each group that was passed in.
+    """
+
+    levels: tuple[str, ...]
+    strength: float
+    accuracy: float
+    accuracy_by_group: dict[str, float]
+    confusion: IntArray
+    _model: Any
+
+    @property
+    def accuracy_by_level(self) -> FloatArray:
+        """Recall of each level on held-out rows; below 1 by what an audit cannot tell."""
+        return np.diag(self.confusion) / self.confusion.sum(axis=1)
+
+    def probabilities(self, embeddings: ArrayLike) -> FloatArray:
+        """Probability (n, L) of each level for embeddings (n, d); labels for a continuous audit."""
+        return self._model.predict_proba(_matrix(embeddings))
+
+    def predict(self, embeddings: ArrayLike) -> list[str]:
+        """The most probable level for each of the embeddings (n, d)."""
+        return [self.levels[level] for level in np.argmax(self.probabilities(embeddings), axis=1)]
+
+    def manifest(self) -> dict[str, Any]:
+        """What a run should store: settings and errors, as plain values."""
+        return {
+            "levels": list(self.levels),
+            "strength": self.strength,
+            "held_out_rows": int(self.confusion.sum()),
+            "accuracy": self.accuracy,
+            "accuracy_by_level": dict(zip(self.levels, map(float, self.accuracy_by_level))),
+            "accuracy_by_group": dict(self.accuracy_by_group),
+            "confusion": self.confusion.tolist(),
+        }
+
+
+def train_probe(
+    embeddings: ArrayLike,
+    labels: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    held_out_share: float = 0.2,
+    seed: int = 0,
+) -> Probe:
+    """A logistic regression from embeddings to one attribute, judged on held-out rows.
+
+    Rows are split once, stratified by level; cross-validation for C sees the training part only.
+
+    Shapes:  embeddings (n, d); labels (n,), one level a row; groups (n,), names of the groups that
+             accuracy is reported for (of another attribute, or of intersections).
+    Raises:  InputError for wrong shapes, values that are not finite, fewer than two levels, a
+             level with too few rows, or a held_out_share outside (0, 1).
+    """
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (slow to import)
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split  # noqa: PLC0415
+
+    matrix, levels, codes = _checked(embeddings, labels, held_out_share)
+    names = None if groups is None else np.asarray(groups).astype(str)
+    if names is not None and names.shape != codes.shape:
+        raise InputError(f"groups has shape {names.shape}, {codes.shape} expected: one name a row")
+    train, held_out = train_test_split(
+        np.arange(codes.size), test_size=held_out_share, random_state=seed, stratify=codes
+    )
+    search = GridSearchCV(
+        LogisticRegression(max_iter=MOST_ITERATIONS),
+        {"C": list(STRENGTHS)},
+        cv=StratifiedKFold(FOLDS, shuffle=True, random_state=seed),
+    ).fit(matrix[train], codes[train])
+    predicted = search.predict(matrix[held_out])
+    is_right = predicted == codes[held_out]
+    return Probe(
+        levels=levels,
+        strength=float(search.best_params_["C"]),
+        accuracy=float(is_right.mean()),
+        accuracy_by_group=_means(is_right, None if names is None else names[held_out]),
+        confusion=_confusion(codes[held_out], predicted, len(levels)),
+        _model=search.best_estimator_,
+    )
+
+
+def _checked(
+    embeddings: ArrayLike, labels: ArrayLike, held_out_share: float
+) -> tuple[FloatArray, tuple[str, ...], IntArray]:
+    matrix = _matrix(embeddings)
+    rows = np.asarray(labels).astype(str)
+    if rows.shape != (matrix.shape[0],):
+        raise InputError(f"labels has shape {rows.shape}, ({matrix.shape[0]},) expected: one level a row")
+    if not 0 < held_out_share < 1:
+        raise InputError(f"held_out_share is {held_out_share}: a share between 0 and 1 is expected")
+    levels, codes, counts = np.unique(rows, return_inverse=True, return_counts=True)
+    if levels.size < 2:
+        raise InputError(f"labels holds {levels.size} level: a probe needs at least two to tell apart")
+    smallest = int(np.argmin(counts))
+    is_held_out = counts[smallest] * min(held_out_share, 1.0 - held_out_share) >= 1
+    if counts[smallest] < FEWEST_ROWS or not is_held_out:
+        raise InputError(
+            f"labels holds {counts[smallest]} rows of {str(levels[smallest])!r}, too few to train on and hold out; "
+            "merge the level with another or drop its rows"
+        )
+    return matrix, tuple(levels.tolist()), codes
+
+
+def _matrix(embeddings: ArrayLike) -> FloatArray:
+    matrix = np.asarray(embeddings, dtype=float)
+    if matrix.ndim != 2:
+        raise InputError(f"embeddings has shape {matrix.shape}: one row an item is expected")
+    if not np.isfinite(matrix).all():
+        raise InputError("embeddings holds a value that is not finite")
+    return matrix
+
+
+def _means(is_right: NDArray[np.bool_], names: NDArray | None) -> dict[str, float]:
+    if names is None:
+        return {}
+    return {str(name): float(is_right[names == name].mean()) for name in np.unique(names)}
+
+
+def _confusion(true: IntArray, predicted: IntArray, levels: int) -> IntArray:
+    return np.bincount(true * levels + predicted, minlength=levels * levels).reshape(levels, levels)

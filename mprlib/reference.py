@@ -1,0 +1,184 @@
+"""Whom a selection is compared with: builders of reference populations.
+
+A reference is label rows with weights. Some are samples of a population (a data set, with its
+sampling weights); others are statements (balanced, target shares), which have no sampling error
+and need a stated size, because the normalised class C' depends on one.
+
+Levels that only one side has are kept. Items whose level the reference gives no share stay in the
+pool with a reference share of 0: showing them counts as over-representation, which is what such a
+reference says. `one_sided_levels` puts them into words; drop those items first where that is not
+what is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mprlib.encoding import Encoding
+from mprlib.errors import InputError
+from mprlib.proportional_fitting import fit_shares
+from mprlib.problem import FloatArray
+
+# As large as the reference samples of the paper's experiments.
+STATED_SIZE = 10_000
+
+Levels = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Reference:
+    """Label rows that stand for a population.
+
+    Shapes:  labels (m, l); weights (m,), or None where all rows count alike.
+    size: the stated effective m; None where the rows are a sample and speak for themselves.
+    is_sample: independent draws of a population; only then has it a sampling error.
+    """
+
+    labels: FloatArray
+    weights: FloatArray | None = None
+    size: float | None = None
+    is_sample: bool = False
+
+    def arguments(self) -> dict[str, Any]:
+        """What `Problem` takes: Problem(..., **reference.arguments())."""
+        return {"reference": self.labels, "reference_weights": self.weights, "reference_size": self.size}
+
+
+def sampled(encoding: Encoding, rows: Levels, weights: ArrayLike | None = None) -> Reference:
+    """The population as a sample shows it: the pool's own data set, or another one.
+
+    Shapes:  rows maps each attribute to one level a row; weights (m,), sampling weights.
+    Raises:  InputError for a missing attribute or an unknown level; bad weights are refused where
+             the reference enters a Problem.
+    """
+    weights = None if weights is None else np.asarray(weights, dtype=float)
+    return Reference(labels=encoding.encode(rows), weights=weights, is_sample=True)
+
+
+def most_similar(reference: Reference, scores: ArrayLike, top: int) -> Reference:
+    """The query-conditioned reference: its rows most similar to the query; ties by position.
+
+    Shapes:  scores (m,), similarity of each reference row to the query.
+    Returns: at most `top` rows with their weights; chosen by score, so no sample any more.
+    Raises:  InputError for scores of another length, or top < 1.
+    Source:  MPR paper, section 5 (top 10,000 of FairFace for the same query).
+    """
+    scores = np.asarray(scores, dtype=float)
+    rows = reference.labels.shape[0]
+    if scores.shape != (rows,):
+        raise InputError(f"scores has shape {scores.shape}, ({rows},) expected: one a reference row")
+    if not np.isfinite(scores).all():
+        raise InputError("scores holds a value that is not finite")
+    if top < 1:
+        raise InputError(f"top is {top}: at least 1 is expected")
+    kept = np.argsort(-scores, kind="stable")[:top]
+    weights = None if reference.weights is None else reference.weights[kept]
+    return Reference(labels=reference.labels[kept], weights=weights)
+
+
+def balanced(encoding: Encoding, size: float | None = None) -> Reference:
+    """One row for each combination of levels, all with equal shares.
+
+    size: the stated m; by default the number of combinations, as in the paper's experiments. State
+    a larger one to compare values with those against a reference of that size.
+
+    Raises:  InputError for a size that is not positive.
+    Source:  MPR paper, section 5.
+    """
+    labels = encoding.encode(_columns(encoding, _combinations(encoding)))
+    return Reference(labels=labels, size=None if size is None else _checked_size(size))
+
+
+def target_shares(
+    encoding: Encoding, shares: Mapping[Any, Mapping[Any, float]], size: float = STATED_SIZE
+) -> Reference:
+    """A stated population: shares of levels, of combinations of levels, or of both.
+
+    shares maps an attribute to its levels' shares ({"gender": {"female": 0.5, "male": 0.5}}), and
+    attributes joined by " & " to joint shares ({"gender & age": {"female & 50+": 0.2, ...}}); a
+    level that is not named has the share 0. What is left open is completed with no more
+    association than stated (iterative proportional fitting from equal shares).
+
+    Raises:  InputError for unknown attributes or levels, shares that are negative or do not sum to
+             1, and shares that contradict each other.
+    """
+    if not shares:
+        raise InputError("shares is empty: the shares of at least one attribute are expected")
+    combinations = _combinations(encoding)
+    targets = [_target(encoding, combinations, attributes, stated) for attributes, stated in shares.items()]
+    joint = fit_shares(len(combinations), targets)
+    kept = joint > 0
+    rows = [row for row, is_kept in zip(combinations, kept) if is_kept]
+    return Reference(labels=encoding.encode(_columns(encoding, rows)), weights=joint[kept], size=_checked_size(size))
+
+
+def one_sided_levels(encoding: Encoding, pool: Levels, reference: Reference) -> list[str]:
+    """One sentence for each level that only the pool or only the reference has.
+
+    Shapes:  pool maps each attribute to one level an item.
+    """
+    weights = np.ones(reference.labels.shape[0]) if reference.weights is None else reference.weights
+    pool_has = encoding.encode(pool).any(axis=0)
+    reference_has = (reference.labels[weights > 0] > 0).any(axis=0)
+    names = [(attribute, level) for attribute, levels in encoding.levels.items() for level in levels]
+    messages = []
+    for (attribute, level), in_pool, in_reference in zip(names, pool_has, reference_has):
+        if in_pool and not in_reference:
+            messages.append(
+                f"{attribute}={level} is in the pool but not in the reference: "
+                "every such item retrieved counts as over-represented; map the level or drop the items if it should not"
+            )
+        if in_reference and not in_pool:
+            messages.append(
+                f"{attribute}={level} is in the reference but not in the pool: "
+                "no selection can represent it; map the level if the pool has it under another name"
+            )
+    return messages
+
+
+def _combinations(encoding: Encoding) -> list[tuple[str, ...]]:
+    return list(product(*encoding.levels.values()))
+
+
+def _columns(encoding: Encoding, rows: Sequence[tuple[str, ...]]) -> dict[str, list[str]]:
+    return {attribute: [row[place] for row in rows] for place, attribute in enumerate(encoding.levels)}
+
+
+def _checked_size(size: float) -> float:
+    if not (np.isfinite(size) and size > 0):
+        raise InputError(f"size is {size}: a positive number of reference rows is expected")
+    return float(size)
+
+
+def _target(
+    encoding: Encoding, combinations: Sequence[tuple[str, ...]], attributes: Any, stated: Mapping[Any, float]
+) -> tuple[str, np.ndarray, FloatArray]:
+    """A statement as fit_shares takes it: its name, each combination's group, the groups' shares."""
+    names = _split(attributes)
+    known = list(encoding.levels)
+    for name in names:
+        if name not in known:
+            raise InputError(f"shares names the attribute {name!r}: known are {', '.join(known)}")
+    if len(set(names)) != len(names):
+        raise InputError(f"shares[{attributes!r}] repeats an attribute")
+    groups = {group: place for place, group in enumerate(product(*(encoding.levels[name] for name in names)))}
+    values = np.zeros(len(groups))
+    for levels, share in stated.items():
+        group = _split(levels) if len(names) > 1 else (str(levels),)
+        if group not in groups:
+            raise InputError(f"shares[{attributes!r}] names {levels!r}: known are {', '.join(map(' & '.join, groups))}")
+        values[groups[group]] = share
+    places = [known.index(name) for name in names]
+    code = np.array([groups[tuple(row[place] for place in places)] for row in combinations])
+    return " & ".join(names), code, values
+
+
+def _split(key: Any) -> tuple[str, ...]:
+    """A tuple of names, or names joined by "&"."""
+    return tuple(map(str, key)) if isinstance(key, tuple) else tuple(part.strip() for part in str(key).split("&"))

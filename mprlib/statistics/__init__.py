@@ -1,0 +1,29 @@
+"""How sure a measurement is: sampling error, bounds, intervals, tests."""
+
+from mprlib.statistics.bounds import (
+    cells_bound,
+    finite_bound,
+    paper_deviation,
+    paper_reference_size,
+    rademacher_bound,
+    reference_size,
+    vc_bound,
+)
+from mprlib.statistics.margin import sampling_margin
+from mprlib.statistics.multiple_testing import benjamini_hochberg
+from mprlib.statistics.permutation import permutation_test
+from mprlib.statistics.shares import share_interval
+
+__all__ = [
+    "benjamini_hochberg",
+    "cells_bound",
+    "finite_bound",
+    "paper_deviation",
+    "paper_reference_size",
+    "permutation_test",
+    "rademacher_bound",
+    "reference_size",
+    "sampling_margin",
+    "share_interval",
+    "vc_bound",
+]

@@ -1,0 +1,26 @@
+"""Many tests at once: which of hundreds of queries are more than chance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mprlib.errors import InputError
+from mprlib.problem import FloatArray
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
+    """Adjusted p-values: those at most alpha are discoveries with a false discovery rate of alpha.
+
+    Shapes:  p_values (tests,) in [0, 1]; returns (tests,), in the order given.
+    Raises:  InputError for values outside [0, 1].
+    Source:  Benjamini and Hochberg 1995; for independent or positively dependent tests.
+    """
+    values = np.asarray(p_values, dtype=float)
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
+        raise InputError("p_values must be a list of numbers from 0 to 1")
+    order = np.argsort(values, kind="stable")
+    scaled = values[order] * values.size / np.arange(1, values.size + 1)
+    adjusted = np.empty(values.size)
+    adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1]
+    return np.minimum(adjusted, 1.0)

@@ -1,0 +1,31 @@
+"""Intervals for one group's share of a population, from its share of a sample."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betaincinv
+
+from mprlib.errors import InputError
+
+
+def share_interval(share: float, size: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Clopper-Pearson interval for a population share, given a sample's share and (effective) size.
+
+    It covers at least at its confidence for every share, near 0 and 1 too, where normal intervals
+    fail. A selection's own shares need no interval: the selection is known whole.
+
+    Raises:  InputError for a share outside [0, 1], a size that is not positive, a confidence
+             outside (0, 1).
+    Source:  Clopper and Pearson 1934.
+    """
+    if not 0 <= share <= 1:
+        raise InputError(f"share is {share}: a fraction from 0 to 1 is expected")
+    if not (np.isfinite(size) and size > 0):
+        raise InputError(f"size is {size}: a positive number of rows is expected")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence is {confidence}: a probability between 0 and 1 is expected")
+    hits, misses = share * size, (1.0 - share) * size
+    tail = (1.0 - confidence) / 2.0
+    low = 0.0 if share == 0 else float(betaincinv(hits, misses + 1.0, tail))
+    high = 1.0 if share == 1 else float(betaincinv(hits + 1.0, misses, 1.0 - tail))
+    return low, high

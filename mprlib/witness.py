@@ -1,0 +1,116 @@
+"""Whom a measured gap speaks of, in names: groups of a discrete labelling, items of a continuous one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mprlib.cells import Cells
+from mprlib.function_classes.base import Oracle, WorstCase
+from mprlib.function_classes.groups import GroupsOracle
+from mprlib.measurement import Group, Witness
+from mprlib.naming import cell_names
+from mprlib.problem import FloatArray, IntArray, Problem
+
+# A witness is read by a person and stored on every result row.
+LARGEST_WITNESS = 10
+# Items named on each side of a continuous labelling: enough to look at side by side.
+EXTREME_ITEMS = 5
+# Below this a gap is the rounding of sums of n terms in double precision.
+ROUNDING = 1e-12
+# A named group below this share of the reference is left out of the sentence, though not of the
+# groups: with few people behind it, its share says little.
+SMALLEST_HEADLINE_SHARE = 0.01
+# A column with more distinct values than this, most of them seen once, has no levels to name.
+MOST_LEVELS = 20
+
+NO_GAP = "No function of the class tells the selection from the reference."
+
+
+def witness(problem: Problem, oracle: Oracle, worst: WorstCase, weights: FloatArray) -> Witness:
+    """The groups, cells or items that contribute most to a worst case under pool weights (n,)."""
+    if isinstance(oracle, GroupsOracle):
+        return _named_groups(oracle, worst, weights)
+    if is_continuous(oracle.cells, problem):
+        return _extreme_items(problem, oracle.cells, worst, weights)
+    return _cells(problem, oracle.cells, worst, weights)
+
+
+def is_continuous(cells: Cells, problem: Problem) -> bool:
+    """Whether some label column holds numbers, not levels: most of its values occur once."""
+    rows = problem.n + problem.reference.shape[0]
+    # Fewer cells than that, and no column can have so many values.
+    if cells.size <= max(MOST_LEVELS, rows / 2):
+        return False
+    return any(np.unique(column).size > max(MOST_LEVELS, rows / 2) for column in cells.labels.T)
+
+
+def _cells(problem: Problem, cells: Cells, worst: WorstCase, weights: FloatArray) -> Witness:
+    shares = cells.shares(weights)
+    contributions = (shares - cells.reference_shares) * worst.function
+    largest = np.argsort(-contributions, kind="stable")[:LARGEST_WITNESS]
+    names = cell_names(problem, largest)
+    groups = _groups(names, shares[largest], cells.reference_shares[largest], contributions[largest])
+    return Witness(groups=groups, sentence=_sentence(worst.value, groups))
+
+
+def _named_groups(oracle: GroupsOracle, worst: WorstCase, weights: FloatArray) -> Witness:
+    """Groups overlap: each contributes its own gap, and the first one's is the value."""
+    selected, reference = oracle.shares(weights)
+    contributions = np.abs(selected - reference) * (2 if oracle.signed else 1)
+    largest = np.argsort(-contributions, kind="stable")[:LARGEST_WITNESS]
+    names = [oracle.names[group] for group in largest]
+    groups = _groups(names, selected[largest], reference[largest], contributions[largest])
+    common = [group for group in groups if group.share_reference >= SMALLEST_HEADLINE_SHARE]
+    return Witness(groups=groups, sentence=_sentence(worst.value, common or groups, most=1))
+
+
+def _extreme_items(problem: Problem, cells: Cells, worst: WorstCase, weights: FloatArray) -> Witness:
+    """Selected items in which the witness function is highest, and items of the pool where it is lowest."""
+    values = worst.function[cells.pool_cell]
+    chosen = problem.ranked(np.flatnonzero(weights > 0))
+    contributions = weights[chosen] * values[chosen]
+    largest = np.argsort(-contributions, kind="stable")[:LARGEST_WITNESS]
+    groups = _groups(
+        [f"item {item}" for item in _ids(problem, chosen[largest])],
+        weights[chosen[largest]],
+        np.zeros(largest.size),
+        contributions[largest],
+    )
+    others = problem.best_first[weights[problem.best_first] == 0]
+    above = _ids(problem, chosen[np.argsort(-values[chosen], kind="stable")[:EXTREME_ITEMS]])
+    below = _ids(problem, others[np.argsort(values[others], kind="stable")[:EXTREME_ITEMS]])
+    if worst.value <= ROUNDING:
+        return Witness(groups=groups, sentence=NO_GAP)
+    sentence = f"Retrieved are items like {', '.join(above)}"
+    if below:
+        sentence += f"; the reference is more like {', '.join(below)}, not retrieved"
+    return Witness(groups=groups, sentence=sentence, items_above=above, items_below=below)
+
+
+def _groups(
+    names: list[str], selected: FloatArray, reference: FloatArray, contributions: FloatArray
+) -> tuple[Group, ...]:
+    return tuple(
+        Group(name=name, share_selected=float(p), share_reference=float(q), contribution=float(part))
+        for name, p, q, part in zip(names, selected, reference, contributions)
+    )
+
+
+def _sentence(value: float, groups: tuple[Group, ...] | list[Group], most: int = 3) -> str:
+    if value <= ROUNDING:
+        return NO_GAP
+    return "; ".join(
+        f"{group.name}: {_percent(group.share_selected)} retrieved, {_percent(group.share_reference)} in the reference"
+        for group in groups[:most]
+        if group.contribution > 0
+    )
+
+
+def _percent(share: float) -> str:
+    """A percentage with a decimal where a whole number would read 0% or hide the difference."""
+    return f"{share:.0%}" if share == 0 or share >= 0.1 else f"{share:.1%}"
+
+
+def _ids(problem: Problem, items: IntArray) -> tuple[str, ...]:
+    """Item ids, or positions where the problem has no ids."""
+    return tuple(str(item if problem.item_ids is None else problem.item_ids[item]) for item in items)

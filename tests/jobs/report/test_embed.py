@@ -1,0 +1,99 @@
+"""What goes into the page's blocks comes out again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from jobs import report
+from jobs.report import embed
+from jobs.report.cases import repaired_rows
+from jobs.report.curves import trade_offs
+from jobs.report.load import Chosen
+from tests.jobs.report import synthetic
+
+
+def undigits(text: str, width: int) -> list[int]:
+    alphabet = embed.DIGITS.tobytes().decode()
+    values = [alphabet.index(digit) for digit in text]
+    rows = [values[at : at + width] for at in range(0, len(values), width)]
+    return [sum(value * 64 ** (width - 1 - place) for place, value in enumerate(row)) for row in rows]
+
+
+@pytest.mark.parametrize(("values", "width", "text"), [([0, 1, 63], 1, "01_"), ([64, 4095], 2, "10__"), ([], 2, "")])
+def test_digits_by_hand(values: list[int], width: int, text: str):
+    assert embed.digits(values, width) == text
+    assert undigits(text, width) == values
+
+
+def test_a_block_unpacks_to_the_same_value():
+    value = {"text": "</script>\u2028\U0001f600\"'", "none": None, "numbers": [1, 0.5]}
+    assert json.loads(zlib.decompress(base64.b64decode(embed.pack(value)))) == value
+    assert "<" not in embed.pack(value)
+
+
+def blocks_of(tables: dict) -> tuple[list[dict], report.Run]:
+    run = report.from_tables(**tables)
+    names = sorted(run.groups["group"].unique())
+    return embed.case_blocks(run, trade_offs(run.results), repaired_rows(run.results), names), run
+
+
+def test_items_and_shares_of_every_selection_come_back():
+    tables = synthetic.tables(queries=2, points=5, k=20)
+    blocks, run = blocks_of(tables)
+    names = sorted(run.groups["group"].unique())
+    rows = tables["results"].to_pylist()
+    shares = {
+        (row["query"], row["method"], row["parameter_value"], row["group"]): row["share_selected"]
+        for row in tables["groups"].to_pylist()
+    }
+    seen = 0
+    for block in blocks:
+        for series in block["series"]:
+            for number in series["points"]:
+                point = block["points"][number]
+                same = [row for row in rows if (row["query"], row["method"]) == (block["query"], series["method"])]
+                value = pytest.approx(point["v"], rel=1e-5) if "v" in point else None
+                row = next(row for row in same if row["parameter_value"] == value)
+                local = undigits(point["i"], block["width"])
+                assert [run.chosen.ids[block["items"][item]] for item in local] == row["item_ids"]
+                counts = undigits(block["shares"][number], block["group_width"])
+                for group, counted in zip(block["groups"], counts):
+                    key = (row["query"], row["method"], row["parameter_value"], names[group])
+                    assert counted / block["unit"] == pytest.approx(shares[key])
+                seen += 1
+    assert seen == 2 * (1 + 5 + 5)
+
+
+def test_shares_that_are_no_counts_keep_three_digits():
+    tables = synthetic.tables(queries=1, points=3)
+    groups = tables["groups"].to_pandas()
+    groups["share_selected"] = groups["share_selected"] * 0.9871
+    blocks, _ = blocks_of(tables | {"groups": tables["groups"].from_pandas(groups, schema=tables["groups"].schema)})
+    assert blocks[0]["unit"] == embed.FINEST_SHARE
+    first = undigits(blocks[0]["shares"][0], blocks[0]["group_width"])[0] / blocks[0]["unit"]
+    assert first == pytest.approx(groups["share_selected"].iloc[0], abs=4e-6)
+
+
+def test_the_default_is_the_repaired_selection():
+    blocks, run = blocks_of(synthetic.tables(queries=1, points=5))
+    assert blocks[0]["points"][blocks[0]["default"]]["v"] == pytest.approx(
+        repaired_rows(run.results)["parameter_value"].iloc[0], rel=1e-5
+    )
+
+
+def test_a_run_without_groups_still_has_blocks():
+    tables = synthetic.tables(queries=1, points=2)
+    blocks, _ = blocks_of(tables | {"groups": tables["groups"].slice(0, 0)})
+    assert blocks[0]["groups"] == [] and blocks[0]["shares"] == [""] * len(blocks[0]["points"])
+
+
+def test_a_null_list_has_no_items():
+    chosen = Chosen.of(pa.chunked_array([[["b", "a"], None, []], [["a"]]]))
+    assert [[chosen.ids[code] for code in chosen.row(row)] for row in range(4)] == [["b", "a"], [], [], ["a"]]
+    assert np.all(chosen.offsets == [0, 2, 2, 2, 3])

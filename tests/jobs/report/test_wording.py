@@ -1,0 +1,52 @@
+"""Numbers and names as a reader sees them."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.report import wording
+
+PAIR = {
+    "group": "sex=Female & race=Black", "gap_points": -33.0, "share_selected": 0.0, "share_reference": 0.33, "k": 50,
+    "method_repaired": "mopr", "rho_repaired": 0.005, "share_repaired": 0.34, "gap_repaired_points": 1.0,
+    "similarity_fraction": 0.9877,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("write", "value", "text"),
+    [
+        (wording.percent, 0.333, "33%"), (wording.percent, 0.004, "0.4%"), (wording.percent, 0.0, "0%"),
+        (wording.percent, 1.0, "100%"), (wording.percent, 0.02, "2%"), (wording.percent, None, "no value"),
+        (wording.points, -66.84, "\u221266.8"), (wording.points, 0.04, "0.0"), (wording.points, -0.04, "0.0"),
+        (wording.points, 67.25, "+67.3"), (wording.points, -67.25, "\u221267.3"),
+        (wording.points, float("nan"), "no value"),
+        (wording.number, 0.10407, "0.104"), (wording.number, 0.00337, "0.00337"), (wording.number, 0, "0"),
+        (wording.number, 12345.6, "12,346"), (wording.number, None, "no value"),
+        (wording.cost, 0.9877, "1.2%"), (wording.cost, 0.99934, "0.07%"), (wording.cost, 1.0, "0%"),
+        (wording.group_name, "sex=f & age=30=up", "sex: f, age: 30=up"), (wording.group_name, "not x", "not x"),
+    ],
+)  # fmt: skip
+def test_writes(write, value, text):
+    assert write(value) == text
+
+
+def test_the_verdict_names_group_gap_and_cost():
+    assert wording.verdict(PAIR) == (
+        "Worst group: sex: Female, race: Black, shown too little: 0% of the 50 items, 33% of the reference "
+        "(\u221233.0 points). Retrieval constrained by mopr with rho = 0.005, the smallest it met, shows 34% "
+        "(+1.0 points), at the cost of 1.2% of top-k's mean similarity."
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "end"),
+    [
+        ({"method_repaired": None}, "No constrained selection met any rho."),
+        ({"similarity_fraction": 1.0}, "at no cost in mean similarity."),
+        ({"similarity_fraction": None}, "its cost in similarity is unknown."),
+        ({"gap_repaired_points": None}, "whose group shares were not recorded."),
+    ],
+)
+def test_the_verdict_says_what_is_not_known(change: dict, end: str):
+    assert wording.verdict(PAIR | change).endswith(end)

@@ -1,0 +1,116 @@
+"""The ranking of (query, group) pairs on shares small enough to solve by hand."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from jobs.report.worst import headline, worst_groups, worst_pairs
+
+CASE = {"dataset": "d", "reference": "r", "k": 10}
+
+
+def result(query: str, method: str = "top_k", value: float | None = None, **columns: object) -> dict[str, object]:
+    constrained = method.startswith("mopr")
+    return CASE | {
+        "query": query, "method": method, "parameter_value": value, "target_class": "linear" if constrained else None,
+        "function_class": "linear", "status": "optimal" if constrained else "done", "mpr": 0.1, "chi": 1.0,
+        "rho": value if constrained else None, "similarity": 0.5, "similarity_top_k": 0.5,
+    } | columns  # fmt: skip
+
+
+def shares(query: str, selected: dict[str, float], method: str = "top_k", value: float | None = None) -> list[dict]:
+    target = "linear" if method.startswith("mopr") else None
+    return [
+        CASE
+        | {"query": query, "method": method, "parameter_value": value, "target_class": target, "group": group,
+           "attributes": 1 + group.count(" & "), "share_selected": share, "share_reference": REFERENCE[group]}
+        for group, share in selected.items()
+    ]  # fmt: skip
+
+
+REFERENCE = {"sex=f": 0.33, "sex=m": 0.67, "race=x": 0.005, "race=y": 0.995, "sex=f & race=y": 0.32}
+
+
+def pairs_of(results: list[dict], groups: list[dict], **settings: float) -> pd.DataFrame:
+    return worst_pairs(pd.DataFrame(results), pd.DataFrame(groups), **settings)
+
+
+def test_ranks_by_absolute_gap_and_names_the_group_shown_too_little():
+    # Nurse: women 100%, men 0%: +67 and -67. Driver: women 0%, men 100%: -33 and +33.
+    results = [result("driver", mpr=0.2), result("nurse", mpr=0.3, chi=2.5)]
+    groups = shares("driver", {"sex=f": 0.0, "sex=m": 1.0}) + shares("nurse", {"sex=f": 1.0, "sex=m": 0.0})
+    pairs = pairs_of(results, groups)
+    assert pairs["gap_points"].round(9).tolist() == [-67.0, 67.0, -33.0, 33.0]
+    top = headline(pairs)
+    assert top[["query", "group"]].values.tolist() == [["nurse", "sex=m"], ["driver", "sex=f"]]
+    assert top.loc[0, ["mpr", "chi"]].tolist() == [0.3, 2.5]
+
+
+def test_small_groups_leave_the_headline_but_not_the_table():
+    # race=x holds 0.5% of the reference and 90% of the items: the largest gap, and no headline.
+    groups = shares("nurse", {"race=x": 0.9, "sex=f": 0.43, "sex=m": 0.57})
+    pairs = pairs_of([result("nurse")], groups)
+    assert pairs.loc[0, "group"] == "race=x" and not pairs.loc[0, "is_headline"]
+    assert headline(pairs)["group"].tolist() == ["sex=m"]
+    assert headline(pairs_of([result("nurse")], groups, minimum_share=0.001))["group"].tolist() == ["race=x"]
+
+
+def test_on_a_tie_of_one_sign_the_group_of_fewer_attributes_is_named():
+    pairs = pairs_of([result("q")], shares("q", {"sex=f": 0.0, "sex=f & race=y": -0.01}))
+    assert headline(pairs)["group"].tolist() == ["sex=f"]
+
+
+def test_repaired_is_the_smallest_rho_that_was_met_and_costs_what_it_gives_up():
+    results = [
+        result("q"),
+        result("q", "mopr", 0.01, status="infeasible", similarity=0.40),
+        result("q", "mopr", 0.02, similarity=0.45),
+        result("q", "mopr", 0.03, status="feasible", similarity=0.49),
+        result("q", "mmr", 0.0, similarity=0.3),
+    ]
+    groups = shares("q", {"sex=f": 0.0}) + shares("q", {"sex=f": 0.3}, "mopr", 0.02)
+    row = headline(pairs_of(results, groups)).iloc[0]
+    assert row["method_repaired"] == "mopr" and row["rho_repaired"] == 0.02
+    assert row["gap_repaired_points"] == pytest.approx(-3.0)
+    assert row["similarity_fraction"] == pytest.approx(0.9)
+
+
+def test_without_a_met_rho_or_with_a_negative_similarity_there_is_no_cost():
+    groups = shares("q", {"sex=f": 0.0})
+    unmet = headline(pairs_of([result("q"), result("q", "mopr", 0.01, status="not_found")], groups)).iloc[0]
+    assert pd.isna(unmet["method_repaired"]) and pd.isna(unmet["share_repaired"])
+    below = result("q", "mopr", 0.01, similarity=-0.2, similarity_top_k=-0.1)
+    assert pd.isna(headline(pairs_of([result("q"), below], groups)).iloc[0]["similarity_fraction"])
+
+
+def test_mpr_comes_from_the_first_class_that_has_a_chi():
+    results = [
+        result("q", function_class="groups", mpr=0.4, chi=None),
+        result("q", function_class="linear", mpr=None, chi=None),
+        result("q", function_class="tree", mpr=0.2, chi=3.0),
+    ]
+    row = headline(pairs_of(results, shares("q", {"sex=f": 0.0}))).iloc[0]
+    assert (row["function_class"], row["mpr"], row["chi"]) == ("tree", 0.2, 3.0)
+
+
+def test_cases_differ_by_k_and_reference():
+    results = [result("q"), result("q", k=20)]
+    groups = shares("q", {"sex=f": 0.0}) + [row | {"k": 20} for row in shares("q", {"sex=f": 0.13})]
+    top = headline(pairs_of(results, groups))
+    assert top[["k", "gap_points"]].round(9).values.tolist() == [[10, -33.0], [20, -20.0]]
+
+
+def test_worst_groups_are_means_over_queries():
+    # Women: -33 and +7, mean -13, deviation sqrt(2) * 20; worst at the driver.
+    results = [result("driver"), result("clerk")]
+    groups = shares("driver", {"sex=f": 0.0}) + shares("clerk", {"sex=f": 0.4})
+    row = worst_groups(pairs_of(results, groups)).iloc[0]
+    assert row["mean_gap_points"] == pytest.approx(-13.0)
+    assert row["deviation_points"] == pytest.approx(20 * 2**0.5)
+    assert (row["times_worst"], row["worst_query"]) == (2, "driver")
+
+
+def test_no_top_k_gives_no_pairs():
+    pairs = pairs_of([result("q", "mmr", 0.5)], shares("q", {"sex=f": 0.0}, "mmr", 0.5))
+    assert pairs.empty and headline(pairs).empty and worst_groups(pairs).empty

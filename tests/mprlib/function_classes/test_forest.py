@@ -1,0 +1,30 @@
+"""The forest grown in cells is scikit-learn's forest grown on rows."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+
+from mprlib import InputError, measure
+from tests.populations import one_hot_problem, row_value, signed_weights
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_the_forest_on_rows(seed):
+    problem = one_hot_problem(seed, levels=(2, 3, 4))
+    rows = np.concatenate([problem.labels, problem.reference])
+    targets = signed_weights(problem, range(20))
+    model = RandomForestRegressor(n_estimators=20, max_depth=2, random_state=7).fit(rows, targets / targets.std())
+    expected = row_value(problem, range(20), model.predict(rows))
+    assert measure(problem, range(20), "forest", trees=20, seed=7).value == pytest.approx(expected, abs=1e-10)
+
+
+def test_is_a_lower_bound_with_saturated_above():
+    problem = one_hot_problem()
+    result = measure(problem, range(20), "forest", trees=10)
+    assert not result.is_exact
+    assert result.upper_bound == pytest.approx(measure(problem, range(20), "saturated").value)
+
+
+def test_refuses_an_empty_forest():
+    with pytest.raises(InputError, match="trees"):
+        measure(one_hot_problem(), range(20), "forest", trees=0)

@@ -1,0 +1,116 @@
+"""Exact trees against brute force, and their order by depth."""
+
+import time
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeRegressor
+
+from mprlib import InputError, Problem, measure
+from mprlib.cells import cells_of, selection_weights
+from mprlib.function_classes.tree import Tree
+from tests.populations import one_hot_problem, row_value, signed_weights
+
+
+def test_value_solved_by_hand():
+    problem = Problem(scores=[3, 2, 1], labels=[[0], [0], [1]], reference=[[0], [1]], k=1)
+    assert measure(problem, [0], "tree", depth=1).value == pytest.approx(np.sqrt(5 / 36))
+
+
+@pytest.mark.parametrize("is_signed", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_depth_two_equals_brute_force_over_rows(seed, is_signed):
+    """Every split, and every pair of splits below it, over all rows and with numeric columns."""
+    random = np.random.default_rng(seed)
+    rows = random.integers(0, 4, (70, 3)) * np.array([1.0, 10.0, -1.0])
+    problem = Problem(scores=np.zeros(40), labels=rows[:40], reference=rows[40:], k=8)
+    items = random.choice(40, 8, replace=False)
+    signed = signed_weights(problem, items)
+    splits = [rows[:, column] <= value for column in range(3) for value in np.unique(rows[:, column])[:-1]]
+
+    def worth(leaf):
+        return abs(signed[leaf].sum()) if is_signed else signed[leaf].sum() ** 2 / max(leaf.sum(), 1)
+
+    best = max(
+        sum(worth(side & part) for side, below in ((root, left), (~root, right)) for part in (below, ~below))
+        for root, left, right in product(splits, repeat=3)
+    )
+    expected = best if is_signed else np.sqrt(problem.scale * best)
+    result = measure(problem, items, "tree", depth=2, signed=is_signed)
+    assert result.is_exact and result.value == pytest.approx(expected, abs=1e-10)
+    assert (result.chi is None) == is_signed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_deeper_trees_see_at_least_as_much(seed):
+    problem = one_hot_problem(seed, levels=(2, 3, 4))
+    for is_signed in (False, True):
+        values = [measure(problem, range(20), "tree", depth=depth, signed=is_signed).value for depth in (1, 2, 3, 4)]
+        assert np.all(np.diff(values) >= -1e-12)
+
+
+def test_deep_enough_trees_are_saturated():
+    problem = one_hot_problem(levels=(2, 2))
+    assert measure(problem, range(20), "tree", depth=2).value == pytest.approx(
+        measure(problem, range(20), "saturated").value, abs=1e-12
+    )
+
+
+def test_duplicated_and_constant_columns_change_nothing():
+    problem = one_hot_problem()
+    wide = Problem(
+        scores=problem.scores,
+        labels=np.column_stack([problem.labels, problem.labels[:, :2], np.ones(problem.n)]),
+        reference=np.column_stack([problem.reference, problem.reference[:, :2], np.ones(200)]),
+        k=problem.k,
+    )
+    assert measure(wide, range(20), "tree").value == pytest.approx(measure(problem, range(20), "tree").value, abs=1e-12)
+
+
+def test_labels_without_a_split_have_the_root_only():
+    problem = Problem(scores=[1, 2], labels=[[5], [5]], reference=[[5]], k=1)
+    assert measure(problem, [0], "tree").value == 0
+
+
+def test_too_many_trees_fall_back_on_greedy_growth(monkeypatch):
+    """Never below the shallower trees that can still be listed, nor below CART."""
+    problem = one_hot_problem(levels=(2, 7, 9))
+    exact = [measure(problem, range(20), "tree", depth=depth).value for depth in (2, 3)]
+    greedy = measure(problem, range(20), "tree_greedy").value
+    monkeypatch.setattr("mprlib.function_classes.tree.LARGEST_TABLE", 10_000)
+    result = measure(one_hot_problem(levels=(2, 7, 9)), range(20), "tree")
+    assert not result.is_exact and result.upper_bound > result.value
+    assert max(exact[0], greedy) - 1e-12 <= result.value <= exact[1] + 1e-12
+    signed = measure(one_hot_problem(levels=(2, 7, 9)), range(20), "tree", signed=True)
+    assert not signed.is_exact
+    assert signed.value >= measure(problem, range(20), "tree", depth=1, signed=True).value - 1e-12
+
+
+def test_greedy_tree_equals_scikit_learn_on_rows():
+    for seed in range(5):
+        problem = one_hot_problem(seed, levels=(2, 3, 4))
+        rows = np.concatenate([problem.labels, problem.reference])
+        targets = signed_weights(problem, range(20))
+        model = DecisionTreeRegressor(max_depth=3, random_state=1017).fit(rows, targets / targets.std())
+        expected = row_value(problem, range(20), model.predict(rows))
+        assert measure(problem, range(20), "tree_greedy").value == pytest.approx(expected, abs=1e-10)
+
+
+def test_depth_three_value_takes_five_milliseconds_given_the_cells():
+    random_problem = one_hot_problem(n=10_000, m=10_000, k=50, levels=(2, 7, 9))
+    assert cells_of(random_problem).size == 126
+    oracle = Tree().bind(random_problem)
+    weights = selection_weights(random_problem, random_problem.best_first[:50])
+    seconds = []
+    for _ in range(10):
+        start = time.perf_counter()
+        oracle.worst_case(weights)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.005
+
+
+@pytest.mark.parametrize("depth", [0, -1, 1.5, True, "3"])
+def test_refuses_a_depth_that_is_no_count(depth):
+    with pytest.raises(InputError, match="depth"):
+        measure(one_hot_problem(), range(20), "tree", depth=depth)

@@ -1,0 +1,58 @@
+"""MPR +- t: its size, and what it is for classes without a formula."""
+
+import numpy as np
+import pytest
+
+from mprlib import FUNCTION_CLASSES, InputError
+from mprlib.cells import cells_of
+from mprlib.registry import function_class
+from mprlib.statistics import sampling_margin
+from mprlib.statistics.gaps import closed_form_gaps
+from tests.populations import one_hot_problem
+
+
+@pytest.mark.parametrize("name", FUNCTION_CLASSES)
+def test_every_class_has_a_margin(name):
+    margin = sampling_margin(one_hot_problem(), name, resamples=200)
+    assert 0 < margin < 1.5
+    if function_class(name).is_normalised:
+        assert margin <= sampling_margin(one_hot_problem(), "saturated", resamples=200)
+
+
+def test_signed_trees_take_the_distance_of_shares():
+    problem = one_hot_problem()
+    signed = function_class("tree", signed=True)
+    assert sampling_margin(problem, signed) >= sampling_margin(problem, function_class("groups", signed=True))
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
+def test_kernels_on_continuous_labels_take_a_larger_margin(kernel, monkeypatch):
+    rkhs = function_class("rkhs", kernel=kernel)
+    resampled = sampling_margin(one_hot_problem(), rkhs)
+    monkeypatch.setattr("mprlib.function_classes.rkhs.LARGEST_EIGEN_CELLS", 0)
+    assert resampled < sampling_margin(one_hot_problem(), rkhs) < 10 * resampled
+
+
+def test_margin_falls_with_the_sample():
+    small, large = (one_hot_problem(m=m) for m in (200, 20_000))
+    assert sampling_margin(large, "groups") < sampling_margin(small, "groups") / 5
+
+
+def test_same_seed_same_margin():
+    assert sampling_margin(one_hot_problem(), seed=5) == sampling_margin(one_hot_problem(), seed=5)
+
+
+@pytest.mark.parametrize("name", ["linear", "rkhs", "groups", "saturated"])
+def test_formula_is_the_oracles_value(name):
+    problem = one_hot_problem()
+    oracle = function_class(name).bind(problem)
+    weights = np.random.default_rng(0).dirichlet(np.ones(problem.n), size=3)
+    differences = np.array([cells_of(problem).differences(row) for row in weights])
+    expected = [oracle.worst_case(row).value for row in weights]
+    assert closed_form_gaps(oracle, differences) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("setting", [{"confidence": 1.0}, {"confidence": 0.0}, {"resamples": 0}])
+def test_refuses_bad_settings(setting):
+    with pytest.raises(InputError, match=next(iter(setting))):
+        sampling_margin(one_hot_problem(), **setting)

@@ -1,0 +1,132 @@
+"""Builders of reference populations."""
+
+import numpy as np
+import pytest
+
+from mprlib import InputError, Problem, measure
+from mprlib.encoding import Encoding
+from mprlib.levels import FAIRFACE_TO_UTKFACE, map_levels
+from mprlib.reference import balanced, most_similar, one_sided_levels, sampled, target_shares
+
+ENCODING = Encoding(levels={"gender": ("female", "male"), "age": ("<50", "50+")})
+ROWS = {"gender": ["female", "male", "male"], "age": ["<50", "<50", "50+"]}
+
+
+def shares_of(reference) -> dict[tuple[str, str], float]:
+    rows = [tuple(name.split("=")[1] for name, hot in zip(ENCODING.names, row) if hot) for row in reference.labels]
+    return dict(zip(rows, reference.weights))
+
+
+def test_sampled_keeps_rows_and_sampling_weights():
+    reference = sampled(ENCODING, ROWS, weights=[1, 2, 3])
+    assert reference.labels.tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 0, 1]]
+    assert reference.weights.tolist() == [1, 2, 3]
+    assert reference.is_sample and reference.size is None
+
+
+def test_balanced_has_one_row_for_each_combination():
+    reference = balanced(ENCODING)
+    assert reference.labels.shape == (4, 4) and len(np.unique(reference.labels, axis=0)) == 4
+    assert reference.size is None and not reference.is_sample
+    assert balanced(ENCODING, size=10_000).size == 10_000
+
+
+def test_marginals_alone_are_completed_by_independence():
+    stated = {"gender": {"female": 0.4, "male": 0.6}, "age": {"<50": 0.75, "50+": 0.25}}
+    joint = shares_of(target_shares(ENCODING, stated))
+    assert joint[("female", "50+")] == pytest.approx(0.1)
+    assert joint[("male", "<50")] == pytest.approx(0.45)
+
+
+def test_joint_shares_are_kept_and_open_attributes_are_equal():
+    stated = {"gender & age": {"female & <50": 0.1, "female & 50+": 0.2, "male & <50": 0.3, "male & 50+": 0.4}}
+    assert shares_of(target_shares(ENCODING, stated))[("male", "50+")] == pytest.approx(0.4)
+    only = shares_of(target_shares(ENCODING, {"gender": {"female": 0.8, "male": 0.2}}))
+    assert only[("female", "<50")] == pytest.approx(0.4)
+
+
+def test_marginals_and_a_joint_meet():
+    encoding = Encoding(levels={"a": ("0", "1"), "b": ("0", "1"), "c": ("0", "1")})
+    stated = {
+        ("a", "b"): {("0", "0"): 0.4, ("0", "1"): 0.1, ("1", "0"): 0.2, ("1", "1"): 0.3},
+        ("b", "c"): {("0", "0"): 0.5, ("0", "1"): 0.1, ("1", "0"): 0.1, ("1", "1"): 0.3},
+        "c": {"0": 0.6, "1": 0.4},
+    }
+    reference = target_shares(encoding, stated)
+    totals = reference.weights @ reference.labels
+    assert totals == pytest.approx([0.5, 0.5, 0.6, 0.4, 0.6, 0.4], abs=1e-6)
+    is_first = (reference.labels[:, 0] == 1) & (reference.labels[:, 2] == 1)
+    assert reference.weights[is_first].sum() == pytest.approx(0.4, abs=1e-6)
+
+
+def test_a_level_without_a_share_has_none():
+    reference = target_shares(ENCODING, {"gender": {"female": 1.0}})
+    assert reference.labels[:, 1].sum() == 0
+    problem = Problem(scores=[1, 0], labels=ENCODING.encode({"gender": ["male", "female"], "age": ["<50", "50+"]}),
+                      k=1, attributes=ENCODING.attributes, label_names=ENCODING.names, **reference.arguments())
+    assert measure(problem, [0], "groups").value == pytest.approx(1.0)
+    assert problem.m == 10_000
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({}, "shares is empty"),
+        ({"sex": {"female": 1.0}}, "attribute 'sex'"),
+        ({"gender": {"woman": 1.0}}, "'woman'"),
+        ({"gender": {"female": 0.5, "male": 0.4}}, "sum to 0.9"),
+        ({"gender": {"female": 50, "male": 50}}, "percentages"),
+        ({"gender": {"female": -0.5, "male": 1.5}}, "-0.5"),
+        ({"gender": {"female": float("nan"), "male": 1.0}}, "nan"),
+        ({"gender": {"female": float("inf"), "male": 1.0}}, "inf"),
+        ({"gender & gender": {"female & female": 1.0}}, "repeats"),
+        (
+            {"gender": {"female": 0.5, "male": 0.5}, "gender & age": {"female & <50": 0.6, "male & <50": 0.4}},
+            "contradict",
+        ),
+        (
+            {"gender": {"female": 0.5, "male": 0.5}, "gender & age": {"male & <50": 1.0}},
+            "contradict",
+        ),
+    ],
+)
+def test_refuses_shares_that_no_population_has(stated, message):
+    with pytest.raises(InputError, match=message):
+        target_shares(ENCODING, stated)
+
+
+def test_most_similar_keeps_the_top_rows_with_their_weights():
+    reference = most_similar(sampled(ENCODING, ROWS, weights=[1, 2, 3]), [0.1, 0.9, 0.9], top=2)
+    assert reference.weights.tolist() == [2, 3]
+    assert not reference.is_sample
+    assert len(most_similar(reference, [0, 1], top=99).labels) == 2
+
+
+@pytest.mark.parametrize(
+    ("scores", "top", "name"), [([1, 2], 1, "scores"), ([1, 2, np.nan], 1, "scores"), ([1, 2, 3], 0, "top")]
+)
+def test_most_similar_refuses_bad_input(scores, top, name):
+    with pytest.raises(InputError, match=name):
+        most_similar(sampled(ENCODING, ROWS), scores, top)
+
+
+@pytest.mark.parametrize("size", [0, -1, np.inf, np.nan])
+def test_refuses_a_size_that_is_none(size):
+    with pytest.raises(InputError, match="size"):
+        balanced(ENCODING, size=size)
+
+
+def test_levels_of_one_side_are_said():
+    encoding = Encoding(levels={"gender": ("female", "male", "unknown"), "age": ("<50", "50+")})
+    reference = target_shares(encoding, {"gender": {"female": 0.5, "male": 0.5}})
+    messages = one_sided_levels(encoding, {"gender": ["female", "unknown"], "age": ["<50", "<50"]}, reference)
+    assert [message.split(" is in")[0] for message in messages] == ["gender=male", "gender=unknown", "age=50+"]
+    assert "not in the reference" in messages[1] and "not in the pool" in messages[0]
+
+
+def test_levels_are_mapped_and_others_kept():
+    rows = {"race": ["Latino_Hispanic", "White", "East Asian", "?"], "age": [1, 2, 3, 4]}
+    rows = map_levels(rows, FAIRFACE_TO_UTKFACE)
+    assert rows == {"race": ["Others", "White", "Asian", "?"], "age": ["1", "2", "3", "4"]}
+    with pytest.raises(InputError, match="race"):
+        map_levels({"age": ["1"]}, FAIRFACE_TO_UTKFACE)

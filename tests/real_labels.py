@@ -1,0 +1,47 @@
+"""FairFace's training labels as the reference of UTKFace's items, by the paper's race map."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mprlib import Problem
+from mprlib.encoding import Encoding
+from mprlib.levels import FAIRFACE_TO_UTKFACE, map_levels
+from mprlib.reference import sampled
+
+DATA = Path(__file__).resolve().parents[1] / "../shared/data"
+HAS_LABELS = (DATA / "fairface_labels.parquet").exists() and (DATA / "utkface_labels.parquet").exists()
+UTKFACE_RACES = ("White", "Black", "Asian", "Indian", "Others")
+OVER_49 = ("50-59", "60-69", "70+")
+
+
+def fairface_rows() -> dict[str, list[str]]:
+    table = pd.read_parquet(DATA / "fairface_labels.parquet")
+    table = table[table["file"].str.startswith("train/")]
+    ages = np.where(table["age"].isin(OVER_49), "50+", "<50").tolist()
+    rows = {"gender": table["gender"].str.lower().tolist(), "age": ages, "race": table["race"].tolist()}
+    return map_levels(rows, FAIRFACE_TO_UTKFACE)
+
+
+def utkface_rows() -> dict[str, list[str]]:
+    table = pd.read_parquet(DATA / "utkface_labels.parquet")
+    return {
+        "gender": np.where(table["gender"] == 1, "female", "male").tolist(),
+        "age": np.where(table["age"] > 49, "50+", "<50").tolist(),
+        "race": [UTKFACE_RACES[code] for code in table["race"]],
+    }
+
+
+def faces_problem(k: int = 50, seed: int = 0) -> Problem:
+    pool, reference = utkface_rows(), fairface_rows()
+    encoding = Encoding.of(pool, reference)
+    labels = encoding.encode(pool)
+    return Problem(
+        scores=np.random.default_rng(seed).random(len(labels)),
+        labels=labels,
+        k=k,
+        attributes=encoding.attributes,
+        label_names=encoding.names,
+        **sampled(encoding, reference).arguments(),
+    )

@@ -1,0 +1,84 @@
+"""Imports go one way, and each heavy package has one owner."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# A module may import its own layer and those before it; a folder's name stands for all in it.
+LAYERS = [
+    {"errors", "problem", "selection", "measurement"},
+    {"cells", "encoding", "levels", "proportional_fitting", "naming", "reference", "probes"},
+    {"function_classes", "witness"},
+    {"method", "measuring"},
+    {"optimisers", "baselines"},
+    {"registry"},
+    {"api", "statistics"},
+    {"__init__"},
+]
+LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
+
+# Package -> the modules or folders that may import it.
+OWNERS = {
+    "ray": ["jobs/runtime.py"],
+    "faiss": ["jobs/search/faiss_kernel.py"],
+    "gurobipy": ["mprlib/optimisers/"],
+    "highspy": ["mprlib/optimisers/"],
+    "clarabel": ["mprlib/optimisers/"],
+    "torch": ["jobs/encoders/", "jobs/search/"],
+    "open_clip": ["jobs/encoders/"],
+    "sentence_transformers": ["jobs/encoders/"],
+}
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """Full names of everything that a file imports, at its top or inside a function."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def layer(path: Path) -> int:
+    first = path.relative_to(ROOT / "mprlib").parts[0].removesuffix(".py")
+    assert first in LAYER_OF, f"mprlib/{first} has no layer: give it one in this test"
+    return LAYER_OF[first]
+
+
+@pytest.mark.parametrize("path", modules("mprlib"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_library_imports_go_one_way(path):
+    own = layer(path)
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "mprlib" and len(parts) > 1 and parts[1] in LAYER_OF:
+            assert LAYER_OF[parts[1]] <= own, f"{path.name} imports {name}, which stands above it"
+        assert parts[0] != "jobs", f"{path.name} imports {name}: the library knows no job"
+
+
+@pytest.mark.parametrize("package", OWNERS)
+def test_heavy_packages_have_one_owner(package):
+    users = [
+        str(path.relative_to(ROOT))
+        for path in modules("mprlib") + modules("jobs")
+        if any(name == package or name.startswith(f"{package}.") for name in imported(path))
+    ]
+    for user in users:
+        assert any(user.startswith(owner) for owner in OWNERS[package]), f"{user} imports {package}"
+    if OWNERS[package][0].endswith("/") and package in ("gurobipy", "highspy", "clarabel"):
+        assert len(users) <= 1, f"{package} is imported by {users}"
+
+
+@pytest.mark.parametrize("path", modules("mprlib"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_library_sets_up_no_logging_and_seeds_nothing(path):
+    text = path.read_text(encoding="utf-8")
+    for forbidden in ("basicConfig", "np.random.seed", "random.seed(", "print("):
+        assert forbidden not in text

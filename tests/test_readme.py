@@ -1,0 +1,42 @@
+"""What the README shows is run."""
+
+import re
+from pathlib import Path
+
+import yaml
+from jobs.config import Audit
+
+README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_python_examples_print_what_they_say(capsys):
+    for block in blocks("python"):
+        exec(compile(block, "README.md", "exec"), {})
+        printed = capsys.readouterr().out
+        for expected in re.findall(r"^# (.*)$", block, flags=re.MULTILINE):
+            assert expected in printed
+
+
+def test_the_configuration_is_valid():
+    for block in blocks("yaml"):
+        Audit.model_validate(yaml.safe_load(block))
+
+
+def test_every_command_of_the_command_line_is_shown():
+    from jobs.cli import app
+    from typer.main import get_command
+
+    shown = "\n".join(blocks("sh"))
+    for name in get_command(app).commands:
+        assert f"mpr-audit {name} " in shown
+
+
+def test_every_function_class_is_described():
+    import mprlib
+
+    for name in mprlib.FUNCTION_CLASSES:
+        assert f"`{name}`" in README
