@@ -55,7 +55,7 @@ def _licensed_size() -> int | None:
     except ImportError:
         return None
     try:
-        with _environment() as environment, gurobipy.Model(env=environment) as model:
+        with gurobipy.Model(env=_environment()) as model:
             model.addMVar(FREE_LICENCE_SIZE + 1, obj=1.0)
             model.optimize()
             return int(np.iinfo(np.int32).max)
@@ -63,7 +63,9 @@ def _licensed_size() -> int | None:
         return FREE_LICENCE_SIZE if error.errno == gurobipy.GRB.Error.SIZE_LIMIT_EXCEEDED else None
 
 
+@cache
 def _environment() -> Any:
+    """One environment, hence one licence, a process."""
     import gurobipy
 
     environment = gurobipy.Env(empty=True)
@@ -73,14 +75,13 @@ def _environment() -> Any:
 
 
 class GurobiModel:
-    """The programmes of `linear_model` on Gurobi; `close` gives the licence back."""
+    """The programmes of `linear_model` on Gurobi."""
 
     def __init__(self, window: Window) -> None:
         import gurobipy
 
         self._window = window
-        self._environment = _environment()
-        self._model = model = gurobipy.Model(env=self._environment)
+        self._model = model = gurobipy.Model(env=_environment())
         for name, value in (
             ("Threads", 1),
             ("Seed", 0),
@@ -97,7 +98,6 @@ class GurobiModel:
 
     def __del__(self) -> None:
         self._model.close()
-        self._environment.close()
 
     def add_cut(self, cut: FloatArray) -> None:
         """One more row; cut (G,) centred and per item."""

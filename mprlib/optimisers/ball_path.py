@@ -38,6 +38,8 @@ from mprlib.problem import FloatArray, IntArray
 # Relative size of the perturbation that breaks ties: above rounding by four digits, and below any
 # difference of bounds by four.
 PERTURBATION = 1e-12
+# Relative errors at which a walk is given up: bounds are compared to 1e-6.
+ACCURACY = 1e-8
 # A feature this much nearer to the free cells' affine hull than its own length lies in it.
 DEPENDENCE = 1e-10
 # Coefficients of a dependence below this are rounding.
@@ -55,7 +57,8 @@ class _Line:
     """x, v and theta as functions of t while the same cells are free.
 
     Shapes:  free (f,); base (G,), counts with the free cells at 0; start, slope (f,), counts of the free
-             cells as start + t slope; v_start, v_slope (r,); likewise theta.
+             cells as start + t slope; v_start, v_slope (r,); likewise theta, its slope being above `level`, the
+             score of the first free cell: differences of tied scores would drown in the scores.
     """
 
     free: IntArray
@@ -64,6 +67,7 @@ class _Line:
     slope: FloatArray
     v_start: FloatArray
     v_slope: FloatArray
+    level: float
     theta_start: float
     theta_slope: float
     inverse: FloatArray
@@ -133,7 +137,18 @@ class BallPath:
             self._take(event, line)
             line = self._line()
             earlier = later
+        if not all(self._is_optimal(row) for row in found):
+            return None
         return found + self._out_of_reach(line, waiting) if waiting else found
+
+    def _is_optimal(self, row: Relaxation) -> bool:
+        """Whether the point attains its own bound: what rounding on the way would break."""
+        pool = self._pool
+        inside = np.clip(row.counts, 0.0, pool.capacity)
+        off = float(np.abs(inside - row.counts).max()) + abs(float(inside.sum()) - pool.k)
+        gap = abs(row.bound - pool.fractional_similarity(inside))
+        excess = float(np.linalg.norm(inside @ self._features)) - row.rho
+        return off <= ACCURACY and gap <= ACCURACY * max(1.0, abs(row.bound)) and excess <= ACCURACY * max(row.rho, self._unit)
 
     def _line(self) -> _Line:
         features, free = self._features, np.array(self._free)
@@ -149,7 +164,9 @@ class BallPath:
         right = np.empty((size + 1, 2))
         right[:size, 0] = -(own @ v_fixed)
         right[size, 0] = self._pool.k - base.sum()
-        right[:size, 1] = self._ladder[self._offset[free] + 1 + np.array(self._piece)]
+        scores = self._ladder[self._offset[free] + 1 + np.array(self._piece)]
+        level = scores[0]
+        right[:size, 1] = scores - level
         right[size, 1] = 0.0
         solved = inverse @ right
         moved = own.T @ solved[:size]
@@ -160,6 +177,7 @@ class BallPath:
             slope=solved[:size, 1],
             v_start=v_fixed + moved[:, 0],
             v_slope=moved[:, 1],
+            level=float(level),
             theta_start=float(solved[size, 0]),
             theta_slope=float(solved[size, 1]),
             inverse=inverse,
@@ -174,9 +192,9 @@ class BallPath:
         constant[np.abs(constant) <= LOWEST_CONSTANT * self._unit] = 0.0
         rate = self._features @ line.v_slope + line.theta_slope
         with np.errstate(divide="ignore", invalid="ignore"):
-            up = self._ladder[place + 1] - rate
+            up = (self._ladder[place + 1] - line.level) - rate
             entering = np.where((up < 0) & (constant < 0), constant / up, 0.0)
-            down = self._ladder[place] - rate
+            down = (self._ladder[place] - line.level) - rate
             leaving = np.where((down > 0) & (constant > 0), constant / down, 0.0)
             end = np.where(line.slope > 0, pieces, pieces + 1)
             ending = np.where(line.slope != 0, (end - line.start) / line.slope, 0.0)

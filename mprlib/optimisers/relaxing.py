@@ -13,6 +13,7 @@ from mprlib.function_classes.base import Oracle
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.optimisers.ball_path import BallPath
 from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.cone import ConeProgramme
 from mprlib.optimisers.cutting_plane import CuttingPlane
 from mprlib.optimisers.region import BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
@@ -43,12 +44,15 @@ def relaxed(problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[flo
     features = centred_features(oracle, problem.k)
     if features is not None:
         rows = BallPath(features, pool).walk(binding)
-        if rows is not None:
-            rho_min = _known_floor(slack + rows, features, pool, oracle.cells.reference_shares)
-            return Relaxed(rows=[replace(row, rho_min=rho_min) for row in slack + rows], region=BallRegion(features))
+        if rows is None:
+            programme = ConeProgramme(features, pool)
+            rows = [programme.relaxation(rho) for rho in binding]
+        rows = slack + rows
+        rho_min = _known_floor(rows, features, pool, oracle.cells.reference_shares)
+        return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=BallRegion(features))
     plane = CuttingPlane(oracle, pool, problem.n, pool.top_counts(problem))
     rows = slack + plane.walk(binding)
-    return Relaxed(rows=rows, region=CutRegion(plane.cuts) if features is None else BallRegion(features))
+    return Relaxed(rows=rows, region=CutRegion(plane.cuts))
 
 
 def top_k_relaxation(problem: Problem, pool: CellPool, rho: float) -> Relaxation:
