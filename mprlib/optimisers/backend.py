@@ -1,4 +1,4 @@
-"""Which linear and integer solver runs: Gurobi where its licence allows, else HiGHS.
+"""Which linear and integer solver runs: HiGHS, and Gurobi for integer programmes that its licence allows.
 
 The free licence that comes with gurobipy ends at 2,000 variables and is told apart from a full one
 by trying a larger model, once in a process. This is the only module that imports gurobipy.
@@ -23,14 +23,17 @@ FREE_LICENCE_SIZE = 2000
 # "auto", "highs" or "gurobi"; the environment decides, so that a whole job can be held to one.
 CHOICE_VARIABLE = "MPRLIB_SOLVER"
 FEASIBILITY_TOLERANCE = 1e-8
-# Rows left for cuts when a model is matched to the free licence.
-ROWS_FOR_CUTS = 500
 
 
-def model_factory(window: Window) -> ModelFactory:
-    """The solver for a model of this size."""
+def model_factory(window: Window, *, is_whole: bool = False) -> ModelFactory:
+    """The solver for a programme of this size.
+
+    Left to choose, linear programmes stay with HiGHS: they are small and many, and building them
+    takes gurobipy longer than HiGHS needs to solve them.
+    """
     size = gurobi_size()
-    if size is None or window.cell.size + 1 > size:
+    is_wanted = is_whole or os.environ.get(CHOICE_VARIABLE) == "gurobi"
+    if size is None or not is_wanted or window.cell.size + 1 > size:
         return HighsModel
     return GurobiModel
 
@@ -38,14 +41,14 @@ def model_factory(window: Window) -> ModelFactory:
 @cache
 def gurobi_size() -> int | None:
     """The largest number of variables that Gurobi takes here; None where it is not used. Logged once."""
-    choice = os.environ.get(CHOICE_VARIABLE, "highs")
+    choice = os.environ.get(CHOICE_VARIABLE, "auto")
     if choice not in ("auto", "highs", "gurobi"):
         raise SolverError(f"{CHOICE_VARIABLE} is {choice!r}: auto, highs or gurobi is expected")
     size = _licensed_size() if choice != "highs" else None
     if choice == "gurobi" and size is None:
         raise SolverError("MPRLIB_SOLVER asks for gurobi, which is absent or has no licence: pip install gurobipy")
     name = "HiGHS" if size is None else "Gurobi" if size > FREE_LICENCE_SIZE else "Gurobi up to 2,000 variables, else HiGHS"
-    logging.getLogger("mprlib").info("solver of linear and integer programmes: %s", name)
+    logging.getLogger("mprlib").info("solver of integer programmes: %s", name)
     return size
 
 

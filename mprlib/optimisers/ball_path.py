@@ -27,7 +27,7 @@ t = 2 on both cells are free: theta + v = t and theta - v = 0, v = t / 2, x = (1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -95,10 +95,15 @@ class BallPath:
     """The walk over one pool, with centred features (G, r) per item."""
 
     def __init__(self, features: FloatArray, pool: CellPool) -> None:
+        self._size = pool.cell_count
+        # Cells without items, such as those of the reference alone, have no part in the walk.
+        self._cells = np.flatnonzero(pool.capacity)
+        if self._cells.size < self._size:
+            features, pool = features[self._cells], pool.of_cells(self._cells)
         self._features = features
-        self._gram = features @ features.T
+        self._squares = np.einsum("ij,ij->i", features, features)
         self._pool = pool
-        self._unit = pool.k * float(np.abs(np.diagonal(self._gram)).max(initial=0.0))
+        self._unit = pool.k * float(self._squares.max(initial=0.0))
         scores, ladder = _perturbed(pool)
         self._scores = scores
         self._ladder = ladder
@@ -139,7 +144,15 @@ class BallPath:
             earlier = later
         if not all(self._is_optimal(row) for row in found):
             return None
-        return found + self._out_of_reach(line, waiting) if waiting else found
+        rows = found + self._out_of_reach(line, waiting) if waiting else found
+        return [self._over_all_cells(row) for row in rows]
+
+    def _over_all_cells(self, row: Relaxation) -> Relaxation:
+        if self._cells.size == self._size:
+            return row
+        counts, price = np.zeros(self._size), np.zeros(self._size)
+        counts[self._cells], price[self._cells] = row.counts, row.price
+        return replace(row, counts=counts, price=price)
 
     def _is_optimal(self, row: Relaxation) -> bool:
         """Whether the point attains its own bound: what rounding on the way would break."""
@@ -156,10 +169,10 @@ class BallPath:
         base[free] = 0.0
         size = free.size
         system = np.ones((size + 1, size + 1))
-        system[:size, :size] = self._gram[free[:, None], free]
+        own = self._features[free]
+        system[:size, :size] = own @ own.T
         system[size, size] = 0.0
         inverse = np.linalg.inv(system)
-        own = features[free]
         v_fixed = base @ features
         right = np.empty((size + 1, 2))
         right[:size, 0] = -(own @ v_fixed)
@@ -214,10 +227,10 @@ class BallPath:
             return
         step = 1.0 if kind == "up" else -1.0
         piece = int(round(self._counts[at])) - (kind == "down")
-        border = np.append(self._gram[line.free, at], 1.0)
+        border = np.append(self._features[line.free] @ self._features[at], 1.0)
         coefficients = line.inverse @ border
-        own = self._gram[at, at]
-        if own - border @ coefficients > DEPENDENCE * max(own, np.max(np.diagonal(self._gram)[line.free])):
+        own = self._squares[at]
+        if own - border @ coefficients > DEPENDENCE * max(own, np.max(self._squares[line.free])):
             self._free.append(at)
             self._piece.append(piece)
             return

@@ -128,7 +128,7 @@ def _branched(certifier: Certifier, relaxation: Relaxation, region: Region, proo
     best, bound = proof.counts, proof.bound
     for _ in range(LARGEST_ROUNDS):
         # A fresh model a round: HiGHS keeps no tree, and a start counts for more than a basis.
-        model = model_factory(window)(window)
+        model = model_factory(window, is_whole=True)(window)
         for cut in cuts:
             model.add_cut(cut)
         answer = model.maximise_whole(rho, start=best, node_limit=NODE_LIMIT, time_limit_seconds=ROUND_SECONDS)
