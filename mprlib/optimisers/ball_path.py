@@ -44,6 +44,8 @@ ACCURACY = 1e-8
 DEPENDENCE = 1e-10
 # Coefficients of a dependence below this are rounding.
 SMALLEST_COEFFICIENT = 1e-9
+# Squared singular values below this part of the largest are rounding.
+RANK_TOLERANCE = 1e-13
 # Events a cell and item: a walk takes well under one; more means that it runs in circles.
 LARGEST_EVENTS_PER_PLACE = 20
 # A smallest |v| below this part of the longest feature is 0, rounded.
@@ -102,6 +104,7 @@ class BallPath:
             features, pool = features[self._cells], pool.of_cells(self._cells)
         self._features = features
         self._squares = np.einsum("ij,ij->i", features, features)
+        self._affine_rank = _affine_rank(features)
         self._pool = pool
         self._unit = pool.k * float(self._squares.max(initial=0.0))
         scores, ladder = _perturbed(pool)
@@ -138,7 +141,7 @@ class BallPath:
             self.event_count += 1
             if self.event_count > limit:
                 return None
-            self._counts = line.counts(later)
+            self._counts = np.clip(line.counts(later), 0.0, self._pool.capacity)
             self._take(event, line)
             line = self._line()
             earlier = later
@@ -203,6 +206,9 @@ class BallPath:
         constant = self._features @ line.v_start + line.theta_start
         # At MPR 0 what is left at t = 0 is rounding, and its events are not real.
         constant[np.abs(constant) <= LOWEST_CONSTANT * self._unit] = 0.0
+        if line.free.size >= self._affine_rank:
+            # The free cells' equalities then settle those of all cells: prices stand still.
+            constant[:] = 0.0
         rate = self._features @ line.v_slope + line.theta_slope
         with np.errstate(divide="ignore", invalid="ignore"):
             up = (self._ladder[place + 1] - line.level) - rate
@@ -230,7 +236,8 @@ class BallPath:
         border = np.append(self._features[line.free] @ self._features[at], 1.0)
         coefficients = line.inverse @ border
         own = self._squares[at]
-        if own - border @ coefficients > DEPENDENCE * max(own, np.max(self._squares[line.free])):
+        is_full = line.free.size >= self._affine_rank
+        if not is_full and own - border @ coefficients > DEPENDENCE * max(own, np.max(self._squares[line.free])):
             self._free.append(at)
             self._piece.append(piece)
             return
@@ -301,6 +308,14 @@ class BallPath:
                 )
             )
         return rows
+
+
+def _affine_rank(features: FloatArray) -> int:
+    """The largest number of affinely independent cells."""
+    length = np.sqrt(np.einsum("ij,ij->i", features, features).max(initial=0.0)) or 1.0
+    extended = np.column_stack([features / length, np.ones(features.shape[0])])
+    eigenvalues = np.linalg.eigvalsh(extended.T @ extended)
+    return int(np.sum(eigenvalues > RANK_TOLERANCE * eigenvalues[-1]))
 
 
 def _perturbed(pool: CellPool) -> tuple[FloatArray, FloatArray]:

@@ -15,7 +15,7 @@ from mprlib.method import selected
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.enumeration import enumerate_counts
-from mprlib.optimisers.region import BallRegion, CutRegion, Region
+from mprlib.optimisers.region import MANY_CELLS, BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.rounding import Climb, rounded
 from mprlib.problem import FloatArray, IntArray, Problem
@@ -123,7 +123,7 @@ class Certifier:
         return worst.value
 
     def _searched(self, relaxation: Relaxation) -> IntArray | None:
-        if not isinstance(self.region, BallRegion):
+        if not isinstance(self.region, BallRegion) or self.pool.cell_count > MANY_CELLS:
             return None
         allowance = SEARCHED_LOSS * abs(relaxation.bound)
         found = enumerate_counts(relaxation, self.pool, self.region, allowance=allowance, limit=SEARCH_LIMIT)

@@ -14,6 +14,7 @@ from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.optimisers.ball_path import BallPath
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cone import ConeProgramme
+from mprlib.optimisers.corral import Corral
 from mprlib.optimisers.cutting_plane import CuttingPlane
 from mprlib.optimisers.region import BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
@@ -21,6 +22,8 @@ from mprlib.problem import FloatArray, Problem
 
 # The saturated class has a feature a cell; above this many its dense features cost more than cuts.
 LARGEST_DIAGONAL = 512
+# Cells with items above which labels are embeddings, and the exact walk passes too many events.
+LARGEST_WALK = 512
 # Steps of the search for fractional counts at MPR 0, and the residual that counts as 0.
 LARGEST_ZERO_STEPS = 25
 ZERO_RESIDUAL = 1e-11
@@ -43,6 +46,9 @@ def relaxed(problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[flo
     binding = [rho for rho in rhos if rho < top_value]
     features = centred_features(oracle, problem.k)
     if features is not None:
+        if np.count_nonzero(pool.capacity) > LARGEST_WALK:
+            rows = slack + Corral(features, pool).walk(binding)
+            return Relaxed(rows=rows, region=BallRegion(features))
         rows = BallPath(features, pool).walk(binding)
         if rows is None:
             programme = ConeProgramme(features, pool)
