@@ -47,7 +47,9 @@ def gurobi_size() -> int | None:
     size = _licensed_size() if choice != "highs" else None
     if choice == "gurobi" and size is None:
         raise SolverError("MPRLIB_SOLVER asks for gurobi, which is absent or has no licence: pip install gurobipy")
-    name = "HiGHS" if size is None else "Gurobi" if size > FREE_LICENCE_SIZE else "Gurobi up to 2,000 variables, else HiGHS"
+    name = "HiGHS"
+    if size is not None:
+        name = "Gurobi" if size > FREE_LICENCE_SIZE else "Gurobi up to 2,000 variables, else HiGHS"
     logging.getLogger("mprlib").info("solver of integer programmes: %s", name)
     return size
 

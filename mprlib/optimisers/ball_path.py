@@ -164,7 +164,8 @@ class BallPath:
         off = float(np.abs(inside - row.counts).max()) + abs(float(inside.sum()) - pool.k)
         gap = abs(row.bound - pool.fractional_similarity(inside))
         excess = float(np.linalg.norm(inside @ self._features)) - row.rho
-        return off <= ACCURACY and gap <= ACCURACY * max(1.0, abs(row.bound)) and excess <= ACCURACY * max(row.rho, self._unit)
+        is_tight = gap <= ACCURACY * max(1.0, abs(row.bound))
+        return off <= ACCURACY and is_tight and excess <= ACCURACY * max(row.rho, self._unit)
 
     def _line(self) -> _Line:
         features, free = self._features, np.array(self._free)
@@ -249,7 +250,8 @@ class BallPath:
         pieces = np.array(self._piece, dtype=float)
         room = np.where(direction > 0, pieces + 1 - counts, counts - pieces)
         size = np.abs(direction)
-        lengths = np.where(size > SMALLEST_COEFFICIENT, np.maximum(room, 0.0) / np.maximum(size, SMALLEST_COEFFICIENT), np.inf)
+        lengths = np.maximum(room, 0.0) / np.maximum(size, SMALLEST_COEFFICIENT)
+        lengths[size <= SMALLEST_COEFFICIENT] = np.inf
         first = int(np.argmin(lengths))
         length = min(1.0, float(lengths[first]))
         self._counts[self._free] = counts + length * direction
@@ -269,7 +271,9 @@ class BallPath:
     def _at(self, line: _Line, t: float, rho: float) -> Relaxation:
         # z = v / t, which has a limit where v vanishes with t.
         vanishes = np.linalg.norm(line.v_start) <= LOWEST_GAP * np.abs(self._features).max(initial=0.0)
-        price_direction = line.v_slope if vanishes or t <= 0 else line.gap(t) / t if np.isfinite(t) else 0.0 * line.v_slope
+        price_direction = line.v_slope
+        if not (vanishes or t <= 0):
+            price_direction = line.gap(t) / t if np.isfinite(t) else np.zeros_like(line.v_slope)
         price = self._features @ price_direction
         multiplier = float(np.linalg.norm(price_direction))
         return Relaxation(

@@ -117,7 +117,8 @@ class Certifier:
         """Measured value of counts; where the region saw less, it learns the function that saw more."""
         worst = self.oracle.worst_case(self.weights(counts))
         self.has_learnt = False
-        if isinstance(self.region, CutRegion) and worst.value > self.region.value(counts) * (1 + SAME_VALUE) + SAME_VALUE:
+        seen = self.region.value(counts)
+        if isinstance(self.region, CutRegion) and worst.value > seen * (1 + SAME_VALUE) + SAME_VALUE:
             self.region.add(centred(worst.function, self.oracle.cells.reference_shares, self.pool.k))
             self.has_learnt = True
         return worst.value
@@ -132,7 +133,9 @@ class Certifier:
                 return self.repaired(counts, relaxation)[0]
         return None
 
-    def row(self, relaxation: Relaxation, counts: IntArray, is_inside: bool, bound: float | None, **fields: Any) -> Selection:
+    def row(
+        self, relaxation: Relaxation, counts: IntArray, is_inside: bool, bound: float | None, **fields: Any
+    ) -> Selection:
         """The Selection of counts. bound: proven total similarity, at most the relaxation's."""
         k = self.problem.k
         # The order of the sums differs between a bound and a mean of scores: never below what is attained.

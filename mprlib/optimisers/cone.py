@@ -74,7 +74,8 @@ class ConeProgramme:
 
     def _prices(self, solution: clarabel.DefaultSolution) -> tuple[FloatArray, float]:
         """The cone's multipliers as prices of cells; any multipliers give valid bounds."""
-        multiplier = -np.asarray(solution.z)[-self._features.shape[1] :] / self._unit if self._features.shape[1] else np.zeros(0)
+        rank = self._features.shape[1]
+        multiplier = -np.asarray(solution.z)[-rank:] / self._unit if rank else np.zeros(0)
         price = self._features @ multiplier
         return price, float(np.linalg.norm(multiplier))
 
@@ -89,16 +90,23 @@ class ConeProgramme:
         cone = sparse.vstack([-last, sparse.hstack([-items, sparse.csc_matrix((rank, 1))])])
         rows = [total, -box, box, cone]
         right = [np.array([float(pool.k)]), np.zeros(n), np.ones(n), np.zeros(rank + 1)]
-        cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(2 * n), clarabel.SecondOrderConeT(rank + 1)]
         if rho is not None:
             rows.insert(0, last)
             right.insert(0, np.array([rho / self._unit]))
-            cones[0] = clarabel.ZeroConeT(2)
         cost = np.append(np.zeros(n), 1.0) if rho is None else np.append(-pool.scores, 0.0)
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
-        settings.max_threads = 1
-        quadratic = sparse.csc_matrix((n + 1, n + 1))
         matrix = sparse.vstack(rows, format="csc")
-        return clarabel.DefaultSolver(quadratic, cost, matrix, np.concatenate(right), cones, settings).solve()
+        zeros = 1 if rho is None else 2
+        return solved(cost, matrix, np.concatenate(right), zeros=zeros, nonnegatives=2 * n, cone=rank + 1)
+
+
+def solved(
+    cost: FloatArray, matrix: sparse.csc_matrix, right: FloatArray, *, zeros: int, nonnegatives: int, cone: int
+) -> clarabel.DefaultSolution:
+    """Minimise cost . x over right - matrix x in zeros, then non-negatives, then one second-order cone."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.max_threads = 1
+    cones = [clarabel.ZeroConeT(zeros), clarabel.NonnegativeConeT(nonnegatives), clarabel.SecondOrderConeT(cone)]
+    quadratic = sparse.csc_matrix((cost.size, cost.size))
+    return clarabel.DefaultSolver(quadratic, cost, matrix, right, cones, settings).solve()

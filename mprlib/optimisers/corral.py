@@ -14,18 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import clarabel
 import numpy as np
 from scipy import sparse
 
 from mprlib.errors import SolverError
 from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.cone import solved
 from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound
 from mprlib.problem import FloatArray, IntArray
 
 # Relative distance of the bounds at which a rho is done: far below what whole items lose here.
 ENCLOSURE = 1e-4
-LARGEST_ROUNDS = 15
+LARGEST_ROUNDS = 40
 # Members lighter than this leave the corral when a rho is done.
 SMALLEST_WEIGHT = 1e-6
 # Similarity a unit of excess over rho costs, in multiples of the range of scores times k over the
@@ -132,12 +132,7 @@ class Corral:
             )
         )
         right = np.concatenate([[1.0], np.zeros(size + 1), [rho / unit], np.zeros(width)])
-        cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(size + 1), clarabel.SecondOrderConeT(width + 1)]
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.max_threads = 1
-        solver = clarabel.DefaultSolver(sparse.csc_matrix((size + 1, size + 1)), cost, rows, right, cones, settings)
-        solution = solver.solve()
+        solution = solved(cost, rows, right, zeros=1, nonnegatives=size + 1, cone=width + 1)
         weights = np.maximum(np.asarray(solution.x), 0.0)
         if not np.isfinite(weights).all() or weights[:-1].sum() <= 0:
             raise SolverError(f"Clarabel ended with status {solution.status} on a master of {size} sets")

@@ -86,7 +86,8 @@ class CuttingPlane:
                     return self._below(rho)
                 self._outer = solution.counts
                 bound = self._bound(solution, rho)
-                if bound - self._inner_similarity() <= ENCLOSURE * abs(bound) or self._accepts(solution.counts, rho, model):
+                is_enclosed = bound - self._inner_similarity() <= ENCLOSURE * abs(bound)
+                if is_enclosed or self._accepts(solution.counts, rho, model):
                     is_converged = True
                     break
                 continue
@@ -208,7 +209,9 @@ class CuttingPlane:
             price, multiplier = self._price(solution.prices), float(solution.prices.sum())
             proven = max(proven, rho_bound(self._pool, price, multiplier))
             worst = self._ask(solution.counts)
-            if worst.value <= solution.rho + SMALLEST_EXCESS or not self._add(worst, solution.counts, solution.rho, model):
+            if worst.value <= solution.rho + SMALLEST_EXCESS:
+                break
+            if not self._add(worst, solution.counts, solution.rho, model):
                 break
         self._floor = Relaxation(
             rho=solution.rho, counts=solution.counts, price=price, multiplier=multiplier, bound=None, rho_min=proven

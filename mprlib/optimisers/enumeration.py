@@ -138,7 +138,7 @@ def _rests(
     ends = counts_low[:, None] * directions[order], counts_high[:, None] * directions[order]
 
     def rest(values: FloatArray) -> FloatArray:
-        return np.concatenate([np.cumsum(values[::-1], axis=0)[::-1], np.zeros_like(values[:1]) if len(values) else np.zeros((1,) + values.shape[1:])])
+        return np.concatenate([np.cumsum(values[::-1], axis=0)[::-1], np.zeros((1,) + values.shape[1:], values.dtype)])
 
     return rest(counts_low), rest(counts_high), rest(np.minimum(*ends)), rest(np.maximum(*ends))
 

@@ -116,7 +116,8 @@ def _searched(
             is_changed = is_changed or certifier.has_learnt
         if not is_changed:
             if best is None:
-                return _Proof(counts=None, bound=min(bound, bound - found.least_loss), is_empty=np.isinf(found.least_loss))
+                is_empty = bool(np.isinf(found.least_loss))
+                return _Proof(counts=None, bound=bound if is_empty else bound - found.least_loss, is_empty=is_empty)
             return _Proof(counts=best, bound=max(pool.similarity(best), min(bound, bound - found.least_loss)))
     return _Proof(counts=best, bound=bound)
 

@@ -122,7 +122,8 @@ def compare_with_paper(problem: Problem, points: int) -> None:
     broken = np.mean([row.mpr > row.rho for row in rows])
     own = np.mean([row.mpr > row.rho for row in own_rows if row.status in ("optimal", "feasible")])
     print(f"mopr_paper, {len(rhos)} points scaled to {POINTS}: {theirs:.0f} s, {theirs / ours:.0f} times ours;")
-    print(f"  rows above rho: {broken:.0%} (largest {max(row.mpr / row.rho for row in rows):.2f} times), ours {own:.0%}")
+    largest = max(row.mpr / row.rho for row in rows)
+    print(f"  rows above rho: {broken:.0%} (largest {largest:.2f} times), ours {own:.0%}")
 
 
 if __name__ == "__main__":
