@@ -10,14 +10,14 @@ import numpy as np
 
 from mprlib.cells import selection_weights
 from mprlib.errors import InputError
-from mprlib.function_classes.base import Oracle
+from mprlib.function_classes.base import DECIMALS, LAST_BIT, Oracle
 from mprlib.method import selected
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.enumeration import enumerate_counts
 from mprlib.optimisers.region import MANY_CELLS, BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
-from mprlib.optimisers.rounding import Climb, rounded
+from mprlib.optimisers.rounding import BORDER, Climb, rounded
 from mprlib.problem import FloatArray, IntArray, Problem
 from mprlib.selection import Selection, Status
 
@@ -36,7 +36,7 @@ SEARCHED_FRACTION = 0.1
 
 
 def checked_rhos(values: Sequence[Any], method: str) -> list[float]:
-    """The values as numbers.
+    """The values as numbers, to the last bit of a twelfth decimal.
 
     Raises:  InputError for a rho that is no finite number of at least 0.
     """
@@ -48,7 +48,9 @@ def checked_rhos(values: Sequence[Any], method: str) -> list[float]:
             rho = float("nan")
         if not (np.isfinite(rho) and rho >= 0):
             raise InputError(f"{method}'s rho is {value!r}: a finite number of at least 0 is expected")
-        rhos.append(rho)
+        # 0.7 - 0.42 is 0.28 less a last bit; measured values are cut to as many decimals.
+        nearest = round(rho, DECIMALS)
+        rhos.append(nearest if abs(rho - nearest) <= LAST_BIT else rho)
     return rhos
 
 
@@ -109,8 +111,13 @@ class Certifier:
             value = self.taught(counts)
             if value < best_value:
                 best, best_value = counts, value
-            if value <= relaxation.rho or not self.has_learnt:
+            if value <= relaxation.rho:
                 break
+            if not self.has_learnt:
+                if landscape.rho < relaxation.rho or self.region.value(counts) > landscape.rho:
+                    break
+                # Inside by the region, refused by a last digit: stay clear of the border.
+                landscape = Climb.of(relaxation, self.pool, self.region, slack=-BORDER)
         return best, best_value
 
     def taught(self, counts: IntArray) -> float:
