@@ -182,7 +182,7 @@ def _outcomes(cluster: Any, settings: Audit, stage: str, units: Sequence[Unit], 
         return cluster.run_tasks(units, root)
     encoder = settings.encoder
     if isinstance(encoder, PrecomputedEncoder):
-        encoder = encoder.text if stage == "queries" else None
+        encoder = encoder.text if stage in ("queries", "texts") else None
     return cluster.run_on_encoders(units, root, encoder.model_dump(mode="json") if encoder else None)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import mprlib
+from jobs.method_settings import check, known_settings
 from mprlib import registry
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
@@ -222,6 +223,13 @@ class Audit(Block):
                 raise ValueError(f"{key}: two of them share a name: {', '.join(names)}")
         known = [entry.display for entry in self.function_classes]
         for entry in self.methods:
+            for block in self.dataset:
+                for attribute in entry.extras.get("attributes", ()):
+                    if attribute not in block.attributes:
+                        raise ValueError(
+                            f"methods: {entry.name} looks at attribute {attribute!r}: "
+                            f"dataset {block.name} has {', '.join(block.attributes)}"
+                        )
             for target in entry.targets or ():
                 if target not in known:
                     raise ValueError(f"methods: {entry.name} targets {target!r}: function_classes has {', '.join(known)}")
@@ -280,10 +288,11 @@ def _method_entry(entry: Any) -> Any:
         raise ValueError(f"method {name} has values {values!r}: a list of numbers is expected")
     if targets is not None and not method.is_constrained:
         raise ValueError(f"method {name} constrains no function class: targets does not apply")
-    unknown = sorted(set(settings) - set(method.keywords))
+    unknown = sorted(set(settings) - set(known_settings(name)))
     if unknown:
-        known = ["points", "values", "targets", *method.keywords]
+        known = ["points", "values", "targets", *known_settings(name)]
         raise ValueError(f"method {name} has no setting {unknown[0]!r}: known are {', '.join(known)}")
+    check(name, settings)
     if method.parameter is not None and points is None and values is None:
         points = DEFAULT_POINTS
     return {

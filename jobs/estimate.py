@@ -15,8 +15,17 @@ from jobs.units import Unit
 
 # Seconds of one core: a text of twenty words through the sentence encoder, a unit of each stage.
 SECONDS_PER_TEXT = 0.005
-SECONDS_PER_UNIT = {"catalogue": 0.1, "queries": 1.0, "embed": 0.1, "prefilter": 0.2, "pool": 0.1, "solve": 0.3}
-SECONDS_PER_POINT = {"top_k": 0.02, "mmr": 0.15}
+SECONDS_PER_UNIT = {
+    "catalogue": 0.1,
+    "queries": 1.0,
+    "texts": 2.0,
+    "embed": 0.1,
+    "information": 2.0,
+    "prefilter": 0.2,
+    "pool": 0.1,
+    "solve": 0.3,
+}
+SECONDS_PER_POINT = {"top_k": 0.02, "mmr": 0.1}
 SECONDS_PER_POINT_OTHERWISE = 0.05
 # Seconds until Ray and its workers run and encoders are loaded.
 SECONDS_TO_START = 25.0

@@ -12,18 +12,24 @@ from jobs import datasets
 from jobs.config import Audit, PrecomputedEncoder
 from jobs.datasets import Catalogue
 from jobs.errors import UsageError
-from jobs.queries import Query, query_vectors, read_queries
+from jobs.method_settings import MADE_FROM
+from jobs.queries import Query, query_vectors, read_phrases, read_queries
 from mprlib import registry
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inputs:
-    """Catalogues of the data sets and of reference data sets by name, queries, vectors if given."""
+    """Catalogues of the data sets and of reference data sets by name, queries, vectors if given.
+
+    texts: those that the methods are told of and the encoder must embed, by the method's place in
+    the configuration.
+    """
 
     catalogues: Mapping[str, Catalogue]
     references: Mapping[str, Catalogue]
     queries: list[Query]
     query_vectors: pa.Table | None
+    texts: Mapping[int, list[str]]
 
 
 def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
@@ -61,14 +67,39 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         )
     if column is None and vectors is not None:
         raise UsageError(f"queries.vectors goes with encoder precomputed, not with {encoder.kind}")
-    return Inputs(catalogues=catalogues, references=references, queries=queries, query_vectors=vectors)
+    return Inputs(
+        catalogues=catalogues,
+        references=references,
+        queries=queries,
+        query_vectors=vectors,
+        texts=_method_texts(settings, folder),
+    )
 
 
 def needs_embeddings(settings: Audit) -> bool:
     """Whether a pool must carry its items' vectors."""
-    return any(registry.METHODS[entry.name].needs_embeddings for entry in settings.methods) or any(
-        entry.over == "embedding" for entry in settings.function_classes
-    )
+    return any(
+        registry.METHODS[entry.name].needs_embeddings or "prompts" in entry.extras for entry in settings.methods
+    ) or any(entry.over == "embedding" for entry in settings.function_classes)
+
+
+def _method_texts(settings: Audit, folder: Path) -> dict[int, list[str]]:
+    """Phrases of `paths` and prompts of `pbm`.
+
+    Raises:  UsageError where nothing can embed them.
+    """
+    texts: dict[int, list[str]] = {}
+    for place, entry in enumerate(settings.methods):
+        if "subspace" in MADE_FROM.get(entry.name, {}):
+            texts[place] = read_phrases(entry.extras.get("phrases"), folder)
+        elif "prompts" in entry.extras:
+            texts[place] = list(entry.extras["prompts"])
+        if place in texts and isinstance(settings.encoder, PrecomputedEncoder) and settings.encoder.text is None:
+            raise UsageError(
+                f"method {entry.name} has texts to embed, which encoder precomputed cannot: give encoder.text with "
+                "the model that made the vectors"
+            )
+    return texts
 
 
 def _check_references(settings: Audit, references: Mapping[str, Catalogue], needs_text: bool) -> None:

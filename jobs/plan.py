@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.config import Audit, ClassEntry, Dataset, MethodEntry, PrecomputedEncoder, Reference
+from jobs.config import Audit, ClassEntry, Dataset, PrecomputedEncoder, Reference
 from jobs.datasets import Catalogue
 from jobs.errors import UsageError
 from jobs.inputs import Inputs, needs_embeddings
+from jobs.method_units import MethodUnits, method_spec, method_units
 from jobs.queries import Query
 from jobs.units import Unit, digest, unit
 from mprlib import InputError, registry
@@ -56,10 +57,16 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         if source[0] == "dataset" or _is_query_conditioned(settings, source[1])
     }
     solve: list[Unit] = []
+    extra: list[MethodUnits] = []
     notes: list[str] = []
     for block in settings.dataset:
         catalogue, source = inputs.catalogues[block.name], catalogue_units["dataset", block.name]
         search = searches["dataset", block.name]
+        reads = {
+            place: method_units(settings, entry, inputs.texts.get(place), source, list(catalogue.levels), search.shards)
+            for place, entry in enumerate(settings.methods)
+        }
+        extra += reads.values()
         for reference in settings.reference:
             people = inputs.references.get(reference.name, catalogue)
             levels, remarks = _levels(catalogue, reference, people)
@@ -67,18 +74,22 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
             for query in inputs.queries:
                 whom = _reference_spec(reference, query, source, search, catalogue_units, searches)
                 for k in settings.k:
-                    for method, target in _method_targets(settings):
-                        solve.append(_solve_unit(settings, block, whom, levels, search, query, k, method, target))
+                    for place, target in _method_targets(settings):
+                        solve.append(
+                            _solve_unit(settings, block, whom, levels, search, query, k, place, target, reads[place], queries)
+                        )
     stages = {
         "catalogue": list(catalogue_units.values()),
         "queries": [queries],
+        "texts": [units.texts for units in extra if units.texts is not None],
         "embed": [unit for search in searches.values() for unit in search.shards],
+        "information": [unit for units in extra for unit in units.information],
         "prefilter": [unit for search in searches.values() for unit in search.parts],
         "pool": [unit for search in searches.values() for unit in search.pools.values()],
         "solve": solve,
     }
     # Two blocks may ask for the same content: it is one unit.
-    distinct = {stage: list({unit.key: unit for unit in units}.values()) for stage, units in stages.items()}
+    distinct = {stage: list({unit.key: unit for unit in units}.values()) for stage, units in stages.items() if units}
     return Plan(stages=distinct, catalogues=catalogues, notes=tuple(dict.fromkeys(notes)))
 
 
@@ -266,15 +277,15 @@ def _stated_levels(catalogue: Catalogue, reference: Reference) -> dict[str, list
     return found
 
 
-def _method_targets(settings: Audit) -> Iterator[tuple[MethodEntry, ClassEntry | None]]:
-    """Each method once, or once for each class that it is to constrain."""
-    for entry in settings.methods:
+def _method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
+    """Each method's place once, or once for each class that it is to constrain."""
+    for place, entry in enumerate(settings.methods):
         if not registry.METHODS[entry.name].is_constrained:
-            yield entry, None
+            yield place, None
             continue
         for target in settings.function_classes:
             if entry.targets is None or target.display in entry.targets:
-                yield entry, target
+                yield place, target
 
 
 def _solve_unit(
@@ -285,10 +296,12 @@ def _solve_unit(
     search: _Search,
     query: Query,
     k: int,
-    method: MethodEntry,
+    place: int,
     target: ClassEntry | None,
+    reads: MethodUnits,
+    queries: Unit,
 ) -> Unit:
-    pool = search.pools[query]
+    method, pool = settings.methods[place], search.pools[query]
     sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
     vectors = [shard.key for shard in search.shards] if sees_vectors else []
     spec = {
@@ -301,14 +314,22 @@ def _solve_unit(
         "query": query.text,
         "prompt": query.prompt,
         "k": k,
-        "method": method.model_dump(mode="json"),
+        "method": method_spec(method),
         "target": target.model_dump(mode="json") if target else None,
         "function_classes": [entry.model_dump(mode="json") for entry in settings.function_classes],
         "group_attributes": settings.report.group_attributes,
         "seed": settings.seed,
+        **reads.keys,
     }
     aimed = f" for {target.display}" if target else ""
     needs = [pool.spec["catalogue"], pool.key, *vectors, *(reference[key] for key in ("people", "pool") if key in reference)]
-    return unit(
-        "solve", f"{block.name}: {query.text}: {method.name}{aimed}", spec, needs=tuple(dict.fromkeys(needs))
+    named = unit("solve", f"{block.name}: {query.text}: {method.name}{aimed}", spec)
+    # As for a pool: the query's vector follows from encoder and prompt, whatever else is asked beside it.
+    vector = {"queries": queries.key} if registry.METHODS[method.name].needs_query else {}
+    return Unit(
+        stage="solve",
+        key=named.key,
+        title=named.title,
+        spec=spec | vector,
+        needs=tuple(dict.fromkeys([*needs, *reads.needs, *vector.values()])),
     )

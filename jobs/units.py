@@ -12,7 +12,9 @@ from typing import Any
 STAGE_VERSIONS = {
     "catalogue": 1,
     "queries": 1,
+    "texts": 1,
     "embed": 1,
+    "information": 1,
     "prefilter": 1,
     "pool": 1,
     "solve": 1,

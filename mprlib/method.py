@@ -27,7 +27,7 @@ class Method:
     sweep: sweep(problem, oracle, values, **extras) -> one Selection a value, in the order given.
     grid: grid(problem, oracle, points) -> the paper's values for that many points.
     is_constrained: the method bounds the MPR of the oracle's class (it has a target class).
-    needs_embeddings: it reads problem.embeddings.
+    needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Method:
     grid: Grid | None = None
     is_constrained: bool = False
     needs_embeddings: bool = False
+    needs_query: bool = False
 
     @property
     def keywords(self) -> tuple[str, ...]:

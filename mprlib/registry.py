@@ -6,7 +6,7 @@ import dataclasses
 from difflib import get_close_matches
 from typing import Any
 
-from mprlib.baselines import mmr, top_k
+from mprlib.baselines import apportionment, clip_clip, dpp, fair_top_k, mmr, paths, pbm, top_k
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.classifier import Classifier
@@ -42,6 +42,44 @@ METHODS: dict[str, Method] = {
         parameter="lambda",
         grid=mmr.grid,
         needs_embeddings=True,
+    ),
+    "pbm": Method(
+        name="pbm",
+        summary="blocks of one item of each class or a neutral item, the best single one with probability eps",
+        sweep=pbm.sweep,
+        parameter="eps",
+        grid=pbm.grid,
+    ),
+    "clip_clip": Method(
+        name="clip_clip",
+        summary="similarity without the embedding columns that tell most about the labels",
+        sweep=clip_clip.sweep,
+        parameter="columns dropped",
+        grid=clip_clip.grid,
+        needs_embeddings=True,
+        needs_query=True,
+    ),
+    "paths": Method(
+        name="paths",
+        summary="similarity against the distance to the nearest chosen item, in the span of describing phrases",
+        sweep=paths.sweep,
+        needs_embeddings=True,
+    ),
+    "apportionment": Method(
+        name="apportionment",
+        summary="the most similar items with whole seats for every level of every attribute",
+        sweep=apportionment.sweep,
+    ),
+    "dpp": Method(
+        name="dpp",
+        summary="determinantal point process: relevance and the volume that the items span, by greedy MAP",
+        sweep=dpp.sweep,
+        needs_embeddings=True,
+    ),
+    "fair_top_k": Method(
+        name="fair_top_k",
+        summary="top-k with at least as many items of one protected group as a fair lottery would show",
+        sweep=fair_top_k.sweep,
     ),
     "mopr": Method(
         name="mopr",

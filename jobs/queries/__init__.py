@@ -1,4 +1,4 @@
-"""What is asked: queries from a list, a file or a table of vectors, and their prompts."""
+"""What is asked: queries from a list, a file or a table of vectors, their prompts; and lists of phrases."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow.parquet
 from jobs.config import Queries
 from jobs.errors import UsageError
 
+SHIPPED_PHRASES = Path(__file__).parent / "phrases.txt"
 VOWELS = tuple("aeiou")
 # Spelled with one kind of letter, spoken with the other.
 SPOKEN_AS_VOWEL = ("heir", "honor", "honour", "hour", "mri ", "x-ray", "fbi ", "nba ", "nfl ", "hr ")
@@ -50,12 +51,7 @@ def read_queries(block: Queries, folder: Path, limit: int | None = None) -> list
         texts, where = list(block.list), "queries.list"
     elif block.file is not None:
         path = folder / block.file
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"queries.file {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
-        texts = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-        where = f"queries.file {path}"
+        texts, where = _lines(path, "queries.file"), f"queries.file {path}"
     else:
         texts, where = query_vectors(block, folder)["query"].to_pylist(), f"queries.vectors {block.vectors}"
     if not texts:
@@ -67,6 +63,27 @@ def read_queries(block: Queries, folder: Path, limit: int | None = None) -> list
     if repeated is not None:
         raise UsageError(f"{where}: query {repeated!r} stands twice")
     return [Query(text=text, prompt=_prompt(block.prompt, text)) for text in texts[:limit]]
+
+
+def read_phrases(file: str | None, folder: Path) -> list[str]:
+    """Phrases of a text file, one a line; without a file, the list that comes with the job.
+
+    Raises:  UsageError for a file that cannot be read or has no phrases.
+    """
+    path = SHIPPED_PHRASES if file is None else folder / file
+    phrases = _lines(path, "phrases")
+    if not phrases:
+        raise UsageError(f"phrases {path} is empty: at least one phrase is expected")
+    return list(dict.fromkeys(phrases))
+
+
+def _lines(path: Path, setting: str) -> list[str]:
+    """Lines that hold something, comments left out."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{setting} {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def query_vectors(block: Queries, folder: Path) -> pa.Table:

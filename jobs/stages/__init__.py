@@ -11,15 +11,17 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.encoders import Encoder
-from jobs.stages.embed import embed, embed_queries
+from jobs.stages.embed import embed, embed_queries, embed_texts
+from jobs.stages.information import information
 from jobs.stages.prefilter import pool, prefilter
 from jobs.stages.solve import solve
 from jobs.store import Receipt, Store, failure_file, receipt_file, unit_file
 from jobs.units import Unit
 
 # Stages that need an encoder get it third; `catalogue` is what the driver has read itself.
-ENCODING = {"embed": embed, "queries": embed_queries}
+ENCODING = {"embed": embed, "queries": embed_queries, "texts": embed_texts}
 STAGES: dict[str, Callable[[Mapping[str, Any], Store], dict[str, pa.Table]]] = {
+    "information": information,
     "prefilter": prefilter,
     "pool": pool,
     "solve": solve,

@@ -33,6 +33,11 @@ def embed_queries(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> di
     return {"vectors": query_table(spec["prompts"], encoder.encode(list(spec["prompts"])))}
 
 
+def embed_texts(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> dict[str, pa.Table]:
+    """Vectors of the texts that a method is told of, one a row, in their order."""
+    return {"vectors": pa.table({"text": pa.array(spec["texts"]), "vector": to_column(encoder.encode(list(spec["texts"])))})}
+
+
 def query_table(prompts: list[str], vectors: np.ndarray) -> pa.Table:
     """What the queries stage writes."""
     return pa.table({"prompt": pa.array(prompts, pa.string()), "vector": to_column(vectors)})

@@ -13,6 +13,7 @@ import mprlib
 from jobs.config import ClassEntry, MethodEntry
 from jobs.datasets.catalogue import attribute_columns
 from jobs.schema import GROUPS, RESULTS
+from jobs.stages.extras import method_extras
 from jobs.stages.reference import read_reference
 from jobs.stages.vectors import read_vectors, to_matrix
 from jobs.store import Store, unit_file
@@ -20,6 +21,7 @@ from mprlib import Measurement, Problem, Selection, registry
 from mprlib.cells import selection_weights
 from mprlib.encoding import Encoding
 from mprlib.function_classes.groups import Groups
+from mprlib.function_classes.linear import Linear
 from mprlib.statistics import sampling_margin
 
 
@@ -45,9 +47,9 @@ def solve(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
 def _sweep(case: _Case, entry: MethodEntry, target: ClassEntry | None) -> tuple[list[Selection], str]:
     """The method's selections over its parameter, and a remark on the values."""
     method = registry.METHODS[entry.name]
-    target = target or case.classes[0]
-    problem = case.view(target)
-    oracle = registry.function_class(target.name, **target.settings).bind(problem)
+    # A method without a target sees all labels; the oracle only measures, and rows are measured below.
+    problem = case.view(target) if target else case.problem
+    oracle = (registry.function_class(target.name, **target.settings) if target else Linear()).bind(problem)
     remark = ""
     if method.parameter is None:
         values = [None]
@@ -55,10 +57,15 @@ def _sweep(case: _Case, entry: MethodEntry, target: ClassEntry | None) -> tuple[
         values = list(entry.values)
     else:
         values = method.grid(problem, oracle, entry.points)
-    extras = dict(entry.extras)
-    if "seed" in method.keywords:
-        extras.setdefault("seed", case.spec["seed"])
-    return method.sweep(problem, oracle, values, **extras), remark
+    return method.sweep(problem, oracle, values, **case.extras(entry)), remark
+
+
+def _query_vector(spec: Mapping[str, Any], store: Store) -> np.ndarray | None:
+    """The prompt's vector, for methods that read it."""
+    if "queries" not in spec:
+        return None
+    table = store.read_table(unit_file("queries", spec["queries"], "vectors"))
+    return to_matrix(table["vector"])[table["prompt"].to_pylist().index(spec["prompt"])]
 
 
 class _Case:
@@ -79,6 +86,7 @@ class _Case:
             k=spec["k"],
             attributes=encoding.attributes,
             embeddings=to_matrix(pool["vector"]) if "vector" in pool.column_names else None,
+            query=_query_vector(spec, store),
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=encoding.names,
             **reference.arguments(),
@@ -114,6 +122,10 @@ class _Case:
             attributes=None,
             label_names=None,
         )
+
+    def extras(self, entry: MethodEntry) -> dict[str, Any]:
+        """The method's own keywords."""
+        return method_extras(entry, self.spec, self.problem, self._store)
 
     def measure(self, entry: ClassEntry, items: np.ndarray) -> Measurement:
         """A selection's measurement; neighbours of a sweep are often the same set."""

@@ -6,6 +6,10 @@ from mprlib import FUNCTION_CLASSES, METHODS, InputError, Status
 from mprlib.registry import display_name, function_class
 
 
+# Extras without a default, for the methods that have one.
+NEEDED = {"paths": {"subspace": np.eye(4)[1:3]}}
+
+
 @pytest.fixture(scope="module")
 def problem():
     generator = np.random.default_rng(0)
@@ -25,7 +29,7 @@ def problem():
 def test_every_method_returns_k_distinct_items_best_first(problem, name):
     method = METHODS[name]
     values = [None] if method.grid is None else method.grid(problem, function_class("linear").bind(problem), 3)
-    selections = mprlib.sweep(problem, name, values)
+    selections = mprlib.sweep(problem, name, values, **NEEDED.get(name, {}))
     assert [selection.value for selection in selections] == values
     for selection in selections:
         assert selection.method == name
@@ -39,9 +43,40 @@ def test_every_method_returns_k_distinct_items_best_first(problem, name):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_same_input_gives_the_same_items(problem, name):
-    value = None if METHODS[name].parameter is None else 0.2
-    first, second = (mprlib.select(problem, name, value) for _ in range(2))
+    value = {None: None, "columns dropped": 2}.get(METHODS[name].parameter, 0.2)
+    first, second = (mprlib.select(problem, name, value, **NEEDED.get(name, {})) for _ in range(2))
     assert first.items.tolist() == second.items.tolist()
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_an_extra_without_a_default_is_named_when_it_is_missing(problem, name):
+    for argument in NEEDED[name]:
+        with pytest.raises(InputError, match=argument):
+            mprlib.select(problem, name)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_all_items_equal_and_one_class_only(name):
+    """Nothing to choose by, nobody to tell apart, k = n in the second: still k distinct items."""
+    for k in (4, 30):
+        problem = mprlib.Problem(
+            scores=np.full(30, 0.5),
+            labels=np.ones((30, 1)),
+            reference=np.ones((5, 1)),
+            k=k,
+            embeddings=np.full((30, 4), 0.5),
+            query=np.full(4, 0.25),
+        )
+        value = {None: None, "columns dropped": 2}.get(METHODS[name].parameter, 0.5)
+        selection = mprlib.select(problem, name, value, **NEEDED.get(name, {}))
+        assert np.unique(selection.items).size == k
+        assert selection.mpr == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if METHODS[name].needs_embeddings])
+def test_items_without_embeddings(name):
+    with pytest.raises(InputError, match="embeddings"):
+        mprlib.select(mprlib.Problem(scores=[1.0], labels=[[1.0]], reference=[[1.0]], k=1), name, 0.0)
 
 
 def test_unknown_names_list_the_known():

@@ -6,6 +6,7 @@ import pytest
 
 import mprlib
 from mprlib import InputError, Problem
+from mprlib.baselines.distances import DistanceColumns
 
 GOLDEN = json.loads((Path(__file__).resolve().parents[2] / "golden" / "baseline_golden.json").read_text())
 
@@ -39,6 +40,63 @@ def test_equals_the_definition_on_random_vectors():
             ]
             chosen.append(int(np.argmax(merit)))
         assert set(mprlib.select(problem_of(vectors, query, 8), "mmr", trade_off).items.tolist()) == set(chosen)
+
+
+@pytest.mark.parametrize(("spread", "combine"), [("mean", np.mean), ("nearest", np.min), ("farthest", np.max)])
+def test_equals_the_definition_at_every_step(spread, combine):
+    generator = np.random.default_rng(4)
+    vectors = generator.standard_normal((60, 6)).astype(np.float32)
+    exact = vectors.astype(float)
+    query = generator.standard_normal(6)
+    for trade_off in (0.2, 0.6, 1.0):
+        chosen = [int(np.argmax(exact @ query))]
+        while len(chosen) < 12:
+            apart = combine(np.linalg.norm(exact[:, None] - exact[chosen], axis=2), axis=1)
+            merit = (1 - trade_off) * (exact @ query) + trade_off * apart
+            merit[chosen] = -np.inf
+            chosen.append(int(np.argmax(merit)))
+        problem = problem_of(exact, query, 12)
+        for embeddings in (vectors, exact):
+            same = Problem(scores=problem.scores, labels=problem.labels, reference=problem.reference, k=12, embeddings=embeddings)
+            assert set(mprlib.select(same, "mmr", trade_off, spread=spread).items.tolist()) == set(chosen)
+
+
+def test_near_duplicates_are_told_apart_below_the_precision_of_float32():
+    """Offsets of 1e-9 from one vector: in float32 all are the same, in double precision one is farthest."""
+    base = np.random.default_rng(5).standard_normal(300)
+    offsets = 1e-9 * np.array([0.0, 3.0, 1.0, 7.0, 2.0])
+    vectors = base + offsets[:, None] * np.eye(300)[0]
+    ones = np.ones((5, 1))
+    problem = Problem(scores=[1.0, 0, 0, 0, 0], labels=ones, reference=ones, k=3, embeddings=vectors)
+    assert set(mprlib.select(problem, "mmr", 1.0).items.tolist()) == {0, 3, 1}
+    # 2 is nearest to none of {0, 3}: 3 stands at 3e-9 of 0, 2 at 2e-9.
+    assert set(mprlib.select(problem, "mmr", 1.0, spread="nearest").items.tolist()) == {0, 3, 1}
+
+
+def test_vectors_far_outside_the_range_of_float32():
+    generator = np.random.default_rng(6)
+    vectors, query = generator.standard_normal((40, 4)), np.array([1.0, 0, 0, 0])
+    plain = mprlib.select(problem_of(vectors, query, 8), "mmr", 1.0).items
+    for scale in (1e-40, 1e40):
+        scaled = mprlib.select(problem_of(vectors * scale, query, 8), "mmr", 1.0).items
+        assert set(scaled.tolist()) == set(plain.tolist())
+
+
+def test_an_unknown_spread_lists_the_known():
+    with pytest.raises(InputError, match="mean, nearest, farthest"):
+        mprlib.select(problem_of(np.eye(3), [1.0, 0.0, 0.0], 2), "mmr", 0.5, spread="median")
+
+
+def test_a_sweep_computes_few_columns_more_than_it_needs(monkeypatch):
+    """A step's columns are shared by all lambda: 20 lambda cost far less than 20 times one."""
+    generator = np.random.default_rng(7)
+    problem = problem_of(generator.standard_normal((500, 16)), generator.standard_normal(16), 20)
+    computed = []
+    compute = DistanceColumns._compute
+    monkeypatch.setattr(DistanceColumns, "_compute", lambda self, items: computed.append(items.size) or compute(self, items))
+    swept = mprlib.sweep(problem, "mmr", (np.arange(20) / 20).tolist())
+    distinct = len({item for selection in swept for item in selection.items.tolist()})
+    assert sum(computed) < 2 * distinct + 64
 
 
 def test_lambda_zero_is_top_k():

@@ -1,0 +1,63 @@
+"""A method's own keywords, made from what its configuration names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from jobs.config import MethodEntry
+from jobs.datasets.table import UNKNOWN
+from jobs.method_settings import MADE_FROM
+from jobs.stages.information import read_order
+from jobs.stages.vectors import read_vectors
+from jobs.store import Store
+from mprlib import Problem, registry
+from mprlib.baselines import group_labels
+
+
+def method_extras(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem, store: Store) -> dict[str, Any]:
+    """Keywords of the method's sweep.
+
+    spec: that of the solve unit; `texts` is the unit that embedded the method's texts,
+    `information` those that measured its columns, where it has any.
+    Raises:  ValueError for a group that no item and no reference row belongs to.
+    """
+    keywords = registry.METHODS[entry.name].keywords
+    extras = {name: value for name, value in entry.extras.items() if name in keywords}
+    if "seed" in keywords:
+        extras.setdefault("seed", spec["seed"])
+    made = MADE_FROM.get(entry.name, {})
+    if "group_labels" in made:
+        extras["group_labels"] = _group_labels(entry, spec, problem, store)
+    if "order" in made:
+        extras["order"] = read_order(spec["information"], store)
+    if "subspace" in made:
+        extras["subspace"] = read_vectors(store, "texts", spec["texts"])
+    if "protected" in made and "group" in entry.extras:
+        extras |= _protected(entry.extras["group"], extras.get("share"), problem)
+    return extras
+
+
+def _group_labels(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem, store: Store) -> np.ndarray:
+    """Classes by text where prompts are given, else by the joint level of attributes, unknown being neutral."""
+    if "texts" in spec:
+        return group_labels.zero_shot(problem.embeddings, read_vectors(store, "texts", spec["texts"]))
+    columns = [column for name in entry.extras.get("attributes", problem.attributes) for column in problem.attributes[name]]
+    names = np.array([problem.label_names[column] for column in columns])
+    levels = [
+        "neutral" if any(name.endswith(f"={UNKNOWN}") for name in names[row > 0]) else "&".join(names[row > 0])
+        for row in problem.labels[:, columns]
+    ]
+    return group_labels.from_levels(levels, neutral=("neutral",))
+
+
+def _protected(group: str, share: float | None, problem: Problem) -> dict[str, Any]:
+    """Members of the group in the pool and, unless the configuration states one, its share of the reference."""
+    if group not in problem.label_names:
+        raise ValueError(f"fair_top_k's group {group!r} is unknown: known are {', '.join(problem.label_names)}")
+    column = problem.label_names.index(group)
+    if share is None:
+        share = float(problem.reference_weights @ problem.reference[:, column])
+    return {"protected": problem.labels[:, column] > 0, "share": share}

@@ -1,0 +1,85 @@
+"""Determinantal point process: the set whose vectors, stretched by their relevance, span most.
+
+With unit vectors x_i and qualities q_i the kernel is L_ij = q_i q_j x_i . x_j, and a set is worth
+log det L of it: the sum of log q_i^2 and the log of the squared volume that the vectors span.
+Greedy MAP takes the item with the largest gain at each step, which is its residual
+q_i^2 * (squared distance of x_i to the span of the chosen). An incremental Cholesky factor keeps
+the residuals, so k items cost O(n k (d + k)) and no n x n kernel is formed.
+
+q_i = exp(weight * z_i / 2) with z the pool's standardised similarities, so that weight is free of
+the scale of the similarities: 0 is diversity alone, large values approach top-k. When the chosen
+items span the space, no item adds volume and the rest is filled by similarity.
+
+Source: Kulesza and Taskar 2012; Chen, Zhang, Zhou 2018, "Fast Greedy MAP Inference for DPP".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mprlib.baselines.ranking import best_by
+from mprlib.baselines.requirements import pool_embeddings
+from mprlib.errors import InputError
+from mprlib.function_classes.base import Oracle
+from mprlib.method import Stopwatch, selected
+from mprlib.problem import IntArray, Problem
+from mprlib.selection import Selection
+
+# A squared distance to the span below this share of the vector's own is rounding of the factor:
+# such an item repeats what is chosen.
+SMALLEST_RESIDUAL = 1e-10
+
+
+def sweep(problem: Problem, oracle: Oracle, values: Sequence[None], weight: float = 2.0) -> list[Selection]:
+    """The same k items for every value: there is no parameter but the setting `weight`.
+
+    Raises:  InputError without embeddings, or for a weight that is negative or not finite.
+    """
+    pool_embeddings(problem, "dpp")
+    if not (np.isfinite(weight) and weight >= 0):
+        raise InputError(f"dpp's weight is {weight}: a finite number of at least 0 is expected")
+    watch = Stopwatch()
+    items, filled = _greedy(problem, float(weight))
+    message = f"{filled} items add no volume and are the most similar of the rest" if filled else ""
+    seconds = watch.seconds() / len(values)
+    return [
+        selected(problem, oracle, items, method="dpp", value=value, solve_seconds=seconds, message=message)
+        for value in values
+    ]
+
+
+def _greedy(problem: Problem, weight: float) -> tuple[IntArray, int]:
+    """k items, and how many of them are filled by similarity."""
+    vectors = problem.embeddings.astype(np.float64)
+    squares = np.einsum("ij,ij->i", vectors, vectors)
+    quality = 0.5 * weight * _standardised(problem.scores)
+    factor = np.empty((problem.n, problem.k))
+    residual = squares.copy()
+    chosen: list[int] = []
+    is_free = np.ones(problem.n, dtype=bool)
+    while len(chosen) < problem.k:
+        is_new = is_free & (residual > SMALLEST_RESIDUAL * squares)
+        if not is_new.any():
+            break
+        # Logarithms, as a quality of exp(weight * z) overflows where gains do not.
+        gain = np.full(problem.n, -np.inf)
+        gain[is_new] = 2.0 * quality[is_new] + np.log(residual[is_new])
+        best = int(best_by(problem, gain, 1)[0]) if np.count_nonzero(gain == gain.max()) > 1 else int(np.argmax(gain))
+        # Qualities cancel between residuals and gains, so the factor is that of the vectors alone.
+        step = len(chosen)
+        column = vectors @ vectors[best] - factor[:, :step] @ factor[best, :step]
+        column /= np.sqrt(residual[best])
+        factor[:, step] = column
+        residual -= column**2
+        chosen.append(best)
+        is_free[best] = False
+    filled = problem.k - len(chosen)
+    rest = problem.best_first[is_free[problem.best_first]][:filled]
+    return np.concatenate([np.array(chosen, dtype=np.intp), rest]), filled
+
+
+def _standardised(scores: np.ndarray) -> np.ndarray:
+    deviation = scores.std()
+    return (scores - scores.mean()) / deviation if deviation > 0 else np.zeros_like(scores)

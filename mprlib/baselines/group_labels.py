@@ -1,0 +1,55 @@
+"""Class labels for `pbm`: from known levels, from a probe, or zero-shot from the encoder's text side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mprlib.errors import InputError
+from mprlib.problem import IntArray
+
+NEUTRAL = 0
+
+
+def from_levels(levels: Sequence[str], neutral: Collection[str] = ()) -> IntArray:
+    """Labels (n,) of levels, one an item: classes 1, 2, ... in the order of their names, 0 for the neutral ones."""
+    names = np.asarray(levels).astype(str)
+    classes, codes = np.unique(names, return_inverse=True)
+    is_neutral = np.isin(classes, list(neutral))
+    number = np.where(is_neutral, NEUTRAL, np.cumsum(~is_neutral))
+    return number[codes].astype(np.intp)
+
+
+def from_probabilities(probabilities: ArrayLike, least: float = 0.0) -> IntArray:
+    """Labels (n,) of a probe's probabilities (n, classes): the most probable class, 0 where it is below `least`.
+
+    Raises:  InputError for anything but a matrix of finite numbers.
+    """
+    matrix = _matrix("probabilities", probabilities)
+    return np.where(matrix.max(axis=1) < least, NEUTRAL, matrix.argmax(axis=1) + 1)
+
+
+def zero_shot(embeddings: ArrayLike, texts: ArrayLike) -> IntArray:
+    """Labels (n,): the text that is most similar to each item, the first text being the neutral one.
+
+    Shapes:  embeddings (n, d); texts (1 + classes, d), vectors of "a photo of a person", "a photo of
+             a woman", ... by the encoder that made the embeddings.
+    Raises:  InputError for other shapes or fewer than two texts.
+    """
+    items, prompts = _matrix("embeddings", embeddings), _matrix("texts", texts)
+    if prompts.shape[0] < 2 or prompts.shape[1] != items.shape[1]:
+        raise InputError(
+            f"texts has shape {prompts.shape}: a neutral text and at least one class, {items.shape[1]} numbers each, "
+            "are expected"
+        )
+    # Not a BLAS product: equal items must get equal labels wherever they stand.
+    return np.argmax(np.einsum("ij,kj->ik", items, prompts), axis=1)
+
+
+def _matrix(name: str, values: ArrayLike) -> np.ndarray:
+    matrix = np.asarray(values, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[1] == 0 or not np.isfinite(matrix).all():
+        raise InputError(f"{name} has shape {matrix.shape}: rows of finite numbers are expected")
+    return matrix

@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+from mprlib.baselines.distances import DistanceColumns
+from scipy.spatial.distance import cdist
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
+@pytest.mark.parametrize("count", [1, 3, 20])
+def test_the_stated_error_holds_also_for_near_duplicates(scale, count):
+    generator = np.random.default_rng(0)
+    vectors = generator.standard_normal((200, 64))
+    vectors[:50] = vectors[0] + 10.0 ** -generator.uniform(0, 9, 50)[:, None] * vectors[:50]
+    vectors *= scale
+    distances = DistanceColumns(vectors)
+    items = np.arange(count) * 9
+    columns = distances.columns(items)
+    exact = cdist(vectors[items], vectors)
+    assert (np.abs(columns - exact) <= distances.errors(columns)).all()
+    assert np.allclose(distances.exact(np.arange(200), items).T, exact, rtol=1e-14, atol=0)
+
+
+def test_columns_are_kept_up_to_the_capacity(monkeypatch):
+    monkeypatch.setattr("mprlib.baselines.distances.LARGEST_CACHE_BYTES", 3 * 4 * 50)
+    vectors = np.random.default_rng(1).standard_normal((50, 8)).astype(np.float32)
+    distances = DistanceColumns(vectors)
+    distances.prepare(np.arange(5))
+    assert [item in distances for item in range(5)] == [True, True, True, False, False]
+    assert np.allclose(distances.columns(np.arange(5)), cdist(vectors[:5], vectors), atol=1e-2)
