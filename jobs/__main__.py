@@ -1,7 +1,5 @@
 """`python -m jobs`."""
 
-import sys
+from jobs.cli import entry
 
-from jobs.cli import main
-
-sys.exit(main())
+entry()

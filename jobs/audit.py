@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,19 +17,17 @@ from jobs.config import Audit, PrecomputedEncoder
 from jobs.config_file import ConfigFile
 from jobs.errors import UsageError
 from jobs.inputs import Inputs
-from jobs.manifest import manifest_of, results_are_current
+from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current
 from jobs.plan import Plan
 from jobs.progress import Reporter
 from jobs.stages.publish import publish
 from jobs.stages import ENCODING, Outcome, commit
 from jobs.stages.collect import collect
 from jobs.stages.embed import query_table
-from jobs.store import Receipt, Store, valid_receipt
+from jobs.store import Receipt, Store, receipt_file, valid_receipt
 from jobs.units import Unit
 
-SUCCESS = "_SUCCESS"
 PLAN = "plan.json"
-MANIFEST = "manifest.json"
 
 
 @dataclass(slots=True)
@@ -101,40 +99,55 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
     started = time.monotonic()
     settings = config.settings
     inputs, plan = prepare(config, limit)
+    for note in plan.notes:
+        reporter.say(note)
     store = Store(output)
     progress = Progress(done=finished(plan, store))
-    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
-    is_current = len(progress.done) == len(plan.units) and results_are_current(store, plan, settings)
-    if not is_current:
-        store.delete(SUCCESS)
-        store.write_json(PLAN, [{"stage": unit.stage, "unit": unit.key, "title": unit.title} for unit in plan.units])
-        _compute(settings, inputs, plan, store, progress, reporter)
-    failures = [
-        {"unit": unit.key, "stage": unit.stage, "title": unit.title, "message": progress.failed[unit.key]}
-        for unit in plan.units
-        if unit.key in progress.failed
-    ]
-    if is_current:
+    if len(progress.done) == len(plan.units) and results_are_current(store, plan, settings):
         run_id = store.read_json(MANIFEST)["run_id"]
-    else:
+        return _summary(store, plan, progress, run_id, started)
+    store.prepare()
+    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
+    store.delete(SUCCESS)
+    store.write_json(PLAN, [{"stage": unit.stage, "unit": unit.key, "title": unit.title} for unit in plan.units])
+    _say_damaged(store, plan, progress, reporter)
+    _compute(settings, inputs, plan, store, progress, reporter)
+    summary = _summary(store, plan, progress, run_id, started)
+    solved = [unit for unit in plan.stages["solve"] if unit.key in progress.done]
+    # Where nothing was solved, the tables and the report of an earlier run stay as they are.
+    if solved:
         reporter.say("collecting results")
-        solved = [unit for unit in plan.stages["solve"] if unit.key in progress.done]
-        rows = collect(store, solved, run_id)
-        manifest = manifest_of(run_id, settings, inputs, plan, progress.done, progress.counts(), failures, rows)
+        files = collect(store, solved, run_id)
+        manifest = manifest_of(run_id, settings, inputs, plan, progress.done, summary.counts, summary.failures, files)
         store.write_json(MANIFEST, manifest)
-        if solved:
-            reporter.say("writing the report")
-            publish(store)
-        if not failures:
+        reporter.say("writing the report")
+        publish(store)
+        if not summary.failures:
             store.write(SUCCESS, b"")
+    return replace(summary, seconds=time.monotonic() - started)
+
+
+def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started: float) -> RunSummary:
+    is_any_solved = any(unit.key in progress.done for unit in plan.stages["solve"])
     return RunSummary(
         run_id=run_id,
         output=store.root,
-        report=store.path("report/index.html") if any(unit.key in progress.done for unit in plan.stages["solve"]) else None,
+        report=store.path(PAGE) if is_any_solved else None,
         counts=progress.counts(),
-        failures=failures,
+        failures=[
+            {"unit": unit.key, "stage": unit.stage, "title": unit.title, "message": progress.failed[unit.key]}
+            for unit in plan.units
+            if unit.key in progress.failed
+        ],
         seconds=time.monotonic() - started,
     )
+
+
+def _say_damaged(store: Store, plan: Plan, progress: Progress, reporter: Reporter) -> None:
+    """Name the units that were done once and whose files no longer hold what was written."""
+    for unit in plan.units:
+        if unit.key not in progress.done and store.exists(receipt_file(unit.stage, unit.key)):
+            reporter.say(f"damaged, computed again: {unit.stage} {unit.title}")
 
 
 def _compute(
@@ -154,14 +167,28 @@ def _compute(
 
     reporter.say("starting Ray")
     with Cluster(settings.runtime) as cluster:
-        for stage, units in plan.stages.items():
-            waiting = [unit for unit in units if unit.key not in progress.done]
-            runnable = [unit for unit in waiting if all(key in progress.done for key in unit.needs)]
-            progress.skipped |= {unit.key for unit in waiting} - {unit.key for unit in runnable}
-            reporter.start(stage, len(units), len(units) - len(waiting))
-            for unit, outcome in _outcomes(cluster, settings, stage, runnable, store.root):
+        for stages in _rounds(plan):
+            runnable: list[Unit] = []
+            for stage in stages:
+                waiting = [unit for unit in plan.stages[stage] if unit.key not in progress.done]
+                able = [unit for unit in waiting if all(key in progress.done for key in unit.needs)]
+                progress.skipped |= {unit.key for unit in waiting} - {unit.key for unit in able}
+                reporter.start(stage, len(plan.stages[stage]), len(plan.stages[stage]) - len(waiting))
+                runnable += able
+            for unit, outcome in _outcomes(cluster, settings, runnable, store.root):
                 _note(progress, unit, outcome, reporter)
-                reporter.advance(stage)
+                reporter.advance(unit.stage)
+
+
+def _rounds(plan: Plan) -> list[list[str]]:
+    """Stages in order; those that need an encoder together, so that its weights are loaded once."""
+    rounds: list[list[str]] = []
+    for stage in plan.stages:
+        if stage in ENCODING and rounds and rounds[-1][0] in ENCODING:
+            rounds[-1].append(stage)
+        else:
+            rounds.append([stage])
+    return rounds
 
 
 def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | None:
@@ -175,15 +202,19 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     return None
 
 
-def _outcomes(cluster: Any, settings: Audit, stage: str, units: Sequence[Unit], root: str) -> Iterator[tuple[Unit, Outcome]]:
-    if not units:
-        return iter(())
-    if stage not in ENCODING:
-        return cluster.run_tasks(units, root)
+def _outcomes(cluster: Any, settings: Audit, units: Sequence[Unit], root: str) -> Iterator[tuple[Unit, Outcome]]:
+    """Outcomes of units that need nothing of each other."""
+    yield from cluster.run_tasks([unit for unit in units if unit.stage not in ENCODING], root)
     encoder = settings.encoder
-    if isinstance(encoder, PrecomputedEncoder):
-        encoder = encoder.text if stage in ("queries", "texts") else None
-    return cluster.run_on_encoders(units, root, encoder.model_dump(mode="json") if encoder else None)
+    if not isinstance(encoder, PrecomputedEncoder):
+        encoding = [unit for unit in units if unit.stage in ENCODING]
+        yield from cluster.run_on_encoders(encoding, root, encoder.model_dump(mode="json"))
+        return
+    # Items have their vectors; only texts (queries, phrases) go through a model.
+    yield from cluster.run_on_encoders([unit for unit in units if unit.stage == "embed"], root, None)
+    if encoder.text is not None:
+        texts = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
+        yield from cluster.run_on_encoders(texts, root, encoder.text.model_dump(mode="json"))
 
 
 def _note(progress: Progress, unit: Unit, outcome: Outcome, reporter: Reporter) -> None:

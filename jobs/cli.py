@@ -7,21 +7,24 @@ Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on stan
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import signal
 import sys
 import traceback
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
+import pyarrow as pa
 import typer
 from rich.console import Console
 
 from jobs import audit
 from jobs.config_file import read_config
-from jobs.errors import RunFailure, UsageError
+from jobs.errors import UsageError
 from jobs.estimate import estimate
+from jobs.manifest import PAGE
 from jobs.progress import Bars, Lines, Silent
 from jobs import report as audit_report
 from jobs.stages.publish import publish
@@ -100,9 +103,22 @@ def report(folder: Folder, as_json: AsJson = False) -> int:
         written = publish(store)
     except FileNotFoundError as error:
         raise UsageError(str(error)) from None
-    page = store.path("report/index.html")
+    except (OSError, pa.ArrowException) as error:
+        raise UsageError(f"{folder}: the tables cannot be read, run the audit again to repair them: {error}") from None
+    page = store.path(PAGE)
     print(json.dumps({"report": page, "files": written}, ensure_ascii=False) if as_json else f"report: {page}")
     return 0
+
+
+def entry() -> NoReturn:
+    """The console script: `main`, then the end of the process."""
+    code = main()
+    if code == INTERRUPTED:
+        # Ray's exit hooks wait for processes that the same signal may have killed.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -123,9 +139,6 @@ def main(arguments: list[str] | None = None) -> int:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         print(f"mpr-audit: {' '.join(message.split())}", file=sys.stderr)
         return USAGE
-    except RunFailure as error:
-        print(f"mpr-audit: {error}", file=sys.stderr)
-        return FAILED
     except Exception as error:  # noqa: BLE001 - the last place that can tell the user
         traceback.print_exc()
         print(f"mpr-audit: failed: {type(error).__name__}: {error}", file=sys.stderr)

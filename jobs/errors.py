@@ -3,7 +3,3 @@
 
 class UsageError(Exception):
     """Bad usage, configuration or input data: exit code 2, nothing was computed."""
-
-
-class RunFailure(Exception):
-    """The job itself cannot go on: exit code 1."""

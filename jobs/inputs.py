@@ -51,7 +51,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         for k in settings.k:
             pool = min(catalogue.size, settings.prefilter.top)
             if k > pool:
-                limited = "dataset {} has {} items".format(catalogue.name, catalogue.size)
+                limited = f"dataset {catalogue.name} has {catalogue.size} items"
                 if settings.prefilter.top < catalogue.size:
                     limited = f"prefilter.top is {settings.prefilter.top}"
                 raise UsageError(f"k is {k}, but {limited}: k must not be larger")
@@ -60,6 +60,13 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     _check_references(settings, references, needs_text=column is None)
     queries = read_queries(settings.queries, folder, limit)
     vectors = query_vectors(settings.queries, folder) if settings.queries.vectors else None
+    for catalogue in catalogues.values() if vectors is not None and column is not None else ():
+        width, asked = catalogue.items["vector"].type.list_size, len(vectors["vector"][0])
+        if width != asked:
+            raise UsageError(
+                f"queries.vectors {settings.queries.vectors}: vectors have {asked} numbers, "
+                f"those of dataset {catalogue.name} have {width}"
+            )
     if column is not None and vectors is None and encoder.text is None:
         raise UsageError(
             "encoder precomputed cannot embed query texts: give queries.vectors, or encoder.text with the model "

@@ -11,9 +11,12 @@ from typing import Any
 from jobs.config import Audit
 from jobs.inputs import Inputs
 from jobs.plan import Plan
-from jobs.store import Receipt, Store
+from jobs.store import FileReceipt, Receipt, Store
 from jobs.units import digest
 
+MANIFEST = "manifest.json"
+SUCCESS = "_SUCCESS"
+PAGE = "report/index.html"
 PACKAGES = (
     "mprlib",
     "numpy",
@@ -38,16 +41,17 @@ def manifest_of(
     done: Mapping[str, Receipt],
     counts: Mapping[str, int],
     failures: list[dict[str, str]],
-    rows: Mapping[str, int],
+    files: Mapping[str, FileReceipt],
 ) -> dict[str, Any]:
-    """The content of manifest.json."""
+    """The content of manifest.json. files: the collected tables."""
     catalogues = [*inputs.catalogues.values(), *inputs.references.values()]
     return {
         "run_id": run_id,
         "name": settings.name,
         "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
         "seed": settings.seed,
-        "results": _identity(plan, settings) | {"rows": dict(rows)},
+        "results": _identity(plan, settings),
+        "files": {name: {"rows": file.rows, "bytes": file.bytes, "sha256": file.sha256} for name, file in files.items()},
         "settings": settings.model_dump(mode="json"),
         "data": [
             {
@@ -73,10 +77,12 @@ def manifest_of(
 
 def results_are_current(store: Store, plan: Plan, settings: Audit) -> bool:
     """Whether the collected tables and the report are those of this plan, whole."""
-    if not (store.exists("_SUCCESS") and store.exists("report/index.html") and store.list("results")):
+    manifest = store.read_json(MANIFEST)
+    if not (store.exists(SUCCESS) and isinstance(manifest, dict) and PAGE in manifest.get("files", {})):
         return False
-    results = (store.read_json("manifest.json") or {}).get("results", {})
-    return {key: results.get(key) for key in ("units", "report", "version")} == _identity(plan, settings)
+    if manifest.get("results") != _identity(plan, settings):
+        return False
+    return all(store.holds(name, file["bytes"], file["sha256"]) for name, file in manifest["files"].items())
 
 
 def _identity(plan: Plan, settings: Audit) -> dict[str, Any]:

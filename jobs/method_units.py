@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.config import Audit, MethodEntry, PrecomputedEncoder
+from jobs.config import Audit, PrecomputedEncoder
+from jobs.entries import MethodEntry
 from jobs.method_settings import MADE_FROM
 from jobs.units import Unit, unit
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.config import Audit, ClassEntry, Dataset, PrecomputedEncoder, Reference
+import numpy as np
+
+from jobs.config import Audit, Dataset, PrecomputedEncoder, Reference
 from jobs.datasets import Catalogue
-from jobs.errors import UsageError
+from jobs.entries import ClassEntry
 from jobs.inputs import Inputs, needs_embeddings
 from jobs.method_units import MethodUnits, method_spec, method_units
 from jobs.queries import Query
+from jobs.reference_levels import shared_levels
+from jobs.stages.vectors import to_matrix
 from jobs.units import Unit, digest, unit
-from mprlib import InputError, registry
-from mprlib.encoding import Encoding
-from mprlib.reference import target_shares
+from mprlib import registry
 
+# Unit vectors that were stored as float16 are this far from length 1.
+UNIT_LENGTH_TOLERANCE = 2e-3
 # Settings of a data set that name or place it without changing its items.
 _NAMING = {"name", "path"}
 
@@ -69,7 +73,7 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         extra += reads.values()
         for reference in settings.reference:
             people = inputs.references.get(reference.name, catalogue)
-            levels, remarks = _levels(catalogue, reference, people)
+            levels, remarks = shared_levels(catalogue, reference, people)
             notes += remarks
             for query in inputs.queries:
                 whom = _reference_spec(reference, query, source, search, catalogue_units, searches)
@@ -90,7 +94,20 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
     }
     # Two blocks may ask for the same content: it is one unit.
     distinct = {stage: list({unit.key: unit for unit in units}.values()) for stage, units in stages.items() if units}
+    notes += _length_notes(catalogues.values())
     return Plan(stages=distinct, catalogues=catalogues, notes=tuple(dict.fromkeys(notes)))
+
+
+def _length_notes(catalogues: Iterable[Catalogue]) -> Iterator[str]:
+    """Vectors are used as given; where they are no unit vectors, scores are no cosines."""
+    for catalogue in catalogues:
+        if "vector" in catalogue.items.column_names:
+            lengths = np.linalg.norm(to_matrix(catalogue.items["vector"]), axis=1)
+            if np.abs(lengths - 1).max() > UNIT_LENGTH_TOLERANCE:
+                yield (
+                    f"dataset {catalogue.name}: vectors have lengths from {lengths.min():.3g} to {lengths.max():.3g} "
+                    "and are used as given: scores are inner products, not cosines"
+                )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -229,54 +246,6 @@ def _pool_unit(
     )
 
 
-def _levels(catalogue: Catalogue, reference: Reference, people: Catalogue) -> tuple[dict[str, list[str]], list[str]]:
-    """Levels of both sides, the data set's order first, and a remark on each one-sided level.
-
-    Raises:  UsageError for shares of an attribute that the data set lacks, or that contradict
-             each other.
-    """
-    stated = _stated_levels(catalogue, reference)
-    levels, notes = {}, []
-    for attribute, own in catalogue.levels.items():
-        others = stated.get(attribute, own) if reference.shares is not None else people.levels[attribute]
-        levels[attribute] = [*own, *(level for level in others if level not in own)]
-        for level in levels[attribute]:
-            if (level in own) != (level in others):
-                side = f"dataset {catalogue.name}" if level in own else f"reference {reference.name}"
-                notes.append(f"attribute {attribute!r}: the value {level!r} occurs in {side} only")
-    if reference.shares is not None:
-        _check_shares(reference, levels)
-    return levels, notes
-
-
-def _check_shares(reference: Reference, levels: dict[str, list[str]]) -> None:
-    """Shares that contradict each other are found before anything is computed."""
-    try:
-        encoding = Encoding(levels={name: tuple(names) for name, names in levels.items()})
-        target_shares(encoding, reference.shares, reference.size)
-    except InputError as error:
-        raise UsageError(f"reference {reference.name}: {error}") from None
-
-
-def _stated_levels(catalogue: Catalogue, reference: Reference) -> dict[str, list[str]]:
-    """Levels that a reference's shares name, by attribute; joint shares name one of each."""
-    found: dict[str, list[str]] = {}
-    for attributes, shares in (reference.shares or {}).items():
-        names = [name.strip() for name in attributes.split("&")]
-        for name in names:
-            if name not in catalogue.levels:
-                raise UsageError(
-                    f"reference {reference.name}: shares names the attribute {name!r}; "
-                    f"dataset {catalogue.name} has {', '.join(catalogue.levels)}"
-                )
-        for group in shares:
-            parts = [part.strip() for part in group.split("&")] if len(names) > 1 else [group]
-            for name, level in zip(names, parts):
-                if level not in found.setdefault(name, []):
-                    found[name].append(level)
-    return found
-
-
 def _method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
     """Each method's place once, or once for each class that it is to constrain."""
     for place, entry in enumerate(settings.methods):
@@ -284,7 +253,8 @@ def _method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
             yield place, None
             continue
         for target in settings.function_classes:
-            if entry.targets is None or target.display in entry.targets:
+            is_possible = registry.METHODS[entry.name].takes(target.name)
+            if target.display in entry.targets if entry.targets is not None else is_possible:
                 yield place, target
 
 
@@ -323,7 +293,9 @@ def _solve_unit(
     }
     aimed = f" for {target.display}" if target else ""
     needs = [pool.spec["catalogue"], pool.key, *vectors, *(reference[key] for key in ("people", "pool") if key in reference)]
-    named = unit("solve", f"{block.name}: {query.text}: {method.name}{aimed}", spec)
+    where = [block.name, *([reference["name"]] if len(settings.reference) > 1 else []), query.text]
+    where += [f"k = {k}"] if len(settings.k) > 1 else []
+    named = unit("solve", ": ".join([*where, f"{method.name}{aimed}"]), spec)
     # As for a pool: the query's vector follows from encoder and prompt, whatever else is asked beside it.
     vector = {"queries": queries.key} if registry.METHODS[method.name].needs_query else {}
     return Unit(

@@ -26,6 +26,8 @@ from jobs.units import Unit  # noqa: E402
 
 # Tasks in flight for each CPU: enough that none waits for the driver, few enough to plan afresh.
 TASKS_PER_CPU = 3
+# How long an interrupted run waits for Ray to stop.
+LONGEST_STOP_SECONDS = 5.0
 # Receipts travel through the object store, data does not.
 OBJECT_STORE_BYTES = 200 * 1024 * 1024
 
@@ -44,9 +46,12 @@ class _EncoderActor:
         self._encoder: encoders.Encoder | None = None
 
     def execute(self, root: str, unit: Unit) -> Outcome:
+        return execute(unit, Store(root), self._loaded)
+
+    def _loaded(self) -> encoders.Encoder | None:
         if self._encoder is None and self._settings is not None:
             self._encoder = encoders.load(self._settings)
-        return execute(unit, Store(root), self._encoder)
+        return self._encoder
 
 
 class Cluster:
@@ -79,9 +84,14 @@ class Cluster:
                 signal.signal(signal.SIGTERM, on_terminate)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._owns:
-            ray.shutdown()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if not self._owns:
+            return
+        # A signal to the whole process group has killed Ray's own processes too; waiting for them
+        # would never end.
+        stopping = threading.Thread(target=ray.shutdown, daemon=True)
+        stopping.start()
+        stopping.join(timeout=None if kind is None else LONGEST_STOP_SECONDS)
 
     @property
     def cpus(self) -> int:
@@ -96,6 +106,8 @@ class Cluster:
         self, units: Sequence[Unit], root: str, settings: dict[str, Any] | None
     ) -> Iterator[tuple[Unit, Outcome]]:
         """Outcomes of units that need an encoder, one actor a CPU, weights loaded once in each."""
+        if not units:
+            return
         actors = [_EncoderActor.remote(settings) for _ in range(min(self.cpus, len(units)))]
         try:
             yield from self._windowed(units, lambda unit, slot: actors[slot].execute.remote(root, unit), len(actors))

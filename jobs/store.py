@@ -77,6 +77,18 @@ class Store:
         except (ImportError, ValueError) as error:
             raise UsageError(f"output {root}: {error}") from None
 
+    def prepare(self) -> None:
+        """Make sure that files can be written.
+
+        Raises:  UsageError naming the root for one that is a file, or cannot be written.
+        """
+        probe = f"probe{TEMPORARY}{uuid.uuid4().hex}"
+        try:
+            self.write(probe, b"")
+            self.delete(probe)
+        except OSError as error:
+            raise UsageError(f"output {self.root} cannot be written: {error.strerror or error}") from None
+
     def path(self, name: str) -> str:
         """Full path of a name below the root."""
         return f"{self._base}/{name}"
@@ -89,13 +101,23 @@ class Store:
         """Bytes of a file."""
         return self._files.size(self.path(name))
 
+    def holds(self, name: str, size: int, sha256: str) -> bool:
+        """Whether the file has that size and content; False where it cannot be read."""
+        try:
+            return self.size(name) == size and hashlib.sha256(self.read(name)).hexdigest() == sha256
+        except OSError:
+            return False
+
     def read(self, name: str) -> bytes:
         """All bytes of a file."""
         return self._files.cat_file(self.path(name))
 
     def read_json(self, name: str) -> Any:
-        """A JSON file's content; None when there is no such file."""
-        return json.loads(self.read(name)) if self.exists(name) else None
+        """A JSON file's content; None when there is no such file, or one that was cut."""
+        try:
+            return json.loads(self.read(name)) if self.exists(name) else None
+        except ValueError:
+            return None
 
     def write(self, name: str, data: bytes) -> None:
         """Put a whole file in place, or leave what was there."""
@@ -124,7 +146,8 @@ class Store:
         if not self._files.exists(self.path(folder)):
             return []
         names = self._files.find(self.path(folder), detail=False)
-        prefix = len(self._files._strip_protocol(self._base).rstrip("/")) + 1
+        # A filesystem names files with or without its protocol and leading slash; the folder stands in all.
+        prefix = names[0].index(self._base.strip("/")) + len(self._base.strip("/")) + 1 if names else 0
         return sorted(name[prefix:] for name in names if TEMPORARY not in name)
 
     def delete(self, name: str) -> None:
@@ -172,11 +195,11 @@ def failure_file(stage: str, key: str) -> str:
 
 
 def valid_receipt(store: Store, stage: str, key: str) -> Receipt | None:
-    """The unit's receipt if it can be read and its files have the size that it states."""
+    """The unit's receipt if it can be read and its files hold the bytes that it states."""
     try:
         receipt = Receipt.from_json(store.read(receipt_file(stage, key)).decode())
         for name, file in receipt.files.items():
-            if store.size(unit_file(stage, key, name)) != file.bytes:
+            if not store.holds(unit_file(stage, key, name), file.bytes, file.sha256):
                 return None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

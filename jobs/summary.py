@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.audit import PLAN, SUCCESS, RunSummary
+from jobs.audit import PLAN, RunSummary
 from jobs.config import Audit
 from jobs.errors import UsageError
 from jobs.estimate import Estimate
 from jobs.inputs import Inputs
 from jobs.plan import Plan
+from jobs.manifest import SUCCESS
 from jobs.report import Run, headline, worst_pairs
-from jobs.store import Store, valid_receipt
+from jobs.store import Store, failure_file, valid_receipt
 
 WORST_SHOWN = 5
 
@@ -101,7 +102,7 @@ def status_of(store: Store) -> dict[str, Any]:
         if valid_receipt(store, unit["stage"], unit["unit"]) is not None:
             count["done"] += 1
             continue
-        failure = store.read_json(f"failures/{unit['stage']}/{unit['unit']}.json")
+        failure = store.read_json(failure_file(unit["stage"], unit["unit"]))
         if failure is not None:
             count["failed"] += 1
             failures.append({key: failure[key] for key in ("unit", "stage", "title", "message")})

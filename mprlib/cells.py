@@ -17,6 +17,10 @@ import numpy as np
 
 from mprlib.problem import FloatArray, IntArray, Problem
 
+# Two shares this close are equal: sums of k weights of 1/k and of m of 1/m miss 1 by as much. Equal
+# shares then have MPR 0 in every class, and can meet rho = 0.
+ROUNDING = 1e-14
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Cells:
@@ -47,7 +51,9 @@ class Cells:
 
     def differences(self, weights: FloatArray) -> FloatArray:
         """p - q (G,): what a selection shows too much of, or too little, in each cell."""
-        return self.shares(weights) - self.reference_shares
+        differences = self.shares(weights) - self.reference_shares
+        differences[np.abs(differences) <= ROUNDING] = 0.0
+        return differences
 
 
 def cells_of(problem: Problem) -> Cells:

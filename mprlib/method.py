@@ -26,6 +26,8 @@ class Method:
     parameter: the name of what a sweep varies ("rho", "lambda"), None when there is none.
     sweep: sweep(problem, oracle, values, **extras) -> one Selection a value, in the order given.
     grid: grid(problem, oracle, points) -> the paper's values for that many points.
+    limits: the parameter's smallest and largest value.
+    classes: names of the classes that a constrained method can bound; None where it takes all.
     is_constrained: the method bounds the MPR of the oracle's class (it has a target class).
     needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query.
     """
@@ -35,9 +37,15 @@ class Method:
     sweep: Sweep
     parameter: str | None = None
     grid: Grid | None = None
+    limits: tuple[float, float] = (0.0, float("inf"))
+    classes: tuple[str, ...] | None = None
     is_constrained: bool = False
     needs_embeddings: bool = False
     needs_query: bool = False
+
+    def takes(self, function_class: str) -> bool:
+        """Whether the method can bound the class of that name; any class where it bounds none."""
+        return self.classes is None or function_class in self.classes
 
     @property
     def keywords(self) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ METHODS: dict[str, Method] = {
         summary="maximal marginal relevance: similarity against distance to the chosen",
         sweep=mmr.sweep,
         parameter="lambda",
+        limits=(0.0, 1.0),
         grid=mmr.grid,
         needs_embeddings=True,
     ),
@@ -48,6 +49,7 @@ METHODS: dict[str, Method] = {
         summary="blocks of one item of each class or a neutral item, the best single one with probability eps",
         sweep=pbm.sweep,
         parameter="eps",
+        limits=(0.0, 1.0),
         grid=pbm.grid,
     ),
     "clip_clip": Method(
@@ -93,6 +95,7 @@ METHODS: dict[str, Method] = {
         name="mopr_qp",
         summary="mopr for unit balls with its relaxation solved as a cone programme, one rho at a time",
         sweep=quadratic.sweep,
+        classes=("linear", "rkhs", "saturated"),
         parameter="rho",
         grid=mopr.grid,
         is_constrained=True,

@@ -37,10 +37,10 @@ def load(block: Dataset, folder: Path, embedding_column: str | None = None) -> C
     items = {
         "item_id": pa.array(ids, pa.string()),
         "text": _texts(block, source),
-        "relevance": _strings(_column(block, source, block.relevance, "relevance"))
+        "relevance": _strings(block, source, block.relevance, "relevance")
         if block.relevance
         else pa.nulls(source.num_rows, pa.string()),
-        "weight": pa.array(_weights(block, source)),
+        "weight": pa.array(_weights(block, source, is_kept)),
         **{ATTRIBUTE + name: pa.array(column, pa.string()) for name, column in attributes.items()},
     }
     if embedding_column is not None:
@@ -62,10 +62,15 @@ def load(block: Dataset, folder: Path, embedding_column: str | None = None) -> C
 
 
 def _files(block: Dataset, path: Path) -> list[Path]:
-    if not path.exists():
+    try:
+        is_there = path.exists()
+    except OSError as error:
+        raise UsageError(f"dataset {block.name}: path {str(path)[:200]}: {error.strerror}") from None
+    if not is_there:
         raise UsageError(f"dataset {block.name}: path {path} does not exist")
-    files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES) if path.is_dir() else [path]
-    if not files or any(file.suffix not in SUFFIXES for file in files):
+    found = sorted(path.rglob("*")) if path.is_dir() else [path]
+    files = [file for file in found if file.suffix.lower() in SUFFIXES and file.is_file()]
+    if not files:
         raise UsageError(f"dataset {block.name}: {path} is neither a .parquet or .csv file nor a folder of them")
     return files
 
@@ -74,10 +79,20 @@ def _read(block: Dataset, files: list[Path]) -> pa.Table:
     try:
         tables = [
             pyarrow.parquet.read_table(file)
-            if file.suffix == ".parquet"
-            else pyarrow.csv.read_csv(file, convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True))
+            if file.suffix.lower() == ".parquet"
+            # An id such as 007 is a name, not a number.
+            else pyarrow.csv.read_csv(
+                file,
+                convert_options=pyarrow.csv.ConvertOptions(
+                    strings_can_be_null=True, column_types={block.id: pa.string()}
+                ),
+            )
             for file in files
         ]
+        for file, part in zip(files, tables):
+            missing = sorted(set(tables[0].column_names) - set(part.column_names))
+            if missing:
+                raise UsageError(f"dataset {block.name}: {file} lacks the column {missing[0]!r} that {files[0]} has")
         table = pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowException, OSError) as error:
         names = ", ".join(str(file) for file in files[:3])
@@ -105,50 +120,64 @@ def _column(block: Dataset, source: pa.Table, name: str, setting: str) -> pa.Chu
 
 
 def _ids(block: Dataset, source: pa.Table) -> list[str]:
-    column = _column(block, source, block.id, "id")
+    column = _strings(block, source, block.id, "id")
     if column.null_count:
         row = int(pc.index(pc.is_null(column), True).as_py())
         raise UsageError(f"dataset {block.name}: column {block.id!r} has no id in row {row + 1} of {block.path}")
-    counts = pc.value_counts(column.cast(pa.string()))
+    if pc.any(pc.match_substring(column, "\0")).as_py():
+        raise UsageError(f"dataset {block.name}: column {block.id!r} of {block.path} holds an id with a NUL character")
+    counts = pc.value_counts(column)
     repeated = counts.filter(pc.greater(pc.struct_field(counts, "counts"), 1))
     if len(repeated):
         raise UsageError(
             f"dataset {block.name}: id {repeated[0]['values'].as_py()!r} stands {repeated[0]['counts'].as_py()} times "
             f"in column {block.id!r} of {block.path}: ids must be distinct"
         )
-    return column.cast(pa.string()).to_pylist()
+    return column.to_pylist()
 
 
 def _texts(block: Dataset, source: pa.Table) -> pa.Array:
     if block.text is None:
         return pa.nulls(source.num_rows, pa.string())
     try:
-        names = [name for _, name, _, _ in string.Formatter().parse(block.text) if name is not None]
+        fields = [field for field in string.Formatter().parse(block.text) if field[1] is not None]
     except ValueError as error:
         raise UsageError(f"dataset {block.name}: text is not a template ({error}): {block.text!r}") from None
-    columns = {name: _strings(_column(block, source, name, "text")).to_pylist() for name in dict.fromkeys(names)}
+    if any(style or conversion for _, _, style, conversion in fields):
+        raise UsageError(f"dataset {block.name}: text takes columns as {{name}}, without a format: {block.text!r}")
+    names = dict.fromkeys(name for _, name, _, _ in fields)
+    columns = {name: _strings(block, source, name, "text").to_pylist() for name in names}
     if not columns:
         raise UsageError(f"dataset {block.name}: text names no column, as {{name}}: {block.text!r}")
     rows = ([UNKNOWN if value is None else value for value in values] for values in zip(*columns.values()))
     return pa.array([block.text.format(**dict(zip(columns, row))) for row in rows], pa.string())
 
 
-def _strings(column: pa.ChunkedArray) -> pa.Array:
-    """Values as text; whole floats without a point, NaN as null."""
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+def _strings(block: Dataset, source: pa.Table, name: str, setting: str) -> pa.Array:
+    """A column's values as text; whole floats without a point, NaN as null."""
+    column = _column(block, source, name, setting).combine_chunks()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
         values = column.to_numpy(zero_copy_only=False)
         return pa.array([None if value != value else f"{value:.15g}" for value in values], pa.string())
-    return column.cast(pa.string())
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowException:
+        raise UsageError(
+            f"dataset {block.name}: {setting} names column {name!r} of {block.path}, which holds {column.type}: "
+            "text or numbers are expected"
+        ) from None
 
 
-def _weights(block: Dataset, source: pa.Table) -> np.ndarray:
+def _weights(block: Dataset, source: pa.Table, is_kept: np.ndarray) -> np.ndarray:
+    """Weights of all rows; those that stay must have a positive, finite sum."""
     if block.weight is None:
         return np.ones(source.num_rows)
     weights = _numbers(block, _column(block, source, block.weight, "weight"), block.weight)
-    if not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() <= 0:
+    with np.errstate(over="ignore"):
+        total = weights[is_kept].sum()
+    if not np.isfinite(weights).all() or (weights < 0).any() or not 0 < total < np.inf:
         raise UsageError(
             f"dataset {block.name}: weight column {block.weight!r} of {block.path} must hold finite, "
             "non-negative numbers with a positive sum"
@@ -169,8 +198,7 @@ def _attributes(block: Dataset, source: pa.Table) -> tuple[dict[str, np.ndarray]
     orders: dict[str, list[str]] = {}
     is_kept = np.ones(source.num_rows, dtype=bool)
     for name, attribute in block.attributes.items():
-        column = _column(block, source, attribute.column or name, f"attributes.{name}")
-        levels, order = _levels(block, attribute, column, attribute.column or name)
+        levels, order = _levels(block, attribute, source, attribute.column or name, f"attributes.{name}")
         if block.missing == "drop":
             is_kept &= levels != UNKNOWN
         columns[name], orders[name] = levels, order
@@ -188,13 +216,19 @@ def _attributes(block: Dataset, source: pa.Table) -> tuple[dict[str, np.ndarray]
 
 
 def _levels(
-    block: Dataset, attribute: Attribute, column: pa.ChunkedArray, name: str
+    block: Dataset, attribute: Attribute, source: pa.Table, name: str, setting: str
 ) -> tuple[np.ndarray, list[str]]:
     if attribute.bins is None:
-        values = (attribute.map.get(value, value) for value in _strings(column).to_pylist())
+        found = _strings(block, source, name, setting).to_pylist()
+        absent = sorted(set(attribute.map) - set(found) - {None})
+        if absent:
+            raise UsageError(
+                f"dataset {block.name}: {setting}.map renames {absent[0]!r}, which column {name!r} of {block.path} lacks"
+            )
+        values = (attribute.map.get(value, value) for value in found)
         levels = np.array([UNKNOWN if value is None or value == "" else value for value in values])
         return levels, sorted(set(levels.tolist()) - {UNKNOWN}) + [UNKNOWN]
-    values = _numbers(block, column, name)
+    values = _numbers(block, _column(block, source, name, setting), name)
     names = bin_names(attribute.bins)
     position = np.searchsorted(attribute.bins, values, side="right")
     levels = np.where(np.isnan(values), UNKNOWN, np.array(names)[np.minimum(position, len(names) - 1)])
@@ -220,6 +254,8 @@ def _vectors(block: Dataset, source: pa.Table, name: str, ids: list[str]) -> pa.
     if len(lengths) != 1:
         raise UsageError(f"{where} holds vectors of different lengths: {sorted(lengths.to_pylist())[:5]}")
     width = lengths[0].as_py()
+    if width == 0:
+        raise UsageError(f"{where} holds empty vectors")
     try:
         flat = column.flatten().cast(pa.float32(), safe=False).to_numpy(zero_copy_only=False)
     except pa.ArrowException:
@@ -229,6 +265,10 @@ def _vectors(block: Dataset, source: pa.Table, name: str, ids: list[str]) -> pa.
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise UsageError(f"{where} holds a value that is not finite, in the vector of item {ids[row]!r}")
+    empty = ~matrix.any(axis=1)
+    if empty.any():
+        row = int(np.flatnonzero(empty)[0])
+        raise UsageError(f"{where} holds only zeros in the vector of item {ids[row]!r}: it has no direction")
     return pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), width)
 
 

@@ -94,11 +94,19 @@ def query_vectors(block: Queries, folder: Path) -> pa.Table:
     path = folder / str(block.vectors)
     try:
         table = pyarrow.parquet.read_table(path, columns=["query", "vector"])
-        matrix = np.array(table["vector"].to_pylist(), dtype=np.float32)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise UsageError(f"queries.vectors {path}: {' '.join(str(error).split())[:200]}") from None
-    if matrix.ndim != 2 or not np.isfinite(matrix).all():
-        raise UsageError(f"queries.vectors {path}: vectors of one length with finite numbers are expected")
+    kind = table["query"].type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or table["query"].null_count:
+        raise UsageError(f"queries.vectors {path}: column query must hold a text in every row")
+    try:
+        matrix = np.array(table["vector"].to_pylist(), dtype=np.float32)
+    except (ValueError, TypeError):
+        matrix = np.empty(0)
+    if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all() or not matrix.any(axis=1).all():
+        raise UsageError(
+            f"queries.vectors {path}: column vector must hold lists of one length, of finite numbers that are not all 0"
+        )
     return table
 
 

@@ -8,11 +8,14 @@ whatever the backend, the sharding or the number of workers.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from jobs.search import Kernel
 
-# Kernels' float32 scores of unit vectors differ from exact ones by less than this.
+# Kernels' float32 scores of unit vectors differ from exact ones by less than this; those of longer
+# vectors by as much more as their lengths say.
 MARGIN = 1e-5
 # Rows scored again at a time: bounds memory at some tens of megabytes.
 RESCORED_ROWS = 4096
@@ -27,7 +30,9 @@ def candidates(kernel: Kernel, vectors: np.ndarray, queries: np.ndarray, depth: 
     size = vectors.shape[0]
     if size == 0 or queries.shape[0] == 0:
         return [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
-    found = _with_margin(kernel, vectors, queries, min(depth, size))
+    lengths = (float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max())) for rows in (vectors, queries))
+    margin = MARGIN * max(1.0, math.prod(lengths))
+    found = _with_margin(kernel, vectors, queries, min(depth, size), margin)
     return [_rescored(vectors, query, positions) for query, positions in zip(queries, found)]
 
 
@@ -36,13 +41,13 @@ def best(ids: np.ndarray, scores: np.ndarray, depth: int) -> np.ndarray:
     return np.lexsort((ids, -scores))[:depth]
 
 
-def _with_margin(kernel: Kernel, vectors: np.ndarray, queries: np.ndarray, depth: int) -> list[np.ndarray]:
+def _with_margin(kernel: Kernel, vectors: np.ndarray, queries: np.ndarray, depth: int, margin: float) -> list[np.ndarray]:
     """Positions whose kernel score is within the margin of the depth-th, all ties included."""
     size, asked = vectors.shape[0], depth
     while True:
         positions, scores = kernel(vectors, queries, asked)
         # Twice the margin: the cut and the row may each be off by one.
-        cut = scores[:, depth - 1] - 2 * MARGIN
+        cut = scores[:, depth - 1] - 2 * margin
         if asked == size or (scores[:, -1] < cut).all():
             return [row[score >= limit] for row, score, limit in zip(positions, scores, cut)]
         asked = min(2 * asked, size)

@@ -40,12 +40,15 @@ class Outcome:
     traceback: str = ""
 
 
-def execute(unit: Unit, store: Store, encoder: Encoder | None = None) -> Outcome:
-    """Run a unit and commit its tables; an exception is an outcome, not the end of the run."""
+def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = lambda: None) -> Outcome:
+    """Run a unit and commit its tables; an exception is an outcome, not the end of the run.
+
+    encoder gives the loaded encoder to the stages that need one.
+    """
     started = time.perf_counter()
     try:
         if unit.stage in ENCODING:
-            tables = ENCODING[unit.stage](unit.spec, store, encoder)
+            tables = ENCODING[unit.stage](unit.spec, store, encoder())
         else:
             tables = STAGES[unit.stage](unit.spec, store)
         return Outcome(key=unit.key, receipt=commit(unit, store, tables, time.perf_counter() - started))

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.schema import GROUPS, ITEMS, RESULTS
-from jobs.store import Store, unit_file
+from jobs.store import FileReceipt, Store, unit_file
 from jobs.units import Unit
 
 # Result rows of one output file: a part is written when this many are together.
@@ -17,31 +17,31 @@ ROWS_PER_PART = 100_000
 TABLES = ("results", "groups", "items")
 
 
-def collect(store: Store, solved: Sequence[Unit], run_id: str) -> dict[str, int]:
+def collect(store: Store, solved: Sequence[Unit], run_id: str) -> dict[str, FileReceipt]:
     """Write the tables of these units in their order; files of an earlier run go.
 
-    Returns: rows of each table.
+    Returns: what each file holds, by its name below the root.
     """
     written = {
-        "results": _parts(store, "results", _with_run(store, solved, "results", RESULTS, run_id)),
-        "groups": _parts(store, "groups", _with_run(store, solved, "groups", GROUPS, None)),
-        "items": _parts(store, "items", iter([_items(store, solved)])),
+        **_parts(store, "results", _with_run(store, solved, "results", RESULTS, run_id)),
+        **_parts(store, "groups", _with_run(store, solved, "groups", GROUPS, None)),
+        **_parts(store, "items", iter([_items(store, solved)])),
     }
     for table in TABLES:
         for name in store.list(table):
-            if name not in written[table]:
+            if name not in written:
                 store.delete(name)
-    return {table: sum(rows.values()) for table, rows in written.items()}
+    return written
 
 
-def _parts(store: Store, table: str, tables: Iterator[pa.Table]) -> dict[str, int]:
-    """Names of the part files with their rows."""
-    written: dict[str, int] = {}
+def _parts(store: Store, table: str, tables: Iterator[pa.Table]) -> dict[str, FileReceipt]:
+    """Part files by name."""
+    written: dict[str, FileReceipt] = {}
     batch: list[pa.Table] = []
 
     def flush() -> None:
         name = f"{table}/part-{len(written):05d}.parquet"
-        written[name] = store.write_table(name, pa.concat_tables(batch)).rows
+        written[name] = store.write_table(name, pa.concat_tables(batch))
         batch.clear()
 
     for part in tables:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from jobs import report
+from jobs.manifest import MANIFEST
 from jobs.store import Store
 
 FOLDER = "report"
 
 
 def publish(store: Store) -> list[str]:
-    """Write the report's files; those of an earlier report go.
+    """Write the report's files and list them in the manifest; those of an earlier report go.
 
     Returns: names below the root.
-    Raises:  FileNotFoundError when the folder holds no results.
+    Raises:  FileNotFoundError when the folder holds no results; OSError or pyarrow's errors for
+             tables that cannot be read.
     """
     files = {f"{FOLDER}/{name}": data for name, data in report.build(report.load(store.root)).items()}
     for name, data in files.items():
@@ -20,4 +24,8 @@ def publish(store: Store) -> list[str]:
     for name in store.list(FOLDER):
         if name not in files:
             store.delete(name)
+    manifest = store.read_json(MANIFEST) or {}
+    others = {name: file for name, file in manifest.get("files", {}).items() if not name.startswith(f"{FOLDER}/")}
+    written = {name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()}
+    store.write_json(MANIFEST, manifest | {"files": others | written})
     return sorted(files)

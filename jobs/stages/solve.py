@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import mprlib
-from jobs.config import ClassEntry, MethodEntry
+from jobs.entries import ClassEntry, MethodEntry
 from jobs.datasets.catalogue import attribute_columns
 from jobs.schema import GROUPS, RESULTS
 from jobs.stages.extras import method_extras
@@ -22,6 +22,8 @@ from mprlib.cells import selection_weights
 from mprlib.encoding import Encoding
 from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
+from mprlib.method import Method
+from mprlib.optimisers.mopr import SMALLEST_RHO
 from mprlib.statistics import sampling_margin
 
 
@@ -56,8 +58,18 @@ def _sweep(case: _Case, entry: MethodEntry, target: ClassEntry | None) -> tuple[
     elif entry.values is not None:
         values = list(entry.values)
     else:
-        values = method.grid(problem, oracle, entry.points)
+        grid = method.grid(problem, oracle, entry.points)
+        values = list(dict.fromkeys(grid))
+        remark = _grid_remark(method, grid, values)
     return method.sweep(problem, oracle, values, **case.extras(entry)), remark
+
+
+def _grid_remark(method: Method, grid: list[Any], values: list[Any]) -> str:
+    """What a reader should know of a grid that is not the paper's."""
+    if not method.is_constrained or grid[0] >= SMALLEST_RHO:
+        return ""
+    remark = f"top-k's MPR lies below {SMALLEST_RHO}, the grid's smallest rho: it starts at a fiftieth of top-k's"
+    return remark if len(values) == len(grid) else f"{remark}; equal values stand once"
 
 
 def _query_vector(spec: Mapping[str, Any], store: Store) -> np.ndarray | None:

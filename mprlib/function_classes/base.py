@@ -17,6 +17,13 @@ from mprlib.errors import InputError
 from mprlib.problem import FloatArray, Problem
 
 
+# MPR is a sum over n + m rows: what follows the twelfth decimal is the order of its terms. It is
+# dropped, so that a gap of 7/10 - 1/2 meets rho = 0.2 whichever way it was summed.
+DECIMALS = 12
+# A value this little below a twelfth decimal is that decimal.
+LAST_BIT = 1e-15
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class WorstCase:
     """The function that sees the largest gap found.
@@ -24,13 +31,19 @@ class WorstCase:
     Shapes:  function (G,), its values on the oracle's cells, signed and scaled so that
              sum_g (p_g - q_g) function_g = value >= 0. As a cut of the optimiser it says: every
              selection p with MPR <= rho has sum_g (p_g - q_g) function_g <= rho.
-    upper_bound is proven for the whole class; it equals value where is_exact.
+    value is cut after the twelfth decimal. upper_bound is proven for the whole class; it equals
+    value where is_exact.
     """
 
     value: float
     upper_bound: float
     is_exact: bool
     function: FloatArray
+
+    def __post_init__(self) -> None:
+        value = float(np.floor((self.value + LAST_BIT) * 10**DECIMALS) / 10**DECIMALS)
+        object.__setattr__(self, "value", max(value, 0.0))
+        object.__setattr__(self, "upper_bound", self.value if self.is_exact else max(self.upper_bound, self.value))
 
 
 class Oracle(Protocol):

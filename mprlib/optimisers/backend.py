@@ -1,4 +1,4 @@
-"""Which linear and integer solver runs: Gurobi where its licence allows, else HiGHS.
+"""Which linear and integer solver runs: HiGHS, and Gurobi for integer programmes that its licence allows.
 
 The free licence that comes with gurobipy ends at 2,000 variables and is told apart from a full one
 by trying a larger model, once in a process. This is the only module that imports gurobipy.
@@ -23,14 +23,17 @@ FREE_LICENCE_SIZE = 2000
 # "auto", "highs" or "gurobi"; the environment decides, so that a whole job can be held to one.
 CHOICE_VARIABLE = "MPRLIB_SOLVER"
 FEASIBILITY_TOLERANCE = 1e-8
-# Rows left for cuts when a model is matched to the free licence.
-ROWS_FOR_CUTS = 500
 
 
-def model_factory(window: Window) -> ModelFactory:
-    """The solver for a model of this size."""
+def model_factory(window: Window, *, is_whole: bool = False) -> ModelFactory:
+    """The solver for a programme of this size.
+
+    Left to choose, linear programmes stay with HiGHS: they are small and many, and building them
+    takes gurobipy longer than HiGHS needs to solve them.
+    """
     size = gurobi_size()
-    if size is None or window.cell.size + 1 > size:
+    is_wanted = is_whole or os.environ.get(CHOICE_VARIABLE) == "gurobi"
+    if size is None or not is_wanted or window.cell.size + 1 > size:
         return HighsModel
     return GurobiModel
 
@@ -38,14 +41,16 @@ def model_factory(window: Window) -> ModelFactory:
 @cache
 def gurobi_size() -> int | None:
     """The largest number of variables that Gurobi takes here; None where it is not used. Logged once."""
-    choice = os.environ.get(CHOICE_VARIABLE, "highs")
+    choice = os.environ.get(CHOICE_VARIABLE, "auto")
     if choice not in ("auto", "highs", "gurobi"):
         raise SolverError(f"{CHOICE_VARIABLE} is {choice!r}: auto, highs or gurobi is expected")
     size = _licensed_size() if choice != "highs" else None
     if choice == "gurobi" and size is None:
         raise SolverError("MPRLIB_SOLVER asks for gurobi, which is absent or has no licence: pip install gurobipy")
-    name = "HiGHS" if size is None else "Gurobi" if size > FREE_LICENCE_SIZE else "Gurobi up to 2,000 variables, else HiGHS"
-    logging.getLogger("mprlib").info("solver of linear and integer programmes: %s", name)
+    name = "HiGHS"
+    if size is not None:
+        name = "Gurobi" if size > FREE_LICENCE_SIZE else "Gurobi up to 2,000 variables, else HiGHS"
+    logging.getLogger("mprlib").info("solver of integer programmes: %s", name)
     return size
 
 
@@ -55,7 +60,7 @@ def _licensed_size() -> int | None:
     except ImportError:
         return None
     try:
-        with _environment() as environment, gurobipy.Model(env=environment) as model:
+        with gurobipy.Model(env=_environment()) as model:
             model.addMVar(FREE_LICENCE_SIZE + 1, obj=1.0)
             model.optimize()
             return int(np.iinfo(np.int32).max)
@@ -63,7 +68,9 @@ def _licensed_size() -> int | None:
         return FREE_LICENCE_SIZE if error.errno == gurobipy.GRB.Error.SIZE_LIMIT_EXCEEDED else None
 
 
+@cache
 def _environment() -> Any:
+    """One environment, hence one licence, a process."""
     import gurobipy
 
     environment = gurobipy.Env(empty=True)
@@ -73,14 +80,13 @@ def _environment() -> Any:
 
 
 class GurobiModel:
-    """The programmes of `linear_model` on Gurobi; `close` gives the licence back."""
+    """The programmes of `linear_model` on Gurobi."""
 
     def __init__(self, window: Window) -> None:
         import gurobipy
 
         self._window = window
-        self._environment = _environment()
-        self._model = model = gurobipy.Model(env=self._environment)
+        self._model = model = gurobipy.Model(env=_environment())
         for name, value in (
             ("Threads", 1),
             ("Seed", 0),
@@ -97,7 +103,6 @@ class GurobiModel:
 
     def __del__(self) -> None:
         self._model.close()
-        self._environment.close()
 
     def add_cut(self, cut: FloatArray) -> None:
         """One more row; cut (G,) centred and per item."""

@@ -27,7 +27,7 @@ t = 2 on both cells are free: theta + v = t and theta - v = 0, v = t / 2, x = (1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,14 +38,20 @@ from mprlib.problem import FloatArray, IntArray
 # Relative size of the perturbation that breaks ties: above rounding by four digits, and below any
 # difference of bounds by four.
 PERTURBATION = 1e-12
+# Relative errors at which a walk is given up: bounds are compared to 1e-6.
+ACCURACY = 1e-8
 # A feature this much nearer to the free cells' affine hull than its own length lies in it.
 DEPENDENCE = 1e-10
 # Coefficients of a dependence below this are rounding.
 SMALLEST_COEFFICIENT = 1e-9
+# Squared singular values below this part of the largest are rounding.
+RANK_TOLERANCE = 1e-13
 # Events a cell and item: a walk takes well under one; more means that it runs in circles.
 LARGEST_EVENTS_PER_PLACE = 20
 # A smallest |v| below this part of the longest feature is 0, rounded.
-LOWEST_GAP = 1e-9
+LOWEST_GAP = 1e-12
+# Likewise for M_g . v beside k squared features.
+LOWEST_CONSTANT = 1e-13
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -53,7 +59,8 @@ class _Line:
     """x, v and theta as functions of t while the same cells are free.
 
     Shapes:  free (f,); base (G,), counts with the free cells at 0; start, slope (f,), counts of the free
-             cells as start + t slope; v_start, v_slope (r,); likewise theta.
+             cells as start + t slope; v_start, v_slope (r,); likewise theta, its slope being above `level`, the
+             score of the first free cell: differences of tied scores would drown in the scores.
     """
 
     free: IntArray
@@ -62,6 +69,7 @@ class _Line:
     slope: FloatArray
     v_start: FloatArray
     v_slope: FloatArray
+    level: float
     theta_start: float
     theta_slope: float
     inverse: FloatArray
@@ -89,9 +97,16 @@ class BallPath:
     """The walk over one pool, with centred features (G, r) per item."""
 
     def __init__(self, features: FloatArray, pool: CellPool) -> None:
+        self._size = pool.cell_count
+        # Cells without items, such as those of the reference alone, have no part in the walk.
+        self._cells = np.flatnonzero(pool.capacity)
+        if self._cells.size < self._size:
+            features, pool = features[self._cells], pool.of_cells(self._cells)
         self._features = features
-        self._gram = features @ features.T
+        self._squares = np.einsum("ij,ij->i", features, features)
+        self._affine_rank = _affine_rank(features)
         self._pool = pool
+        self._unit = pool.k * float(self._squares.max(initial=0.0))
         scores, ladder = _perturbed(pool)
         self._scores = scores
         self._ladder = ladder
@@ -126,11 +141,31 @@ class BallPath:
             self.event_count += 1
             if self.event_count > limit:
                 return None
-            self._counts = line.counts(later)
+            self._counts = np.clip(line.counts(later), 0.0, self._pool.capacity)
             self._take(event, line)
             line = self._line()
             earlier = later
-        return found + self._out_of_reach(line, waiting) if waiting else found
+        if not all(self._is_optimal(row) for row in found):
+            return None
+        rows = found + self._out_of_reach(line, waiting) if waiting else found
+        return [self._over_all_cells(row) for row in rows]
+
+    def _over_all_cells(self, row: Relaxation) -> Relaxation:
+        if self._cells.size == self._size:
+            return row
+        counts, price = np.zeros(self._size), np.zeros(self._size)
+        counts[self._cells], price[self._cells] = row.counts, row.price
+        return replace(row, counts=counts, price=price)
+
+    def _is_optimal(self, row: Relaxation) -> bool:
+        """Whether the point attains its own bound: what rounding on the way would break."""
+        pool = self._pool
+        inside = np.clip(row.counts, 0.0, pool.capacity)
+        off = float(np.abs(inside - row.counts).max()) + abs(float(inside.sum()) - pool.k)
+        gap = abs(row.bound - pool.fractional_similarity(inside))
+        excess = float(np.linalg.norm(inside @ self._features)) - row.rho
+        is_tight = gap <= ACCURACY * max(1.0, abs(row.bound))
+        return off <= ACCURACY and is_tight and excess <= ACCURACY * max(row.rho, self._unit)
 
     def _line(self) -> _Line:
         features, free = self._features, np.array(self._free)
@@ -138,15 +173,17 @@ class BallPath:
         base[free] = 0.0
         size = free.size
         system = np.ones((size + 1, size + 1))
-        system[:size, :size] = self._gram[free[:, None], free]
+        own = self._features[free]
+        system[:size, :size] = own @ own.T
         system[size, size] = 0.0
         inverse = np.linalg.inv(system)
-        own = features[free]
         v_fixed = base @ features
         right = np.empty((size + 1, 2))
         right[:size, 0] = -(own @ v_fixed)
         right[size, 0] = self._pool.k - base.sum()
-        right[:size, 1] = self._ladder[self._offset[free] + 1 + np.array(self._piece)]
+        scores = self._ladder[self._offset[free] + 1 + np.array(self._piece)]
+        level = scores[0]
+        right[:size, 1] = scores - level
         right[size, 1] = 0.0
         solved = inverse @ right
         moved = own.T @ solved[:size]
@@ -157,6 +194,7 @@ class BallPath:
             slope=solved[:size, 1],
             v_start=v_fixed + moved[:, 0],
             v_slope=moved[:, 1],
+            level=float(level),
             theta_start=float(solved[size, 0]),
             theta_slope=float(solved[size, 1]),
             inverse=inverse,
@@ -167,11 +205,16 @@ class BallPath:
         pieces = np.array(self._piece)
         place = self._offset + np.rint(self._counts).astype(np.intp)
         constant = self._features @ line.v_start + line.theta_start
+        # At MPR 0 what is left at t = 0 is rounding, and its events are not real.
+        constant[np.abs(constant) <= LOWEST_CONSTANT * self._unit] = 0.0
+        if line.free.size >= self._affine_rank:
+            # The free cells' equalities then settle those of all cells: prices stand still.
+            constant[:] = 0.0
         rate = self._features @ line.v_slope + line.theta_slope
         with np.errstate(divide="ignore", invalid="ignore"):
-            up = self._ladder[place + 1] - rate
+            up = (self._ladder[place + 1] - line.level) - rate
             entering = np.where((up < 0) & (constant < 0), constant / up, 0.0)
-            down = self._ladder[place] - rate
+            down = (self._ladder[place] - line.level) - rate
             leaving = np.where((down > 0) & (constant > 0), constant / down, 0.0)
             end = np.where(line.slope > 0, pieces, pieces + 1)
             ending = np.where(line.slope != 0, (end - line.start) / line.slope, 0.0)
@@ -191,10 +234,11 @@ class BallPath:
             return
         step = 1.0 if kind == "up" else -1.0
         piece = int(round(self._counts[at])) - (kind == "down")
-        border = np.append(self._gram[line.free, at], 1.0)
+        border = np.append(self._features[line.free] @ self._features[at], 1.0)
         coefficients = line.inverse @ border
-        own = self._gram[at, at]
-        if own - border @ coefficients > DEPENDENCE * max(own, np.max(np.diagonal(self._gram)[line.free])):
+        own = self._squares[at]
+        is_full = line.free.size >= self._affine_rank
+        if not is_full and own - border @ coefficients > DEPENDENCE * max(own, np.max(self._squares[line.free])):
             self._free.append(at)
             self._piece.append(piece)
             return
@@ -206,7 +250,8 @@ class BallPath:
         pieces = np.array(self._piece, dtype=float)
         room = np.where(direction > 0, pieces + 1 - counts, counts - pieces)
         size = np.abs(direction)
-        lengths = np.where(size > SMALLEST_COEFFICIENT, np.maximum(room, 0.0) / np.maximum(size, SMALLEST_COEFFICIENT), np.inf)
+        lengths = np.maximum(room, 0.0) / np.maximum(size, SMALLEST_COEFFICIENT)
+        lengths[size <= SMALLEST_COEFFICIENT] = np.inf
         first = int(np.argmin(lengths))
         length = min(1.0, float(lengths[first]))
         self._counts[self._free] = counts + length * direction
@@ -224,9 +269,11 @@ class BallPath:
         del self._free[position], self._piece[position]
 
     def _at(self, line: _Line, t: float, rho: float) -> Relaxation:
-        gap = line.gap(t) if np.isfinite(t) else line.v_start
-        # At t = 0 and MPR 0 the multipliers have a limit.
-        price_direction = gap / t if t > 0 else line.v_slope
+        # z = v / t, which has a limit where v vanishes with t.
+        vanishes = np.linalg.norm(line.v_start) <= LOWEST_GAP * np.abs(self._features).max(initial=0.0)
+        price_direction = line.v_slope
+        if not (vanishes or t <= 0):
+            price_direction = line.gap(t) / t if np.isfinite(t) else np.zeros_like(line.v_slope)
         price = self._features @ price_direction
         multiplier = float(np.linalg.norm(price_direction))
         return Relaxation(
@@ -265,6 +312,14 @@ class BallPath:
                 )
             )
         return rows
+
+
+def _affine_rank(features: FloatArray) -> int:
+    """The largest number of affinely independent cells."""
+    length = np.sqrt(np.einsum("ij,ij->i", features, features).max(initial=0.0)) or 1.0
+    extended = np.column_stack([features / length, np.ones(features.shape[0])])
+    eigenvalues = np.linalg.eigvalsh(extended.T @ extended)
+    return int(np.sum(eigenvalues > RANK_TOLERANCE * eigenvalues[-1]))
 
 
 def _perturbed(pool: CellPool) -> tuple[FloatArray, FloatArray]:

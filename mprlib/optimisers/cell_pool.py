@@ -11,7 +11,7 @@ Worked example: scores (0.9, 0.8, 0.7), cells (0, 1, 0), k = 2: counts (1, 1) ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -73,10 +73,24 @@ class CellPool:
         """Counts (G,) of weights (N,) on the reduced items."""
         return np.bincount(self.cell, weights=weights, minlength=self.cell_count)
 
-    def top_counts(self) -> IntArray:
-        """Counts of the k most similar items."""
-        best = np.argsort(-self.scores, kind="stable")[: self.k]
-        return np.bincount(self.cell[best], minlength=self.cell_count)
+    def top_counts(self, problem: Problem) -> IntArray:
+        """Counts of the k most similar items, ties by item id."""
+        is_top = np.zeros(problem.n, dtype=bool)
+        is_top[problem.best_first[: self.k]] = True
+        return np.bincount(self.cell[is_top[self.items]], minlength=self.cell_count)
+
+    def of_cells(self, cells: IntArray) -> CellPool:
+        """The same pool over those cells alone (rising), which hold all items."""
+        capacity = self.capacity[cells]
+        first, cell = np.cumsum(capacity) - capacity, np.searchsorted(cells, self.cell)
+        return replace(
+            self,
+            cell=cell,
+            capacity=capacity,
+            first=first,
+            ladder=_ladder(self.scores, cell, self.rank, capacity, first),
+            sums=_prefix_sums(self.scores, cell, self.rank, capacity, first),
+        )
 
 
 def cell_pool_of(problem: Problem, cells: Cells) -> CellPool:

@@ -10,14 +10,14 @@ import numpy as np
 
 from mprlib.cells import selection_weights
 from mprlib.errors import InputError
-from mprlib.function_classes.base import Oracle
+from mprlib.function_classes.base import DECIMALS, LAST_BIT, Oracle
 from mprlib.method import selected
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.enumeration import enumerate_counts
-from mprlib.optimisers.region import BallRegion, CutRegion, Region
+from mprlib.optimisers.region import MANY_CELLS, BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
-from mprlib.optimisers.rounding import Climb, rounded
+from mprlib.optimisers.rounding import BORDER, Climb, rounded
 from mprlib.problem import FloatArray, IntArray, Problem
 from mprlib.selection import Selection, Status
 
@@ -36,7 +36,7 @@ SEARCHED_FRACTION = 0.1
 
 
 def checked_rhos(values: Sequence[Any], method: str) -> list[float]:
-    """The values as numbers.
+    """The values as numbers, to the last bit of a twelfth decimal.
 
     Raises:  InputError for a rho that is no finite number of at least 0.
     """
@@ -48,7 +48,9 @@ def checked_rhos(values: Sequence[Any], method: str) -> list[float]:
             rho = float("nan")
         if not (np.isfinite(rho) and rho >= 0):
             raise InputError(f"{method}'s rho is {value!r}: a finite number of at least 0 is expected")
-        rhos.append(rho)
+        # 0.7 - 0.42 is 0.28 less a last bit; measured values are cut to as many decimals.
+        nearest = round(rho, DECIMALS)
+        rhos.append(nearest if abs(rho - nearest) <= LAST_BIT else rho)
     return rhos
 
 
@@ -64,8 +66,8 @@ class Certifier:
         self.pool = pool
         self.region = region
         self.method = method
-        top = pool.top_counts()
-        self._top, self._top_value = top, self.measured(top)
+        top = pool.top_counts(problem)
+        self._top, self.top_value = top, self.measured(top)
         self._last: IntArray | None = None
         # Whether the last set shown to the measuring code taught the region a function.
         self.has_learnt = False
@@ -80,7 +82,7 @@ class Certifier:
 
     def best_counts(self, relaxation: Relaxation) -> tuple[IntArray, bool]:
         """The best counts found, and whether they meet rho; else the closest to it."""
-        if self._top_value <= relaxation.rho:
+        if self.top_value <= relaxation.rho:
             self._last = self._top
             return self._top, True
         starts = [rounded(relaxation.counts, self.pool)]
@@ -94,7 +96,7 @@ class Certifier:
                 best = counts
             if value < closest_value:
                 closest, closest_value = counts, value
-        if best is None and not relaxation.is_infeasible and relaxation.rho >= SEARCHED_FRACTION * self._top_value:
+        if best is None and not relaxation.is_infeasible and relaxation.rho >= SEARCHED_FRACTION * self.top_value:
             best = self._searched(relaxation)
         if best is not None:
             self._last = best
@@ -109,21 +111,27 @@ class Certifier:
             value = self.taught(counts)
             if value < best_value:
                 best, best_value = counts, value
-            if value <= relaxation.rho or not self.has_learnt:
+            if value <= relaxation.rho:
                 break
+            if not self.has_learnt:
+                if landscape.rho < relaxation.rho or self.region.value(counts) > landscape.rho:
+                    break
+                # Inside by the region, refused by a last digit: stay clear of the border.
+                landscape = Climb.of(relaxation, self.pool, self.region, slack=-BORDER)
         return best, best_value
 
     def taught(self, counts: IntArray) -> float:
         """Measured value of counts; where the region saw less, it learns the function that saw more."""
         worst = self.oracle.worst_case(self.weights(counts))
         self.has_learnt = False
-        if isinstance(self.region, CutRegion) and worst.value > self.region.value(counts) * (1 + SAME_VALUE) + SAME_VALUE:
+        seen = self.region.value(counts)
+        if isinstance(self.region, CutRegion) and worst.value > seen * (1 + SAME_VALUE) + SAME_VALUE:
             self.region.add(centred(worst.function, self.oracle.cells.reference_shares, self.pool.k))
             self.has_learnt = True
         return worst.value
 
     def _searched(self, relaxation: Relaxation) -> IntArray | None:
-        if not isinstance(self.region, BallRegion):
+        if not isinstance(self.region, BallRegion) or self.pool.cell_count > MANY_CELLS:
             return None
         allowance = SEARCHED_LOSS * abs(relaxation.bound)
         found = enumerate_counts(relaxation, self.pool, self.region, allowance=allowance, limit=SEARCH_LIMIT)
@@ -132,7 +140,9 @@ class Certifier:
                 return self.repaired(counts, relaxation)[0]
         return None
 
-    def row(self, relaxation: Relaxation, counts: IntArray, is_inside: bool, bound: float | None, **fields: Any) -> Selection:
+    def row(
+        self, relaxation: Relaxation, counts: IntArray, is_inside: bool, bound: float | None, **fields: Any
+    ) -> Selection:
         """The Selection of counts. bound: proven total similarity, at most the relaxation's."""
         k = self.problem.k
         # The order of the sums differs between a bound and a mean of scores: never below what is attained.
@@ -166,7 +176,7 @@ def message_of(relaxation: Relaxation, status: Status) -> str:
     """What a reader of the row should know; empty when all is as usual."""
     parts = []
     if not relaxation.is_converged:
-        parts.append("the cutting plane stopped at its limit of rounds: its bound holds, but is not the relaxation's")
+        parts.append("the relaxation was not solved to its tolerance: its bound holds, but a tighter one exists")
     if status == Status.INFEASIBLE and relaxation.is_infeasible:
         parts.append(f"no selection has MPR <= {relaxation.rho:g}: at least {relaxation.rho_min:g} is needed")
     if status == Status.NOT_FOUND:

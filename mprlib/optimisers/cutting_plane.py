@@ -26,7 +26,7 @@ from mprlib.optimisers.backend import model_factory
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.linear_model import LinearModel, LinearSolution, Window
 from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound
-from mprlib.problem import FloatArray
+from mprlib.problem import FloatArray, IntArray
 
 # Relative distance of the two bounds at which a rho is done: a tenth of what rounding to whole
 # items loses (0.02% in the middle), at half the oracle's calls of a tenth of it.
@@ -45,14 +45,14 @@ FIRST_MARGIN = 6
 class CuttingPlane:
     """Cuts found so far for one problem and class."""
 
-    def __init__(self, oracle: Oracle, pool: CellPool, pool_size: int) -> None:
+    def __init__(self, oracle: Oracle, pool: CellPool, pool_size: int, top_counts: IntArray) -> None:
         self._oracle = oracle
         self._pool = pool
         self._pool_size = pool_size
         self._cuts: list[FloatArray] = []
         self._idle: list[int] = []
         self._floor: Relaxation | None = None
-        self._outer = pool.top_counts().astype(float)
+        self._outer = top_counts.astype(float)
         reference = pool.k * oracle.cells.reference_shares
         # Where a cell has fewer items than its share asks there is no inner point at hand.
         self._centre = reference if (reference <= pool.capacity).all() else None
@@ -86,7 +86,8 @@ class CuttingPlane:
                     return self._below(rho)
                 self._outer = solution.counts
                 bound = self._bound(solution, rho)
-                if bound - self._inner_similarity() <= ENCLOSURE * abs(bound) or self._accepts(solution.counts, rho, model):
+                is_enclosed = bound - self._inner_similarity() <= ENCLOSURE * abs(bound)
+                if is_enclosed or self._accepts(solution.counts, rho, model):
                     is_converged = True
                     break
                 continue
@@ -208,7 +209,9 @@ class CuttingPlane:
             price, multiplier = self._price(solution.prices), float(solution.prices.sum())
             proven = max(proven, rho_bound(self._pool, price, multiplier))
             worst = self._ask(solution.counts)
-            if worst.value <= solution.rho + SMALLEST_EXCESS or not self._add(worst, solution.counts, solution.rho, model):
+            if worst.value <= solution.rho + SMALLEST_EXCESS:
+                break
+            if not self._add(worst, solution.counts, solution.rho, model):
                 break
         self._floor = Relaxation(
             rho=solution.rho, counts=solution.counts, price=price, multiplier=multiplier, bound=None, rho_min=proven

@@ -32,7 +32,8 @@ class Enumerated:
     """What the search found.
 
     Shapes:  candidates (c, G), whole counts inside the region that lose least, best first.
-    least_loss: no set meeting rho outside of `candidates` loses less against the bound.
+    least_loss: no set meeting rho outside of `candidates` that loses at most the allowance loses less
+    against the bound; infinite when there is none.
     """
 
     candidates: IntArray
@@ -47,7 +48,7 @@ def enumerate_counts(
     *,
     allowance: float,
     limit: int,
-    kept: int = 16,
+    kept: int = 64,
 ) -> Enumerated:
     """Counts that lose at most `allowance` (total similarity) against the bound and meet rho.
 
@@ -88,7 +89,8 @@ def enumerate_counts(
             cheapest = np.sort(cheapest[:limit])
             total, taken, gap, picks = total[cheapest], taken[cheapest], gap[cheapest], picks[cheapest]
     value = np.sqrt(np.einsum("ij,ij->i", gap, gap)) if is_ball else np.abs(gap).max(axis=1, initial=0.0)
-    inside = np.flatnonzero((value <= rho) & (taken == pool.k))
+    # The measuring code decides on values within rounding of rho.
+    inside = np.flatnonzero((value <= rho * (1.0 + ROUNDING) + ROUNDING) & (taken == pool.k))
     counts = np.repeat(settled[None, :], inside.size, axis=0)
     counts[:, order] = low[order] + picks[inside]
     similarity = np.array([pool.similarity(row) for row in counts]) if inside.size <= 4 * kept else None
@@ -99,7 +101,7 @@ def enumerate_counts(
         similarity = np.array([pool.similarity(row) for row in counts])
     best = np.argsort(-similarity, kind="stable")[:kept]
     bound = relaxation.bound
-    unlisted = bound - similarity[best[-1]] if inside.size > kept else allowance
+    unlisted = bound - similarity[best[-1]] if inside.size > kept else np.inf
     return Enumerated(
         candidates=counts[best], losses=bound - similarity[best], least_loss=min(least_dropped, float(unlisted))
     )
@@ -136,7 +138,7 @@ def _rests(
     ends = counts_low[:, None] * directions[order], counts_high[:, None] * directions[order]
 
     def rest(values: FloatArray) -> FloatArray:
-        return np.concatenate([np.cumsum(values[::-1], axis=0)[::-1], np.zeros_like(values[:1]) if len(values) else np.zeros((1,) + values.shape[1:])])
+        return np.concatenate([np.cumsum(values[::-1], axis=0)[::-1], np.zeros((1,) + values.shape[1:], values.dtype)])
 
     return rest(counts_low), rest(counts_high), rest(np.minimum(*ends)), rest(np.maximum(*ends))
 

@@ -20,9 +20,9 @@ from mprlib.optimisers.backend import model_factory
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
 from mprlib.optimisers.certified import OPTIMALITY, Certifier, checked_rhos
 from mprlib.optimisers.cutting_plane import centred
-from mprlib.optimisers.enumeration import Enumerated, enumerate_counts, margin_of, near_counts
+from mprlib.optimisers.enumeration import enumerate_counts, margin_of, near_counts
 from mprlib.optimisers.linear_model import Window
-from mprlib.optimisers.region import CutRegion, Region
+from mprlib.optimisers.region import MANY_CELLS, BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.relaxing import relaxed
 from mprlib.problem import FloatArray, IntArray, Problem
@@ -69,16 +69,20 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Sel
 
 def _proven_row(certifier: Certifier, relaxation: Relaxation, region: Region) -> Selection:
     counts, is_inside = certifier.best_counts(relaxation)
+    if certifier.pool.cell_count > MANY_CELLS:
+        # Items that all differ leave nothing to enumerate, and cuts in hundreds of dimensions close no gap.
+        return certifier.row(relaxation, counts, is_inside, None if relaxation.is_infeasible else relaxation.bound)
     if relaxation.is_infeasible:
         return certifier.row(relaxation, counts, is_inside, None)
     proof = _Proof(counts=counts if is_inside else None, bound=relaxation.bound)
-    for limit in SEARCH_LIMITS:
-        if is_inside and not _is_closed(certifier.pool, proof):
+    # Over cuts a candidate is a guess that the measuring code may refuse: one short search is enough.
+    for limit in SEARCH_LIMITS if isinstance(region, BallRegion) else SEARCH_LIMITS[:1]:
+        if not (_is_closed(certifier.pool, proof) or proof.is_empty):
             proof = _searched(certifier, relaxation, region, proof.counts, limit)
-    if not _is_closed(certifier.pool, proof):
+    if not proof.is_empty and not _is_closed(certifier.pool, proof):
         proof = _branched(certifier, relaxation, region, proof)
     if proof.is_empty:
-        message = f"no whole set has MPR <= {relaxation.rho:g}: proven by branch and bound"
+        message = f"no whole set has MPR <= {relaxation.rho:g}: all were ruled out"
         return certifier.row(relaxation, counts, False, None, status=Status.INFEASIBLE, message=message)
     if proof.counts is not None:
         counts, is_inside = proof.counts, True
@@ -95,28 +99,27 @@ def _is_closed(pool: CellPool, proof: _Proof) -> bool:
 
 
 def _searched(
-    certifier: Certifier, relaxation: Relaxation, region: Region, best: IntArray, limit: int
+    certifier: Certifier, relaxation: Relaxation, region: Region, best: IntArray | None, limit: int
 ) -> _Proof:
     """The exhaustive search; refused candidates teach a region of cuts and are searched again without."""
-    pool = certifier.pool
+    pool, bound = certifier.pool, relaxation.bound
     for _ in range(LARGEST_ROUNDS):
-        allowance = relaxation.bound - pool.similarity(best)
+        allowance = np.inf if best is None else bound - pool.similarity(best)
         found = enumerate_counts(relaxation, pool, region, allowance=allowance, limit=limit)
-        has_learnt = False
+        is_changed = False
         for counts in found.candidates:
-            if pool.similarity(counts) <= pool.similarity(best):
+            if best is not None and pool.similarity(counts) <= pool.similarity(best):
                 break
             if certifier.taught(counts) <= relaxation.rho:
-                best = counts
+                best, is_changed = counts, True
                 break
-            has_learnt = has_learnt or certifier.has_learnt
-        if not has_learnt:
-            return _Proof(counts=best, bound=_bound_after(relaxation, pool, best, found))
-    return _Proof(counts=best, bound=relaxation.bound)
-
-
-def _bound_after(relaxation: Relaxation, pool: CellPool, best: IntArray, found: Enumerated) -> float:
-    return max(pool.similarity(best), min(relaxation.bound, relaxation.bound - found.least_loss))
+            is_changed = is_changed or certifier.has_learnt
+        if not is_changed:
+            if best is None:
+                is_empty = bool(np.isinf(found.least_loss))
+                return _Proof(counts=None, bound=bound if is_empty else bound - found.least_loss, is_empty=is_empty)
+            return _Proof(counts=best, bound=max(pool.similarity(best), min(bound, bound - found.least_loss)))
+    return _Proof(counts=best, bound=bound)
 
 
 def _branched(certifier: Certifier, relaxation: Relaxation, region: Region, proof: _Proof) -> _Proof:
@@ -129,7 +132,7 @@ def _branched(certifier: Certifier, relaxation: Relaxation, region: Region, proo
     best, bound = proof.counts, proof.bound
     for _ in range(LARGEST_ROUNDS):
         # A fresh model a round: HiGHS keeps no tree, and a start counts for more than a basis.
-        model = model_factory(window)(window)
+        model = model_factory(window, is_whole=True)(window)
         for cut in cuts:
             model.add_cut(cut)
         answer = model.maximise_whole(rho, start=best, node_limit=NODE_LIMIT, time_limit_seconds=ROUND_SECONDS)

@@ -42,8 +42,9 @@ def _row(problem: Problem, oracle: Oracle, rho: float, value: float, rounds: int
     # Ties by the pool's order: numpy's sort is stable.
     largest = problem.best_first[np.argsort(-entries[problem.best_first], kind="stable")[: problem.k]]
     row = selected(
-        problem, oracle, largest, method="mopr_paper", value=value, rho=rho, message=message, solve_seconds=watch.seconds()
+        problem, oracle, largest, method="mopr_paper", value=value, rho=rho, message=message
     )
+    row = replace(row, solve_seconds=watch.seconds())
     status = Status.FEASIBLE if row.mpr <= rho else Status.NOT_FOUND
     return replace(row, status=status)
 

@@ -1,36 +1,20 @@
-"""The cone programme of a unit ball on Clarabel: an independent answer to what `ball_path` walks.
-
-    minimise  -s . a    subject to  sum a = k,  0 <= a <= 1,  |M' counts(a)| <= rho
-
-over the items of the reduced pool: one cone of dimension r + 1, r the rank of the features, in
-place of the paper's n + m. With t in place of rho, minimised, it gives rho_min.
-
-Source:  MPR paper, Appendix D.1.
-"""
+"""mopr_qp: the relaxation of each rho as a cone programme, rounded and certified like mopr's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-import clarabel
-import numpy as np
-from scipy import sparse
-
-from mprlib.errors import InputError, SolverError
+from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
-from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
+from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.certified import Certifier, checked_rhos
+from mprlib.optimisers.cone import ConeProgramme
 from mprlib.optimisers.region import BallRegion
-from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound
-from mprlib.optimisers.relaxing import centred_features
-from mprlib.problem import FloatArray, Problem
+from mprlib.optimisers.relaxing import centred_features, top_k_relaxation
+from mprlib.problem import Problem
 from mprlib.selection import Selection
-
-# Bounds are compared to 1e-6 of a mean over k items; two digits are left for the sum.
-TOLERANCE = 1e-10
-USABLE = (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
 
 
 def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
@@ -48,88 +32,9 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Sel
     found: dict[float, Selection] = {}
     for rho in sorted(set(rhos)):
         watch = Stopwatch()
-        relaxation = programme.relaxation(rho)
+        is_slack = rho >= certifier.top_value
+        relaxation = top_k_relaxation(problem, pool, rho) if is_slack else programme.relaxation(rho)
         counts, is_inside = certifier.best_counts(relaxation)
         row = certifier.row(relaxation, counts, is_inside, relaxation.bound)
         found[rho] = replace(row, solve_seconds=watch.seconds())
     return [replace(found[rho], value=value) for rho, value in zip(rhos, values)]
-
-
-class ConeProgramme:
-    """The programme of one problem; rho is all that changes."""
-
-    def __init__(self, features: FloatArray, pool: CellPool) -> None:
-        self._features = features
-        self._pool = pool
-        # A unit of rho may be worth thousands of times a score's range; lengths near 1 keep the cone in scale.
-        self._unit = float(np.abs(features).max(initial=0.0)) or 1.0
-        self._floor: Relaxation | None = None
-
-    def relaxation(self, rho: float) -> Relaxation:
-        """The optimum at one rho."""
-        if self._floor is not None and rho < self._floor.rho_min:
-            return replace(self._floor, rho=rho)
-        solution = self._solve(rho)
-        if solution.status not in USABLE:
-            floor = self._lowest()
-            if rho < floor.rho_min:
-                return replace(floor, rho=rho)
-            if solution.status not in (clarabel.SolverStatus.PrimalInfeasible, clarabel.SolverStatus.AlmostPrimalInfeasible):
-                raise SolverError(f"Clarabel ended with status {solution.status}")
-            # Out of reach by the solver's tolerance only.
-            price = np.zeros(self._pool.cell_count)
-            bound = similarity_bound(self._pool, price, 0.0, rho)
-            return replace(floor, rho=rho, price=price, multiplier=0.0, bound=bound, is_converged=False)
-        counts = self._pool.counts_of(np.clip(np.asarray(solution.x)[:-1], 0.0, 1.0))
-        price, multiplier = self._prices(solution)
-        bound = similarity_bound(self._pool, price, multiplier, rho)
-        return Relaxation(rho=rho, counts=counts, price=price, multiplier=multiplier, bound=bound, rho_min=None)
-
-    def _lowest(self) -> Relaxation:
-        """The rho_min problem: its price proves what no selection reaches."""
-        if self._floor is None:
-            solution = self._solve(None)
-            if solution.status not in USABLE:
-                raise SolverError(f"Clarabel ended with status {solution.status} on the smallest rho")
-            counts = self._pool.counts_of(np.clip(np.asarray(solution.x)[:-1], 0.0, 1.0))
-            price, multiplier = self._prices(solution)
-            self._floor = Relaxation(
-                rho=0.0,
-                counts=counts,
-                price=price,
-                multiplier=multiplier,
-                bound=None,
-                rho_min=rho_bound(self._pool, price, multiplier),
-            )
-        return self._floor
-
-    def _prices(self, solution: clarabel.DefaultSolution) -> tuple[FloatArray, float]:
-        """The cone's multipliers as prices of cells; any multipliers give valid bounds."""
-        multiplier = -np.asarray(solution.z)[-self._features.shape[1] :] / self._unit if self._features.shape[1] else np.zeros(0)
-        price = self._features @ multiplier
-        return price, float(np.linalg.norm(multiplier))
-
-    def _solve(self, rho: float | None) -> clarabel.DefaultSolution:
-        """Variables: the items' weights and t; rho None minimises t."""
-        pool, rank = self._pool, self._features.shape[1]
-        n = pool.items.size
-        items = sparse.csc_matrix(self._features[pool.cell].T / self._unit)
-        last = sparse.csc_matrix(([1.0], ([0], [n])), shape=(1, n + 1))
-        total = sparse.csc_matrix(np.append(np.ones(n), 0.0))
-        box = sparse.identity(n + 1, format="csc")[:n]
-        cone = sparse.vstack([-last, sparse.hstack([-items, sparse.csc_matrix((rank, 1))])])
-        rows = [total, -box, box, cone]
-        right = [np.array([float(pool.k)]), np.zeros(n), np.ones(n), np.zeros(rank + 1)]
-        cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(2 * n), clarabel.SecondOrderConeT(rank + 1)]
-        if rho is not None:
-            rows.insert(0, last)
-            right.insert(0, np.array([rho / self._unit]))
-            cones[0] = clarabel.ZeroConeT(2)
-        cost = np.append(np.zeros(n), 1.0) if rho is None else np.append(-pool.scores, 0.0)
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
-        settings.max_threads = 1
-        quadratic = sparse.csc_matrix((n + 1, n + 1))
-        matrix = sparse.vstack(rows, format="csc")
-        return clarabel.DefaultSolver(quadratic, cost, matrix, np.concatenate(right), cones, settings).solve()

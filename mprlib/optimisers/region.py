@@ -17,6 +17,9 @@ import numpy as np
 
 from mprlib.problem import FloatArray, IntArray
 
+# Above this many cells few of them hold a selection: items with embeddings as labels.
+MANY_CELLS = 512
+
 
 class Region(Protocol):
     """Values of counts, and of counts after moves."""
@@ -44,14 +47,22 @@ class BallRegion:
 
     def __init__(self, features: FloatArray) -> None:
         self.features = features
+        if features.shape[0] > MANY_CELLS:
+            self.cell_limit = 150
         self._squares = np.einsum("ij,ij->i", features, features)
 
     def value(self, counts: IntArray) -> float:
-        gap = counts @ self.features
+        gap = self._gap(counts)
         return float(np.sqrt(gap @ gap))
 
+    def _gap(self, counts: IntArray) -> FloatArray:
+        if counts.size <= MANY_CELLS:
+            return counts @ self.features
+        taken = np.flatnonzero(counts)
+        return counts[taken] @ self.features[taken]
+
     def swap_values(self, counts: IntArray, cells: IntArray) -> FloatArray:
-        gap = counts @ self.features
+        gap = self._gap(counts)
         own = self.features[cells]
         # |v + M_h - M_g|^2 as a sum of a row's, a column's and a product's part.
         lean = 2.0 * (own @ gap)
@@ -62,7 +73,7 @@ class BallRegion:
         return np.sqrt(squares, out=squares)
 
     def pair_values(self, counts: IntArray, giving: IntArray, taking: IntArray) -> FloatArray:
-        gap = counts @ self.features
+        gap = self._gap(counts)
         moves = self.features[taking] - self.features[giving]
         single = np.einsum("ij,ij->i", moves, moves) + 2.0 * (moves @ gap)
         squares = (2.0 * moves) @ moves.T

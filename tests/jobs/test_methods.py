@@ -47,7 +47,7 @@ def run_units(folder, **changes):
             commit(unit, store, {"vectors": query_table(list(unit.spec["prompts"]), vectors)}, 0.0)
         else:
             encoder = WordEncoder() if unit.stage in ("texts", "queries") else None
-            assert execute(unit, store, encoder).message == "", unit.title
+            assert execute(unit, store, lambda: encoder).message == "", unit.title
     return plan, store
 
 

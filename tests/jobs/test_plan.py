@@ -1,3 +1,4 @@
+import pandas as pd
 import pytest
 from jobs.audit import prepare
 from jobs.config_file import read_config
@@ -57,6 +58,20 @@ def test_changed_data_changes_everything(tmp_path):
     before = keys(write_audit(tmp_path), "solve")
     after = keys(write_audit(tmp_path, people(seed=1)), "solve")
     assert not set(before.values()) & set(after.values())
+
+
+def test_vectors_that_are_no_unit_vectors_are_remarked(tmp_path):
+    table = people()
+    table["embedding"] = [3 * vector for vector in table["embedding"]]
+    [note] = prepare(read_config(write_audit(tmp_path, table)))[1].notes
+    assert "lengths from 3 to 3" in note
+
+
+def test_query_vectors_of_another_length(tmp_path):
+    path = write_audit(tmp_path)
+    pd.DataFrame({"query": ["nurse"], "vector": [[1.0, 2.0]]}).to_parquet(tmp_path / "queries.parquet")
+    with pytest.raises(UsageError, match="2 numbers, those of dataset items have 8"):
+        prepare(read_config(path))
 
 
 def test_limit_takes_the_first_queries(audit_file):

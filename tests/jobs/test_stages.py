@@ -101,11 +101,11 @@ def test_a_set_called_feasible_meets_its_rho(solved):
 def test_collect_fills_run_and_unit_and_drops_old_parts(solved):
     _, plan, store = solved
     store.write("results/part-00009.parquet", b"of an earlier run")
-    rows = collect(store, plan.stages["solve"], "run-1")
+    files = collect(store, plan.stages["solve"], "run-1")
     assert store.list("results") == ["results/part-00000.parquet"]
     table = store.read_table("results/part-00000.parquet")
     assert table.schema.equals(RESULTS)
-    assert table.num_rows == rows["results"] == 2 * 2 * (1 + 4 + 2)
+    assert table.num_rows == files["results/part-00000.parquet"].rows == 2 * 2 * (1 + 4 + 2)
     assert set(table["run_id"].to_pylist()) == {"run-1"}
     assert set(table["unit"].to_pylist()) == {unit.key for unit in plan.stages["solve"]}
     items = store.read_table("items/part-00000.parquet").to_pylist()

@@ -1,0 +1,112 @@
+"""The cone programme of a unit ball on Clarabel: an independent answer to what `ball_path` walks.
+
+    minimise  -s . a    subject to  sum a = k,  0 <= a <= 1,  |M' counts(a)| <= rho
+
+over the items of the reduced pool: one cone of dimension r + 1, r the rank of the features, in
+place of the paper's n + m. With t in place of rho, minimised, it gives rho_min.
+
+Source:  MPR paper, Appendix D.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import clarabel
+import numpy as np
+from scipy import sparse
+
+from mprlib.errors import SolverError
+from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound
+from mprlib.problem import FloatArray
+
+# Bounds are compared to 1e-6 of a mean over k items; two digits are left for the sum.
+TOLERANCE = 1e-10
+USABLE = (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
+
+
+class ConeProgramme:
+    """The programme of one problem; rho is all that changes."""
+
+    def __init__(self, features: FloatArray, pool: CellPool) -> None:
+        self._features = features
+        self._pool = pool
+        # A unit of rho may be worth thousands of times a score's range; lengths near 1 keep the cone in scale.
+        self._unit = float(np.abs(features).max(initial=0.0)) or 1.0
+        self._floor: Relaxation | None = None
+
+    def relaxation(self, rho: float) -> Relaxation:
+        """The optimum at one rho."""
+        if self._floor is not None and rho < self._floor.rho_min:
+            return replace(self._floor, rho=rho)
+        solution = self._solve(rho)
+        if solution.status not in USABLE:
+            floor = self._lowest()
+            if rho < floor.rho_min:
+                return replace(floor, rho=rho)
+            # Within the solver's tolerance of rho_min: nothing is proven but what the scores alone say.
+            price = np.zeros(self._pool.cell_count)
+            bound = similarity_bound(self._pool, price, 0.0, rho)
+            return replace(floor, rho=rho, price=price, multiplier=0.0, bound=bound, is_converged=False)
+        counts = self._pool.counts_of(np.clip(np.asarray(solution.x)[:-1], 0.0, 1.0))
+        price, multiplier = self._prices(solution)
+        bound = similarity_bound(self._pool, price, multiplier, rho)
+        return Relaxation(rho=rho, counts=counts, price=price, multiplier=multiplier, bound=bound, rho_min=None)
+
+    def _lowest(self) -> Relaxation:
+        """The rho_min problem: its price proves what no selection reaches."""
+        if self._floor is None:
+            solution = self._solve(None)
+            if solution.status not in USABLE:
+                raise SolverError(f"Clarabel ended with status {solution.status} on the smallest rho")
+            counts = self._pool.counts_of(np.clip(np.asarray(solution.x)[:-1], 0.0, 1.0))
+            price, multiplier = self._prices(solution)
+            self._floor = Relaxation(
+                rho=0.0,
+                counts=counts,
+                price=price,
+                multiplier=multiplier,
+                bound=None,
+                rho_min=rho_bound(self._pool, price, multiplier),
+            )
+        return self._floor
+
+    def _prices(self, solution: clarabel.DefaultSolution) -> tuple[FloatArray, float]:
+        """The cone's multipliers as prices of cells; any multipliers give valid bounds."""
+        rank = self._features.shape[1]
+        multiplier = -np.asarray(solution.z)[-rank:] / self._unit if rank else np.zeros(0)
+        price = self._features @ multiplier
+        return price, float(np.linalg.norm(multiplier))
+
+    def _solve(self, rho: float | None) -> clarabel.DefaultSolution:
+        """Variables: the items' weights and t; rho None minimises t."""
+        pool, rank = self._pool, self._features.shape[1]
+        n = pool.items.size
+        items = sparse.csc_matrix(self._features[pool.cell].T / self._unit)
+        last = sparse.csc_matrix(([1.0], ([0], [n])), shape=(1, n + 1))
+        total = sparse.csc_matrix(np.append(np.ones(n), 0.0))
+        box = sparse.identity(n + 1, format="csc")[:n]
+        cone = sparse.vstack([-last, sparse.hstack([-items, sparse.csc_matrix((rank, 1))])])
+        rows = [total, -box, box, cone]
+        right = [np.array([float(pool.k)]), np.zeros(n), np.ones(n), np.zeros(rank + 1)]
+        if rho is not None:
+            rows.insert(0, last)
+            right.insert(0, np.array([rho / self._unit]))
+        cost = np.append(np.zeros(n), 1.0) if rho is None else np.append(-pool.scores, 0.0)
+        matrix = sparse.vstack(rows, format="csc")
+        zeros = 1 if rho is None else 2
+        return solved(cost, matrix, np.concatenate(right), zeros=zeros, nonnegatives=2 * n, cone=rank + 1)
+
+
+def solved(
+    cost: FloatArray, matrix: sparse.csc_matrix, right: FloatArray, *, zeros: int, nonnegatives: int, cone: int
+) -> clarabel.DefaultSolution:
+    """Minimise cost . x over right - matrix x in zeros, then non-negatives, then one second-order cone."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.max_threads = 1
+    cones = [clarabel.ZeroConeT(zeros), clarabel.NonnegativeConeT(nonnegatives), clarabel.SecondOrderConeT(cone)]
+    quadratic = sparse.csc_matrix((cost.size, cost.size))
+    return clarabel.DefaultSolver(quadratic, cost, matrix, right, cones, settings).solve()
