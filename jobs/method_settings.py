@@ -46,6 +46,8 @@ def check(name: str, settings: Mapping[str, Any]) -> None:
             raise ValueError(f"method {name} has {setting} {settings[setting]!r}: one text is expected")
     if "group" in settings and "=" not in settings["group"]:
         raise ValueError(f"method {name} has group {settings['group']!r}: the form attribute=level is expected")
+    if "share" in settings and "group" not in settings:
+        raise ValueError(f"method {name} has a share without a group: say whose share it is")
     _try(name, settings)
 
 
@@ -65,7 +67,9 @@ def _try(name: str, settings: Mapping[str, Any]) -> None:
     if "protected" in method.keywords:
         arrays |= {"protected": [True, True, False, False], "share": 0.5}
     corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    problem = mprlib.Problem(scores=corners[:, 0], labels=corners, reference=corners, k=2, embeddings=corners, query=[1.0, 0.0])
+    problem = mprlib.Problem(
+        scores=corners[:, 0], labels=corners, reference=corners, k=2, embeddings=corners, query=[1.0, 0.0]
+    )
     value = None if method.parameter is None else 0
     try:
         mprlib.select(problem, name, value, **arrays | plain)

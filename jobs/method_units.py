@@ -41,14 +41,20 @@ class MethodUnits:
 
 
 def method_units(
-    settings: Audit, entry: MethodEntry, texts: Sequence[str] | None, catalogue: Unit, attributes: Sequence[str], shards: Sequence[Unit]
+    settings: Audit,
+    entry: MethodEntry,
+    texts: Sequence[str] | None,
+    catalogue: Unit,
+    attributes: Sequence[str],
+    shards: Sequence[Unit],
 ) -> MethodUnits:
     """The units of one method of the configuration; attributes are those of the data set."""
     information = []
     if "order" in MADE_FROM.get(entry.name, {}):
         chosen = list(entry.extras.get("attributes", attributes))
         information = [_information_unit(catalogue, chosen, shards, part) for part in range(INFORMATION_PARTS)]
-    return MethodUnits(texts=_texts_unit(settings, entry, texts) if texts is not None else None, information=information)
+    embedded = None if texts is None else _texts_unit(settings, entry, texts)
+    return MethodUnits(texts=embedded, information=information)
 
 
 def method_spec(entry: MethodEntry) -> dict[str, Any]:

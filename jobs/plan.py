@@ -79,9 +79,10 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
                 whom = _reference_spec(reference, query, source, search, catalogue_units, searches)
                 for k in settings.k:
                     for place, target in _method_targets(settings):
-                        solve.append(
-                            _solve_unit(settings, block, whom, levels, search, query, k, place, target, reads[place], queries)
+                        named = _solve_unit(
+                            settings, block, whom, levels, search, query, k, place, target, reads[place], queries
                         )
+                        solve.append(named)
     stages = {
         "catalogue": list(catalogue_units.values()),
         "queries": [queries],

@@ -40,3 +40,10 @@ def test_every_function_class_is_described():
 
     for name in mprlib.FUNCTION_CLASSES:
         assert f"`{name}`" in README
+
+
+def test_every_method_is_described():
+    import mprlib
+
+    for name in mprlib.METHODS:
+        assert f"`{name}`" in README

@@ -35,7 +35,8 @@ def embed_queries(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> di
 
 def embed_texts(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> dict[str, pa.Table]:
     """Vectors of the texts that a method is told of, one a row, in their order."""
-    return {"vectors": pa.table({"text": pa.array(spec["texts"]), "vector": to_column(encoder.encode(list(spec["texts"])))})}
+    vectors = encoder.encode(list(spec["texts"]))
+    return {"vectors": pa.table({"text": pa.array(spec["texts"], pa.string()), "vector": to_column(vectors)})}
 
 
 def query_table(prompts: list[str], vectors: np.ndarray) -> pa.Table:

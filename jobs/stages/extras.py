@@ -44,7 +44,8 @@ def _group_labels(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem,
     """Classes by text where prompts are given, else by the joint level of attributes, unknown being neutral."""
     if "texts" in spec:
         return group_labels.zero_shot(problem.embeddings, read_vectors(store, "texts", spec["texts"]))
-    columns = [column for name in entry.extras.get("attributes", problem.attributes) for column in problem.attributes[name]]
+    chosen = entry.extras.get("attributes", problem.attributes)
+    columns = [column for name in chosen for column in problem.attributes[name]]
     names = np.array([problem.label_names[column] for column in columns])
     levels = [
         "neutral" if any(name.endswith(f"={UNKNOWN}") for name in names[row > 0]) else "&".join(names[row > 0])

@@ -29,7 +29,8 @@ def information(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
     width = vectors.shape[1]
     start, stop = (width * edge // spec["parts"] for edge in (spec["part"], spec["part"] + 1))
     found = mutual_information(vectors, joint[rows], slice(start, stop)) if stop > start else np.empty(0)
-    return {"information": pa.table({"column": pa.array(range(start, stop), pa.int64()), "information": pa.array(found, pa.float64())})}
+    columns = {"column": pa.array(range(start, stop), pa.int64()), "information": pa.array(found, pa.float64())}
+    return {"information": pa.table(columns)}
 
 
 def read_order(keys: Sequence[str], store: Store) -> np.ndarray:

@@ -90,5 +90,5 @@ def _checked_labels(group_labels: ArrayLike, n: int) -> IntArray:
     if labels.shape != (n,):
         raise InputError(f"group_labels has shape {labels.shape}, ({n},) expected: one class an item")
     if labels.dtype.kind not in "iub" or (labels.size and labels.min() < 0):
-        raise InputError("group_labels holds something else than whole numbers from 0: 0 is neutral, classes start at 1")
+        raise InputError("group_labels holds other things than whole numbers from 0: 0 is neutral, classes start at 1")
     return labels.astype(np.intp)

@@ -30,7 +30,8 @@ def problem(seed: int = 0) -> Problem:
     query = vectors[:40].mean(axis=0)
     query /= np.linalg.norm(query)
     labels, reference = (
-        np.concatenate([np.eye(size)[generator.integers(0, size, ITEMS)] for size in (2, 7, 2)], axis=1) for _ in range(2)
+        np.concatenate([np.eye(size)[generator.integers(0, size, ITEMS)] for size in (2, 7, 2)], axis=1)
+        for _ in range(2)
     )
     return Problem(
         scores=np.einsum("ij,j->i", vectors.astype(float), query),
@@ -68,9 +69,11 @@ def main() -> None:
     _compare(pool, oracle, grid)
     order: list[np.ndarray] = []
     group = pool.labels[:, :2].argmax(axis=1)
-    show("clip_clip, order of the columns for one attribute", timed(lambda: order.append(clip_clip.column_order(pool.embeddings, group)), 1), "30,000 ms")
+    ordering = timed(lambda: order.append(clip_clip.column_order(pool.embeddings, group)), 1)
+    show("clip_clip, order of the columns for one attribute", ordering, "30,000 ms")
     dropped = clip_clip.grid(pool, oracle, 40)
-    show("clip_clip, 40 selections", timed(lambda: clip_clip.sweep(pool, oracle, dropped, order=order[0]), 3), "2,000 ms")
+    selecting = timed(lambda: clip_clip.sweep(pool, oracle, dropped, order=order[0]), 3)
+    show("clip_clip, 40 selections", selecting, "2,000 ms")
     eps = METHODS["pbm"].grid(pool, oracle, 50)
     show("pbm, 50 eps", timed(lambda: METHODS["pbm"].sweep(pool, oracle, eps, group_labels=group + 1), 3))
     phrases = pool.embeddings[:200]
@@ -97,7 +100,7 @@ def _compare(pool: Problem, oracle: object, grid: list[float]) -> None:
     for trade_off in (0.0, 1.0):
         ours = mprlib.select(pool, "mmr", trade_off, spread="nearest").items
         same = np.intersect1d(ours, theirs(trade_off)).size
-        print(f"  at lambda {trade_off:g}, where largest cosine and nearest distance order alike: {same} of {K} items are the same")
+        print(f"  lambda {trade_off:g}, where largest cosine and nearest distance order alike: {same} of {K} are the same")
 
 
 if __name__ == "__main__":

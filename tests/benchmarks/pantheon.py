@@ -82,7 +82,8 @@ def read(encoder: object, rows: slice = slice(None)) -> Population:
 
 def baselines(pool: Problem, population: Population) -> list[Selection]:
     """Every method that bounds no MPR, over its own parameter."""
-    gender = group_labels.from_levels(np.where(pool.labels[:, population.encoding.attributes["gender"][0]] > 0, "f", "m"))
+    female = pool.labels[:, population.encoding.attributes["gender"][0]] > 0
+    gender = group_labels.from_levels(np.where(female, "f", "m"))
     sweeps = [
         ("top_k", {}),
         ("mmr", {}),
@@ -150,11 +151,13 @@ def main() -> None:
     _show(rows)
     print(f"\n{len(refuted)} of {points} points of MOPR's curves are dominated by more than their gap")
     for job, name, point, other in refuted:
-        print(f"  {job}, {name}, rho {point.rho:.4f}: {other.method} {other.value} {other.similarity:.6f} > {point.similarity_bound:.6f}")
+        print(f"  {job}, {name}, rho {point.rho:.4f}: {other.method} {other.value}, {other.similarity:.6f} above the bound")
     print("seconds a curve of MOPR:", ", ".join(f"{name} {value / count:.2f}" for name, value in seconds.items()))
 
 
-def _summary(pool: Problem, is_true: np.ndarray, name: str, top: float, found: list[tuple[Selection, float]]) -> list[dict]:
+def _summary(
+    pool: Problem, is_true: np.ndarray, name: str, top: float, found: list[tuple[Selection, float]]
+) -> list[dict]:
     """The least MPR that a method reaches for one query, and what it costs there; nothing where it has no set."""
     if not found:
         return []

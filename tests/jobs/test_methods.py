@@ -32,7 +32,8 @@ class WordEncoder:
     """A vector drawn from each text's letters: the same for the same text."""
 
     def encode(self, texts):
-        return np.stack([np.random.default_rng(list(text.encode())).standard_normal(DIMENSION) for text in texts]).astype(np.float32)
+        drawn = [np.random.default_rng(list(text.encode())).standard_normal(DIMENSION) for text in texts]
+        return np.stack(drawn).astype(np.float32)
 
 
 def run_units(folder, **changes):
@@ -157,6 +158,7 @@ def test_the_shipped_phrases():
         ("[{pbm: {group_labels: [1, 2]}}]", ["group_labels", "attributes"]),
         ("[{clip_clip: {order: [1, 0]}}]", ["order", "attributes"]),
         ("[{fair_top_k: {group: female}}]", ["attribute=level"]),
+        ("[{fair_top_k: {share: 0.5}}]", ["share without a group"]),
         ("[{apportionment: {rule: borda}}]", ["hamilton, dhondt"]),
         ("[{mmr: {spread: median}}]", ["mean, nearest, farthest"]),
         ("[{dpp: {weight: heavy}}]", ["dpp"]),

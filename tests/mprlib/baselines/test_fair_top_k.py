@@ -8,10 +8,14 @@ from mprlib.baselines.fair_top_k import lower_bounds, rejection_probability
 from scipy.stats import binom
 
 
-def problem_of(scores, protected, k, reference=None) -> Problem:
+def problem_of(scores, protected, k) -> Problem:
     labels = np.eye(2)[np.asarray(protected, dtype=int)]
     return Problem(
-        scores=scores, labels=labels, reference=labels if reference is None else reference, k=k, attributes={"sex": [0, 1]},
+        scores=scores,
+        labels=labels,
+        reference=labels,
+        k=k,
+        attributes={"sex": [0, 1]},
         label_names=["sex=male", "sex=female"],
     )
 
@@ -72,7 +76,9 @@ def test_the_default_group_is_the_one_that_top_k_hides_most():
 
 
 def test_too_few_protected_items_are_all_taken():
-    selection = mprlib.select(problem_of(np.arange(10.0), np.arange(10) == 0, 8), "fair_top_k", protected=np.arange(10) == 0, share=0.9)
+    protected = np.arange(10) == 0
+    problem = problem_of(np.arange(10.0), protected, 8)
+    selection = mprlib.select(problem, "fair_top_k", protected=protected, share=0.9)
     assert 0 in selection.items
     assert np.unique(selection.items).size == 8
     assert "1 are" in selection.message

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ GOLDEN = json.loads((Path(__file__).resolve().parents[2] / "golden" / "baseline_
 def problem_of(embeddings, query, k, **more) -> Problem:
     embeddings, query = np.asarray(embeddings), np.asarray(query)
     ones = np.ones((len(embeddings), 1))
-    return Problem(scores=embeddings @ query, labels=ones, reference=ones, k=k, embeddings=embeddings, query=query, **more)
+    scores = embeddings @ query
+    return Problem(scores=scores, labels=ones, reference=ones, k=k, embeddings=embeddings, query=query, **more)
 
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: f"seed{case['seed']}")
@@ -57,7 +59,7 @@ def test_equals_the_definition_at_every_step(spread, combine):
             chosen.append(int(np.argmax(merit)))
         problem = problem_of(exact, query, 12)
         for embeddings in (vectors, exact):
-            same = Problem(scores=problem.scores, labels=problem.labels, reference=problem.reference, k=12, embeddings=embeddings)
+            same = replace(problem, embeddings=embeddings)
             assert set(mprlib.select(same, "mmr", trade_off, spread=spread).items.tolist()) == set(chosen)
 
 
@@ -93,7 +95,8 @@ def test_a_sweep_computes_few_columns_more_than_it_needs(monkeypatch):
     problem = problem_of(generator.standard_normal((500, 16)), generator.standard_normal(16), 20)
     computed = []
     compute = DistanceColumns._compute
-    monkeypatch.setattr(DistanceColumns, "_compute", lambda self, items: computed.append(items.size) or compute(self, items))
+    counting = lambda self, items: computed.append(items.size) or compute(self, items)  # noqa: E731
+    monkeypatch.setattr(DistanceColumns, "_compute", counting)
     swept = mprlib.sweep(problem, "mmr", (np.arange(20) / 20).tolist())
     distinct = len({item for selection in swept for item in selection.items.tolist()})
     assert sum(computed) < 2 * distinct + 64
