@@ -41,19 +41,20 @@ class Lines:
     """A line on standard error when a stage begins and ends, and every few seconds between."""
 
     def __init__(self) -> None:
-        self._done = self._total = 0
+        self._done: dict[str, int] = {}
+        self._total: dict[str, int] = {}
         self._last_line = 0.0
 
     def start(self, stage: str, total: int, cached: int) -> None:
-        self._done, self._total, self._last_line = cached, total, time.monotonic()
+        self._done[stage], self._total[stage], self._last_line = cached, total, time.monotonic()
         self.say(f"{stage}: {total} units, {cached} cached")
 
     def advance(self, stage: str) -> None:
-        self._done += 1
+        self._done[stage] += 1
         now = time.monotonic()
-        if self._done == self._total or now - self._last_line >= LINE_SECONDS:
+        if self._done[stage] == self._total[stage] or now - self._last_line >= LINE_SECONDS:
             self._last_line = now
-            self.say(f"{stage}: {self._done} of {self._total}")
+            self.say(f"{stage}: {self._done[stage]} of {self._total[stage]}")
 
     def say(self, message: str) -> None:
         print(f"{time.strftime('%H:%M:%S')} {message}", file=sys.stderr, flush=True)

@@ -3,8 +3,11 @@
 import re
 from pathlib import Path
 
+import mprlib
 import yaml
+from jobs.cli import app
 from jobs.config import Audit
+from typer.main import get_command
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -27,18 +30,13 @@ def test_the_configuration_is_valid():
 
 
 def test_every_command_of_the_command_line_is_shown():
-    from jobs.cli import app
-    from typer.main import get_command
-
     shown = "\n".join(blocks("sh"))
     for name in get_command(app).commands:
         assert f"mpr-audit {name} " in shown
 
 
-def test_every_function_class_is_described():
-    import mprlib
-
-    for name in mprlib.FUNCTION_CLASSES:
+def test_every_class_and_method_is_described():
+    for name in [*mprlib.FUNCTION_CLASSES, *mprlib.METHODS]:
         assert f"`{name}`" in README
 
 

@@ -37,6 +37,8 @@ from mprlib.statistics.gaps import closed_form_gaps
 ADDED_ROWS = 1.0
 # Entries of a block of resamples, 80 MB.
 LARGEST_BLOCK = 10_000_000
+# Entries of resamples that a problem keeps for its other classes, 8 MB.
+LARGEST_KEPT = 1_000_000
 
 
 def sampling_margin(
@@ -74,27 +76,37 @@ def _margin(problem: Problem, chosen: FunctionClass, confidence: float, resample
         # one row moves it by 2 sqrt(kappa) / m (McDiarmid). A resample would cost all pairs of rows.
         spread = oracle.largest_square / problem.m
         return float(np.sqrt(spread) * (1.0 + np.sqrt(2.0 * np.log(1.0 / (1.0 - confidence)))))
-    random = np.random.default_rng(seed)
     block = max(1, LARGEST_BLOCK // cells_of(problem).size)
-    counts = [min(block, resamples - start) for start in range(0, resamples, block)]
-    distances = np.concatenate([_distances(problem, chosen, count, random) for count in counts])
+    starts = range(0, resamples, block)
+    distances = np.concatenate(
+        [_distances(problem, chosen, min(block, resamples - start), [seed, start]) for start in starts]
+    )
     margin = float(np.quantile(distances, confidence, method="higher"))
     # Under C' MPR lies in [0, 1], and so does any difference of two.
     return min(margin, 1.0) if chosen.is_normalised else margin
 
 
-def _distances(problem: Problem, chosen: FunctionClass, count: int, random: np.random.Generator) -> FloatArray:
+def _distances(problem: Problem, chosen: FunctionClass, count: int, seed: list[int]) -> FloatArray:
     """The distance (count,) of each resample from what it was drawn from, as the class sees it."""
     cells, oracle = cells_of(problem), chosen.bind(problem)
     if isinstance(oracle, (Ball, GroupsOracle)):
-        return closed_form_gaps(oracle, resampled_shares(problem, cells, count, random) - cells.reference_shares)
+        return closed_form_gaps(oracle, _drawn(problem, count, seed) - cells.reference_shares)
     if not chosen.is_normalised:
-        return np.abs(resampled_shares(problem, cells, count, random) - cells.reference_shares).sum(axis=1)
+        return np.abs(_drawn(problem, count, seed) - cells.reference_shares).sum(axis=1)
     shares = _smoothed(problem, cells)
-    drawn = resampled_shares(problem, cells, count, random, shares)
+    drawn = _drawn(problem, count, seed, shares)
     masses = cells.pool_counts + problem.m * drawn
     squares = np.divide((drawn - shares) ** 2, masses, out=np.zeros_like(drawn), where=masses > 0)
     return np.sqrt(problem.scale * squares.sum(axis=1))
+
+
+def _drawn(problem: Problem, count: int, seed: list[int], shares: FloatArray | None = None) -> FloatArray:
+    """Resamples (count, G) of one seed; weighted rows, which are slow to draw, are drawn once for all classes."""
+    cells = cells_of(problem)
+    if _is_drawn_in_cells(problem) or count * cells.size > LARGEST_KEPT:
+        return resampled_shares(problem, cells, count, np.random.default_rng(seed), shares)
+    key = ("resamples", count, *seed)
+    return problem.cached(key, lambda: resampled_shares(problem, cells, count, np.random.default_rng(seed)))
 
 
 def _smoothed(problem: Problem, cells: Cells) -> FloatArray:
