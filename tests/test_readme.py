@@ -38,10 +38,3 @@ def test_every_command_of_the_command_line_is_shown():
 def test_every_class_and_method_is_described():
     for name in [*mprlib.FUNCTION_CLASSES, *mprlib.METHODS]:
         assert f"`{name}`" in README
-
-
-def test_every_method_is_described():
-    import mprlib
-
-    for name in mprlib.METHODS:
-        assert f"`{name}`" in README
