@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from mprlib import FUNCTION_CLASSES, measure
 from mprlib.cells import cells_of
@@ -15,9 +16,11 @@ pytestmark = pytest.mark.skipif(not HAS_LABELS, reason=f"the labels of FairFace 
 def test_every_class_together_takes_less_than_two_seconds():
     problem = faces_problem()
     assert (problem.n, problem.reference.shape[0]) == (23_704, 40_000)
-    start = time.perf_counter()
-    results = {name: measure(problem, problem.best_first[:50], name) for name in FUNCTION_CLASSES}
-    assert time.perf_counter() - start < 2.0
+    # Processor time of one thread: the machine may be shared.
+    with threadpool_limits(1):
+        start = time.process_time()
+        results = {name: measure(problem, problem.best_first[:50], name) for name in FUNCTION_CLASSES}
+        assert time.process_time() - start < 2.0
     assert cells_of(problem).size == 20
     assert results["linear"].value <= results["tree"].value <= results["saturated"].value == results["mlp"].value
     assert "race=Others" in str(results["groups"].witness)
