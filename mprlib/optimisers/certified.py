@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from mprlib.method import selected
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.enumeration import enumerate_counts
+from mprlib.optimisers.nearness import Nearness
 from mprlib.optimisers.region import MANY_CELLS, BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.rounding import BORDER, Climb, rounded
@@ -69,6 +71,8 @@ class Certifier:
         top = pool.top_counts(problem)
         self._top, self.top_value = top, self.measured(top)
         self._last: IntArray | None = None
+        is_cut = isinstance(region, CutRegion)
+        self._nearness = Nearness.of(problem, oracle, pool, self.top_value) if is_cut else None
         # Whether the last set shown to the measuring code taught the region a function.
         self.has_learnt = False
 
@@ -90,7 +94,10 @@ class Certifier:
             starts.append(self._last)
         best: IntArray | None = None
         closest, closest_value = starts[0], np.inf
-        for start in starts:
+        near = [] if self._nearness is None else self._nearness.starts(starts[0], relaxation)
+        for place, start in enumerate(chain(starts, near)):
+            if place >= len(starts) and best is not None:
+                break
             counts, value = self.repaired(start, relaxation)
             if value <= relaxation.rho and (best is None or self.pool.similarity(counts) > self.pool.similarity(best)):
                 best = counts

@@ -14,7 +14,7 @@ from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.optimisers.ball_path import BallPath
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cone import ConeProgramme
-from mprlib.optimisers.corral import Corral
+from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.optimisers.cutting_plane import CuttingPlane
 from mprlib.optimisers.region import BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
@@ -47,7 +47,7 @@ def relaxed(problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[flo
     features = centred_features(oracle, problem.k)
     if features is not None:
         if np.count_nonzero(pool.capacity) > LARGEST_WALK:
-            rows = slack + Corral(features, pool).walk(binding)
+            rows = slack + SmoothPath(features, pool).walk(binding)
             return Relaxed(rows=rows, region=BallRegion(features))
         rows = BallPath(features, pool).walk(binding)
         if rows is None:

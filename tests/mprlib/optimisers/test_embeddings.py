@@ -3,38 +3,43 @@
 import numpy as np
 import pytest
 
-from mprlib import Problem, measure, sweep
+from mprlib import measure, sweep
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.cone import ConeProgramme
-from mprlib.optimisers.corral import Corral
 from mprlib.optimisers.relaxing import centred_features
+from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.registry import function_class
+from tests.embedded_queries import embedded_query
 
 
-def embedded(n: int, width: int, seed: int = 0) -> Problem:
-    """Unit vectors around ten centres; the query leans to one of them."""
-    rng = np.random.default_rng(seed)
-    centres = rng.standard_normal((10, width))
-    rows = centres[rng.integers(0, 10, 2 * n)] + rng.standard_normal((2 * n, width))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    query = centres[0] + rng.standard_normal(width)
-    return Problem(scores=rows[:n] @ query / np.linalg.norm(query), labels=rows[:n], reference=rows[n:], k=20)
-
-
-def test_corral_encloses_the_cone_programme() -> None:
-    problem = embedded(550, 8)
+def test_smooth_path_encloses_the_cone_programme() -> None:
+    problem = embedded_query(550, 8)
     oracle = function_class("linear").bind(problem)
     pool, features = cell_pool_of(problem, oracle.cells), centred_features(oracle, problem.k)
     top = measure(problem, problem.best_first[:20]).value
     programme = ConeProgramme(features, pool)
-    for row in Corral(features, pool).walk([0.8 * top, 0.4 * top]):
+    for row in SmoothPath(features, pool).walk([0.8 * top, 0.4 * top, 0.1 * top]):
         exact = programme.relaxation(row.rho).bound
-        assert exact - 1e-6 <= row.bound <= exact * (1 + 2e-2)
+        assert row.is_converged
+        assert exact - 1e-6 <= row.bound <= exact * (1 + 1e-3)
+        assert np.linalg.norm(row.counts @ features) <= row.rho * (1 + 1e-9)
+        assert pool.fractional_similarity(row.counts) >= row.bound * (1 - 1e-3)
+
+
+def test_a_rho_out_of_reach_of_embeddings_is_proven() -> None:
+    """Items on one side of every reference row: no weights come closer than the nearest of them."""
+    problem = embedded_query(550, 8)
+    oracle = function_class("linear").bind(problem)
+    pool, features = cell_pool_of(problem, oracle.cells), centred_features(oracle, problem.k)
+    moved = features + 5 * np.abs(features).max() * np.eye(8)[0]
+    exact = ConeProgramme(moved, pool).relaxation(0.0)
+    row = SmoothPath(moved, pool).solve(0.5 * exact.rho_min)
+    assert row.is_infeasible and 0.5 * exact.rho_min < row.rho_min <= exact.rho_min * (1 + 1e-6)
 
 
 @pytest.mark.parametrize(("name", "settings"), [("linear", {}), ("rkhs", {"kernel": "linear"})])
 def test_curve_over_embeddings(name: str, settings: dict) -> None:
-    problem = embedded(1_200, 24)
+    problem = embedded_query(1_200, 24)
     top = measure(problem, problem.best_first[:20], name, **settings).value
     rows = sweep(problem, "mopr", [0.5 * top, 0.8 * top, top], name, **settings)
     for row in rows:
