@@ -58,7 +58,8 @@ class ConeProgramme:
         """The rho_min problem: its price proves what no selection reaches."""
         if self._floor is None:
             solution = self._solve(None)
-            if solution.status not in USABLE:
+            # Stopped short of its tolerance: any finite multipliers still give a valid bound.
+            if not (np.isfinite(solution.x).all() and np.isfinite(solution.z).all()):
                 raise SolverError(f"Clarabel ended with status {solution.status} on the smallest rho")
             counts = self._pool.counts_of(np.clip(np.asarray(solution.x)[:-1], 0.0, 1.0))
             price, multiplier = self._prices(solution)
@@ -69,6 +70,7 @@ class ConeProgramme:
                 multiplier=multiplier,
                 bound=None,
                 rho_min=rho_bound(self._pool, price, multiplier),
+                is_converged=solution.status in USABLE,
             )
         return self._floor
 

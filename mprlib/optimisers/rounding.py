@@ -154,12 +154,16 @@ class Climb:
 def rounded(counts: FloatArray, pool: CellPool) -> IntArray:
     """Whole counts (G,) next to fractional ones: largest fractions first, first cells on ties."""
     floor = np.clip(np.floor(counts + INTEGRALITY).astype(np.intp), 0, pool.capacity)
-    missing = pool.k - int(floor.sum())
+    missing = max(pool.k - int(floor.sum()), 0)
     fraction = np.where(floor < pool.capacity, counts - floor, -np.inf)
     floor[np.argsort(-fraction, kind="stable")[:missing]] += 1
     np.minimum(floor, pool.capacity, out=floor)
     missing = pool.k - int(floor.sum())
-    # Left over only where a solver's counts do not sum to k: any room will do.
+    # Left over, or too many, only where a solver's counts do not sum to k: any room will do.
+    for cell in np.flatnonzero(floor):
+        step = min(max(-missing, 0), int(floor[cell]))
+        floor[cell] -= step
+        missing += step
     for cell in np.flatnonzero(floor < pool.capacity):
         step = min(missing, int(pool.capacity[cell] - floor[cell]))
         floor[cell] += step
