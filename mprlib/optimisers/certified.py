@@ -16,6 +16,7 @@ from mprlib.method import selected
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.enumeration import enumerate_counts
+from mprlib.optimisers.item_swaps import swapped
 from mprlib.optimisers.nearness import Nearness
 from mprlib.optimisers.region import MANY_CELLS, BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
@@ -89,6 +90,8 @@ class Certifier:
         if self.top_value <= relaxation.rho:
             self._last = self._top
             return self._top, True
+        if isinstance(self.region, BallRegion) and self.pool.cell_count > MANY_CELLS:
+            return self._swapped(relaxation)
         starts = [rounded(relaxation.counts, self.pool)]
         if self._last is not None:
             starts.append(self._last)
@@ -108,6 +111,13 @@ class Certifier:
         if best is not None:
             self._last = best
         return (closest, False) if best is None else (best, True)
+
+    def _swapped(self, relaxation: Relaxation) -> tuple[IntArray, bool]:
+        counts = swapped(relaxation, self.pool, self.region.features, self._last)
+        is_inside = self.measured(counts) <= relaxation.rho
+        if is_inside:
+            self._last = counts
+        return counts, is_inside
 
     def repaired(self, counts: IntArray, relaxation: Relaxation) -> tuple[IntArray, float]:
         """Counts after climbing, and their measured value."""
@@ -138,7 +148,7 @@ class Certifier:
         return worst.value
 
     def _searched(self, relaxation: Relaxation) -> IntArray | None:
-        if not isinstance(self.region, BallRegion) or self.pool.cell_count > MANY_CELLS:
+        if not isinstance(self.region, BallRegion):
             return None
         allowance = SEARCHED_LOSS * abs(relaxation.bound)
         found = enumerate_counts(relaxation, self.pool, self.region, allowance=allowance, limit=SEARCH_LIMIT)
