@@ -24,9 +24,10 @@ MANY_CELLS = 512
 class Region(Protocol):
     """Values of counts, and of counts after moves."""
 
-    # Cells among which items are swapped, and swaps of which all pairs are valued at once.
+    # Cells among which items are swapped, swaps of which all pairs are valued at once, and how often.
     cell_limit: int
     pair_moves: int
+    pair_steps: int
 
     def value(self, counts: IntArray) -> float: ...
 
@@ -44,6 +45,7 @@ class BallRegion:
 
     cell_limit = 40
     pair_moves = 96
+    pair_steps = 8
 
     def __init__(self, features: FloatArray) -> None:
         self.features = features
@@ -80,6 +82,7 @@ class CutRegion:
 
     cell_limit = 16
     pair_moves = 24
+    pair_steps = 1
 
     def __init__(self, cuts: FloatArray) -> None:
         self.cuts = cuts
