@@ -15,6 +15,7 @@ import numpy as np
 
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import WorstCase, checked_count
+from mprlib.function_classes.forest_growth import LARGEST_LEVEL, grown_together, two_valued_sides
 from mprlib.function_classes.regression import attained, fit_tree, target_scale
 from mprlib.function_classes.tree_greedy import PAPER_SEED
 from mprlib.problem import FloatArray, IntArray, Problem
@@ -57,6 +58,7 @@ class Forest:
             pool_draws[tree] = drawn[: problem.n]
             pool_counts[tree] = np.bincount(cells.pool_cell, drawn[: problem.n], cells.size)
             reference_counts[tree] = np.bincount(row_cell[problem.n :], drawn[problem.n :], cells.size)
+        is_small = self.trees * 2**self.depth * cells.size <= LARGEST_LEVEL
         return ForestOracle(
             problem=problem,
             cells=cells,
@@ -65,6 +67,7 @@ class Forest:
             pool_draws=pool_draws,
             pool_counts=pool_counts,
             reference_counts=reference_counts,
+            sides=two_valued_sides(cells.labels) if is_small else None,
         )
 
 
@@ -74,6 +77,7 @@ class ForestOracle:
 
     Shapes:  pool_draws (trees, n), how often each tree drew each item.
              pool_counts and reference_counts (trees, G), the draws in each cell.
+             sides (S, G), where columns have two values and all trees can be grown together.
     """
 
     problem: Problem
@@ -83,27 +87,43 @@ class ForestOracle:
     pool_draws: IntArray
     pool_counts: FloatArray
     reference_counts: FloatArray
+    sides: FloatArray | None
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The fitted forest's gap under C'.
 
         Items of one cell have unequal targets, so a cell's mean target varies with the draw.
         """
-        from sklearn.tree import DecisionTreeRegressor  # noqa: PLC0415 (slow to import; not every audit needs it)
+        draws, targets = self._draws_and_targets(weights)
+        if self.sides is None:
+            total = self._grown_one_by_one(draws, targets, np.arange(len(draws)))
+        else:
+            predictions, is_tied = grown_together(self.sides, draws, targets, self.depth)
+            total = predictions[~is_tied].sum(axis=0)
+            total += self._grown_one_by_one(draws, targets, np.flatnonzero(is_tied))
+        return attained(self.problem, self.cells, weights, total)
 
+    def _draws_and_targets(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Rows drawn and their scaled mean targets, (trees, G) both."""
         cells = self.cells
         chosen = np.flatnonzero(weights)
-        scale = target_scale(cells, cells.differences(weights))
-        labels = cells.labels.astype(np.float32)
-        total = np.zeros(cells.size)
-        for tree, seed in enumerate(self.tree_seeds):
-            draws = self.pool_counts[tree] + self.reference_counts[tree]
-            shown = np.bincount(cells.pool_cell[chosen], self.pool_draws[tree, chosen] * weights[chosen], cells.size)
-            sums = shown - self.reference_counts[tree] / self.problem.m
-            targets = scale * np.divide(sums, draws, out=np.zeros(cells.size), where=draws > 0)
-            model = DecisionTreeRegressor(max_depth=self.depth, random_state=seed)
-            total += fit_tree(model, labels, draws, targets)
-        return attained(self.problem, cells, weights, total)
+        draws = self.pool_counts + self.reference_counts
+        shown = np.zeros(draws.shape)
+        np.add.at(shown.T, cells.pool_cell[chosen], (self.pool_draws[:, chosen] * weights[chosen]).T)
+        sums = shown - self.reference_counts / self.problem.m
+        targets = np.divide(sums, draws, out=np.zeros_like(draws), where=draws > 0)
+        return draws, targets * target_scale(cells, cells.differences(weights))
+
+    def _grown_one_by_one(self, draws: FloatArray, targets: FloatArray, trees: IntArray) -> FloatArray:
+        """Sum of these trees' predictions (G,), by scikit-learn."""
+        from sklearn.tree import DecisionTreeRegressor  # noqa: PLC0415 (slow to import; not every audit needs it)
+
+        labels = self.cells.labels.astype(np.float32)
+        total = np.zeros(self.cells.size)
+        for tree in trees:
+            model = DecisionTreeRegressor(max_depth=self.depth, random_state=self.tree_seeds[tree])
+            total += fit_tree(model, labels, draws[tree], targets[tree])
+        return total
 
 
 def _bootstrap(row_weight: FloatArray, seed: int) -> IntArray:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from mprlib.method import selected
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.enumeration import enumerate_counts
+from mprlib.optimisers.item_swaps import swapped
 from mprlib.optimisers.nearness import Nearness
 from mprlib.optimisers.region import MANY_CELLS, BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
@@ -23,8 +23,12 @@ from mprlib.optimisers.rounding import BORDER, Climb, rounded
 from mprlib.problem import FloatArray, IntArray, Problem
 from mprlib.selection import Selection, Status
 
-# How often the measuring code may name a missing function before a repair gives up.
-LARGEST_CORRECTIONS = 24
+# How often the measuring code may name a missing function before a repair gives up; more often for a row
+# without a set, from a start near the reference with at most this multiple of rho.
+CORRECTIONS, LARGEST_CORRECTIONS = 5, 24
+HOPEFUL = 1.1
+# Swaps inside that the measuring code is asked about, refused ones included.
+LARGEST_CHECKED_SWAPS = 120
 # A similarity within this part of the bound is the best: the bound's own rounding.
 OPTIMALITY = 1e-10
 # A value that exceeds the region's own by less than this is the same number, summed in another order.
@@ -89,31 +93,60 @@ class Certifier:
         if self.top_value <= relaxation.rho:
             self._last = self._top
             return self._top, True
-        starts = [rounded(relaxation.counts, self.pool)]
-        if self._last is not None:
-            starts.append(self._last)
+        if isinstance(self.region, BallRegion) and self.pool.cell_count > MANY_CELLS:
+            return self._swapped(relaxation)
+        start = rounded(relaxation.counts, self.pool)
         best: IntArray | None = None
-        closest, closest_value = starts[0], np.inf
-        near = [] if self._nearness is None else self._nearness.starts(starts[0], relaxation)
-        for place, start in enumerate(chain(starts, near)):
-            if place >= len(starts) and best is not None:
-                break
-            counts, value = self.repaired(start, relaxation)
-            if value <= relaxation.rho and (best is None or self.pool.similarity(counts) > self.pool.similarity(best)):
-                best = counts
-            if value < closest_value:
-                closest, closest_value = counts, value
+        closest, closest_value = start, np.inf
+        for climbed, value in self._climbs(start, relaxation):
+            if value <= relaxation.rho:
+                if best is None or self.pool.similarity(climbed) > self.pool.similarity(best):
+                    best = climbed
+            elif value < closest_value:
+                closest, closest_value = climbed, value
         if best is None and not relaxation.is_infeasible and relaxation.rho >= SEARCHED_FRACTION * self.top_value:
             best = self._searched(relaxation)
         if best is not None:
             self._last = best
         return (closest, False) if best is None else (best, True)
 
-    def repaired(self, counts: IntArray, relaxation: Relaxation) -> tuple[IntArray, float]:
+    def _climbs(self, start: IntArray, relaxation: Relaxation) -> Iterator[tuple[IntArray, float]]:
+        """Counts after climbing, and their measured values.
+
+        From the relaxation's rounding and the last row's set; where the first leads nowhere, from sets
+        near the reference until one does.
+        """
+        counts, value = self.repaired(start, relaxation)
+        yield counts, value
+        if self._last is not None:
+            yield self.repaired(self._last, relaxation)
+        if self._nearness is None or value <= relaxation.rho:
+            return
+        for near in self._nearness.starts(start, relaxation):
+            is_hopeful = self.measured(near) <= HOPEFUL * relaxation.rho
+            counts, value = self.repaired(near, relaxation, LARGEST_CORRECTIONS if is_hopeful else CORRECTIONS)
+            yield counts, value
+            if value <= relaxation.rho:
+                return
+
+    def _swapped(self, relaxation: Relaxation) -> tuple[IntArray, bool]:
+        counts = swapped(relaxation, self.pool, self.region.features, self._last)
+        is_inside = self.measured(counts) <= relaxation.rho
+        if is_inside:
+            self._last = counts
+        return counts, is_inside
+
+    def repaired(
+        self, counts: IntArray, relaxation: Relaxation, corrections: int = CORRECTIONS
+    ) -> tuple[IntArray, float]:
         """Counts after climbing, and their measured value."""
-        best, best_value = counts, np.inf
         landscape = Climb.of(relaxation, self.pool, self.region)
-        for _ in range(LARGEST_CORRECTIONS):
+        if isinstance(self.region, CutRegion):
+            value = self.taught(counts)
+            if value <= relaxation.rho:
+                return self._improved(counts, value, landscape)
+        best, best_value = counts, np.inf
+        for _ in range(corrections):
             counts = landscape.top(counts)
             value = self.taught(counts)
             if value < best_value:
@@ -127,6 +160,19 @@ class Certifier:
                 landscape = Climb.of(relaxation, self.pool, self.region, slack=-BORDER)
         return best, best_value
 
+    def _improved(self, counts: IntArray, value: float, landscape: Climb) -> tuple[IntArray, float]:
+        """From counts inside, swaps that the measuring code accepts one by one: cuts see too little to climb on."""
+        for _ in range(LARGEST_CHECKED_SWAPS):
+            after = landscape.next_inside(counts)
+            if after is None:
+                break
+            value_after = self.taught(after)
+            if value_after <= landscape.rho - BORDER:
+                counts, value = after, value_after
+            elif not self.has_learnt:
+                break
+        return counts, value
+
     def taught(self, counts: IntArray) -> float:
         """Measured value of counts; where the region saw less, it learns the function that saw more."""
         worst = self.oracle.worst_case(self.weights(counts))
@@ -138,7 +184,7 @@ class Certifier:
         return worst.value
 
     def _searched(self, relaxation: Relaxation) -> IntArray | None:
-        if not isinstance(self.region, BallRegion) or self.pool.cell_count > MANY_CELLS:
+        if not isinstance(self.region, BallRegion):
             return None
         allowance = SEARCHED_LOSS * abs(relaxation.bound)
         found = enumerate_counts(relaxation, self.pool, self.region, allowance=allowance, limit=SEARCH_LIMIT)

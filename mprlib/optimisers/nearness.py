@@ -22,7 +22,7 @@ from mprlib.optimisers.rounding import Climb
 from mprlib.problem import IntArray, Problem
 
 # Parts of top-k's saturated value tried for one rho, in multiples of rho's part of top-k's MPR.
-PARTS = (1.2, 0.9, 0.6, 0.0)
+PARTS = (1.1, 1.0, 0.9, 0.8, 0.6, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

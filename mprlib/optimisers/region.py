@@ -24,9 +24,10 @@ MANY_CELLS = 512
 class Region(Protocol):
     """Values of counts, and of counts after moves."""
 
-    # Cells among which items are swapped, and swaps of which all pairs are valued at once.
+    # Cells among which items are swapped, swaps of which all pairs are valued at once, and how often.
     cell_limit: int
     pair_moves: int
+    pair_steps: int
 
     def value(self, counts: IntArray) -> float: ...
 
@@ -44,25 +45,18 @@ class BallRegion:
 
     cell_limit = 40
     pair_moves = 96
+    pair_steps = 8
 
     def __init__(self, features: FloatArray) -> None:
         self.features = features
-        if features.shape[0] > MANY_CELLS:
-            self.cell_limit = 150
         self._squares = np.einsum("ij,ij->i", features, features)
 
     def value(self, counts: IntArray) -> float:
-        gap = self._gap(counts)
+        gap = counts @ self.features
         return float(np.sqrt(gap @ gap))
 
-    def _gap(self, counts: IntArray) -> FloatArray:
-        if counts.size <= MANY_CELLS:
-            return counts @ self.features
-        taken = np.flatnonzero(counts)
-        return counts[taken] @ self.features[taken]
-
     def swap_values(self, counts: IntArray, cells: IntArray) -> FloatArray:
-        gap = self._gap(counts)
+        gap = counts @ self.features
         own = self.features[cells]
         # |v + M_h - M_g|^2 as a sum of a row's, a column's and a product's part.
         lean = 2.0 * (own @ gap)
@@ -73,7 +67,7 @@ class BallRegion:
         return np.sqrt(squares, out=squares)
 
     def pair_values(self, counts: IntArray, giving: IntArray, taking: IntArray) -> FloatArray:
-        gap = self._gap(counts)
+        gap = counts @ self.features
         moves = self.features[taking] - self.features[giving]
         single = np.einsum("ij,ij->i", moves, moves) + 2.0 * (moves @ gap)
         squares = (2.0 * moves) @ moves.T
@@ -88,6 +82,7 @@ class CutRegion:
 
     cell_limit = 16
     pair_moves = 24
+    pair_steps = 1
 
     def __init__(self, cuts: FloatArray) -> None:
         self.cuts = cuts

@@ -36,7 +36,6 @@ LARGEST_WEIGHT_STEPS = 7
 WEIGHT_GROWTH = 4.0
 # A climb moves k items a few times over at most.
 LARGEST_SWAPS_PER_ITEM = 4
-LARGEST_PAIR_STEPS = 8
 # Below this part of the bound a gap is not worth pairs of swaps.
 WORTHWHILE_GAP = 2e-5
 
@@ -82,6 +81,21 @@ class Climb:
             weight *= WEIGHT_GROWTH
         return counts
 
+    def next_inside(self, counts: IntArray) -> IntArray | None:
+        """Counts after the swap that gains most similarity among those that the region calls inside."""
+        winning, losing = self.pool.winning(counts), self.pool.losing(counts)
+        gain = winning[self.cells][None, :] - losing[self.cells][:, None]
+        gain[self.region.swap_values(counts, self.cells) > self.rho] = -np.inf
+        np.fill_diagonal(gain, -np.inf)
+        best = int(gain.argmax())
+        if not gain.flat[best] > SMALLEST_GAIN:
+            return None
+        giving, taking = divmod(best, self.cells.size)
+        after = counts.copy()
+        after[self.cells[giving]] -= 1
+        after[self.cells[taking]] += 1
+        return after
+
     def _ascend(self, counts: IntArray, weight: float) -> tuple[IntArray, float]:
         counts = counts.copy()
         value = self.region.value(counts)
@@ -98,7 +112,7 @@ class Climb:
                 counts[self.cells[taking]] += 1
                 value = float(after.flat[best])
                 continue
-            if pair_steps >= LARGEST_PAIR_STEPS or (value <= self.rho and self.pool.similarity(counts) >= self.enough):
+            if pair_steps >= self.region.pair_steps or (value <= self.rho and self.pool.similarity(counts) >= self.enough):
                 break
             pair_steps += 1
             value_after_pair = self._pair(counts, winning, losing, value, weight)

@@ -1,10 +1,14 @@
 """The forest grown in cells is scikit-learn's forest grown on rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
 from mprlib import InputError, measure
+from mprlib.cells import selection_weights
+from mprlib.function_classes.forest import Forest
 from tests.populations import one_hot_problem, row_value, signed_weights
 
 
@@ -28,3 +32,13 @@ def test_is_a_lower_bound_with_saturated_above():
 def test_refuses_an_empty_forest():
     with pytest.raises(InputError, match="trees"):
         measure(one_hot_problem(), range(20), "forest", trees=0)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4])
+def test_trees_grown_together_are_those_grown_one_by_one(depth):
+    problem = one_hot_problem(1, levels=(2, 3, 4))
+    oracle = Forest(depth=depth, trees=12).bind(problem)
+    one_by_one = replace(oracle, sides=None)
+    for items in (range(20), range(5, 25)):
+        weights = selection_weights(problem, np.array(items))
+        assert oracle.worst_case(weights).value == pytest.approx(one_by_one.worst_case(weights).value, abs=1e-12)

@@ -1,11 +1,15 @@
 """Labels that are embeddings: every item its own cell, the same interface, an honest gap."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from mprlib import measure, sweep
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.cone import ConeProgramme
+from mprlib.optimisers.item_swaps import swapped
 from mprlib.optimisers.relaxing import centred_features
 from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.registry import function_class
@@ -48,3 +52,36 @@ def test_curve_over_embeddings(name: str, settings: dict) -> None:
         if row.status in ("optimal", "feasible"):
             assert row.mpr <= row.rho and row.gap >= 0
     assert rows[1].status == "feasible" and rows[2].status == "optimal"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_swaps_of_items_against_brute_force(seed: int) -> None:
+    """Of 14 items 4 are chosen: a set inside rho wherever there is one, and not far from the best."""
+    problem = embedded_query(14, 3, k=4, seed=seed)
+    oracle = function_class("linear").bind(problem)
+    pool, features = cell_pool_of(problem, oracle.cells), centred_features(oracle, 4)
+    cell = oracle.cells.pool_cell
+    sets = [np.bincount(cell[list(items)], minlength=features.shape[0]) for items in combinations(range(14), 4)]
+    values = np.array([np.linalg.norm(counts @ features) for counts in sets])
+    similarities = np.array([pool.similarity(counts) for counts in sets])
+    for rho in (np.quantile(values, 0.02), np.quantile(values, 0.3), 0.5 * values.min()):
+        relaxation = SmoothPath(features, pool).solve(rho)
+        counts = swapped(relaxation, pool, features, None)
+        assert counts.sum() == 4
+        is_inside = values <= rho
+        if is_inside.any():
+            assert np.linalg.norm(counts @ features) <= rho
+            assert pool.similarity(counts) >= similarities[is_inside].max() * 0.85
+        else:
+            assert np.linalg.norm(counts @ features) <= 1.3 * values.min()
+
+
+def test_edges_of_embeddings() -> None:
+    problem = embedded_query(1_000, 24)
+    for k in (1, 1_000):
+        for row in sweep(replace(problem, k=k), "mopr", [0.0, 0.1, 5.0]):
+            assert len(set(row.items.tolist())) == k
+    flat = replace(problem, scores=np.full(1_000, 0.5))
+    top = measure(flat, flat.best_first[:20]).value
+    for row in sweep(flat, "mopr", [0.7 * top, 0.9 * top]):
+        assert row.status == "optimal" and row.mpr <= row.rho
