@@ -77,6 +77,15 @@ def test_other_classes(name: str) -> None:
 
 
 @needs_labels
+def test_small_rho_of_trees_is_met_by_sets_near_the_reference() -> None:
+    problem = fairface_query(0)
+    top = measure(problem, problem.best_first[:50], "tree").value
+    rows = sweep(problem, "mopr", [0.3 * top, 0.35 * top], "tree")
+    certified(problem, rows, "tree")
+    assert [row.status.value for row in rows] == ["feasible"] * 2
+
+
+@needs_labels
 def test_integer_proves_what_the_path_only_bounds() -> None:
     problem = fairface_query(1)
     top = measure(problem, problem.best_first[:50]).value
