@@ -93,7 +93,7 @@ class Problem:
         """Effective number of reference rows: the stated size, or 1 / sum(w^2)."""
         if self.reference_size is not None:
             return float(self.reference_size)
-        return float(1.0 / np.sum(self.reference_weights**2))
+        return self.cached("m", lambda: float(1.0 / np.sum(self.reference_weights**2)))
 
     @property
     def scale(self) -> float:

@@ -123,15 +123,15 @@ class TreeOracle:
             worths = worth[children].sum(axis=2)
             best_split.append(np.argmax(worths, axis=1))
         function = np.zeros(self.cells.size)
-        self._grow(best_split[::-1], differences, function)
+        self._grow(best_split[::-1], leaf, function)
         if self._is_signed:
             value = float(differences @ function)
         else:
             value, function = normalised(self._problem, self.cells, differences, function)
         return WorstCase(value=value, upper_bound=value, is_exact=True, function=function)
 
-    def _grow(self, best_split: list[IntArray], differences: FloatArray, function: FloatArray) -> None:
-        """Write the best tree's values into function (G,), leaf by leaf."""
+    def _grow(self, best_split: list[IntArray], leaf: FloatArray, function: FloatArray) -> None:
+        """Write the best tree's values into function (G,), leaf by leaf; leaf (I, 2S) holds p - q of each."""
         pending = [(0, 0)]
         while pending:
             level, position = pending.pop()
@@ -141,15 +141,12 @@ class TreeOracle:
                 is_set = after[position, split] < len(best_split[level + 1])
                 pending += [(level + 1, int(part)) for part in after[position, split][is_set]]
                 continue
-            for side in self._sides[2 * split : 2 * split + 2]:
-                leaf = (self._intersections[position] * side) > 0
-                if leaf.any():
-                    function[leaf] = self._leaf_value(float(differences[leaf].sum()), leaf)
-
-    def _leaf_value(self, difference: float, leaf: NDArray[np.bool_]) -> float:
-        if self._is_signed:
-            return 1.0 if difference >= 0 else -1.0
-        return difference / float(self.cells.masses[leaf].sum())
+            for side in (2 * split, 2 * split + 1):
+                value = leaf[position, side] * self._inverse_masses[position, side]
+                if self._is_signed:
+                    value = 1.0 if leaf[position, side] >= 0 else -1.0
+                # Nothing is written for an empty leaf: no cell lies on both.
+                function += value * (self._intersections[position] * self._sides[side])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

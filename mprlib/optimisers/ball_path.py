@@ -27,70 +27,27 @@ t = 2 on both cells are free: theta + v = t and theta - v = 0, v = t / 2, x = (1
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from mprlib.optimisers.ball_line import Line, affine_rank, perturbed
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound, top_sum
-from mprlib.problem import FloatArray, IntArray
+from mprlib.problem import FloatArray
 
-# Relative size of the perturbation that breaks ties: above rounding by four digits, and below any
-# difference of bounds by four.
-PERTURBATION = 1e-12
 # Relative errors at which a walk is given up: bounds are compared to 1e-6.
 ACCURACY = 1e-8
 # A feature this much nearer to the free cells' affine hull than its own length lies in it.
 DEPENDENCE = 1e-10
 # Coefficients of a dependence below this are rounding.
 SMALLEST_COEFFICIENT = 1e-9
-# Squared singular values below this part of the largest are rounding.
-RANK_TOLERANCE = 1e-13
 # Events a cell and item: a walk takes well under one; more means that it runs in circles.
 LARGEST_EVENTS_PER_PLACE = 20
 # A smallest |v| below this part of the longest feature is 0, rounded.
 LOWEST_GAP = 1e-12
 # Likewise for M_g . v beside k squared features.
 LOWEST_CONSTANT = 1e-13
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class _Line:
-    """x, v and theta as functions of t while the same cells are free.
-
-    Shapes:  free (f,); base (G,), counts with the free cells at 0; start, slope (f,), counts of the free
-             cells as start + t slope; v_start, v_slope (r,); likewise theta, its slope being above `level`, the
-             score of the first free cell: differences of tied scores would drown in the scores.
-    """
-
-    free: IntArray
-    base: FloatArray
-    start: FloatArray
-    slope: FloatArray
-    v_start: FloatArray
-    v_slope: FloatArray
-    level: float
-    theta_start: float
-    theta_slope: float
-    inverse: FloatArray
-
-    def counts(self, t: float) -> FloatArray:
-        counts = self.base.copy()
-        counts[self.free] = self.start + t * self.slope
-        return counts
-
-    def gap(self, t: float) -> FloatArray:
-        return self.v_start + t * self.v_slope
-
-    def time_at(self, rho: float, earlier: float, later: float) -> float:
-        """The t between two events at which |v| = rho."""
-        square = float(self.v_slope @ self.v_slope)
-        half = float(self.v_start @ self.v_slope)
-        constant = float(self.v_start @ self.v_start) - rho * rho
-        if square <= 0.0:
-            return later
-        root = (-half + np.sqrt(max(half * half - square * constant, 0.0))) / square
-        return float(min(max(root, later), earlier))
 
 
 class BallPath:
@@ -104,10 +61,10 @@ class BallPath:
             features, pool = features[self._cells], pool.of_cells(self._cells)
         self._features = features
         self._squares = np.einsum("ij,ij->i", features, features)
-        self._affine_rank = _affine_rank(features)
+        self._affine_rank = affine_rank(features)
         self._pool = pool
         self._unit = pool.k * float(self._squares.max(initial=0.0))
-        scores, ladder = _perturbed(pool)
+        scores, ladder = perturbed(pool)
         self._scores = scores
         self._ladder = ladder
         self._offset = pool.first + 2 * np.arange(pool.cell_count)
@@ -167,7 +124,7 @@ class BallPath:
         is_tight = gap <= ACCURACY * max(1.0, abs(row.bound))
         return off <= ACCURACY and is_tight and excess <= ACCURACY * max(row.rho, self._unit)
 
-    def _line(self) -> _Line:
+    def _line(self) -> Line:
         features, free = self._features, np.array(self._free)
         base = self._counts.copy()
         base[free] = 0.0
@@ -187,7 +144,7 @@ class BallPath:
         right[size, 1] = 0.0
         solved = inverse @ right
         moved = own.T @ solved[:size]
-        return _Line(
+        return Line(
             free=free,
             base=base,
             start=solved[:size, 0],
@@ -200,7 +157,7 @@ class BallPath:
             inverse=inverse,
         )
 
-    def _next_event(self, line: _Line, earlier: float) -> tuple[float, tuple[str, int] | None]:
+    def _next_event(self, line: Line, earlier: float) -> tuple[float, tuple[str, int] | None]:
         """The largest t below the last event's at which an inequality ends, and which."""
         pieces = np.array(self._piece)
         place = self._offset + np.rint(self._counts).astype(np.intp)
@@ -227,7 +184,7 @@ class BallPath:
                 best = (float(times[at]), (kind, at))
         return min(best[0], earlier), best[1]
 
-    def _take(self, event: tuple[str, int], line: _Line) -> None:
+    def _take(self, event: tuple[str, int], line: Line) -> None:
         kind, at = event
         if kind == "end":
             self._fix(at, self._piece[at] + (line.slope[at] <= 0))
@@ -268,7 +225,7 @@ class BallPath:
         self._counts[self._free[position]] = count
         del self._free[position], self._piece[position]
 
-    def _at(self, line: _Line, t: float, rho: float) -> Relaxation:
+    def _at(self, line: Line, t: float, rho: float) -> Relaxation:
         # z = v / t, which has a limit where v vanishes with t.
         vanishes = np.linalg.norm(line.v_start) <= LOWEST_GAP * np.abs(self._features).max(initial=0.0)
         price_direction = line.v_slope
@@ -285,7 +242,7 @@ class BallPath:
             rho_min=None,
         )
 
-    def _out_of_reach(self, line: _Line, rhos: list[float]) -> list[Relaxation]:
+    def _out_of_reach(self, line: Line, rhos: list[float]) -> list[Relaxation]:
         """Rows below the last point: infeasible, all but those within its rounding."""
         gap = line.v_start
         price, multiplier = self._features @ gap, float(np.linalg.norm(gap))
@@ -312,24 +269,3 @@ class BallPath:
                 )
             )
         return rows
-
-
-def _affine_rank(features: FloatArray) -> int:
-    """The largest number of affinely independent cells."""
-    length = np.sqrt(np.einsum("ij,ij->i", features, features).max(initial=0.0)) or 1.0
-    extended = np.column_stack([features / length, np.ones(features.shape[0])])
-    eigenvalues = np.linalg.eigvalsh(extended.T @ extended)
-    return int(np.sum(eigenvalues > RANK_TOLERANCE * eigenvalues[-1]))
-
-
-def _perturbed(pool: CellPool) -> tuple[FloatArray, FloatArray]:
-    """Scores (N,) without ties, and their ladder; falling within a cell as before."""
-    centred = pool.scores - pool.scores.max()
-    size = PERTURBATION * max(float(np.ptp(pool.scores)), 1e-3 * float(np.abs(pool.scores).max()), 1e-30)
-    # Fractional parts of the multiples of two irrational numbers: fixed, and never in step.
-    cells = np.arange(1, pool.cell_count + 1)
-    slope, shift = 1.0 + (cells * 0.6180339887498949) % 1.0, (cells * 0.4142135623730951) % 1.0
-    scores = centred - size * (pool.rank * slope[pool.cell] + shift[pool.cell])
-    ladder = pool.ladder.copy()
-    ladder[pool.first[pool.cell] + 2 * pool.cell + 1 + pool.rank] = scores
-    return scores, ladder

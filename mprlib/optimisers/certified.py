@@ -25,7 +25,7 @@ from mprlib.selection import Selection, Status
 
 # How often the measuring code may name a missing function before a repair gives up; more often for a row
 # without a set, from a start near the reference with at most this multiple of rho.
-CORRECTIONS, LARGEST_CORRECTIONS = 5, 24
+CORRECTIONS, LARGEST_CORRECTIONS = 5, 12
 HOPEFUL = 1.1
 # Swaps inside that the measuring code is asked about, refused ones included.
 LARGEST_CHECKED_SWAPS = 120

@@ -31,10 +31,13 @@ from mprlib.selection import Selection, Status
 # Partial sums carried on by the exhaustive search, a second try after a first: 20 ms and 0.2 s a row
 # with 28 cells.
 SEARCH_LIMITS = (20_000, 300_000)
+# Over cuts a candidate is a guess that the measuring code may refuse, and each partial sum carries
+# hundreds of gaps: one short search is enough.
+CUT_SEARCH_LIMITS = (2_000,)
 LARGEST_ROUNDS = 40
 NODE_LIMIT = 2_000
-# Back-stop of one round; a row that meets it says time_limit.
-ROUND_SECONDS = 20.0
+# Back-stop of one row's search, branch and bound together; a row that meets it says time_limit.
+ROW_SECONDS = 60.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -75,21 +78,25 @@ def _proven_row(certifier: Certifier, relaxation: Relaxation, region: Region) ->
     if relaxation.is_infeasible:
         return certifier.row(relaxation, counts, is_inside, None)
     proof = _Proof(counts=counts if is_inside else None, bound=relaxation.bound)
-    # Over cuts a candidate is a guess that the measuring code may refuse: one short search is enough.
-    for limit in SEARCH_LIMITS if isinstance(region, BallRegion) else SEARCH_LIMITS[:1]:
-        if not (_is_closed(certifier.pool, proof) or proof.is_empty):
-            proof = _searched(certifier, relaxation, region, proof.counts, limit)
-    if not proof.is_empty and not _is_closed(certifier.pool, proof):
-        proof = _branched(certifier, relaxation, region, proof)
+    watch = Stopwatch()
+    for limit in SEARCH_LIMITS if isinstance(region, BallRegion) else CUT_SEARCH_LIMITS:
+        if not _is_settled(certifier.pool, proof):
+            proof = _searched(certifier, relaxation, region, proof.counts, limit, watch)
+    if not _is_settled(certifier.pool, proof):
+        proof = _branched(certifier, relaxation, region, proof, watch)
     if proof.is_empty:
         message = f"no whole set has MPR <= {relaxation.rho:g}: all were ruled out"
         return certifier.row(relaxation, counts, False, None, status=Status.INFEASIBLE, message=message)
     if proof.counts is not None:
         counts, is_inside = proof.counts, True
     if proof.is_out_of_time:
-        message = f"stopped by the clock after {ROUND_SECONDS:g} s in one round"
+        message = f"stopped by the clock after {ROW_SECONDS:g} s"
         return certifier.row(relaxation, counts, is_inside, proof.bound, status=Status.TIME_LIMIT, message=message)
     return certifier.row(relaxation, counts, is_inside, proof.bound)
+
+
+def _is_settled(pool: CellPool, proof: _Proof) -> bool:
+    return proof.is_empty or proof.is_out_of_time or _is_closed(pool, proof)
 
 
 def _is_closed(pool: CellPool, proof: _Proof) -> bool:
@@ -99,11 +106,13 @@ def _is_closed(pool: CellPool, proof: _Proof) -> bool:
 
 
 def _searched(
-    certifier: Certifier, relaxation: Relaxation, region: Region, best: IntArray | None, limit: int
+    certifier: Certifier, relaxation: Relaxation, region: Region, best: IntArray | None, limit: int, watch: Stopwatch
 ) -> _Proof:
     """The exhaustive search; refused candidates teach a region of cuts and are searched again without."""
     pool, bound = certifier.pool, relaxation.bound
     for _ in range(LARGEST_ROUNDS):
+        if watch.seconds() >= ROW_SECONDS:
+            return _Proof(counts=best, bound=bound, is_out_of_time=True)
         allowance = np.inf if best is None else bound - pool.similarity(best)
         found = enumerate_counts(relaxation, pool, region, allowance=allowance, limit=limit)
         is_changed = False
@@ -122,7 +131,9 @@ def _searched(
     return _Proof(counts=best, bound=bound)
 
 
-def _branched(certifier: Certifier, relaxation: Relaxation, region: Region, proof: _Proof) -> _Proof:
+def _branched(
+    certifier: Certifier, relaxation: Relaxation, region: Region, proof: _Proof, watch: Stopwatch
+) -> _Proof:
     """Branch and bound over what the gap leaves open."""
     pool, oracle, rho = certifier.pool, certifier.oracle, relaxation.rho
     shares = oracle.cells.reference_shares
@@ -131,11 +142,14 @@ def _branched(certifier: Certifier, relaxation: Relaxation, region: Region, proo
     cuts = list(_first_cuts(certifier, relaxation, region))
     best, bound = proof.counts, proof.bound
     for _ in range(LARGEST_ROUNDS):
+        seconds_left = ROW_SECONDS - watch.seconds()
+        if seconds_left <= 0:
+            return _Proof(counts=best, bound=bound, is_out_of_time=True)
         # A fresh model a round: HiGHS keeps no tree, and a start counts for more than a basis.
         model = model_factory(window, is_whole=True)(window)
         for cut in cuts:
             model.add_cut(cut)
-        answer = model.maximise_whole(rho, start=best, node_limit=NODE_LIMIT, time_limit_seconds=ROUND_SECONDS)
+        answer = model.maximise_whole(rho, start=best, node_limit=NODE_LIMIT, time_limit_seconds=seconds_left)
         if answer.is_infeasible:
             # With a set in hand the window holds every better one: there is none.
             return _Proof(counts=best, bound=bound if best is None else pool.similarity(best), is_empty=best is None)

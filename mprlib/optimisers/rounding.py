@@ -112,7 +112,8 @@ class Climb:
                 counts[self.cells[taking]] += 1
                 value = float(after.flat[best])
                 continue
-            if pair_steps >= self.region.pair_steps or (value <= self.rho and self.pool.similarity(counts) >= self.enough):
+            is_enough = value <= self.rho and self.pool.similarity(counts) >= self.enough
+            if pair_steps >= self.region.pair_steps or is_enough:
                 break
             pair_steps += 1
             value_after_pair = self._pair(counts, winning, losing, value, weight)

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from mprlib import METHODS, Problem, measure, sweep
-from mprlib.optimisers import mopr
+from mprlib.optimisers import integer, mopr
 from mprlib.registry import function_class
 from tests.fairface_queries import HAS_LABELS, fairface_query
 
@@ -77,6 +77,15 @@ def test_other_classes(name: str) -> None:
 
 
 @needs_labels
+def test_small_rho_of_trees_is_met_by_sets_near_the_reference() -> None:
+    problem = fairface_query(0)
+    top = measure(problem, problem.best_first[:50], "tree").value
+    rows = sweep(problem, "mopr", [0.3 * top, 0.35 * top], "tree")
+    certified(problem, rows, "tree")
+    assert [row.status.value for row in rows] == ["feasible"] * 2
+
+
+@needs_labels
 def test_integer_proves_what_the_path_only_bounds() -> None:
     problem = fairface_query(1)
     top = measure(problem, problem.best_first[:50]).value
@@ -135,3 +144,13 @@ def test_memory_stays_flat(method: str) -> None:
 @pytest.mark.parametrize("method", CONSTRAINED)
 def test_memory_stays_flat_over_a_thousand_solves(method: str) -> None:
     assert grown_bytes(method, 1_000) < 50e6
+
+
+@needs_labels
+def test_the_clock_of_a_row_is_one_budget_and_is_told(monkeypatch) -> None:
+    problem = fairface_query(1, size=3_000)
+    top = measure(problem, problem.best_first[:50], "tree").value
+    monkeypatch.setattr(integer, "ROW_SECONDS", 0.0)
+    row = sweep(problem, "mopr_integer", [0.5 * top], "tree")[0]
+    assert row.status == "time_limit" and "clock" in row.message
+    assert len(set(row.items.tolist())) == 50 and row.similarity_bound >= row.similarity
