@@ -158,7 +158,9 @@ def _finite(name: str, value: ArrayLike, *, ndim: int, dtype: Any = np.float64) 
         raise InputError(f"{name} has shape {array.shape}: {ndim} dimension{'s' * (ndim > 1)} expected")
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(f"{name} holds {array[place]} at {place if ndim > 1 else place[0]}: finite numbers are expected")
+        raise InputError(
+            f"{name} holds {array[place]} at {place if ndim > 1 else place[0]}: finite numbers are expected"
+        )
     if array is value or array.base is not None:
         # The caller keeps its own array writeable; what the problem holds must not change under it.
         array = array.copy() if dtype is not None else array.view()
@@ -207,7 +209,9 @@ def _checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
     return names
 
 
-def _checked_attributes(attributes: Mapping[str, Sequence[int]] | None, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+def _checked_attributes(
+    attributes: Mapping[str, Sequence[int]] | None, names: tuple[str, ...]
+) -> dict[str, tuple[int, ...]]:
     width = len(names)
     checked: dict[str, tuple[int, ...]] = {}
     owner: dict[int, str] = {}
@@ -225,7 +229,9 @@ def _checked_attributes(attributes: Mapping[str, Sequence[int]] | None, names: t
     for column in range(width):
         if column not in owner:
             if names[column] in checked:
-                raise InputError(f"attributes has {names[column]!r}, which is also the name of column {column} outside it")
+                raise InputError(
+                    f"attributes has {names[column]!r}, which is also the name of column {column} outside it"
+                )
             checked[names[column]] = (column,)
     return checked
 

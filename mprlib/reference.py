@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 
 from mprlib.encoding import Encoding
 from mprlib.errors import InputError
-from mprlib.proportional_fitting import fit_shares
 from mprlib.problem import FloatArray
+from mprlib.proportional_fitting import fit_shares
 
 # As large as the reference samples of the paper's experiments.
 STATED_SIZE = 10_000

@@ -3,11 +3,12 @@
 import re
 from pathlib import Path
 
-import mprlib
 import yaml
+from typer.main import get_command
+
+import mprlib
 from jobs.cli import app
 from jobs.config import Audit
-from typer.main import get_command
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
 

@@ -58,7 +58,13 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[None], rule: str = 
         remarks.append(f"stopped at {NODE_LIMIT} nodes of branch and bound: better sets may exist")
     return [
         selected(
-            problem, oracle, items, method="apportionment", value=value, status=Status.DONE, solve_seconds=seconds,
+            problem,
+            oracle,
+            items,
+            method="apportionment",
+            value=value,
+            status=Status.DONE,
+            solve_seconds=seconds,
             message="; ".join(remarks),
         )
         for value in values

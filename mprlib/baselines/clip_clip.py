@@ -50,9 +50,7 @@ def order_of(information: FloatArray) -> IntArray:
     return np.argsort(information)[::-1]
 
 
-def sweep(
-    problem: Problem, oracle: Oracle, values: Sequence[int], order: ArrayLike | None = None
-) -> list[Selection]:
+def sweep(problem: Problem, oracle: Oracle, values: Sequence[int], order: ArrayLike | None = None) -> list[Selection]:
     """One Selection a number of columns dropped, in the order given.
 
     Shapes:  order (d,), all columns, the one to drop first at the front; by default by mutual

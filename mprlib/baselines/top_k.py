@@ -16,7 +16,5 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[None]) -> list[Sele
     for value in values:
         watch = Stopwatch()
         items = problem.best_first[: problem.k]
-        selections.append(
-            selected(problem, oracle, items, method="top_k", value=value, solve_seconds=watch.seconds())
-        )
+        selections.append(selected(problem, oracle, items, method="top_k", value=value, solve_seconds=watch.seconds()))
     return selections

@@ -16,7 +16,6 @@ from mprlib.cells import Cells
 from mprlib.errors import InputError
 from mprlib.problem import FloatArray, Problem
 
-
 # MPR is a sum over n + m rows: what follows the twelfth decimal is the order of its terms. It is
 # dropped, so that a gap of 7/10 - 1/2 meets rho = 0.2 whichever way it was summed.
 DECIMALS = 12

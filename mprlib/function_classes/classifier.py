@@ -62,9 +62,7 @@ class ClassifierOracle:
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The better of the fits to sign(p - q) and to its negative."""
         differences = self.cells.differences(weights)
-        functions = [
-            fitted_classes(self.model, self.cells.labels, sign * differences) for sign in (1.0, -1.0)
-        ]
+        functions = [fitted_classes(self.model, self.cells.labels, sign * differences) for sign in (1.0, -1.0)]
         return signed_attained(self.cells, differences, *functions)
 
 

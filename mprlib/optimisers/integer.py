@@ -131,9 +131,7 @@ def _searched(
     return _Proof(counts=best, bound=bound)
 
 
-def _branched(
-    certifier: Certifier, relaxation: Relaxation, region: Region, proof: _Proof, watch: Stopwatch
-) -> _Proof:
+def _branched(certifier: Certifier, relaxation: Relaxation, region: Region, proof: _Proof, watch: Stopwatch) -> _Proof:
     """Branch and bound over what the gap leaves open."""
     pool, oracle, rho = certifier.pool, certifier.oracle, relaxation.rho
     shares = oracle.cells.reference_shares

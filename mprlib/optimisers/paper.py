@@ -31,9 +31,7 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float], rounds: int
     """
     if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
         raise InputError(f"rounds is {rounds!r}: a whole number of at least 1 is expected")
-    return [
-        _row(problem, oracle, rho, value, rounds) for rho, value in zip(checked_rhos(values, "mopr_paper"), values)
-    ]
+    return [_row(problem, oracle, rho, value, rounds) for rho, value in zip(checked_rhos(values, "mopr_paper"), values)]
 
 
 def _row(problem: Problem, oracle: Oracle, rho: float, value: float, rounds: int) -> Selection:
@@ -41,9 +39,7 @@ def _row(problem: Problem, oracle: Oracle, rho: float, value: float, rounds: int
     entries, message = _relaxed(problem, oracle, rho, rounds)
     # Ties by the pool's order: numpy's sort is stable.
     largest = problem.best_first[np.argsort(-entries[problem.best_first], kind="stable")[: problem.k]]
-    row = selected(
-        problem, oracle, largest, method="mopr_paper", value=value, rho=rho, message=message
-    )
+    row = selected(problem, oracle, largest, method="mopr_paper", value=value, rho=rho, message=message)
     row = replace(row, solve_seconds=watch.seconds())
     status = Status.FEASIBLE if row.mpr <= rho else Status.NOT_FOUND
     return replace(row, status=status)

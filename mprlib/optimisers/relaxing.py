@@ -14,10 +14,10 @@ from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.optimisers.ball_path import BallPath
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cone import ConeProgramme
-from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.optimisers.cutting_plane import CuttingPlane
 from mprlib.optimisers.region import BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
+from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.problem import FloatArray, Problem
 
 # The saturated class has a feature a cell; above this many its dense features cost more than cuts.

@@ -5,7 +5,6 @@ import mprlib
 from mprlib import FUNCTION_CLASSES, METHODS, InputError, Status
 from mprlib.registry import display_name, function_class
 
-
 # Extras without a default, for the methods that have one.
 NEEDED = {"paths": {"subspace": np.eye(4)[1:3]}}
 

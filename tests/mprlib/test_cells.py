@@ -30,7 +30,11 @@ def test_weights_count_effective_rows_and_zero_weight_opens_no_cell():
     assert cells.masses[order] == pytest.approx([1 + problem.m * 0.75, problem.m * 0.25])
 
 
-@given(arrays(np.float64, st.tuples(st.integers(1, 30), st.integers(1, 4)), elements=st.sampled_from([-1.0, 0.0, 0.5, 1e9])))
+@given(
+    arrays(
+        np.float64, st.tuples(st.integers(1, 30), st.integers(1, 4)), elements=st.sampled_from([-1.0, 0.0, 0.5, 1e9])
+    )
+)
 def test_distinct_rows_are_those_of_numpy(rows):
     labels, cell = distinct_rows(rows)
     assert np.array_equal(labels[cell], rows)

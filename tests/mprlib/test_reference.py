@@ -62,8 +62,14 @@ def test_marginals_and_a_joint_meet():
 def test_a_level_without_a_share_has_none():
     reference = target_shares(ENCODING, {"gender": {"female": 1.0}})
     assert reference.labels[:, 1].sum() == 0
-    problem = Problem(scores=[1, 0], labels=ENCODING.encode({"gender": ["male", "female"], "age": ["<50", "50+"]}),
-                      k=1, attributes=ENCODING.attributes, label_names=ENCODING.names, **reference.arguments())
+    problem = Problem(
+        scores=[1, 0],
+        labels=ENCODING.encode({"gender": ["male", "female"], "age": ["<50", "50+"]}),
+        k=1,
+        attributes=ENCODING.attributes,
+        label_names=ENCODING.names,
+        **reference.arguments(),
+    )
     assert measure(problem, [0], "groups").value == pytest.approx(1.0)
     assert problem.m == 10_000
 

@@ -17,8 +17,12 @@ def people(rows: str) -> np.ndarray:
 
 def shown_and_population(k: int = 4) -> Problem:
     return Problem(
-        scores=np.arange(12)[::-1], labels=people("mmmf" + "ffFFmmMM"), reference=people("ffFFFmmmMM"), k=k,
-        attributes={"sex": [0, 1], "age": [2, 3]}, label_names=SEX_AND_AGE,
+        scores=np.arange(12)[::-1],
+        labels=people("mmmf" + "ffFFmmMM"),
+        reference=people("ffFFFmmmMM"),
+        k=k,
+        attributes={"sex": [0, 1], "age": [2, 3]},
+        label_names=SEX_AND_AGE,
     )
 
 
@@ -42,8 +46,12 @@ def test_cells_carry_both_shares_and_their_contributions_sum_to_the_value():
 def test_rare_groups_stay_out_of_the_sentence_but_not_out_of_the_groups():
     reference = np.repeat(people("fM"), [999, 1], axis=0)
     problem = Problem(
-        scores=np.zeros(4), labels=people("MMff"), reference=reference, k=2,
-        attributes={"sex": [0, 1], "age": [2, 3]}, label_names=SEX_AND_AGE,
+        scores=np.zeros(4),
+        labels=people("MMff"),
+        reference=reference,
+        k=2,
+        attributes={"sex": [0, 1], "age": [2, 3]},
+        label_names=SEX_AND_AGE,
     )
     witness = measure(problem, [0, 1], "groups").witness
     assert "sex=male" in {group.name for group in witness.groups}
@@ -52,8 +60,12 @@ def test_rare_groups_stay_out_of_the_sentence_but_not_out_of_the_groups():
 
 def test_small_shares_keep_a_decimal():
     problem = Problem(
-        scores=np.zeros(1000), labels=np.repeat([[1.0, 0.0], [0.0, 1.0]], [996, 4], axis=0),
-        reference=[[1.0, 0.0], [0.0, 1.0]], k=1000, attributes={"sex": [0, 1]}, label_names=SEX_AND_AGE[:2],
+        scores=np.zeros(1000),
+        labels=np.repeat([[1.0, 0.0], [0.0, 1.0]], [996, 4], axis=0),
+        reference=[[1.0, 0.0], [0.0, 1.0]],
+        k=1000,
+        attributes={"sex": [0, 1]},
+        label_names=SEX_AND_AGE[:2],
     )
     assert "sex=male: 0.4% retrieved, 50% in the reference" in str(measure(problem, range(1000), "saturated").witness)
 
@@ -62,7 +74,10 @@ def test_embeddings_name_the_extreme_items_of_both_sides():
     """Everything shown lies to the right, everything else to the left, in order of its id."""
     labels = np.concatenate([np.linspace(1, 2, 10), np.linspace(-2, -1, 40)])[:, None]
     problem = Problem(
-        scores=np.zeros(50), labels=labels, reference=np.linspace(-2, -1.1, 37)[:, None], k=10,
+        scores=np.zeros(50),
+        labels=labels,
+        reference=np.linspace(-2, -1.1, 37)[:, None],
+        k=10,
         item_ids=[f"img{place:02d}" for place in range(50)],
     )
     witness = measure(problem, range(10), "linear").witness

@@ -1,11 +1,11 @@
 from itertools import combinations
 
-import mprlib
 import numpy as np
 import pytest
+
+import mprlib
 from mprlib import InputError
 from mprlib.baselines.apportionment import RULES, dhondt, hamilton
-
 from tests.populations import one_hot_problem
 
 
@@ -64,9 +64,7 @@ def test_equals_brute_force(seed, rule):
 
 def test_a_level_that_the_pool_lacks_is_missed():
     labels = np.array([[1.0, 0.0]] * 6)
-    problem = mprlib.Problem(
-        scores=np.arange(6.0), labels=labels, reference=np.eye(2), k=4, attributes={"sex": [0, 1]}
-    )
+    problem = mprlib.Problem(scores=np.arange(6.0), labels=labels, reference=np.eye(2), k=4, attributes={"sex": [0, 1]})
     selection = mprlib.select(problem, "apportionment")
     assert selection.items.tolist() == [5, 4, 3, 2]
     assert "missed by 4 seats" in selection.message

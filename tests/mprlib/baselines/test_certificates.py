@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import mprlib
 import numpy as np
 import pytest
+
+import mprlib
 from mprlib import METHODS
 from mprlib.registry import function_class
-
 from tests.benchmarks import pantheon
 from tests.populations import one_hot_problem
 

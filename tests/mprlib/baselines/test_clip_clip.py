@@ -1,13 +1,14 @@
 import json
 from pathlib import Path
 
-import mprlib
 import numpy as np
 import pytest
+from sklearn.feature_selection import mutual_info_classif
+
+import mprlib
 from mprlib import InputError, Problem
 from mprlib.baselines.clip_clip import column_order
 from mprlib.baselines.mutual_information import mutual_information
-from sklearn.feature_selection import mutual_info_classif
 
 GOLDEN = json.loads((Path(__file__).resolve().parents[2] / "golden" / "baseline_golden.json").read_text())
 

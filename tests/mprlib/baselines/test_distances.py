@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
-from mprlib.baselines.distances import DistanceColumns
 from scipy.spatial.distance import cdist
+
+from mprlib.baselines.distances import DistanceColumns
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])

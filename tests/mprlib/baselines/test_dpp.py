@@ -1,6 +1,7 @@
-import mprlib
 import numpy as np
 import pytest
+
+import mprlib
 from mprlib import InputError, Problem
 
 

@@ -1,11 +1,12 @@
 from itertools import product
 
-import mprlib
 import numpy as np
 import pytest
+from scipy.stats import binom
+
+import mprlib
 from mprlib import InputError, Problem
 from mprlib.baselines.fair_top_k import lower_bounds, rejection_probability
-from scipy.stats import binom
 
 
 def problem_of(scores, protected, k) -> Problem:

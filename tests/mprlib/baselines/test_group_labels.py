@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from mprlib import InputError
 from mprlib.baselines.group_labels import from_levels, from_probabilities, zero_shot
 

@@ -1,9 +1,10 @@
 import json
 from pathlib import Path
 
-import mprlib
 import numpy as np
 import pytest
+
+import mprlib
 from mprlib import InputError, Problem
 
 GOLDEN = json.loads((Path(__file__).resolve().parents[2] / "golden" / "baseline_golden.json").read_text())

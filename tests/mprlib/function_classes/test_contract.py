@@ -98,8 +98,10 @@ def test_chi_is_free_of_the_data_size(name):
     """Ten times the same pool and reference: MPR falls, chi stays."""
     small = one_hot_problem()
     large = Problem(
-        scores=np.tile(small.scores, 10), labels=np.tile(small.labels, (10, 1)),
-        reference=np.tile(small.reference, (10, 1)), k=20,
+        scores=np.tile(small.scores, 10),
+        labels=np.tile(small.labels, (10, 1)),
+        reference=np.tile(small.reference, (10, 1)),
+        k=20,
     )
     first, second = measure(small, np.arange(20), name), measure(large, np.arange(20), name)
     assert second.value < first.value

@@ -46,7 +46,5 @@ def test_exact_trees_lie_between_the_greedy_tree_and_saturated(case):
 
 
 def test_exact_trees_are_strictly_better_on_most_cases():
-    gains = [
-        measure(golden_problem(case), case["selected"], "tree").value - case["mpr"]["tree"] for case in CASES
-    ]
+    gains = [measure(golden_problem(case), case["selected"], "tree").value - case["mpr"]["tree"] for case in CASES]
     assert np.count_nonzero(np.array(gains) > 1e-9) > len(CASES) / 2
