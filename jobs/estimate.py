@@ -22,6 +22,8 @@ SECONDS_PER_UNIT = {
     "embed": 0.1,
     "information": 2.0,
     "prefilter": 0.2,
+    "merge": 0.1,
+    "rescore": 0.2,
     "pool": 0.1,
     "solve": 0.3,
 }
