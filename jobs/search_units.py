@@ -12,8 +12,8 @@ from jobs.units import Unit, unit
 
 # Tables of candidates that one merge reads: so many rows of one query are in its memory.
 MERGED_TABLES = 8
-# Numbers in a vector where the data set does not say: as many as common encoders give at most.
-ASSUMED_WIDTH = 1024
+# Numbers in a vector where the data set does not say: common encoders give 384 to 768.
+ASSUMED_WIDTH = 512
 BYTES_PER_NUMBER = {"float32": 4, "float16": 2}
 
 
@@ -44,11 +44,9 @@ def search_units(
     return Search(shards=shards, parts=parts, merges=merges, scored=scored, pools=pools)
 
 
-def vector_bytes(settings: Audit, catalogue: Catalogue) -> int:
-    """Bytes of one stored vector, as far as that is known before items are embedded."""
-    is_known = "vector" in catalogue.items.column_names
-    width = catalogue.items["vector"].type.list_size if is_known else ASSUMED_WIDTH
-    return width * BYTES_PER_NUMBER[settings.prefilter.storage]
+def vector_width(catalogue: Catalogue) -> int:
+    """Numbers in a vector, as far as that is known before items are embedded."""
+    return catalogue.items["vector"].type.list_size if "vector" in catalogue.items.column_names else ASSUMED_WIDTH
 
 
 def _embed_units(settings: Audit, catalogue: Catalogue, source: Unit) -> list[Unit]:
@@ -72,7 +70,7 @@ def _embed_units(settings: Audit, catalogue: Catalogue, source: Unit) -> list[Un
 
 def _neighbours(settings: Audit, catalogue: Catalogue, shards: Sequence[Unit]) -> Iterator[list[Unit]]:
     """Runs of neighbouring shards whose vectors fit the memory of one search task; at least one each."""
-    most = settings.prefilter.shard_megabytes * 1e6 / vector_bytes(settings, catalogue)
+    most = settings.prefilter.shard_megabytes * 1e6 / (vector_width(catalogue) * BYTES_PER_NUMBER[settings.prefilter.storage])
     group: list[Unit] = []
     for shard in shards:
         if group and shard.spec["stop"] - group[0].spec["start"] > most:

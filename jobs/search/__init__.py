@@ -14,19 +14,15 @@ from jobs.search.survivors import Survivors
 Kernel = Callable[[np.ndarray, np.ndarray, Survivors], None]
 
 KERNELS: dict[str, Kernel] = {"faiss": faiss_kernel.search, "torch": torch_kernel.search}
-# From this depth on torch is the faster one on a CPU: FAISS keeps a heap a query, whose cost grows with the depth
-# (`python -m tests.benchmarks.prefilter` times both).
-TORCH_DEPTH = 100
 
 
-def kernel(backend: str, depth: int) -> Kernel:
-    """The kernel of a backend; auto chooses by what is installed, the device and the depth.
+def kernel(backend: str) -> Kernel:
+    """The kernel of a backend; auto takes torch where it is installed, else FAISS.
 
-    On a GPU auto takes torch at any depth: FAISS refuses more than 2,048 there, and here it runs on CPUs only.
+    No choice by depth is needed: on a CPU torch was the faster one at every depth from 1 to 10,000
+    (`python -m tests.benchmarks.prefilter` times both), and on a GPU it takes any depth where FAISS refuses
+    more than 2,048, so FAISS searches on CPUs only.
     """
-    if backend != "auto":
-        return KERNELS[backend]
-    installed = [name for name in KERNELS if importlib.util.find_spec(name)]
-    if "torch" in installed and (depth >= TORCH_DEPTH or "faiss" not in installed or torch_kernel.has_gpu()):
-        return KERNELS["torch"]
-    return KERNELS["faiss"]
+    if backend == "auto":
+        backend = "torch" if importlib.util.find_spec("torch") else "faiss"
+    return KERNELS[backend]

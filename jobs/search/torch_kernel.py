@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from typing import TYPE_CHECKING
 
@@ -15,19 +14,10 @@ if TYPE_CHECKING:
 
 # Bytes of one block of scores: on a CPU they should stay in cache until they are filtered, on a GPU a block
 # should be long enough to fill it.
-CPU_SCORE_BYTES = 8 * 2**20
+CPU_SCORE_BYTES = 16 * 2**20
 GPU_SCORE_BYTES = 256 * 2**20
 # Shorter blocks spend their time on being started.
 LEAST_ROWS = 4096
-
-
-def has_gpu() -> bool:
-    """Whether torch is installed and sees a GPU."""
-    if importlib.util.find_spec("torch") is None:
-        return False
-    import torch
-
-    return torch.cuda.is_available()
 
 
 def search(vectors: np.ndarray, queries: np.ndarray, survivors: Survivors) -> None:

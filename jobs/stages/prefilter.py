@@ -39,7 +39,7 @@ def prefilter(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
     longest = max((shard.largest_length for shard in shards), default=0.0)
     try:
         arrays = (shard.vectors for shard in shards)
-        found = proposals(kernel(spec["backend"], spec["top"]), arrays, queries, spec["top"], longest)
+        found = proposals(kernel(spec["backend"]), arrays, queries, spec["top"], longest)
     except NotFiniteError as error:
         raise ValueError(_place(shards, error)) from None
     rows = [positions + spec["start"] for positions, _ in found]

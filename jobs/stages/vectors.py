@@ -27,7 +27,9 @@ class Shard:
 
 def to_column(vectors: np.ndarray, storage: str = "float32") -> pa.Array:
     """A column of rows (n, d) in float32 or float16."""
-    flat = pa.array(np.ascontiguousarray(vectors, dtype=storage).reshape(-1))
+    # What float16 cannot hold becomes infinite, and is refused where a shard is written.
+    with np.errstate(over="ignore"):
+        flat = pa.array(np.ascontiguousarray(vectors, dtype=storage).reshape(-1))
     return pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
 
 

@@ -2,7 +2,6 @@ import importlib.util
 
 import numpy as np
 import pytest
-from jobs import search
 from jobs.search import KERNELS, kernel, torch_kernel
 from jobs.search.canonical import best, exact_scores, exact_scores_of_all, proposals, within_margin
 from jobs.search.survivors import NotFiniteError, Survivors
@@ -130,15 +129,9 @@ def test_within_margin_keeps_what_may_be_among_the_best():
     assert within_margin(scores, 5, 1e-5).all()
 
 
-def test_auto_goes_by_what_is_installed_the_device_and_the_depth(monkeypatch):
-    assert kernel("faiss", 10_000) is KERNELS["faiss"]
-    monkeypatch.setattr(torch_kernel, "has_gpu", lambda: False)
-    assert kernel("auto", search.TORCH_DEPTH) is KERNELS["torch"]
-    assert kernel("auto", search.TORCH_DEPTH - 1) is KERNELS["faiss"]
-    monkeypatch.setattr(torch_kernel, "has_gpu", lambda: True)
-    assert kernel("auto", 1) is KERNELS["torch"]
+def test_auto_goes_by_what_is_installed(monkeypatch):
+    assert kernel("faiss") is KERNELS["faiss"]
+    assert kernel("auto") is KERNELS["torch"]
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else find_spec(name))
-    assert kernel("auto", 10_000) is KERNELS["faiss"]
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "faiss" else find_spec(name))
-    assert kernel("auto", 1) is KERNELS["torch"]
+    assert kernel("auto") is KERNELS["faiss"]
