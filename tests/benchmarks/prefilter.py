@@ -18,6 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 WIDTH, QUERIES, THREADS, REPEATS = 512, 55, 2, 5
+# One core's rate is also measured with as many queries as a large audit has.
+MANY_QUERIES, MANY_ROWS = 500, 1_000_000
+# The largest audit that the docs estimate, and the vectors that one of its search tasks maps.
+PAPER_ROWS, PAPER_QUERIES, PAPER_DEPTH, PAPER_SHARD_BYTES = 400_000_000, 500, 10_000, 1.024e9
 # Depths at which both kernels are timed: `auto` goes by this.
 DEPTHS = (1, 10, 100, 1000)
 
@@ -123,10 +127,9 @@ def measure_recall(case: Case) -> dict:
     """Share of the best rows by float64 scores that the search found, ties within 1e-6 being equal."""
     import numpy as np
 
-    recalls, chunk = [], 100_000
-    for query, (rows, scores) in zip(case.queries, case.search()):
-        parts = (case.vectors[start : start + chunk].astype(np.float64) @ query for start in range(0, len(case.vectors), chunk))
-        exact = np.concatenate(list(parts))
+    recalls, chunk, columns = [], 100_000, case.queries.astype(np.float64).T
+    parts = (case.vectors[start : start + chunk].astype(np.float64) @ columns for start in range(0, len(case.vectors), chunk))
+    for exact, (rows, scores) in zip(np.concatenate(list(parts)).T, case.search()):
         found = rows[np.argsort(-scores, kind="stable")[: case.depth]]
         cut = np.partition(exact, -case.depth)[-case.depth]
         sure = np.flatnonzero(exact > cut + 1e-6)
@@ -138,18 +141,63 @@ def measure_recall(case: Case) -> dict:
 def measure_rates(case: Case) -> dict:
     """Rates of one core, which the plan's estimate uses, and both kernels at small depths."""
     import faiss
+    import numpy as np
     import torch
 
     faiss.omp_set_num_threads(THREADS)
+    case_numbers = case.vectors.size * QUERIES
     depths = {depth: [timed(lambda: case.search(name, depth), 2)[0] for name in ("torch", "faiss")] for depth in DEPTHS}
     torch.set_num_threads(1)
     found, exact = case.parts(threads=1)
     passed, again = timed(found, 3)[0], timed(exact, 3)[0]
+    case.queries, case.vectors = np.resize(case.queries, (MANY_QUERIES, WIDTH)), case.vectors[:MANY_ROWS]
+    many = timed(case.parts(threads=1)[0], 1)[0]
     return {
-        "numbers_per_second": case.vectors.size * QUERIES / passed,
+        "numbers_per_second": case_numbers / passed,
+        "numbers_per_second_many": case.vectors.size * MANY_QUERIES / many,
         "rescored_numbers_per_second": case.depth * QUERIES * WIDTH / again,
         "depths": depths,
     }
+
+
+def measure_merge(case: Case) -> dict:
+    """Candidates a second that a merge on one core reads, and bytes of each on disk."""
+    import numpy as np
+    import pyarrow as pa
+    from jobs.search_units import MERGED_TABLES
+    from jobs.stages.prefilter import CANDIDATES, merge
+    from jobs.store import Store, unit_file
+
+    generator, prompts = np.random.default_rng(2), [str(number) for number in range(QUERIES)]
+    with tempfile.TemporaryDirectory() as folder:
+        store, written = Store(folder), 0
+        for key in range(MERGED_TABLES):
+            rows = [np.sort(generator.integers(0, 10**6, case.depth)) + key * 10**6 for _ in prompts]
+            scores = [generator.random(case.depth, dtype=np.float32) for _ in prompts]
+            table = pa.table([prompts, rows, scores, [1e-5] * QUERIES], schema=CANDIDATES)
+            written += store.write_table(unit_file("prefilter", str(key), "candidates"), table, 1).bytes
+        found = [["prefilter", str(key)] for key in range(MERGED_TABLES)]
+        seconds = timed(lambda: merge({"found": found, "prompts": prompts, "top": case.depth}, store), 3)[0]
+    candidates = MERGED_TABLES * QUERIES * case.depth
+    return {"candidates_per_second": candidates / seconds, "candidate_bytes": written / candidates}
+
+
+def print_paper_estimate(rates: dict, merged: dict) -> None:
+    """What the largest planned audit would read and compute, from the rates of one core printed above."""
+    parts = PAPER_ROWS * WIDTH * 4 / PAPER_SHARD_BYTES
+    candidates = parts * PAPER_QUERIES * PAPER_DEPTH
+    terms = {
+        "scoring": PAPER_ROWS * PAPER_QUERIES * WIDTH / rates["numbers_per_second_many"],
+        "merging": candidates * 8 / 7 / merged["candidates_per_second"],
+        "exact scores": PAPER_QUERIES * PAPER_DEPTH * WIDTH / rates["rescored_numbers_per_second"],
+    }
+    print(f"{PAPER_ROWS:,} x {WIDTH}, {PAPER_QUERIES} queries, depth {PAPER_DEPTH:,}, {parts:.0f} tasks of {PAPER_SHARD_BYTES / 1e9:.0f} GB")
+    print(f"  vectors read  {PAPER_ROWS * WIDTH * 4 / 1e9:,.0f} GB float32, {PAPER_ROWS * WIDTH * 2 / 1e9:,.0f} GB float16")
+    print(f"  candidates    {candidates * merged['candidate_bytes'] / 1e9:,.1f} GB written and read")
+    for name, seconds in terms.items():
+        print(f"  {name:<14}{seconds / 3600:8.3f} core hours")
+    per_core = rates["numbers_per_second_many"] / PAPER_QUERIES * 4
+    print(f"  a core scores {per_core / 1e6:,.0f} MB of float32 vectors a second: slower storage dominates")
 
 
 MEASURES = {
@@ -159,6 +207,7 @@ MEASURES = {
     "growth": measure_growth,
     "recall": measure_recall,
     "rates": measure_rates,
+    "merge": measure_merge,
 }
 
 
@@ -198,8 +247,15 @@ def report(rows: int, depth: int) -> None:
         rates = measured("rates", path, rows, depth)
         print(f"one core, product and filter  {rates['numbers_per_second'] / 1e9:6.1f} billion products a second")
         print(f"one core, exact scores        {rates['rescored_numbers_per_second'] / 1e9:6.2f} billion products a second")
+        print(f"  the same, {MANY_QUERIES} queries       {rates['numbers_per_second_many'] / 1e9:6.1f} billion products a second")
+        merged = measured("merge", path, rows, depth)
+        print(
+            f"one core, merging             {merged['candidates_per_second'] / 1e6:6.1f} million candidates a second, "
+            f"{merged['candidate_bytes']:.1f} bytes each"
+        )
         for number, (torch_seconds, faiss_seconds) in rates["depths"].items():
             print(f"depth {number:>5}   torch {torch_seconds:6.2f} s   faiss {faiss_seconds:6.2f} s")
+    print_paper_estimate(rates, merged)
     print("GPU: not run by this benchmark")
 
 
