@@ -70,8 +70,9 @@ def estimate(settings: Audit, plan: Plan, missing: set[str]) -> Estimate:
     stored = sum(_vector_bytes(plan, unit) * _rows(unit) for unit in plan.stages["embed"])
     # Pools hold float32 whatever is stored.
     pools = sum(
-        unit.spec["with_vectors"] * unit.spec["top"] * vector_width(plan.catalogues[unit.spec["catalogue"]]) * BYTES_PER_NUMBER["float32"]
+        unit.spec["top"] * vector_width(plan.catalogues[unit.spec["catalogue"]]) * BYTES_PER_NUMBER["float32"]
         for unit in plan.stages["pool"]
+        if unit.spec["with_vectors"]
     )
     shard_bytes = max((_vector_bytes(plan, unit) * _rows(unit) for unit in plan.stages["embed"]), default=0)
     return Estimate(

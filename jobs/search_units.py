@@ -40,7 +40,10 @@ def search_units(
     merges = list(_merge_units(settings, catalogue.name, parts, prompts))
     root = merges[-1] if merges else parts[0]
     scored = [_rescore_unit(settings, group, part, source, queries, root) for group, part in zip(groups, parts)]
-    pools = {query: _pool_unit(settings, catalogue.name, source, shards, scored, queries, query, with_vectors) for query in asked}
+    pools = {
+        query: _pool_unit(settings, catalogue.name, source, shards, scored, queries, query, with_vectors)
+        for query in asked
+    }
     return Search(shards=shards, parts=parts, merges=merges, scored=scored, pools=pools)
 
 
@@ -70,7 +73,8 @@ def _embed_units(settings: Audit, catalogue: Catalogue, source: Unit) -> list[Un
 
 def _neighbours(settings: Audit, catalogue: Catalogue, shards: Sequence[Unit]) -> Iterator[list[Unit]]:
     """Runs of neighbouring shards whose vectors fit the memory of one search task; at least one each."""
-    most = settings.prefilter.shard_megabytes * 1e6 / (vector_width(catalogue) * BYTES_PER_NUMBER[settings.prefilter.storage])
+    vector_bytes = vector_width(catalogue) * BYTES_PER_NUMBER[settings.prefilter.storage]
+    most = settings.prefilter.shard_megabytes * 1e6 / vector_bytes
     group: list[Unit] = []
     for shard in shards:
         if group and shard.spec["stop"] - group[0].spec["start"] > most:

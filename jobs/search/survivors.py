@@ -47,8 +47,9 @@ class Survivors:
         scores = np.concatenate(self._scores[query] or [np.empty(0, dtype=np.float32)])
         if scores.size > self.depth:
             self.limits[query] = depth_th(scores, self.depth) - self.allowances[query]
-            is_kept = scores >= self.limits[query]
-            positions, scores = positions[is_kept], scores[is_kept]
+            # Places, not a mask: half of them are kept at random, which masks are slow at.
+            kept = np.flatnonzero(scores >= self.limits[query])
+            positions, scores = positions.take(kept), scores.take(kept)
         self._positions[query], self._scores[query] = [positions], [scores]
         self._counts[query] = scores.size
         self._full[query] = 2 * max(self.depth, scores.size)

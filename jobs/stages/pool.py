@@ -32,7 +32,8 @@ def _items_of(store: Store, scored: str, prompt: str) -> pa.Table:
     """A prompt's items of one unit; only its row group is read."""
     file = store.parquet(unit_file("rescore", scored, "items"))
     position = pc.index(file.read(columns=["prompt"])["prompt"], prompt).as_py()
-    return pa.Table.from_struct_array(file.read_row_group(position, columns=["items"])["items"].combine_chunks().flatten())
+    items = file.read_row_group(position, columns=["items"])["items"]
+    return pa.Table.from_struct_array(items.combine_chunks().flatten())
 
 
 def _gather(store: Store, shards: list[str], rows: np.ndarray) -> np.ndarray:

@@ -53,7 +53,8 @@ def shard_table(ids: pa.ChunkedArray, vectors: np.ndarray, storage: str) -> pa.T
         squares = np.einsum("ij,ij->i", rows, rows)
         if not np.isfinite(squares).all():
             row = start + int(np.flatnonzero(~np.isfinite(squares))[0])
-            raise ValueError(f"the vector of item {ids[row].as_py()!r:.200} holds a value that is not finite in {storage}")
+            item = ids[row].as_py()
+            raise ValueError(f"the vector of item {item!r:.200} holds a value that is not finite in {storage}")
         largest = max(largest, float(np.sqrt(squares.max())))
     return table.replace_schema_metadata({LARGEST_LENGTH: repr(largest)})
 

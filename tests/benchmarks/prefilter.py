@@ -67,7 +67,9 @@ class Case:
         found, exact = self.parts(backend, depth)
         return list(zip(found(), exact()))
 
-    def parts(self, backend: str = "torch", depth: int | None = None, threads: int = THREADS) -> tuple[Callable, Callable]:
+    def parts(
+        self, backend: str = "torch", depth: int | None = None, threads: int = THREADS
+    ) -> tuple[Callable, Callable]:
         """The pass over the rows, and after it the exact scores of what it found."""
         from jobs.search import KERNELS
         from jobs.search.canonical import exact_scores_of_all, proposals
@@ -128,7 +130,8 @@ def measure_recall(case: Case) -> dict:
     import numpy as np
 
     recalls, chunk, columns = [], 100_000, case.queries.astype(np.float64).T
-    parts = (case.vectors[start : start + chunk].astype(np.float64) @ columns for start in range(0, len(case.vectors), chunk))
+    starts = range(0, len(case.vectors), chunk)
+    parts = (case.vectors[start : start + chunk].astype(np.float64) @ columns for start in starts)
     for exact, (rows, scores) in zip(np.concatenate(list(parts)).T, case.search()):
         found = rows[np.argsort(-scores, kind="stable")[: case.depth]]
         cut = np.partition(exact, -case.depth)[-case.depth]
@@ -191,8 +194,10 @@ def print_paper_estimate(rates: dict, merged: dict) -> None:
         "merging": candidates * 8 / 7 / merged["candidates_per_second"],
         "exact scores": PAPER_QUERIES * PAPER_DEPTH * WIDTH / rates["rescored_numbers_per_second"],
     }
-    print(f"{PAPER_ROWS:,} x {WIDTH}, {PAPER_QUERIES} queries, depth {PAPER_DEPTH:,}, {parts:.0f} tasks of {PAPER_SHARD_BYTES / 1e9:.0f} GB")
-    print(f"  vectors read  {PAPER_ROWS * WIDTH * 4 / 1e9:,.0f} GB float32, {PAPER_ROWS * WIDTH * 2 / 1e9:,.0f} GB float16")
+    tasks = f"{parts:.0f} tasks of {PAPER_SHARD_BYTES / 1e9:.0f} GB"
+    print(f"{PAPER_ROWS:,} x {WIDTH}, {PAPER_QUERIES} queries, depth {PAPER_DEPTH:,}, {tasks}")
+    numbers = PAPER_ROWS * WIDTH
+    print(f"  vectors read  {numbers * 4 / 1e9:,.0f} GB float32, {numbers * 2 / 1e9:,.0f} GB float16")
     print(f"  candidates    {candidates * merged['candidate_bytes'] / 1e9:,.1f} GB written and read")
     for name, seconds in terms.items():
         print(f"  {name:<14}{seconds / 3600:8.3f} core hours")
@@ -229,8 +234,10 @@ def report(rows: int, depth: int) -> None:
         times = measured("time", path, rows, depth)
         print(f"plain product and top-k   {times['plain_wall']:8.2f} s  {times['plain_cpu']:8.2f} s of processor")
         print(f"search with exact scores  {times['search_wall']:8.2f} s  {times['search_cpu']:8.2f} s of processor")
-        print(f"ratio (limit 1.3)         {times['search_wall'] / times['plain_wall']:8.2f}    by turn {times['ratio_by_turn']}")
-        print(f"faiss.IndexFlatIP         {measured('faiss', path, rows, depth)['faiss_wall']:8.2f} s  (must be slower)", flush=True)
+        ratio = times["search_wall"] / times["plain_wall"]
+        print(f"ratio (limit 1.3)         {ratio:8.2f}    by turn {times['ratio_by_turn']}")
+        seconds = measured("faiss", path, rows, depth)["faiss_wall"]
+        print(f"faiss.IndexFlatIP         {seconds:8.2f} s  (must be slower)", flush=True)
         memory = measured("memory", path, rows, depth)["beyond_file_bytes"]
         print(f"beyond the mapped file    {memory / 1e6:8.0f} MB (limit 1,500)")
         print(f"least recall (limit 1)    {measured('recall', path, rows, depth)['recall']:8.6f}", flush=True)
@@ -240,14 +247,15 @@ def report(rows: int, depth: int) -> None:
             one = measured("growth", path, int(share * rows), depth)
             (wall, processor), (exact, _) = one["pass"], one["exact"]
             print(
-                f"{share * rows:>12,.0f}{wall:>10.2f}{exact:>10.2f}{processor:>12.2f}{processor / (share * rows / 1e6):>12.2f}"
-                f"{one['beyond_file_bytes'] / 1e6:>16.0f}",
+                f"{share * rows:>12,.0f}{wall:>10.2f}{exact:>10.2f}{processor:>12.2f}"
+                f"{processor / (share * rows / 1e6):>12.2f}{one['beyond_file_bytes'] / 1e6:>16.0f}",
                 flush=True,
             )
         rates = measured("rates", path, rows, depth)
         print(f"one core, product and filter  {rates['numbers_per_second'] / 1e9:6.1f} billion products a second")
         print(f"one core, exact scores        {rates['rescored_numbers_per_second'] / 1e9:6.2f} billion products a second")
-        print(f"  the same, {MANY_QUERIES} queries       {rates['numbers_per_second_many'] / 1e9:6.1f} billion products a second")
+        many = rates["numbers_per_second_many"] / 1e9
+        print(f"  the same, {MANY_QUERIES} queries       {many:6.1f} billion products a second")
         merged = measured("merge", path, rows, depth)
         print(
             f"one core, merging             {merged['candidates_per_second'] / 1e6:6.1f} million candidates a second, "

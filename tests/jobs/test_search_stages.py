@@ -43,7 +43,8 @@ def searched(folder, table=None, shards=1, parts=1, top=TOP, **prefilter):
     table = crowd() if table is None else table
     number = 2 if prefilter.get("storage") == "float16" else 4
     prefilter |= {"top": top, "shard_megabytes": len(table) / parts * WIDTH * number / 1e6}
-    path = write_audit(folder, table, prefilter=prefilter, shard_items=len(table) // shards, methods=["top_k", {"mmr": {"values": [0.5]}}])
+    methods = ["top_k", {"mmr": {"values": [0.5]}}]
+    path = write_audit(folder, table, prefilter=prefilter, shard_items=len(table) // shards, methods=methods)
     inputs, plan = prepare(read_config(path))
     store = Store(str(folder / "run"))
     vectors = np.array(inputs.query_vectors["vector"].to_pylist(), dtype=np.float32)
