@@ -168,16 +168,19 @@ def _compute(
     reporter.say("starting Ray")
     with Cluster(settings.runtime) as cluster:
         for stages in _rounds(plan):
-            runnable: list[Unit] = []
+            waiting: list[Unit] = []
             for stage in stages:
-                waiting = [unit for unit in plan.stages[stage] if unit.key not in progress.done]
-                able = [unit for unit in waiting if all(key in progress.done for key in unit.needs)]
-                progress.skipped |= {unit.key for unit in waiting} - {unit.key for unit in able}
-                reporter.start(stage, len(plan.stages[stage]), len(plan.stages[stage]) - len(waiting))
-                runnable += able
-            for unit, outcome in _outcomes(cluster, settings, runnable, store.root):
-                _note(progress, unit, outcome, reporter)
-                reporter.advance(unit.stage)
+                missing = [unit for unit in plan.stages[stage] if unit.key not in progress.done]
+                reporter.start(stage, len(plan.stages[stage]), len(plan.stages[stage]) - len(missing))
+                waiting += missing
+            # Units of a merge need others of their own stage: a tree is worked off level by level.
+            while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
+                for unit, outcome in _outcomes(cluster, settings, able, store.root):
+                    _note(progress, unit, outcome, reporter)
+                    reporter.advance(unit.stage)
+                tried = {unit.key for unit in able}
+                waiting = [unit for unit in waiting if unit.key not in tried]
+            progress.skipped |= {unit.key for unit in waiting}
 
 
 def _rounds(plan: Plan) -> list[list[str]]:

@@ -146,6 +146,15 @@ class Prefilter(Block):
 
     top: Whole = Field(10_000, ge=1, description="items in a pool, at most")
     backend: Literal["auto", "faiss", "torch"] = Field("auto", description="what scores a shard")
+    storage: Literal["float32", "float16"] = Field(
+        "float32",
+        description="numbers of stored item vectors; float16 halves what is read, scores are of the stored vectors",
+    )
+    shard_megabytes: FiniteFloat = Field(
+        1024,
+        gt=0,
+        description="vectors that one search task maps, at most: neighbouring units of embedding are searched together",
+    )
 
 
 class ReportSettings(Block):

@@ -15,6 +15,7 @@ from jobs.inputs import Inputs, needs_embeddings
 from jobs.method_units import MethodUnits, method_spec, method_units
 from jobs.queries import Query
 from jobs.reference_levels import shared_levels
+from jobs.search_units import Search, search_units
 from jobs.stages.vectors import to_matrix
 from jobs.units import Unit, digest, unit
 from mprlib import registry
@@ -56,7 +57,14 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         catalogues[catalogue_units[side, name].key] = catalogue
     queries = _queries_unit(settings, inputs)
     searches = {
-        source: _search(settings, inputs, source[1], catalogues[unit.key], unit, queries, source[0] == "dataset")
+        source: search_units(
+            settings,
+            inputs.queries,
+            catalogues[unit.key],
+            unit,
+            queries,
+            with_vectors=source[0] == "dataset" and needs_embeddings(settings),
+        )
         for source, unit in catalogue_units.items()
         if source[0] == "dataset" or _is_query_conditioned(settings, source[1])
     }
@@ -90,6 +98,8 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         "embed": [unit for search in searches.values() for unit in search.shards],
         "information": [unit for units in extra for unit in units.information],
         "prefilter": [unit for search in searches.values() for unit in search.parts],
+        "merge": [unit for search in searches.values() for unit in search.merges],
+        "rescore": [unit for search in searches.values() for unit in search.scored],
         "pool": [unit for search in searches.values() for unit in search.pools.values()],
         "solve": solve,
     }
@@ -111,34 +121,6 @@ def _length_notes(catalogues: Iterable[Catalogue]) -> Iterator[str]:
                 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Search:
-    """Units that find every query's best items of one data set."""
-
-    shards: list[Unit]
-    parts: list[Unit]
-    pools: dict[Query, Unit]
-
-
-def _search(
-    settings: Audit,
-    inputs: Inputs,
-    name: str,
-    catalogue: Catalogue,
-    source: Unit,
-    queries: Unit,
-    is_retrieved: bool,
-) -> _Search:
-    shards = _embed_units(settings, catalogue, source)
-    parts = [_prefilter_unit(settings, shard, queries, inputs.queries) for shard in shards]
-    with_vectors = is_retrieved and needs_embeddings(settings)
-    pools = {
-        query: _pool_unit(settings, name, source, shards, parts, queries, query, with_vectors)
-        for query in inputs.queries
-    }
-    return _Search(shards=shards, parts=parts, pools=pools)
-
-
 def _is_query_conditioned(settings: Audit, reference: str) -> bool:
     return any(block.query_conditioned for block in settings.reference if block.name == reference)
 
@@ -147,9 +129,9 @@ def _reference_spec(
     reference: Reference,
     query: Query,
     source: Unit,
-    search: _Search,
+    search: Search,
     catalogue_units: Mapping[tuple[str, str], Unit],
-    searches: Mapping[tuple[str, str], _Search],
+    searches: Mapping[tuple[str, str], Search],
 ) -> dict:
     """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
     spec: dict = {"name": reference.name, "kind": reference.kind}
@@ -191,62 +173,6 @@ def _queries_unit(settings: Audit, inputs: Inputs) -> Unit:
     return unit("queries", f"{len(inputs.queries)} queries", spec)
 
 
-def _embed_units(settings: Audit, catalogue: Catalogue, source: Unit) -> list[Unit]:
-    encoder = settings.encoder.model_dump(mode="json", exclude={"text"})
-    return [
-        unit(
-            "embed",
-            f"{catalogue.name} items {start} to {stop - 1}",
-            {"catalogue": source.key, "start": start, "stop": stop, "encoder": encoder},
-            needs=(source.key,),
-        )
-        for start, stop in catalogue.shards(settings.shard_items)
-    ]
-
-
-def _prefilter_unit(settings: Audit, shard: Unit, queries: Unit, asked: list[Query]) -> Unit:
-    spec = {
-        "vectors": shard.key,
-        "start": shard.spec["start"],
-        "queries": queries.key,
-        "prompts": [query.prompt for query in asked],
-        "top": settings.prefilter.top,
-        "backend": settings.prefilter.backend,
-    }
-    return unit("prefilter", shard.title, spec, needs=(shard.key, queries.key))
-
-
-def _pool_unit(
-    settings: Audit,
-    name: str,
-    source: Unit,
-    shards: list[Unit],
-    searches: list[Unit],
-    queries: Unit,
-    query: Query,
-    with_vectors: bool,
-) -> Unit:
-    # The key names what decides the pool (vectors, query, depth), not the searches that find it:
-    # a new query or another backend leaves the pools of the others as they are.
-    content = {
-        "catalogue": source.key,
-        "vectors": [shard.key for shard in shards],
-        "encoder": queries.spec.get("encoder", queries.spec.get("vectors")),
-        "prompt": query.prompt,
-        "top": settings.prefilter.top,
-        "with_vectors": with_vectors,
-    }
-    named = unit("pool", f"{name}: {query.text}", content)
-    reads = {"searches": [search.key for search in searches], "queries": queries.key}
-    return Unit(
-        stage="pool",
-        key=named.key,
-        title=named.title,
-        spec=content | reads,
-        needs=(source.key, queries.key, *content["vectors"], *reads["searches"]),
-    )
-
-
 def _method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
     """Each method's place once, or once for each class that it is to constrain."""
     for place, entry in enumerate(settings.methods):
@@ -264,7 +190,7 @@ def _solve_unit(
     block: Dataset,
     reference: Mapping[str, Any],
     levels: dict[str, list[str]],
-    search: _Search,
+    search: Search,
     query: Query,
     k: int,
     place: int,

@@ -14,15 +14,20 @@ import os
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import fsspec
 import pyarrow as pa
+import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from jobs.errors import UsageError
 
+# Stages whose tables are mapped, not decoded: uncompressed Arrow files, one record batch each.
+MAPPED_STAGES = {"embed"}
+MAPPED_SUFFIX = ".arrow"
 # Marks files that were being written when their process died.
 TEMPORARY = ".tmp-"
 
@@ -104,7 +109,10 @@ class Store:
     def holds(self, name: str, size: int, sha256: str) -> bool:
         """Whether the file has that size and content; False where it cannot be read."""
         try:
-            return self.size(name) == size and hashlib.sha256(self.read(name)).hexdigest() == sha256
+            if self.size(name) != size:
+                return False
+            with self._files.open(self.path(name), "rb") as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest() == sha256
         except OSError:
             return False
 
@@ -119,11 +127,11 @@ class Store:
         except ValueError:
             return None
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: bytes | memoryview) -> None:
         """Put a whole file in place, or leave what was there."""
         path = self.path(name)
         if not self._is_local:
-            self._files.pipe_file(path, data)
+            self._files.pipe_file(path, bytes(data))
             return
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -159,6 +167,22 @@ class Store:
         """A Parquet file."""
         return pq.read_table(io.BytesIO(self.read(name)), columns=columns)
 
+    def read_rows(self, name: str, start: int, stop: int, columns: list[str] | None = None) -> pa.Table:
+        """Rows [start, stop) of a Parquet file; only the row groups that hold them are read."""
+        file = self.parquet(name)
+        sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        ends = list(accumulate(sizes))
+        groups = [group for group, end in enumerate(ends) if end > start and end - sizes[group] < stop]
+        if not groups:
+            return file.schema_arrow.empty_table().select(columns or file.schema_arrow.names)
+        first = ends[groups[0]] - sizes[groups[0]]
+        return file.read_row_groups(groups, columns=columns).slice(start - first, stop - start)
+
+    def map_table(self, name: str) -> pa.Table:
+        """A mapped stage's table: a local file costs no memory but the pages that are looked at."""
+        source = pa.memory_map(self.path(name)) if self._is_local else pa.BufferReader(self.read(name))
+        return pa.ipc.open_file(source).read_all()
+
     def parquet(self, name: str) -> pq.ParquetFile:
         """A Parquet file to read in parts; local files are mapped, not loaded."""
         if self._is_local:
@@ -166,10 +190,14 @@ class Store:
         return pq.ParquetFile(self._files.open(self.path(name), "rb"))
 
     def write_table(self, name: str, table: pa.Table, rows_per_group: int | None = None) -> FileReceipt:
-        """A Parquet file, and what its receipt says."""
-        buffer = io.BytesIO()
-        pq.write_table(table, buffer, compression="zstd", row_group_size=rows_per_group)
-        data = buffer.getvalue()
+        """A Parquet file (Arrow where its name says so), and what its receipt says."""
+        buffer = pa.BufferOutputStream()
+        if name.endswith(MAPPED_SUFFIX):
+            with pa.ipc.new_file(buffer, table.schema) as writer:
+                writer.write_table(table.combine_chunks())
+        else:
+            pq.write_table(table, buffer, compression="zstd", row_group_size=rows_per_group)
+        data = memoryview(buffer.getvalue())
         self.write(name, data)
         return FileReceipt(
             rows=table.num_rows,
@@ -181,7 +209,7 @@ class Store:
 
 def unit_file(stage: str, key: str, name: str) -> str:
     """Where a unit's table lies."""
-    return f"units/{stage}/{key}/{name}.parquet"
+    return f"units/{stage}/{key}/{name}{MAPPED_SUFFIX if stage in MAPPED_STAGES else '.parquet'}"
 
 
 def receipt_file(stage: str, key: str) -> str:

@@ -39,6 +39,8 @@ def plan_text(
         },
         "estimate": {
             "wall_seconds": round(cost.wall_seconds),
+            "read_bytes": round(cost.read_bytes),
+            "search_seconds": round(cost.search_seconds, 1),
             "memory_bytes": round(cost.memory_bytes),
             "disk_bytes": round(cost.disk_bytes),
         },
@@ -57,6 +59,7 @@ def plan_text(
         *(f"  {stage:<12}{count['units']:>8}{count['cached']:>8}" for stage, count in table["stages"].items()),
         "",
         f"  estimate    {_duration(cost.wall_seconds)}, {_size(cost.memory_bytes)} memory, {_size(cost.disk_bytes)} disk",
+        f"  search      {_size(cost.read_bytes)} of vectors read, {_duration(cost.search_seconds)} of the estimate",
         *(f"  note        {note}" for note in plan.notes),
     ]
     return "\n".join(lines), table

@@ -13,10 +13,12 @@ STAGE_VERSIONS = {
     "catalogue": 1,
     "queries": 1,
     "texts": 1,
-    "embed": 1,
+    "embed": 2,
     "information": 1,
-    "prefilter": 1,
-    "pool": 1,
+    "prefilter": 2,
+    "merge": 1,
+    "rescore": 1,
+    "pool": 2,
     "solve": 1,
 }
 # Hexadecimal digits of a unit's key: 80 bits, no collision among billions of units.

@@ -1,4 +1,4 @@
-"""Exact search of a shard: kernels by name, canonical scores, canonical merge."""
+"""Exact search of shards: kernels by name, what survives a block, canonical scores and order."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from collections.abc import Callable
 import numpy as np
 
 from jobs.search import faiss_kernel, torch_kernel
+from jobs.search.survivors import Survivors
 
-# A kernel gives, for each query, the positions (depth,) of its best rows and their scores.
-Kernel = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
+# A kernel scores one array of rows for all queries and hands those that may survive to the collector.
+Kernel = Callable[[np.ndarray, np.ndarray, Survivors], None]
 
-KERNELS: dict[str, Kernel] = {"faiss": faiss_kernel.top, "torch": torch_kernel.top}
+KERNELS: dict[str, Kernel] = {"faiss": faiss_kernel.search, "torch": torch_kernel.search}
 
 
 def kernel(backend: str) -> Kernel:
-    """The kernel of a backend; auto takes faiss where it is installed."""
+    """The kernel of a backend; auto takes torch where it is installed, else FAISS.
+
+    No choice by depth is needed: on a CPU torch was the faster one at every depth from 1 to 10,000
+    (`python -m tests.benchmarks.prefilter` times both), and on a GPU it takes any depth where FAISS refuses
+    more than 2,048, so FAISS searches on CPUs only.
+    """
     if backend == "auto":
-        backend = "faiss" if importlib.util.find_spec("faiss") else "torch"
+        backend = "torch" if importlib.util.find_spec("torch") else "faiss"
     return KERNELS[backend]

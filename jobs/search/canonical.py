@@ -1,67 +1,80 @@
 """One order for everybody: scores in a fixed-order float64, ties by item id.
 
 Kernels differ in the last digits of float32, and so do the orders they give. So a kernel only
-proposes: every row within a margin of the cut is kept, survivors are scored again by one dot
-product a row in float64, and that score and the item id decide. The pool is then the same
-whatever the backend, the sharding or the number of workers.
+proposes: every row within a margin of the cut is kept, what survives the merge of all shards is scored
+again by one dot product a row in float64, and that score and the item id decide. The pool is then the
+same whatever the backend, the sharding or the number of workers.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from jobs.search import Kernel
+from jobs.search.survivors import Survivors, depth_th
 
 # Kernels' float32 scores of unit vectors differ from exact ones by less than this; those of longer
 # vectors by as much more as their lengths say.
 MARGIN = 1e-5
-# Rows scored again at a time: bounds memory at some tens of megabytes.
-RESCORED_ROWS = 4096
+# Rows scored again at a time: in float64 they should stay in a core's cache.
+RESCORED_ROWS = 128
 
 
-def candidates(kernel: Kernel, vectors: np.ndarray, queries: np.ndarray, depth: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each query, positions and float64 scores of all rows that may be among its best `depth`.
+def margins(queries: np.ndarray, largest_length: float) -> np.ndarray:
+    """How far a kernel's score of each query (q,) may lie from the exact one.
 
-    Shapes:  vectors (n, d), queries (q, d), float32. Returned arrays (c,), c >= min(depth, n),
-             by falling score.
+    largest_length is that of the longest item vector.
     """
-    size = vectors.shape[0]
-    if size == 0 or queries.shape[0] == 0:
-        return [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
-    lengths = (float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max())) for rows in (vectors, queries))
-    margin = MARGIN * max(1.0, math.prod(lengths))
-    found = _with_margin(kernel, vectors, queries, min(depth, size), margin)
-    return [_rescored(vectors, query, positions) for query, positions in zip(queries, found)]
+    lengths = np.sqrt(np.einsum("ij,ij->i", queries, queries, dtype=np.float64))
+    return MARGIN * np.maximum(1.0, lengths * largest_length)
+
+
+def proposals(
+    kernel: Kernel, arrays: Iterable[np.ndarray], queries: np.ndarray, depth: int, largest_length: float
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each query, positions and kernel scores of all rows that may be among its best `depth`.
+
+    Shapes:  arrays (n, d) each, float32 or float16; positions count through all of them. queries (q, d)
+             float32. Returned arrays (c,), c >= min(depth, rows), positions ascending.
+    Raises:  NotFiniteError for a row that is not finite.
+    """
+    survivors = Survivors(margins=margins(queries, largest_length), depth=depth)
+    for vectors in arrays if len(queries) else ():
+        if len(vectors):
+            kernel(vectors, queries, survivors)
+    return survivors.found()
+
+
+def within_margin(scores: np.ndarray, depth: int, margin: float) -> np.ndarray:
+    """Which of one query's kernel scores (c,) may be among its best `depth`."""
+    # Twice the margin: the cut and the row may each be off by one.
+    return scores >= depth_th(scores, depth) - 2 * margin if scores.size > depth else np.ones(scores.size, dtype=bool)
+
+
+def exact_scores(vectors: np.ndarray, query: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Canonical scores (c,) float64 of some rows (n, d) for one query (d,).
+
+    Products of float32 numbers are exact in float64; the order of the sum depends on d alone: einsum
+    runs along each row by itself, with the instructions that numpy was built for, not those of the machine.
+    """
+    exact, scores = query.astype(np.float64), np.empty(positions.size)
+    for start in range(0, positions.size, RESCORED_ROWS):
+        rows = vectors[positions[start : start + RESCORED_ROWS]].astype(np.float64)
+        np.einsum("ij,j->i", rows, exact, out=scores[start : start + RESCORED_ROWS])
+    return scores
+
+
+def exact_scores_of_all(
+    vectors: np.ndarray, queries: np.ndarray, positions: list[np.ndarray], threads: int = 1
+) -> list[np.ndarray]:
+    """Canonical scores of each query's rows; threads share the queries and change no number."""
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(lambda query, rows: exact_scores(vectors, query, rows), queries, positions))
 
 
 def best(ids: np.ndarray, scores: np.ndarray, depth: int) -> np.ndarray:
     """Positions of the best `depth` by (-score, id)."""
     return np.lexsort((ids, -scores))[:depth]
-
-
-def _with_margin(kernel: Kernel, vectors: np.ndarray, queries: np.ndarray, depth: int, margin: float) -> list[np.ndarray]:
-    """Positions whose kernel score is within the margin of the depth-th, all ties included."""
-    size, asked = vectors.shape[0], depth
-    while True:
-        positions, scores = kernel(vectors, queries, asked)
-        # Twice the margin: the cut and the row may each be off by one.
-        cut = scores[:, depth - 1] - 2 * margin
-        if asked == size or (scores[:, -1] < cut).all():
-            return [row[score >= limit] for row, score, limit in zip(positions, scores, cut)]
-        asked = min(2 * asked, size)
-
-
-def _rescored(vectors: np.ndarray, query: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    exact = query.astype(np.float64)
-    positions = np.sort(positions)
-    scores = np.concatenate(
-        [
-            # A sum along the row: its order depends on the row's length alone.
-            np.sum(vectors[positions[start : start + RESCORED_ROWS]].astype(np.float64) * exact, axis=1)
-            for start in range(0, positions.size, RESCORED_ROWS)
-        ]
-    )
-    order = np.argsort(-scores, kind="stable")
-    return positions[order], scores[order]

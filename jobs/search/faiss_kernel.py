@@ -1,20 +1,50 @@
-"""Top rows of a shard by FAISS, flat inner product, the shard not copied. The only owner of faiss."""
+"""Rows of a shard by FAISS, flat inner product on CPUs, the shard not copied. The only owner of faiss."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from jobs.search.survivors import Survivors, require_finite
 
-def top(vectors: np.ndarray, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (q, depth) and float32 scores (q, depth), best first.
+# FAISS takes float32 only: float16 rows are converted this many at a time.
+CONVERTED_ROWS = 131_072
+# Rows asked beyond the depth, a share and a number: enough that ties and near ties seldom need a second search.
+SPARE_SHARE, SPARE_ROWS = 0.05, 32
 
-    Shapes:  vectors (n, d) and queries (q, d), float32; depth at most n.
+
+def search(vectors: np.ndarray, queries: np.ndarray, survivors: Survivors) -> None:
+    """Hand every row that reaches its query's limit to the collector.
+
+    Shapes:  vectors (n, d) float32 or float16, queries (q, d) float32.
+    Raises:  NotFiniteError for a row that is not finite.
     """
+    queries = np.ascontiguousarray(queries, dtype=np.float32)
+    step = len(vectors) if vectors.dtype == np.float32 else CONVERTED_ROWS
+    for start in range(0, len(vectors), max(1, step)):
+        block = np.ascontiguousarray(vectors[start : start + step], dtype=np.float32)
+        with np.errstate(invalid="ignore", over="ignore"):
+            require_finite(block @ queries[0], survivors.seen + start)
+        for query, (positions, scores) in enumerate(_survivors_of(block, queries, survivors)):
+            survivors.add(query, positions + start, scores)
+    survivors.advance(len(vectors))
+
+
+def _survivors_of(block: np.ndarray, queries: np.ndarray, survivors: Survivors) -> list[tuple[np.ndarray, np.ndarray]]:
     try:
         import faiss
     except ImportError as error:
         raise ImportError("prefilter backend faiss needs faiss: pip install 'mprlib[cpu]' (or [gpu])") from error
-    scores, positions = faiss.knn(
-        np.ascontiguousarray(queries), np.ascontiguousarray(vectors), depth, metric=faiss.METRIC_INNER_PRODUCT
-    )
-    return positions, scores
+    depth = min(survivors.depth, len(block))
+    asked = min(len(block), int(depth * (1 + SPARE_SHARE)) + SPARE_ROWS)
+    while True:
+        scores, positions = faiss.knn(queries, block, asked, metric=faiss.METRIC_INNER_PRODUCT)
+        limits = np.maximum(survivors.limits, scores[:, depth - 1] - survivors.allowances)
+        # A query whose last row still survives has more of them, unless that was the whole block.
+        if asked == len(block) or (scores[:, -1] < limits).all():
+            return [_by_position(*kept) for kept in zip(positions, scores, scores >= limits[:, None])]
+        asked = min(2 * asked, len(block))
+
+
+def _by_position(positions: np.ndarray, scores: np.ndarray, is_kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.argsort(positions[is_kept])
+    return positions[is_kept][order], scores[is_kept][order]

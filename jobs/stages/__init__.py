@@ -13,7 +13,9 @@ import pyarrow as pa
 from jobs.encoders import Encoder
 from jobs.stages.embed import embed, embed_queries, embed_texts
 from jobs.stages.information import information
-from jobs.stages.prefilter import pool, prefilter
+from jobs.stages.pool import pool
+from jobs.stages.prefilter import merge, prefilter
+from jobs.stages.rescore import rescore
 from jobs.stages.solve import solve
 from jobs.store import Receipt, Store, failure_file, receipt_file, unit_file
 from jobs.units import Unit
@@ -23,11 +25,13 @@ ENCODING = {"embed": embed, "queries": embed_queries, "texts": embed_texts}
 STAGES: dict[str, Callable[[Mapping[str, Any], Store], dict[str, pa.Table]]] = {
     "information": information,
     "prefilter": prefilter,
+    "merge": merge,
+    "rescore": rescore,
     "pool": pool,
     "solve": solve,
 }
-# Rows of a Parquet row group where it is not one group a file: a reader takes one query's row.
-ROWS_PER_GROUP = {"prefilter": 1}
+# Rows of a Parquet row group where a reader takes less than the file: one query's row, one shard's items.
+ROWS_PER_GROUP = {"prefilter": 1, "merge": 1, "rescore": 1, "catalogue": 65_536}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,23 +9,24 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.encoders import Encoder
-from jobs.stages.vectors import to_column, to_matrix
+from jobs.stages.vectors import shard_table, to_column, to_matrix
 from jobs.store import Store, unit_file
 
 
 def embed(spec: Mapping[str, Any], store: Store, encoder: Encoder | None) -> dict[str, pa.Table]:
     """Vectors of one shard of a catalogue, with their item ids in the same file.
 
-    An encoder of None means that the catalogue holds the vectors; they are used as given, in
-    float32.
+    An encoder of None means that the catalogue holds the vectors; they are used as given, but for
+    being stored in the configuration's dtype.
+    Raises:  ValueError naming the item whose vector is not finite.
     """
-    items = store.read_table(unit_file("catalogue", spec["catalogue"], "items"))
-    shard = items.slice(spec["start"], spec["stop"] - spec["start"])
+    name, wanted = unit_file("catalogue", spec["catalogue"], "items"), "vector" if encoder is None else "text"
+    shard = store.read_rows(name, spec["start"], spec["stop"], ["item_id", wanted])
     if encoder is None:
         vectors = to_matrix(shard["vector"])
     else:
         vectors = encoder.encode(shard["text"].to_pylist())
-    return {"vectors": pa.table({"item_id": shard["item_id"], "vector": to_column(vectors)})}
+    return {"vectors": shard_table(shard["item_id"], vectors, spec["storage"])}
 
 
 def embed_queries(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> dict[str, pa.Table]:

@@ -1,79 +1,92 @@
-"""Vectors to pools: each shard is read once for all queries, each query's best items are merged."""
+"""Vectors to candidates: each shard is read once for all queries, then candidates merge in a tree.
+
+A table of candidates has one row and one row group a query: rows of the catalogue, the kernel's float32
+scores, and the margin by which these may be off.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from jobs.search import kernel
-from jobs.search.canonical import best, candidates
-from jobs.stages.vectors import read_vectors, to_column
+from jobs.search.canonical import margins, proposals, within_margin
+from jobs.search.survivors import NotFiniteError
+from jobs.stages.vectors import Shard, open_shard, read_vectors
 from jobs.store import Store, unit_file
 
-CANDIDATES = pa.schema([("prompt", pa.string()), ("rows", pa.list_(pa.int64())), ("scores", pa.list_(pa.float64()))])
+CANDIDATES = pa.schema(
+    [
+        ("prompt", pa.string()),
+        ("rows", pa.list_(pa.int64())),
+        ("scores", pa.list_(pa.float32())),
+        ("margin", pa.float64()),
+    ]
+)
 
 
 def prefilter(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
-    """Candidates of every query in one shard, as rows of the catalogue, one row group a query.
+    """Candidates of every query in some neighbouring shards, which start at row `start` of the catalogue.
 
-    Raises:  ValueError when queries and items have vectors of different lengths.
+    Raises:  ValueError when a shard's vectors differ from the queries in length, from the configuration in
+             dtype, or are not finite; it names the shard, and the row within it.
     """
-    vectors = read_vectors(store, "embed", spec["vectors"])
     queries = read_vectors(store, "queries", spec["queries"])
-    if queries.shape[1] != vectors.shape[1]:
-        raise ValueError(f"query vectors have {queries.shape[1]} numbers, item vectors {vectors.shape[1]}")
-    found = candidates(kernel(spec["backend"]), vectors, queries, spec["top"])
-    columns = [
-        pa.array(spec["prompts"], pa.string()),
-        pa.array([positions + spec["start"] for positions, _ in found], pa.list_(pa.int64())),
-        pa.array([scores for _, scores in found], pa.list_(pa.float64())),
-    ]
-    return {"candidates": pa.Table.from_arrays(columns, schema=CANDIDATES)}
+    shards = [open_shard(store, key, queries.shape[1], spec["storage"]) for key in spec["vectors"]]
+    longest = max((shard.largest_length for shard in shards), default=0.0)
+    try:
+        arrays = (shard.vectors for shard in shards)
+        found = proposals(kernel(spec["backend"]), arrays, queries, spec["top"], longest)
+    except NotFiniteError as error:
+        raise ValueError(_place(shards, error)) from None
+    rows = [positions + spec["start"] for positions, _ in found]
+    return {"candidates": _table(spec["prompts"], rows, [scores for _, scores in found], margins(queries, longest))}
 
 
-def pool(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
-    """One query's best items over all shards, by (-score, item id), with vectors when asked for.
+def merge(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
+    """Candidates of every query over a few tables of candidates; one query is looked at at a time.
 
-    Columns: item_id, row (of the catalogue), score (cosine, float64) and perhaps vector.
+    A row that is among the best `top` of all is so in its own table too, by exact scores; so what lies
+    within the largest margin of the merged cut holds all of them.
     """
-    rows, scores = [], []
-    for search in spec["searches"]:
-        part = _candidates_of(store, search, spec["prompt"])
-        rows.append(part["rows"].combine_chunks().flatten().to_numpy())
-        scores.append(part["scores"].combine_chunks().flatten().to_numpy())
-    row, score = np.concatenate(rows), np.concatenate(scores)
-    ids = store.read_table(unit_file("catalogue", spec["catalogue"], "items"), columns=["item_id"])["item_id"]
-    chosen = best(ids.take(pa.array(row)).to_numpy(zero_copy_only=False).astype(str), score, spec["top"])
-    columns = {
-        "item_id": ids.take(pa.array(row[chosen])).combine_chunks(),
-        "row": pa.array(row[chosen]),
-        "score": pa.array(score[chosen]),
-    }
-    if spec["with_vectors"]:
-        columns["vector"] = to_column(_gather(store, spec["vectors"], row[chosen]))
-    return {"pool": pa.table(columns)}
+    files = [store.parquet(unit_file(stage, key, "candidates")) for stage, key in spec["found"]]
+    rows, scores, allowed = [], [], []
+    for place in range(len(spec["prompts"])):
+        parts = pa.concat_tables(file.read_row_group(place) for file in files)
+        row, score = (parts[name].combine_chunks().flatten().to_numpy() for name in ("rows", "scores"))
+        margin = max(parts["margin"].to_pylist())
+        is_kept = within_margin(score, spec["top"], margin)
+        rows.append(row[is_kept])
+        scores.append(score[is_kept])
+        allowed.append(margin)
+    return {"candidates": _table(spec["prompts"], rows, scores, np.array(allowed))}
 
 
-def _candidates_of(store: Store, search: str, prompt: str) -> pa.Table:
-    """The row of a prompt; only its row group is read."""
-    file = store.parquet(unit_file("prefilter", search, "candidates"))
-    position = pc.index(file.read(columns=["prompt"])["prompt"], prompt).as_py()
-    return file.read_row_group(position, columns=["rows", "scores"])
+def candidate_rows(store: Store, stage: str, key: str) -> Iterator[np.ndarray]:
+    """Rows of the catalogue that one query after the other may hold in its pool."""
+    file = store.parquet(unit_file(stage, key, "candidates"))
+    for place in range(file.num_row_groups):
+        yield file.read_row_group(place, columns=["rows"])["rows"].combine_chunks().flatten().to_numpy()
 
 
-def _gather(store: Store, shards: list[str], rows: np.ndarray) -> np.ndarray:
-    """Vectors of catalogue rows, shard by shard, so that one shard is in memory at a time."""
-    gathered: np.ndarray | None = None
-    start = 0
-    for key in shards:
-        vectors = read_vectors(store, "embed", key)
-        if gathered is None:
-            gathered = np.empty((rows.size, vectors.shape[1]), dtype=np.float32)
-        inside = (rows >= start) & (rows < start + len(vectors))
-        gathered[inside] = vectors[rows[inside] - start]
-        start += len(vectors)
-    return gathered
+def _table(
+    prompts: Sequence[str], rows: Sequence[np.ndarray], scores: Sequence[np.ndarray], allowed: np.ndarray
+) -> pa.Table:
+    columns = [
+        pa.array(prompts, pa.string()),
+        pa.array(rows, pa.list_(pa.int64())),
+        pa.array(scores, pa.list_(pa.float32())),
+        pa.array(allowed, pa.float64()),
+    ]
+    return pa.Table.from_arrays(columns, schema=CANDIDATES)
+
+
+def _place(shards: Sequence[Shard], error: NotFiniteError) -> str:
+    """The error in terms of the shard that holds the row."""
+    ends = np.cumsum([len(shard.vectors) for shard in shards])
+    at = int(np.searchsorted(ends, error.row, side="right"))
+    row = error.row - int(ends[at]) + len(shards[at].vectors)
+    return f"shard {shards[at].key}, item {shards[at].ids[row].as_py()!r:.200}: {NotFiniteError(row)}"

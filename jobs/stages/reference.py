@@ -24,11 +24,10 @@ def read_reference(spec: Mapping[str, Any], encoding: Encoding, store: Store) ->
         known = {name: [level for level in levels if level != UNKNOWN] for name, levels in encoding.levels.items()}
         equal = {name: dict.fromkeys(levels, 1 / len(levels)) for name, levels in known.items()}
         return target_shares(encoding, equal, spec["size"])
-    people = store.read_table(unit_file("catalogue", spec["people"], "items"))
     if "pool" not in spec:
+        people = store.read_table(unit_file("catalogue", spec["people"], "items"))
         return sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
-    rows = store.read_table(unit_file("pool", spec["pool"], "pool"), columns=["row"])["row"]
-    people = people.take(rows)
+    people = store.read_table(unit_file("pool", spec["pool"], "pool"))
     chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
     # Chosen by their similarity, they are no independent draws of a population.
     return Reference(labels=chosen.labels, weights=chosen.weights, is_sample=False)

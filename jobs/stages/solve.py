@@ -87,14 +87,13 @@ class _Case:
         self.spec = spec
         self.classes = [ClassEntry(**entry) for entry in spec["function_classes"]]
         pool = store.read_table(unit_file("pool", spec["pool"], "pool"))
-        items = store.read_table(unit_file("catalogue", spec["catalogue"], "items")).take(pool["row"])
         encoding = Encoding(levels={name: tuple(levels) for name, levels in spec["levels"].items()})
         reference = read_reference(spec["reference"], encoding, store)
         self.is_sampled = reference.is_sample
-        self.relevance = items["relevance"].to_pylist()
+        self.relevance = pool["relevance"].to_pylist()
         self.problem = Problem(
             scores=pool["score"].to_numpy(),
-            labels=encoding.encode(attribute_columns(items)),
+            labels=encoding.encode(attribute_columns(pool)),
             k=spec["k"],
             attributes=encoding.attributes,
             embeddings=to_matrix(pool["vector"]) if "vector" in pool.column_names else None,

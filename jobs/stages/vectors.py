@@ -1,27 +1,81 @@
-"""Vectors in Parquet: fixed-size lists of float32."""
+"""Vectors in columns of fixed-size lists: float32 in Parquet, or a shard's own file to be mapped."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from jobs.store import Store, unit_file
+from jobs.store import MAPPED_STAGES, Store, unit_file
+
+# Key of the schema's metadata that holds the length of a shard's longest vector.
+LARGEST_LENGTH = b"largest_length"
+# Vectors looked at together, so that checking a shard takes little memory.
+CHECKED_ROWS = 65_536
 
 
-def to_column(vectors: np.ndarray) -> pa.Array:
-    """A column of rows (n, d) float32."""
-    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).reshape(-1))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shard:
+    """One embed unit's items: ids (n,) and vectors (n, d), read-only and mapped where the store is local."""
+
+    key: str
+    ids: pa.ChunkedArray
+    vectors: np.ndarray
+    largest_length: float
+
+
+def to_column(vectors: np.ndarray, storage: str = "float32") -> pa.Array:
+    """A column of rows (n, d) in float32 or float16."""
+    # What float16 cannot hold becomes infinite, and is refused where a shard is written.
+    with np.errstate(over="ignore"):
+        flat = pa.array(np.ascontiguousarray(vectors, dtype=storage).reshape(-1))
     return pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
 
 
 def to_matrix(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    """Rows (n, d) float32 of a column, without a copy where it is one chunk."""
+    """Rows (n, d) of a column in its own dtype, without a copy where it is one chunk."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if len(array) == 0:
-        return np.empty((0, array.type.list_size), dtype=np.float32)
+        return np.empty((0, array.type.list_size), dtype=array.type.value_type.to_pandas_dtype())
     return array.flatten().to_numpy().reshape(len(array), -1)
 
 
+def shard_table(ids: pa.ChunkedArray, vectors: np.ndarray, storage: str) -> pa.Table:
+    """What an embed unit writes: ids and vectors in one table, so that they cannot part.
+
+    Raises:  ValueError naming the item whose vector is not finite in the storage's numbers.
+    """
+    table = pa.table({"item_id": ids, "vector": to_column(vectors, storage)})
+    stored, largest = to_matrix(table["vector"]), 0.0
+    for start in range(0, len(stored), CHECKED_ROWS):
+        rows = stored[start : start + CHECKED_ROWS].astype(np.float64)
+        squares = np.einsum("ij,ij->i", rows, rows)
+        if not np.isfinite(squares).all():
+            row = start + int(np.flatnonzero(~np.isfinite(squares))[0])
+            item = ids[row].as_py()
+            raise ValueError(f"the vector of item {item!r:.200} holds a value that is not finite in {storage}")
+        largest = max(largest, float(np.sqrt(squares.max())))
+    return table.replace_schema_metadata({LARGEST_LENGTH: repr(largest)})
+
+
+def open_shard(store: Store, key: str, width: int | None = None, storage: str | None = None) -> Shard:
+    """The shard that an embed unit wrote.
+
+    Raises:  ValueError naming the shard when its vectors have not that many numbers, or another dtype.
+    """
+    table = store.map_table(unit_file("embed", key, "vectors"))
+    vectors = to_matrix(table["vector"])
+    if width is not None and vectors.shape[1] != width:
+        raise ValueError(f"shard {key}: item vectors have {vectors.shape[1]} numbers, query vectors {width}")
+    if storage is not None and vectors.dtype != storage:
+        raise ValueError(f"shard {key}: vectors are {vectors.dtype}, the configuration stores {storage}")
+    largest_length = float(table.schema.metadata[LARGEST_LENGTH])
+    return Shard(key=key, ids=table["item_id"], vectors=vectors, largest_length=largest_length)
+
+
 def read_vectors(store: Store, stage: str, key: str) -> np.ndarray:
-    """The vectors (n, d) that a unit wrote."""
+    """The vectors (n, d) float32 that a unit wrote."""
+    if stage in MAPPED_STAGES:
+        return open_shard(store, key).vectors.astype(np.float32, copy=False)
     return to_matrix(store.read_table(unit_file(stage, key, "vectors"), columns=["vector"])["vector"])
