@@ -20,10 +20,10 @@ from jobs.inputs import Inputs
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current
 from jobs.plan import Plan
 from jobs.progress import Reporter
-from jobs.stages.publish import publish
 from jobs.stages import ENCODING, Outcome, commit
 from jobs.stages.collect import collect
 from jobs.stages.embed import query_table
+from jobs.stages.publish import publish
 from jobs.store import Receipt, Store, receipt_file, valid_receipt
 from jobs.units import Unit
 
@@ -150,9 +150,7 @@ def _say_damaged(store: Store, plan: Plan, progress: Progress, reporter: Reporte
             reporter.say(f"damaged, computed again: {unit.stage} {unit.title}")
 
 
-def _compute(
-    settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress: Progress, reporter: Reporter
-) -> None:
+def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress: Progress, reporter: Reporter) -> None:
     """Run every stage's missing units; units whose needs failed are skipped."""
     missing = [unit for unit in plan.units if unit.key not in progress.done]
     for unit in missing:

@@ -21,12 +21,12 @@ import typer
 from rich.console import Console
 
 from jobs import audit
+from jobs import report as audit_report
 from jobs.config_file import read_config
 from jobs.errors import UsageError
 from jobs.estimate import estimate
 from jobs.manifest import PAGE
 from jobs.progress import Bars, Lines, Silent
-from jobs import report as audit_report
 from jobs.stages.publish import publish
 from jobs.store import Store
 from jobs.summary import plan_text, run_text, status_of, status_text, worst_text

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from mprlib import registry
 from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model_validator
 
 from jobs.block import Block, Whole
 from jobs.encoders.sentence import MODULES as SENTENCE_MODELS
 from jobs.entries import ClassEntry, MethodEntry, class_entry, method_entry
+from mprlib import registry
 
 # What a seed may be everywhere: numpy and scikit-learn take 32 bits.
 LARGEST_SEED = 2**32 - 1

@@ -81,8 +81,10 @@ def _override(raw: dict[str, Any], override: str) -> str:
     parts = key.strip().split(".")
     place: Any = raw
     for part in parts[:-1]:
-        place = place[int(part)] if isinstance(place, list) and part.isdigit() and int(part) < len(place) else (
-            place.setdefault(part, {}) if isinstance(place, dict) else None
+        place = (
+            place[int(part)]
+            if isinstance(place, list) and part.isdigit() and int(part) < len(place)
+            else (place.setdefault(part, {}) if isinstance(place, dict) else None)
         )
         if not isinstance(place, (dict, list)):
             raise UsageError(f"--set {override}: {part!r} is not a block of settings")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import mprlib
-from mprlib import registry
-from mprlib.method import Method
-
 from jobs.block import Block
 from jobs.method_settings import check, known_settings
+from mprlib import registry
+from mprlib.method import Method
 
 Over = Literal["labels", "embedding"] | tuple[str, ...]
 
@@ -63,7 +62,9 @@ def class_entry(entry: Any) -> Any:
     over = settings.pop("over", "labels")
     is_list = isinstance(over, list) and over and len(set(map(str, over))) == len(over)
     if not (over in ("labels", "embedding") if isinstance(over, str) else is_list):
-        raise ValueError(f"function class {name} has over {over!r}: labels, embedding or a list of attributes is expected")
+        raise ValueError(
+            f"function class {name} has over {over!r}: labels, embedding or a list of attributes is expected"
+        )
     try:
         registry.function_class(name, **settings)
     except mprlib.InputError as error:
@@ -79,7 +80,9 @@ def _check_values(method: Method, values: Any) -> None:
     for value in values:
         if not low <= value <= high or value == float("inf"):
             expected = f"of at least {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
-            raise ValueError(f"method {method.name} has the {method.parameter} {value}: a number {expected} is expected")
+            raise ValueError(
+                f"method {method.name} has the {method.parameter} {value}: a number {expected} is expected"
+            )
     if len(set(values)) != len(values):
         raise ValueError(f"method {method.name} has a value twice in {values}")
 

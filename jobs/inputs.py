@@ -113,9 +113,13 @@ def _check_references(settings: Audit, references: Mapping[str, Catalogue], need
     sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
     for block in settings.reference:
         if sees_vectors and (block.kind != "population" or block.query_conditioned):
-            raise UsageError(f"reference {block.name}: function classes over embedding need kind population, unconditioned")
+            raise UsageError(
+                f"reference {block.name}: function classes over embedding need kind population, unconditioned"
+            )
         if block.dataset and block.query_conditioned and needs_text and references[block.name].items["text"].null_count:
-            raise UsageError(f"reference {block.name}: query_conditioned needs text in its dataset, a template over columns")
+            raise UsageError(
+                f"reference {block.name}: query_conditioned needs text in its dataset, a template over columns"
+            )
 
 
 def _expect_attributes(catalogue: Catalogue, name: str, reference: Catalogue) -> None:

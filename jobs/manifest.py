@@ -51,7 +51,9 @@ def manifest_of(
         "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
         "seed": settings.seed,
         "results": _identity(plan, settings),
-        "files": {name: {"rows": file.rows, "bytes": file.bytes, "sha256": file.sha256} for name, file in files.items()},
+        "files": {
+            name: {"rows": file.rows, "bytes": file.bytes, "sha256": file.sha256} for name, file in files.items()
+        },
         "settings": settings.model_dump(mode="json"),
         "data": [
             {
@@ -68,7 +70,11 @@ def manifest_of(
         "failures": failures,
         "notes": list(plan.notes),
         "receipts": [
-            {"stage": unit.stage, "unit": unit.key, "files": {name: file.sha256 for name, file in done[unit.key].files.items()}}
+            {
+                "stage": unit.stage,
+                "unit": unit.key,
+                "files": {name: file.sha256 for name, file in done[unit.key].files.items()},
+            }
             for unit in plan.units
             if unit.key in done
         ],

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import mprlib
 import numpy as np
+
+import mprlib
 from mprlib import registry
 
 # Keyword of a method that takes an array -> the settings of a configuration that it is made from.

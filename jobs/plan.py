@@ -219,7 +219,12 @@ def _solve_unit(
         **reads.keys,
     }
     aimed = f" for {target.display}" if target else ""
-    needs = [pool.spec["catalogue"], pool.key, *vectors, *(reference[key] for key in ("people", "pool") if key in reference)]
+    needs = [
+        pool.spec["catalogue"],
+        pool.key,
+        *vectors,
+        *(reference[key] for key in ("people", "pool") if key in reference),
+    ]
     where = [block.name, *([reference["name"]] if len(settings.reference) > 1 else []), query.text]
     where += [f"k = {k}"] if len(settings.k) > 1 else []
     named = unit("solve", ": ".join([*where, f"{method.name}{aimed}"]), spec)

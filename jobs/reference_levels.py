@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 
-from mprlib import InputError
-from mprlib.encoding import Encoding
-from mprlib.reference import target_shares
-
 from jobs.config import Reference
 from jobs.datasets import Catalogue
 from jobs.errors import UsageError
+from mprlib import InputError
+from mprlib.encoding import Encoding
+from mprlib.reference import target_shares
 
 # Combinations of levels of a stated reference: each is a row of every query's problem.
 LARGEST_COMBINATIONS = 100_000
 
 
-def shared_levels(catalogue: Catalogue, reference: Reference, people: Catalogue) -> tuple[dict[str, list[str]], list[str]]:
+def shared_levels(
+    catalogue: Catalogue, reference: Reference, people: Catalogue
+) -> tuple[dict[str, list[str]], list[str]]:
     """Levels of both sides, the data set's order first, and a remark on each one-sided level.
 
     Raises:  UsageError for shares of an attribute that the data set lacks, or that contradict

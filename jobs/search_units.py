@@ -117,9 +117,7 @@ def _merge_units(settings: Audit, name: str, tables: Sequence[Unit], prompts: li
         tables = merged
 
 
-def _rescore_unit(
-    settings: Audit, group: Sequence[Unit], part: Unit, source: Unit, queries: Unit, root: Unit
-) -> Unit:
+def _rescore_unit(settings: Audit, group: Sequence[Unit], part: Unit, source: Unit, queries: Unit, root: Unit) -> Unit:
     spec = {
         "catalogue": source.key,
         "found": [root.stage, root.key],

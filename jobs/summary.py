@@ -9,8 +9,8 @@ from jobs.config import Audit
 from jobs.errors import UsageError
 from jobs.estimate import Estimate
 from jobs.inputs import Inputs
-from jobs.plan import Plan
 from jobs.manifest import SUCCESS
+from jobs.plan import Plan
 from jobs.report import Run, headline, worst_pairs
 from jobs.store import Store, failure_file, valid_receipt
 
@@ -52,7 +52,8 @@ def plan_text(
         "  references  " + ", ".join(table["references"]),
         f"  queries     {table['queries']}",
         "  k           " + ", ".join(map(str, table["k"])),
-        "  methods     " + ", ".join(f"{name} ({points} value{'s' * (points > 1)})" for name, points in methods.items()),
+        "  methods     "
+        + ", ".join(f"{name} ({points} value{'s' * (points > 1)})" for name, points in methods.items()),
         "  measured    " + ", ".join(table["function_classes"]),
         "",
         f"  {'stage':<12}{'units':>8}{'cached':>8}",

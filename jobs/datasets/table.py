@@ -192,7 +192,9 @@ def _numbers(block: Dataset, column: pa.ChunkedArray, name: str) -> np.ndarray:
         raise UsageError(f"dataset {block.name}: column {name!r} of {block.path} does not hold numbers") from None
 
 
-def _attributes(block: Dataset, source: pa.Table) -> tuple[dict[str, np.ndarray], dict[str, tuple[str, ...]], np.ndarray]:
+def _attributes(
+    block: Dataset, source: pa.Table
+) -> tuple[dict[str, np.ndarray], dict[str, tuple[str, ...]], np.ndarray]:
     """Each attribute's level a row, its levels in reading order, and which rows stay."""
     columns: dict[str, np.ndarray] = {}
     orders: dict[str, list[str]] = {}
@@ -245,7 +247,9 @@ def _vectors(block: Dataset, source: pa.Table, name: str, ids: list[str]) -> pa.
     """Vectors as float32 lists of one length."""
     column = _column(block, source, name, "encoder.column").combine_chunks()
     where = f"dataset {block.name}: column {name!r} of {block.path}"
-    if not (pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type) or pa.types.is_large_list(column.type)):
+    if not (
+        pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type) or pa.types.is_large_list(column.type)
+    ):
         raise UsageError(f"{where} holds {column.type}: lists of numbers are expected")
     if column.null_count:
         row = int(pc.index(pc.is_null(column), True).as_py())

@@ -16,8 +16,24 @@ SHIPPED_PHRASES = Path(__file__).parent / "phrases.txt"
 VOWELS = tuple("aeiou")
 # Spelled with one kind of letter, spoken with the other.
 SPOKEN_AS_VOWEL = ("heir", "honor", "honour", "hour", "mri ", "x-ray", "fbi ", "nba ", "nfl ", "hr ")
-SPOKEN_AS_CONSONANT = ("eu", "ewe", "one", "once", "unanim", "unicorn", "uniform", "union", "unit", "univers", "ur",
-                       "us ", "use", "usual", "uti", "uk ")
+SPOKEN_AS_CONSONANT = (
+    "eu",
+    "ewe",
+    "one",
+    "once",
+    "unanim",
+    "unicorn",
+    "uniform",
+    "union",
+    "unit",
+    "univers",
+    "ur",
+    "us ",
+    "use",
+    "usual",
+    "uti",
+    "uk ",
+)
 # ... and where that prefix is spoken as it is spelled after all.
 SPOKEN_AS_SPELLED = ("urban", "urchin", "urg", "urn", "usher", "unint", "unim")
 
@@ -113,5 +129,7 @@ def query_vectors(block: Queries, folder: Path) -> pa.Table:
 def _prompt(template: str, query: str) -> str:
     """Braces in a query are text, not fields, so str.format is not for this."""
     pieces = template.replace("{a}", "\0a\0").replace("{query}", "\0q\0").split("\0")
-    return "".join({"a": article(query), "q": query}.get(piece, piece) if position % 2 else piece
-                   for position, piece in enumerate(pieces))
+    return "".join(
+        {"a": article(query), "q": query}.get(piece, piece) if position % 2 else piece
+        for position, piece in enumerate(pieces)
+    )

@@ -1,6 +1,6 @@
 """The report of a run: plain functions from its tables to named files; the caller writes them.
 
-    files = build(load("runs/demo"))      # {"index.html": b"...", "worst.csv": ..., ...}
+files = build(load("runs/demo"))      # {"index.html": b"...", "worst.csv": ..., ...}
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jobs.report.cases import CASE, SELECTION, function_classes, method_order
 from jobs.report.curves import vertical_floors
@@ -142,9 +142,7 @@ def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: tup
     }  # fmt: skip
 
 
-def _group_digits(
-    rows: pd.DataFrame | None, keys: list[tuple], k: int, group_number: dict[str, int]
-) -> dict[str, Any]:
+def _group_digits(rows: pd.DataFrame | None, keys: list[tuple], k: int, group_number: dict[str, int]) -> dict[str, Any]:
     """Shares of the named groups: the reference's once, each selection's as digits, "" where unknown."""
     if rows is None:
         return {"groups": [], "reference_shares": [], "unit": 1, "group_width": 1, "shares": [""] * len(keys)}

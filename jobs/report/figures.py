@@ -52,9 +52,7 @@ def picture_names(curves: pd.DataFrame) -> pd.DataFrame:
 def style(methods: list[str]) -> dict[str, tuple[str, str]]:
     """Colour and marker of each method, in the report's order of methods."""
     ordered = sorted(set(methods), key=method_order)
-    return {
-        name: (COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]) for place, name in enumerate(ordered)
-    }
+    return {name: (COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]) for place, name in enumerate(ordered)}
 
 
 def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:

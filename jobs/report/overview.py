@@ -66,9 +66,7 @@ def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFram
         top_k=_marks(before, end),
         repaired=_marks(after, end),
         ticks=tuple((_across(value, end), f"{value:.6g}") for value in np.arange(0, end + step / 2, step)),
-        rows=tuple(
-            _row(label, rows) for label, rows in (("top-k", before), ("repaired", after)) if not rows.empty
-        ),
+        rows=tuple(_row(label, rows) for label, rows in (("top-k", before), ("repaired", after)) if not rows.empty),
         has_intervals=bool(before["mpr_low"].notna().any()),
     )
 

@@ -61,7 +61,7 @@ def count(value: Any) -> str:
 
 
 def group_name(group: str) -> str:
-    """"sex=Female & race=Black" as "sex: Female, race: Black"; other names stay as they are."""
+    """ "sex=Female & race=Black" as "sex: Female, race: Black"; other names stay as they are."""
     parts = group.split(" & ")
     if not all("=" in part for part in parts):
         return group

@@ -22,9 +22,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
-def worst_pairs(
-    results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE
-) -> pd.DataFrame:
+def worst_pairs(results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
     """Every (query, group) pair of the top-k selections, largest absolute gap first.
 
     is_headline marks one pair a query: its worst group of at least that share of the reference;

@@ -53,7 +53,9 @@ def _parts(store: Store, table: str, tables: Iterator[pa.Table]) -> dict[str, Fi
     return written
 
 
-def _with_run(store: Store, solved: Sequence[Unit], table: str, schema: pa.Schema, run_id: str | None) -> Iterator[pa.Table]:
+def _with_run(
+    store: Store, solved: Sequence[Unit], table: str, schema: pa.Schema, run_id: str | None
+) -> Iterator[pa.Table]:
     """A table of each unit, with the unit's key and the run's id filled in."""
     filled = {"run_id": run_id} if run_id is not None else {}
     for unit in solved:

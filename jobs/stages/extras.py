@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from jobs.entries import MethodEntry
 from jobs.datasets.table import UNKNOWN
+from jobs.entries import MethodEntry
 from jobs.method_settings import MADE_FROM
 from jobs.stages.information import read_order
 from jobs.stages.vectors import read_vectors

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 import mprlib
-from jobs.entries import ClassEntry, MethodEntry
 from jobs.datasets.catalogue import attribute_columns
+from jobs.entries import ClassEntry, MethodEntry
 from jobs.schema import GROUPS, RESULTS
 from jobs.stages.extras import method_extras
 from jobs.stages.reference import read_reference
@@ -109,7 +109,9 @@ class _Case:
     def view(self, entry: ClassEntry) -> Problem:
         """The problem with the columns that a class may look at."""
         if entry.over not in self._views:
-            self._views[entry.over] = self._embedding_view() if entry.over == "embedding" else self._columns_view(entry.over)
+            self._views[entry.over] = (
+                self._embedding_view() if entry.over == "embedding" else self._columns_view(entry.over)
+            )
         return self._views[entry.over]
 
     def _columns_view(self, attributes: tuple[str, ...]) -> Problem:

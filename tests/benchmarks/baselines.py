@@ -11,8 +11,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import mprlib
 import numpy as np
+
+import mprlib
 from mprlib import Problem
 from mprlib.baselines import clip_clip, mmr
 from mprlib.registry import METHODS, function_class
@@ -100,7 +101,9 @@ def _compare(pool: Problem, oracle: object, grid: list[float]) -> None:
     for trade_off in (0.0, 1.0):
         ours = mprlib.select(pool, "mmr", trade_off, spread="nearest").items
         same = np.intersect1d(ours, theirs(trade_off)).size
-        print(f"  lambda {trade_off:g}, where largest cosine and nearest distance order alike: {same} of {K} are the same")
+        print(
+            f"  lambda {trade_off:g}, where largest cosine and nearest distance order alike: {same} of {K} are the same"
+        )
 
 
 if __name__ == "__main__":

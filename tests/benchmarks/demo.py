@@ -29,8 +29,12 @@ def main() -> None:
         rows = [("first run", 240.0, *run(output)), ("second run", 15.0, *run(output))]
     print(f"{'':<12}{'limit s':>10}{'seconds':>10}{'computed':>10}{'cached':>8}{'failed':>8}")
     for name, limit, seconds, counts in rows:
-        print(f"{name:<12}{limit:>10.0f}{seconds:>10.1f}{counts['computed']:>10}{counts['cached']:>8}{counts['failed']:>8}")
-    weight = sum(path.stat().st_size for path in Path(sys.prefix).rglob("*") if path.is_file() and not path.is_symlink())
+        print(
+            f"{name:<12}{limit:>10.0f}{seconds:>10.1f}{counts['computed']:>10}{counts['cached']:>8}{counts['failed']:>8}"
+        )
+    weight = sum(
+        path.stat().st_size for path in Path(sys.prefix).rglob("*") if path.is_file() and not path.is_symlink()
+    )
     print(f"environment {weight / 1e6:,.0f} MB (limit 2,500 MB)")
 
 

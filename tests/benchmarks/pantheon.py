@@ -16,9 +16,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-import mprlib
 import numpy as np
 import pandas as pd
+
+import mprlib
 from jobs.encoders import load
 from jobs.queries import SHIPPED_PHRASES, article, read_phrases
 from mprlib import Problem, Selection
@@ -151,7 +152,9 @@ def main() -> None:
     _show(rows)
     print(f"\n{len(refuted)} of {points} points of MOPR's curves are dominated by more than their gap")
     for job, name, point, other in refuted:
-        print(f"  {job}, {name}, rho {point.rho:.4f}: {other.method} {other.value}, {other.similarity:.6f} above the bound")
+        print(
+            f"  {job}, {name}, rho {point.rho:.4f}: {other.method} {other.value}, {other.similarity:.6f} above the bound"
+        )
     print("seconds a curve of MOPR:", ", ".join(f"{name} {value / count:.2f}" for name, value in seconds.items()))
 
 

@@ -167,6 +167,7 @@ def measure_merge(case: Case) -> dict:
     """Candidates a second that a merge on one core reads, and bytes of each on disk."""
     import numpy as np
     import pyarrow as pa
+
     from jobs.search_units import MERGED_TABLES
     from jobs.stages.prefilter import CANDIDATES, merge
     from jobs.store import Store, unit_file
@@ -253,7 +254,9 @@ def report(rows: int, depth: int) -> None:
             )
         rates = measured("rates", path, rows, depth)
         print(f"one core, product and filter  {rates['numbers_per_second'] / 1e9:6.1f} billion products a second")
-        print(f"one core, exact scores        {rates['rescored_numbers_per_second'] / 1e9:6.2f} billion products a second")
+        print(
+            f"one core, exact scores        {rates['rescored_numbers_per_second'] / 1e9:6.2f} billion products a second"
+        )
         many = rates["numbers_per_second_many"] / 1e9
         print(f"  the same, {MANY_QUERIES} queries       {many:6.1f} billion products a second")
         merged = measured("merge", path, rows, depth)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+
 from jobs.config import Runtime
 from jobs.runtime import Cluster
 
@@ -66,7 +67,9 @@ def settings(**changes: Any) -> dict[str, Any]:
     return base | changes
 
 
-def write_audit(folder: Path, table: pd.DataFrame | None = None, queries: list[str] | None = None, **changes: Any) -> Path:
+def write_audit(
+    folder: Path, table: pd.DataFrame | None = None, queries: list[str] | None = None, **changes: Any
+) -> Path:
     """The configuration file of a small audit whose inputs lie beside it."""
     queries = ["nurse", "chef"] if queries is None else queries
     (people() if table is None else table).to_parquet(folder / "people.parquet")

@@ -9,10 +9,11 @@ import time
 
 import pandas as pd
 import pytest
+from typer.main import get_command
+
 from jobs.audit import prepare
 from jobs.cli import app, main
 from jobs.config_file import read_config
-from typer.main import get_command
 
 from .conftest import people, write_audit
 
@@ -217,7 +218,9 @@ def test_one_and_two_workers_give_identical_results(tmp_path):
 
 
 # A terminal and `timeout` signal the whole process group, Ray's processes included.
-@pytest.mark.parametrize(("sent", "to"), [(signal.SIGINT, os.kill), (signal.SIGTERM, os.kill), (signal.SIGTERM, os.killpg)])
+@pytest.mark.parametrize(
+    ("sent", "to"), [(signal.SIGINT, os.kill), (signal.SIGTERM, os.kill), (signal.SIGTERM, os.killpg)]
+)
 def test_an_interrupted_run_says_how_to_go_on(tmp_path, sent, to):
     path = write_audit(tmp_path, methods=[{"mmr": {"points": 50}}], queries=[f"q{number}" for number in range(40)])
     output = tmp_path / "run"

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from jobs.config_file import read_config
 from jobs.errors import UsageError
-
 from mprlib import FUNCTION_CLASSES, METHODS
 
 BASE = """\

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+
 from jobs import datasets
 from jobs.config import Dataset
 from jobs.datasets.catalogue import attribute_columns

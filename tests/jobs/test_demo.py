@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from jobs.cli import main
 
 DEMO = Path(__file__).resolve().parents[2] / "jobs" / "configs" / "demo.yaml"

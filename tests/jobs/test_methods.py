@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from jobs.audit import prepare
 from jobs.config_file import read_config
 from jobs.errors import UsageError

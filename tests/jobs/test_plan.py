@@ -1,5 +1,6 @@
 import pandas as pd
 import pytest
+
 from jobs.audit import prepare
 from jobs.config_file import read_config
 from jobs.errors import UsageError
@@ -46,8 +47,10 @@ def test_runtime_name_and_backend_change_no_pool(audit_file):
 
 def test_a_new_query_leaves_the_others_alone(tmp_path):
     path = write_audit(tmp_path, encoder={"kind": "sentence"}, queries=["x"])
-    text = path.read_text().replace("vectors: queries.parquet", "list: [nurse, chef]").replace(
-        "  id: person\n", "  id: person\n  text: '{job}'\n"
+    text = (
+        path.read_text()
+        .replace("vectors: queries.parquet", "list: [nurse, chef]")
+        .replace("  id: person\n", "  id: person\n  text: '{job}'\n")
     )
     path.write_text(text)
     before, after = keys(path, "solve"), keys(path, "solve", "queries.list=[nurse, chef, artist]")

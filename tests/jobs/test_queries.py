@@ -1,4 +1,5 @@
 import pytest
+
 from jobs.config import Queries
 from jobs.errors import UsageError
 from jobs.queries import article, read_queries
@@ -31,7 +32,9 @@ def test_prompts(tmp_path):
     assert [query.prompt for query in found] == ["A photo of a nurse", "A photo of an engineer"]
 
 
-@pytest.mark.parametrize("text", ["and/or", 'the "boss"', "it's", "\N{FIRE ENGINE} chief", "x" * 300, "{a} {query}", "a\\b"])
+@pytest.mark.parametrize(
+    "text", ["and/or", 'the "boss"', "it's", "\N{FIRE ENGINE} chief", "x" * 300, "{a} {query}", "a\\b"]
+)
 def test_odd_texts_are_queries_like_any_other(tmp_path, text):
     found = read_queries(Queries(list=[text], prompt="see {query}"), tmp_path)
     assert found[0].text == text

@@ -2,6 +2,7 @@ import importlib.util
 
 import numpy as np
 import pytest
+
 from jobs.search import KERNELS, kernel, torch_kernel
 from jobs.search.canonical import best, exact_scores, exact_scores_of_all, proposals, within_margin
 from jobs.search.survivors import NotFiniteError, Survivors

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+
 from jobs.audit import prepare
 from jobs.config_file import read_config
 from jobs.estimate import estimate

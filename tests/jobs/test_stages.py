@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from jobs.audit import prepare
 from jobs.config_file import read_config
 from jobs.encoders import load
@@ -128,7 +129,9 @@ def test_query_and_item_vectors_of_different_lengths(solved):
     _, plan, store = solved
     unit = plan.stages["prefilter"][0]
     store.write_table(unit_file("queries", "short", "vectors"), query_table(["p"], np.ones((1, 3), dtype=np.float32)))
-    outcome = execute(type(unit)(stage="prefilter", key="1" * 20, title="", spec=unit.spec | {"queries": "short"}), store)
+    outcome = execute(
+        type(unit)(stage="prefilter", key="1" * 20, title="", spec=unit.spec | {"queries": "short"}), store
+    )
     assert f"shard {unit.spec['vectors'][0]}: item vectors have 8 numbers, query vectors 3" in outcome.message
 
 

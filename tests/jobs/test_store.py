@@ -2,8 +2,9 @@ import json
 
 import pyarrow as pa
 import pytest
+
 from jobs.errors import UsageError
-from jobs.stages import commit, record_failure, Outcome
+from jobs.stages import Outcome, commit, record_failure
 from jobs.store import TEMPORARY, Store, failure_file, receipt_file, unit_file, valid_receipt
 from jobs.units import unit
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from jobs import schema
 from tests.jobs.report import synthetic
 
-MARKUP = "<img src=x onerror=\"window.hacked=1\">"
+MARKUP = '<img src=x onerror="window.hacked=1">'
 CLOSING = "</script><script>window.hacked=2</script>"
 LONG = "x" * 300
 QUERY = f"{MARKUP}{CLOSING} \U0001f600 'quoted' a/b $x$ {LONG}"
@@ -48,9 +48,7 @@ def broken_tables() -> dict[str, pa.Table]:
     """One query that failed, one with zero MPR, one without top-k, one never met, one unknown."""
     made = {name: table.to_pylist() for name, table in synthetic.tables(queries=5, points=3, k=10).items()}
     failed, zero, topless, unmet, unknown = dict.fromkeys(row["query"] for row in made["results"])
-    nothing = dict.fromkeys(
-        name for name in schema.RESULTS.names if schema.RESULTS.field(name).type == pa.float64()
-    )
+    nothing = dict.fromkeys(name for name in schema.RESULTS.names if schema.RESULTS.field(name).type == pa.float64())
     for row in made["results"]:
         if row["query"] == failed:
             kept = row["parameter_value"]

@@ -93,7 +93,13 @@ def test_the_page_names_the_worst_pair_its_size_and_its_cost(files):
 
 def test_skipped_failed_and_manifest_are_told(files):
     text = files["index.html"].decode()
-    said = ("no text: 7", "mmr needs the pool&#39;s embeddings", "synthetic-1", "abc123", "rho = 0.005 is at noise level")
+    said = (
+        "no text: 7",
+        "mmr needs the pool&#39;s embeddings",
+        "synthetic-1",
+        "abc123",
+        "rho = 0.005 is at noise level",
+    )
     for one in said:
         assert one in text
 
