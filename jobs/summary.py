@@ -59,7 +59,8 @@ def plan_text(
         f"  {'stage':<12}{'units':>8}{'cached':>8}",
         *(f"  {stage:<12}{count['units']:>8}{count['cached']:>8}" for stage, count in table["stages"].items()),
         "",
-        f"  estimate    {_duration(cost.wall_seconds)}, {_size(cost.memory_bytes)} memory, {_size(cost.disk_bytes)} disk",
+        f"  estimate    {_duration(cost.wall_seconds)}, {_size(cost.memory_bytes)} memory, "
+        f"{_size(cost.disk_bytes)} disk",
         f"  search      {_size(cost.read_bytes)} of vectors read, {_duration(cost.search_seconds)} of the estimate",
         *(f"  note        {note}" for note in plan.notes),
     ]

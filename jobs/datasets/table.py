@@ -225,7 +225,8 @@ def _levels(
         absent = sorted(set(attribute.map) - set(found) - {None})
         if absent:
             raise UsageError(
-                f"dataset {block.name}: {setting}.map renames {absent[0]!r}, which column {name!r} of {block.path} lacks"
+                f"dataset {block.name}: {setting}.map renames {absent[0]!r}, "
+                f"which column {name!r} of {block.path} lacks"
             )
         values = (attribute.map.get(value, value) for value in found)
         levels = np.array([UNKNOWN if value is None or value == "" else value for value in values])

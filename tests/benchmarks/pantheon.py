@@ -153,7 +153,8 @@ def main() -> None:
     print(f"\n{len(refuted)} of {points} points of MOPR's curves are dominated by more than their gap")
     for job, name, point, other in refuted:
         print(
-            f"  {job}, {name}, rho {point.rho:.4f}: {other.method} {other.value}, {other.similarity:.6f} above the bound"
+            f"  {job}, {name}, rho {point.rho:.4f}: {other.method} {other.value}, "
+            f"{other.similarity:.6f} above the bound"
         )
     print("seconds a curve of MOPR:", ", ".join(f"{name} {value / count:.2f}" for name, value in seconds.items()))
 
