@@ -37,7 +37,7 @@ WEIGHT_GROWTH = 4.0
 # A climb moves k items a few times over at most.
 LARGEST_SWAPS_PER_ITEM = 4
 # Below this part of the bound a gap is not worth pairs of swaps.
-WORTHWHILE_GAP = 2e-5
+WORTHWHILE_GAP = 3e-4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
