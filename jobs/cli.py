@@ -82,7 +82,7 @@ def run(
     elif summary.report is None:
         print(run_text(summary))
     else:
-        print(worst_text(audit_report.load(summary.output), file.settings.report.minimum_share))
+        print(worst_text(audit_report.load(summary.output)))
         print(run_text(summary))
     return UNFINISHED if summary.failures else 0
 

@@ -67,9 +67,9 @@ def plan_text(
     return "\n".join(lines), table
 
 
-def worst_text(run: Run, minimum_share: float) -> str:
+def worst_text(run: Run) -> str:
     """The worst (query, group) pairs of top-k retrieval, one a query: mirrored groups say the same twice."""
-    pairs = headline(worst_pairs(run.results, run.groups, minimum_share=minimum_share)).head(WORST_SHOWN)
+    pairs = headline(worst_pairs(run.results, run.groups, minimum_share=run.minimum_share)).head(WORST_SHOWN)
     lines = ["worst groups of top-k retrieval, percentage points against the reference:"]
     for pair in pairs.itertuples():
         lines.append(

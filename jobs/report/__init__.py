@@ -26,7 +26,7 @@ def build(run: Run, *, has_pictures: bool = True) -> dict[str, bytes]:
     of the time and are left out without has_pictures. curves/index.csv says which is whose.
     """
     placed = trade_offs(run.results)
-    pairs = worst_pairs(run.results, run.groups)
+    pairs = worst_pairs(run.results, run.groups, minimum_share=run.minimum_share)
     shown = distribution(top_k_rows(run.results), repaired_rows(run.results), run.results)
     files = {
         "index.html": render(run, placed, pairs, shown),

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from jobs import schema
+from jobs.report.worst import MINIMUM_SHARE
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -61,6 +62,12 @@ class Run:
     groups: pd.DataFrame
     items: pd.DataFrame
     manifest: Mapping[str, Any]
+
+    @property
+    def minimum_share(self) -> float:
+        """Share of the reference below which a group stays out of headlines, as the run was configured."""
+        configured = (self.manifest.get("settings") or {}).get("report") or {}
+        return configured.get("minimum_share", MINIMUM_SHARE)
 
 
 def load(folder: str | PathLike[str]) -> Run:

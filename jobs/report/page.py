@@ -22,7 +22,7 @@ from jobs.report.curves import is_fulfilled
 from jobs.report.figures import style
 from jobs.report.load import Run
 from jobs.report.overview import HEIGHT, LEFT, RIGHT, WIDTH, Distribution
-from jobs.report.worst import MINIMUM_SHARE, headline, worst_groups
+from jobs.report.worst import headline, worst_groups
 
 # Rows of an overview table that stand open; the others unfold.
 OPEN_QUERIES = 10
@@ -73,11 +73,11 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         worst=[row | {"number": number[_case(row)], "label": labels[number[_case(row)]]}
                for row in worst_first.to_dict("records")],
         unranked=[(place, labels[place]) for place, block in enumerate(blocks) if "verdict" not in block],
-        worst_groups=worst_groups(pairs).to_dict("records"),
+        worst_groups=worst_groups(pairs, minimum_share=run.minimum_share).to_dict("records"),
         top=_top_facts(run.results),
         open_queries=OPEN_QUERIES,
         open_groups=OPEN_GROUPS,
-        minimum_share=MINIMUM_SHARE,
+        minimum_share=run.minimum_share,
         shown=shown,
         drawing={"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT},
         labels=labels,
@@ -102,7 +102,7 @@ def _head(run: Run, group_names: list[str]) -> dict[str, Any]:
         "groups": [wording.group_name(name) for name in group_names],
         "styles": style(run.results["method"].unique().tolist()),
         "fulfilled": list(FULFILLED),
-        "minimum": MINIMUM_SHARE,
+        "minimum": run.minimum_share,
     }
 
 

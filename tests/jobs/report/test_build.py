@@ -55,6 +55,16 @@ def test_same_run_same_bytes(files):
     assert again == files
 
 
+def test_the_configured_minimum_share_decides_who_is_in_the_headline(files):
+    manifest = synthetic.manifest() | {"settings": {"report": {"minimum_share": 0.4}}}
+    run = report.from_tables(**synthetic.tables(queries=3, points=4), manifest=manifest)
+    built = report.build(run, has_pictures=False)
+    headlines = frame(built["worst.csv"]).query("is_headline")
+    assert (headlines["share_reference"] >= 0.4).all()
+    assert (frame(files["worst.csv"]).query("is_headline")["share_reference"] < 0.4).any()
+    assert "40% of the reference" in built["index.html"].decode()
+
+
 def test_order_of_units_does_not_show(files):
     # Two files, as two units write them, in the other order.
     tables = synthetic.tables(queries=3, points=4)
