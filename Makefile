@@ -29,7 +29,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready
-	$(PIP) --constraint constraints.txt --editable '.[cpu,text,test]'
+	$(PIP) --constraint constraints.txt --editable '.[cpu,text,clip,test]'
 	touch $@
 
 clean:
