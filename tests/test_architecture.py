@@ -30,6 +30,7 @@ OWNERS = {
     "torch": ["jobs/encoders/", "jobs/search/"],
     "open_clip": ["jobs/encoders/"],
     "sentence_transformers": ["jobs/encoders/"],
+    "PIL": ["jobs/images/"],
 }
 
 
