@@ -148,6 +148,8 @@ def job_client(address: str) -> Any:
     """
     from ray.job_submission import JobSubmissionClient
 
+    for chatty in ("ray.dashboard.modules.job.sdk", "ray.dashboard.modules.dashboard_sdk", "ray._private.runtime_env"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     # Ray lets these win over an address that it is given.
     for variable in ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS"):
         os.environ.pop(variable, None)

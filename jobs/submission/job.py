@@ -38,7 +38,7 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Submission:
-    """A job, ready to be sent. config: what the job is told to read, on the cluster."""
+    """A job, ready to be sent. bundle: the files that travel, None where the cluster has them."""
 
     submission_id: str
     address: str
@@ -86,8 +86,10 @@ def prepare(
         arguments += ["--set", "runtime.address=null"]
     if limit is not None:
         arguments += ["--limit", str(limit)]
+    # The configuration counts by its settings: a remark in it changes nothing.
+    inputs = [file for file in bundle.files if file != bundle.config]
     return Submission(
-        submission_id=submission_id(config.settings, output=chosen, limit=limit, files=bundle.files, period=stamp),
+        submission_id=submission_id(config.settings, output=chosen, limit=limit, files=inputs, period=stamp),
         address=_address(address),
         output=chosen,
         # The cluster hands this to a shell: every value is quoted.
