@@ -13,6 +13,7 @@ from jobs.block import Block, Whole
 from jobs.config_datasets import Dataset
 from jobs.encoders.sentence import MODULES as SENTENCE_MODELS
 from jobs.entries import ClassEntry, MethodEntry, class_entry, method_entry
+from jobs.queries.lists import NAMED, path_of
 from mprlib import registry
 
 # What a seed may be everywhere: numpy and scikit-learn take 32 bits.
@@ -80,11 +81,19 @@ class Queries(Block):
     """What is asked."""
 
     list: tuple[str, ...] | None = Field(None, description="the queries")
+    named: str | None = Field(None, description=f"a list that comes with the job: {', '.join(NAMED)}")
     file: str | None = Field(None, description="a text file, one query a line, relative to the configuration file")
     vectors: str | None = Field(
         None, description="parquet with columns query and vector, for a precomputed encoder; relative as `file`"
     )
     prompt: str = Field("A photo of {a} {query}", description="{query} is the query, {a} becomes a or an")
+
+    @field_validator("named")
+    @classmethod
+    def _known(cls, named: str | None) -> str | None:
+        if named is not None:
+            path_of(named)
+        return named
 
     @field_validator("prompt")
     @classmethod
