@@ -17,7 +17,7 @@ from jobs.stages.pool import pool
 from jobs.stages.prefilter import merge, prefilter
 from jobs.stages.rescore import rescore
 from jobs.stages.solve import solve
-from jobs.store import Receipt, Store, failure_file, read_receipt, receipt_file, unit_file
+from jobs.store import Receipt, Store, committed_receipt, failure_file, receipt_file, unit_file
 from jobs.units import Unit
 
 # Stages that need an encoder get it third; `catalogue` is what the driver has read itself.
@@ -52,7 +52,7 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
     """
     started = time.perf_counter()
     try:
-        receipt = read_receipt(store, unit.stage, unit.key)
+        receipt = committed_receipt(store, unit.stage, unit.key)
         if receipt is not None:
             return Outcome(key=unit.key, receipt=receipt)
         if unit.stage in ENCODING:
@@ -69,7 +69,7 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
 
 def commit(unit: Unit, store: Store, tables: Mapping[str, pa.Table], seconds: float) -> Receipt:
     """Put a unit's tables in place, then its receipt; the second writer of a unit writes nothing."""
-    done = read_receipt(store, unit.stage, unit.key)
+    done = committed_receipt(store, unit.stage, unit.key)
     if done is not None:
         return done
     files = {

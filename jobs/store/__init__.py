@@ -8,7 +8,7 @@ A unit without a receipt was never done. Paths are relative to the root, with "/
 from jobs.store.disk import TEMPORARY, Entry
 from jobs.store.files import Store
 from jobs.store.places import MAPPED_STAGES, MAPPED_SUFFIX, failure_file, receipt_file, unit_file
-from jobs.store.receipts import FileReceipt, Receipt, read_receipt, valid_receipt
+from jobs.store.receipts import FileReceipt, Receipt, committed_receipt, read_receipt, valid_receipt
 
 __all__ = [
     "MAPPED_STAGES",
@@ -18,6 +18,7 @@ __all__ = [
     "FileReceipt",
     "Receipt",
     "Store",
+    "committed_receipt",
     "failure_file",
     "read_receipt",
     "receipt_file",

@@ -58,6 +58,15 @@ def read_receipt(store: Store, stage: str, key: str) -> Receipt | None:
         return None
 
 
+def committed_receipt(store: Store, stage: str, key: str) -> Receipt | None:
+    """The unit's receipt if its files are there in their size: a look, nothing is read."""
+    receipt = read_receipt(store, stage, key)
+    if receipt is None:
+        return None
+    sizes = ((store.entry(unit_file(stage, key, name)), file.bytes) for name, file in receipt.files.items())
+    return receipt if all(entry is not None and entry.bytes == size for entry, size in sizes) else None
+
+
 def valid_receipt(store: Store, stage: str, key: str) -> Receipt | None:
     """The unit's receipt if it can be read and its files hold the bytes that it states."""
     receipt = read_receipt(store, stage, key)
