@@ -111,7 +111,7 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
     store.delete(SUCCESS)
     store.write_json(PLAN, [{"stage": unit.stage, "unit": unit.key, "title": unit.title} for unit in plan.units])
-    _say_damaged(store, plan, progress, reporter)
+    _discard_damaged(store, plan, progress, reporter)
     _compute(settings, inputs, plan, store, progress, reporter)
     summary = _summary(store, plan, progress, run_id, started)
     solved = [unit for unit in plan.stages["solve"] if unit.key in progress.done]
@@ -144,11 +144,12 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
     )
 
 
-def _say_damaged(store: Store, plan: Plan, progress: Progress, reporter: Reporter) -> None:
-    """Name the units that were done once and whose files no longer hold what was written."""
+def _discard_damaged(store: Store, plan: Plan, progress: Progress, reporter: Reporter) -> None:
+    """Name the units whose files no longer hold what was written, and take back their receipts."""
     for unit in plan.units:
         if unit.key not in progress.done and store.exists(receipt_file(unit.stage, unit.key)):
             reporter.say(f"damaged, computed again: {unit.stage} {unit.title}")
+            store.delete(receipt_file(unit.stage, unit.key))
 
 
 def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress: Progress, reporter: Reporter) -> None:
@@ -197,7 +198,8 @@ def _rounds(plan: Plan) -> list[list[str]]:
 def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | None:
     """Tables of a unit that reading the inputs has made already."""
     if unit.stage == "catalogue":
-        return {"items": plan.catalogues[unit.key].items}
+        catalogue = plan.catalogues[unit.key]
+        return {"items": catalogue.items, "skipped": catalogue.skipped}
     if unit.stage == "queries" and inputs.query_vectors is not None:
         by_query = dict(zip(*(inputs.query_vectors[name].to_pylist() for name in ("query", "vector"))))
         vectors = np.array([by_query[query.text] for query in inputs.queries], dtype=np.float32)

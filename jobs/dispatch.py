@@ -87,29 +87,27 @@ class Dispatch:
     store: Store
     limits: Limits
     clock: Callable[[], float] = time.monotonic
+    _waiting: Batches = field(init=False)
     _again: deque[Attempt] = field(default_factory=deque)
     _flights: dict[Hashable, _Flight] = field(default_factory=dict)
 
     def run(self, units: Sequence[Unit]) -> Iterator[Event]:
         """What happens to the units, as it happens; stops what runs when it is closed early."""
-        waiting = Batches(units, self.executor.window)
+        self._waiting = Batches(units, self.executor.window)
         try:
-            while waiting or self._again or self._flights:
-                self._fill(waiting)
+            while self._waiting or self._again or self._flights:
+                self._fill()
                 for handle in self.executor.wait(list(self._flights), self._patience()):
-                    for event in self._read(handle):
-                        if isinstance(event, UnitEnded) and event.outcome.receipt is not None:
-                            waiting.learn(event.unit.stage, 1, event.outcome.receipt.seconds)
-                        yield event
+                    yield from self._read(handle)
                 self._stop_overdue()
         finally:
             for handle in self._flights:
                 self.executor.stop(handle)
 
-    def _fill(self, waiting: Batches) -> None:
-        while len(self._flights) < self.executor.window and (self._again or waiting):
+    def _fill(self) -> None:
+        while len(self._flights) < self.executor.window and (self._again or self._waiting):
             # What was lost goes alone, so that whatever kills it takes nothing else along.
-            attempts = [self._again.popleft()] if self._again else [Attempt(unit=unit) for unit in waiting.take()]
+            attempts = [self._again.popleft()] if self._again else [Attempt(unit=one) for one in self._waiting.take()]
             self._flights[self.executor.submit(attempts)] = _Flight(deque(attempts))
 
     def _patience(self) -> float:
@@ -132,6 +130,8 @@ class Dispatch:
             if said.outcome is not None:
                 flight.since = None
                 unit = flight.attempts.popleft().unit
+                if said.outcome.receipt is not None:
+                    self._waiting.learn(unit.stage, 1, said.outcome.receipt.seconds)
                 yield UnitEnded(unit=unit, outcome=said.outcome)
             if said.started is not None:
                 flight.since = self.clock()
@@ -151,13 +151,12 @@ class Dispatch:
     def _lose(self, flight: _Flight, lost: Lost) -> Iterator[Event]:
         """Only the unit that was running is to blame; those behind it go back as they were."""
         culprit = flight.attempts.popleft()
-        innocent = [attempt for attempt in flight.attempts]
         loss = Loss.UNIT_TIME if flight.is_overdue else lost.loss
         if flight.since is None and loss is not Loss.ERROR:
             loss = Loss.UNSTARTED
         if loss is Loss.WORKER and self.limits.memory_bytes and was_stopped(culprit, self.store):
             loss = Loss.UNIT_MEMORY
-        self._again.extend(innocent)
+        self._waiting.split(attempt.unit for attempt in flight.attempts)
         # It may have died between its receipt and its word: then it is done.
         receipt = valid_receipt(self.store, culprit.unit.stage, culprit.unit.key)
         if receipt is not None:

@@ -34,6 +34,7 @@ from jobs import encoders  # noqa: E402
 from jobs.attempts import Attempt, Limits, Loss, Lost, Report  # noqa: E402
 from jobs.config import Runtime  # noqa: E402
 from jobs.dispatch import Dispatch, Event  # noqa: E402
+from jobs.errors import UsageError  # noqa: E402
 from jobs.store import Store  # noqa: E402
 from jobs.units import Unit  # noqa: E402
 from jobs.worker import work  # noqa: E402
@@ -265,3 +266,27 @@ def _loss(error: RayError) -> Loss:
     if isinstance(error, (WorkerCrashedError, ActorDiedError, TaskCancelledError)):
         return Loss.WORKER
     return Loss.ERROR
+
+
+def job_client(address: str) -> Any:
+    """Ray's client of the Jobs API of a cluster, by its dashboard's http address.
+
+    Raises:  UsageError where nothing answers, or not with this token.
+    """
+    from ray.job_submission import JobSubmissionClient
+
+    for chatty in ("ray.dashboard.modules.job.sdk", "ray.dashboard.modules.dashboard_sdk", "ray._private.runtime_env"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    # Ray lets these win over an address that it is given.
+    for variable in ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS"):
+        os.environ.pop(variable, None)
+    try:
+        return JobSubmissionClient(address)
+    except ray.exceptions.AuthenticationError:
+        raise UsageError(
+            f"address {address}: the cluster refuses this machine's token: put its token into a file that only you "
+            "can read and set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH=FILE"
+        ) from None
+    except (OSError, RuntimeError) as error:  # the connection's errors are both kinds
+        first_line = str(error).strip().splitlines()[0]
+        raise UsageError(f"address {address}: no Ray dashboard answers, is its tunnel open? {first_line}") from None
