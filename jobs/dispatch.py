@@ -110,19 +110,19 @@ class Dispatch:
             attempts = [self._again.popleft()] if self._again else [Attempt(unit=one) for one in self._waiting.take()]
             self._flights[self.executor.submit(attempts)] = _Flight(deque(attempts))
 
+    def _due(self) -> Iterator[tuple[Hashable, float]]:
+        """Seconds that each running handle's unit has left."""
+        for handle, flight in self._flights.items():
+            if self.limits.seconds is not None and flight.since is not None and not flight.is_overdue:
+                yield handle, flight.since + self.limits.seconds - self.clock()
+
     def _patience(self) -> float:
-        if self.limits.seconds is None:
-            return LONGEST_WAIT_SECONDS
-        ends = [one.since + self.limits.seconds for one in self._flights.values() if one.since and not one.is_overdue]
-        return min([LONGEST_WAIT_SECONDS, *(max(0.0, end - self.clock()) for end in ends)])
+        return max(0.0, min([LONGEST_WAIT_SECONDS, *(left for _, left in self._due())]))
 
     def _stop_overdue(self) -> None:
-        if self.limits.seconds is None:
-            return
-        for handle, flight in self._flights.items():
-            if flight.since and not flight.is_overdue and self.clock() - flight.since >= self.limits.seconds:
-                flight.is_overdue = True
-                self.executor.stop(handle)
+        for handle in [handle for handle, left in self._due() if left <= 0]:
+            self._flights[handle].is_overdue = True
+            self.executor.stop(handle)
 
     def _read(self, handle: Hashable) -> Iterator[Event]:
         flight, said = self._flights[handle], self.executor.read(handle)
