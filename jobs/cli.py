@@ -1,4 +1,4 @@
-"""`mpr-audit`, also `python -m jobs`: plan, run, status, report.
+"""`mpr-audit`, also `python -m jobs`: plan, run, status, report, exhibits.
 
 Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
 3 finished with failed units, 130 interrupted.
@@ -28,8 +28,9 @@ from jobs.estimate import estimate
 from jobs.manifest import PAGE
 from jobs.progress import Bars, Lines, Silent
 from jobs.stages.publish import publish
+from jobs.stages.publish_exhibits import write_exhibits
 from jobs.store import Store
-from jobs.summary import plan_text, run_text, status_of, status_text, worst_text
+from jobs.summary import exhibits_text, plan_text, run_text, status_of, status_text, worst_text
 
 FAILED, USAGE, UNFINISHED, INTERRUPTED = 1, 2, 3, 130
 
@@ -107,6 +108,26 @@ def report(folder: Folder, as_json: AsJson = False) -> int:
         raise UsageError(f"{folder}: the tables cannot be read, run the audit again to repair them: {error}") from None
     page = store.path(PAGE)
     print(json.dumps({"report": page, "files": written}, ensure_ascii=False) if as_json else f"report: {page}")
+    return 0
+
+
+@app.command()
+def exhibits(
+    folders: Annotated[list[str], typer.Argument(help="Folders of runs, or their fsspec URLs.", show_default=False)],
+    output: Annotated[str, typer.Option("--output", help="Folder of the tables and figures.", show_default=False)],
+    as_json: AsJson = False,
+) -> int:
+    """Write the paper's tables and figures from one or more runs, as CSV, LaTeX, PNG and SVG."""
+    try:
+        written, missing = write_exhibits(folders, Store(output))
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from None
+    except (OSError, pa.ArrowException) as error:
+        raise UsageError(f"a run's tables cannot be read, run the audit again to repair them: {error}") from None
+    if as_json:
+        print(json.dumps({"written": written, "missing": missing}, ensure_ascii=False))
+    else:
+        print(exhibits_text(written, missing))
     return 0
 
 
