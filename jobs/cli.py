@@ -1,7 +1,7 @@
-"""`mpr-audit`, also `python -m jobs`: plan, run, status, report.
+"""`mpr-audit`, also `python -m jobs`: plan, run, status, report, compare.
 
 Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
-3 finished with failed units, 130 interrupted.
+3 finished with failed units, 4 a comparison found a regression, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ from rich.console import Console
 
 from jobs import audit
 from jobs import report as audit_report
+from jobs.compare import compare_folders
 from jobs.config_file import read_config
 from jobs.errors import UsageError
 from jobs.estimate import estimate
 from jobs.manifest import PAGE
 from jobs.progress import Bars, Lines, Silent
+from jobs.report.comparison import LEVEL, THRESHOLD
+from jobs.report.comparison import wording as comparison
 from jobs.stages.publish import publish
 from jobs.store import Store
 from jobs.summary import plan_text, run_text, status_of, status_text, worst_text
 
-FAILED, USAGE, UNFINISHED, INTERRUPTED = 1, 2, 3, 130
+FAILED, USAGE, UNFINISHED, REGRESSION, INTERRUPTED = 1, 2, 3, 4, 130
 
 app = typer.Typer(
     name="mpr-audit",
@@ -108,6 +111,38 @@ def report(folder: Folder, as_json: AsJson = False) -> int:
     page = store.path(PAGE)
     print(json.dumps({"report": page, "files": written}, ensure_ascii=False) if as_json else f"report: {page}")
     return 0
+
+
+@app.command()
+def compare(
+    old: Annotated[str, typer.Argument(help="Folder of the earlier run, or its fsspec URL.", show_default=False)],
+    new: Annotated[str, typer.Argument(help="Folder of the later run.", show_default=False)],
+    threshold: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Rise of a query's largest group gap that is a regression: 0.05 is 5 points."),
+    ] = THRESHOLD,
+    mpr_threshold: Annotated[
+        float | None, typer.Option(min=0, help="Rise of a query's MPR that is a regression; default: --threshold.")
+    ] = None,
+    level: Annotated[
+        float, typer.Option(min=1e-6, max=0.5, help="False discoveries allowed among the queries that moved.")
+    ] = LEVEL,
+    markdown: Annotated[Path | None, typer.Option(help="Write it as Markdown to this file too.")] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare two runs of one configuration: what moved beyond chance; exit code 4 for a regression."""
+    found, about = compare_folders(old, new, threshold=threshold, mpr_threshold=mpr_threshold, level=level)
+    if markdown is not None:
+        try:
+            markdown.write_text(comparison.to_markdown(found, about), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"--markdown {markdown}: {error.strerror}") from None
+    print(
+        json.dumps(comparison.to_json(found, about), ensure_ascii=False)
+        if as_json
+        else comparison.to_text(found, about)
+    )
+    return REGRESSION if found.has_regression else 0
 
 
 def entry() -> NoReturn:
