@@ -120,7 +120,7 @@ def test_text_and_markdown_say_the_same(runs, tmp_path, capsys):
     code = main(["compare", str(runs["old"]), str(runs["new"]), "--markdown", str(tmp_path / "note.md")])
     text, note = capsys.readouterr().out, (tmp_path / "note.md").read_text(encoding="utf-8")
     assert code == 4
-    for word in ("5 queries compared; 1 moved beyond chance", "race: cyan", "nurse"):
+    for word in ("5 queries compared; 1 moved beyond chance", "cyan", "nurse"):
         assert word in text and word in note
     assert note.startswith("### Retrieval audit: regression")
     assert main(["compare", str(runs["old"]), str(runs["new"]), "--markdown", str(tmp_path / "no" / "x.md")]) == 2

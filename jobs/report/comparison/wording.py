@@ -109,7 +109,7 @@ def _labelled(found: Comparison, rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _moved_sentence(row: Mapping[str, Any]) -> str:
     return (
-        f"{group_name(row['group'])} {percent(row['share_selected_old'])} shown before, "
+        f"{row['group']} {percent(row['share_selected_old'])} shown before, "
         f"{percent(row['share_selected_new'])} now, {percent(row['share_reference_new'])} in the reference "
         f"(p = {_p(row['p_value'])})"
     )
@@ -117,8 +117,8 @@ def _moved_sentence(row: Mapping[str, Any]) -> str:
 
 def _worse_sentence(row: Mapping[str, Any]) -> str:
     return (
-        f"largest gap {100 * row['gap_old']:.1f} points before ({group_name(row['worst_group_old'])}), "
-        f"{100 * row['gap_new']:.1f} now ({group_name(row['worst_group_new'])}); MPR under {row['function_class']} "
+        f"largest gap {100 * row['gap_old']:.1f} points before ({row['worst_group_old']}), "
+        f"{100 * row['gap_new']:.1f} now ({row['worst_group_new']}); MPR under {row['function_class']} "
         f"{number(row['mpr_old'])} before, {number(row['mpr_new'])} now"
     )
 
