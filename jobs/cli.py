@@ -1,4 +1,4 @@
-"""`mpr-audit`, also `python -m jobs`: plan, run, status, report, compare.
+"""`mpr-audit`, also `python -m jobs`: plan, run, submit, status, report, compare.
 
 Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
 3 finished with failed units, 4 a comparison found a regression, 130 interrupted.
@@ -13,7 +13,6 @@ import signal
 import sys
 import traceback
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import pyarrow as pa
@@ -22,19 +21,20 @@ from rich.console import Console
 
 from jobs import audit
 from jobs import report as audit_report
-from jobs.compare import compare_folders
 from jobs.config_file import read_config
-from jobs.errors import UsageError
+from jobs.errors import Detached, UsageError
 from jobs.estimate import estimate
 from jobs.manifest import PAGE
+from jobs.options import AsJson, Config, Folder, Limit, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
-from jobs.report.comparison import LEVEL, THRESHOLD
-from jobs.report.comparison import wording as comparison
+from jobs.result_commands import compare
 from jobs.stages.publish import publish
 from jobs.store import Store
+from jobs.submission import job as submission
+from jobs.submission.identity import PERIODS
 from jobs.summary import plan_text, run_text, status_of, status_text, worst_text
 
-FAILED, USAGE, UNFINISHED, REGRESSION, INTERRUPTED = 1, 2, 3, 4, 130
+FAILED, USAGE, UNFINISHED, INTERRUPTED = 1, 2, 3, 130
 
 app = typer.Typer(
     name="mpr-audit",
@@ -44,13 +44,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-Config = Annotated[Path, typer.Argument(help="The audit's YAML file.", show_default=False)]
-Folder = Annotated[str, typer.Argument(help="Folder of a run, or its fsspec URL.", show_default=False)]
-Output = Annotated[str | None, typer.Option("--output", help="Folder of the run; default: the configuration's.")]
-Overrides = Annotated[list[str] | None, typer.Option("--set", help="Override a setting, as k=10 or a.b=c.")]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N queries.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
 @app.command()
@@ -114,35 +107,64 @@ def report(folder: Folder, as_json: AsJson = False) -> int:
 
 
 @app.command()
-def compare(
-    old: Annotated[str, typer.Argument(help="Folder of the earlier run, or its fsspec URL.", show_default=False)],
-    new: Annotated[str, typer.Argument(help="Folder of the later run.", show_default=False)],
-    threshold: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="Rise of a query's largest group gap that is a regression: 0.05 is 5 points."),
-    ] = THRESHOLD,
-    mpr_threshold: Annotated[
-        float | None, typer.Option(min=0, help="Rise of a query's MPR that is a regression; default: --threshold.")
+def submit(
+    config: Config,
+    output: Output = None,
+    overrides: Overrides = None,
+    limit: Limit = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help=f"The dashboard's; default: RAY_API_SERVER_ADDRESS, else {submission.DEFAULT_ADDRESS}."),
     ] = None,
-    level: Annotated[
-        float, typer.Option(min=1e-6, max=0.5, help="False discoveries allowed among the queries that moved.")
-    ] = LEVEL,
-    markdown: Annotated[Path | None, typer.Option(help="Write it as Markdown to this file too.")] = None,
+    period: Annotated[
+        str | None,
+        typer.Option(help="Start it once in each: " + ", ".join(PERIODS) + "; {period} in the output names it."),
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Submit again what failed or was stopped.")] = False,
+    on_cluster: Annotated[
+        bool, typer.Option("--on-cluster", help="The cluster has the configuration at the same path: send no files.")
+    ] = False,
+    env: Annotated[
+        list[str] | None, typer.Option("--env", help="Variable of the job, NAME=VALUE; others can read it: no secrets.")
+    ] = None,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not follow the job to its end.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be sent, send nothing.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Compare two runs of one configuration: what moved beyond chance; exit code 4 for a regression."""
-    found, about = compare_folders(old, new, threshold=threshold, mpr_threshold=mpr_threshold, level=level)
-    if markdown is not None:
-        try:
-            markdown.write_text(comparison.to_markdown(found, about), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"--markdown {markdown}: {error.strerror}") from None
-    print(
-        json.dumps(comparison.to_json(found, about), ensure_ascii=False)
-        if as_json
-        else comparison.to_text(found, about)
+    """Run an audit as a job of a running Ray cluster; the same audit is not started twice."""
+    if period is not None and period not in PERIODS:
+        raise UsageError(f"--period {period}: one of {', '.join(PERIODS)} is expected")
+    prepared = submission.prepare(
+        read_config(config, tuple(overrides or ())),
+        output=output,
+        overrides=overrides or (),
+        limit=limit,
+        period=period,
+        address=address,
+        is_on_cluster=on_cluster,
+        environment=env or (),
     )
-    return REGRESSION if found.has_regression else 0
+    if dry_run:
+        print(json.dumps(prepared.to_json(), ensure_ascii=False, indent=None if as_json else 1))
+        return 0
+    # Read when ray is imported. A cluster without tokens is somebody's decision, not a default.
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+    from jobs.runtime import job_client
+
+    client = job_client(prepared.address)
+    name = submission.send(client, prepared, retry)
+    # With --json, standard output holds one object.
+    stream = sys.stderr if as_json else sys.stdout
+    print(f"submitted {name} to {prepared.address}", file=stream, flush=True)
+    code = None
+    if not no_wait:
+        code = submission.follow(client, name, lambda text: print(text, end="", file=stream, flush=True))
+    if as_json:
+        print(json.dumps(prepared.to_json() | {"submission_id": name, "exit_code": code}, ensure_ascii=False))
+    return code or 0
+
+
+app.command()(compare)
 
 
 def entry() -> NoReturn:
@@ -169,6 +191,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         again = shlex.join(["mpr-audit", *arguments])
         print(f"mpr-audit: interrupted; finished units are kept, continue with: {again}", file=sys.stderr)
+        return INTERRUPTED
+    except Detached as error:
+        print(f"mpr-audit: {error}", file=sys.stderr)
         return INTERRUPTED
     except (typer.TyperException, UsageError) as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
