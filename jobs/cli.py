@@ -1,4 +1,4 @@
-"""`mpr-audit`, also `python -m jobs`: plan, run, submit, status, report, compare.
+"""`mpr-audit`, also `python -m jobs`: every command, and what its exit code says.
 
 Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
 3 finished with failed units, 4 a comparison found a regression, 130 interrupted.
@@ -19,7 +19,7 @@ import pyarrow as pa
 import typer
 from rich.console import Console
 
-from jobs import audit
+from jobs import audit, doctor
 from jobs import report as audit_report
 from jobs.config_file import read_config
 from jobs.errors import Detached, UsageError
@@ -162,6 +162,31 @@ def submit(
     if as_json:
         print(json.dumps(prepared.to_json() | {"submission_id": name, "exit_code": code}, ensure_ascii=False))
     return code or 0
+
+
+@app.command("doctor")
+def examine(
+    config: Annotated[Path | None, typer.Argument(help="The audit's YAML file.", show_default=False)] = None,
+    output: Output = None,
+    overrides: Overrides = None,
+    address: Annotated[
+        str | None, typer.Option(help="A running cluster: HOST:PORT, or the dashboard's http address.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Check that this machine or cluster is fit for an audit, and say what to do where it is not; 1 if it is not."""
+    address = address or os.environ.get("RAY_ADDRESS")
+    is_dashboard = address is not None and address.startswith(("http://", "https://"))
+    checks = doctor.examine(
+        config,
+        overrides=tuple(overrides or ()),
+        output=output,
+        address=None if is_dashboard else address,
+        dashboard=address if is_dashboard else os.environ.get("RAY_API_SERVER_ADDRESS"),
+    )
+    found = doctor.to_json(checks)
+    print(json.dumps(found, ensure_ascii=False) if as_json else doctor.to_text(checks))
+    return 0 if found["is_fit"] else FAILED
 
 
 app.command()(compare)
