@@ -1,7 +1,7 @@
-"""`mpr-audit`, also `python -m jobs`: plan, run, submit, status, report, exhibits, doctor.
+"""`mpr-audit`, also `python -m jobs`: every command, and what its exit code says.
 
 Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
-3 finished with failed units, 130 interrupted.
+3 finished with failed units, 4 a comparison found a regression, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import signal
 import sys
 import traceback
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import pyarrow as pa
@@ -26,13 +25,14 @@ from jobs.config_file import read_config
 from jobs.errors import Detached, UsageError
 from jobs.estimate import estimate
 from jobs.manifest import PAGE
+from jobs.options import AsJson, Config, Folder, Limit, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
+from jobs.result_commands import compare, exhibits
 from jobs.stages.publish import publish
-from jobs.stages.publish_exhibits import write_exhibits
 from jobs.store import Store
 from jobs.submission import job as submission
 from jobs.submission.identity import PERIODS
-from jobs.summary import exhibits_text, plan_text, run_text, status_of, status_text, worst_text
+from jobs.summary import plan_text, run_text, status_of, status_text, worst_text
 
 FAILED, USAGE, UNFINISHED, INTERRUPTED = 1, 2, 3, 130
 
@@ -44,13 +44,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-Config = Annotated[Path, typer.Argument(help="The audit's YAML file.", show_default=False)]
-Folder = Annotated[str, typer.Argument(help="Folder of a run, or its fsspec URL.", show_default=False)]
-Output = Annotated[str | None, typer.Option("--output", help="Folder of the run; default: the configuration's.")]
-Overrides = Annotated[list[str] | None, typer.Option("--set", help="Override a setting, as k=10 or a.b=c.")]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N queries.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
 @app.command()
@@ -110,26 +103,6 @@ def report(folder: Folder, as_json: AsJson = False) -> int:
         raise UsageError(f"{folder}: the tables cannot be read, run the audit again to repair them: {error}") from None
     page = store.path(PAGE)
     print(json.dumps({"report": page, "files": written}, ensure_ascii=False) if as_json else f"report: {page}")
-    return 0
-
-
-@app.command()
-def exhibits(
-    folders: Annotated[list[str], typer.Argument(help="Folders of runs, or their fsspec URLs.", show_default=False)],
-    output: Annotated[str, typer.Option("--output", help="Folder of the tables and figures.", show_default=False)],
-    as_json: AsJson = False,
-) -> int:
-    """Write the paper's tables and figures from one or more runs, as CSV, LaTeX, PNG and SVG."""
-    try:
-        written, missing = write_exhibits(folders, Store(output))
-    except FileNotFoundError as error:
-        raise UsageError(str(error)) from None
-    except (OSError, pa.ArrowException) as error:
-        raise UsageError(f"a run's tables cannot be read, run the audit again to repair them: {error}") from None
-    if as_json:
-        print(json.dumps({"written": written, "missing": missing}, ensure_ascii=False))
-    else:
-        print(exhibits_text(written, missing))
     return 0
 
 
@@ -214,6 +187,10 @@ def examine(
     found = doctor.to_json(checks)
     print(json.dumps(found, ensure_ascii=False) if as_json else doctor.to_text(checks))
     return 0 if found["is_fit"] else FAILED
+
+
+app.command()(compare)
+app.command()(exhibits)
 
 
 def entry() -> NoReturn:
