@@ -13,6 +13,7 @@ import signal
 import sys
 import traceback
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import pyarrow as pa
