@@ -8,11 +8,9 @@ again is decided in one place, `attempts`, so that Ray's own retries are off.
 from __future__ import annotations
 
 import logging
-import math
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -29,12 +27,15 @@ from ray.exceptions import (  # noqa: E402
     TaskCancelledError,
     WorkerCrashedError,
 )
+from ray.util.metrics import Counter, Gauge, Histogram  # noqa: E402
 
 from jobs import encoders  # noqa: E402
 from jobs.attempts import Attempt, Limits, Loss, Lost, Report  # noqa: E402
 from jobs.config import Runtime  # noqa: E402
 from jobs.dispatch import Dispatch, Event  # noqa: E402
 from jobs.errors import UsageError  # noqa: E402
+from jobs.meters import Meters  # noqa: E402
+from jobs.nodes import Nodes  # noqa: E402
 from jobs.store import Store  # noqa: E402
 from jobs.units import Unit  # noqa: E402
 from jobs.worker import work  # noqa: E402
@@ -45,10 +46,6 @@ TASKS_PER_CPU = 3
 LONGEST_STOP_SECONDS = 5.0
 # Receipts travel through the object store, data does not.
 OBJECT_STORE_BYTES = 200 * 1024 * 1024
-# A request for all memory of a node must fit beside what rounds off.
-LARGEST_REQUEST = 0.95
-# Seconds for which what is known of the nodes is good enough.
-NODES_SECONDS = 5.0
 
 
 @ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")
@@ -93,7 +90,7 @@ class _Streams:
 class _Tasks(_Streams):
     """Units as tasks."""
 
-    def __init__(self, store: Store, limits: Limits, nodes: _Nodes) -> None:
+    def __init__(self, store: Store, limits: Limits, nodes: Nodes) -> None:
         self._store, self._limits, self._nodes = store, limits, nodes
 
     @property
@@ -101,7 +98,7 @@ class _Tasks(_Streams):
         return TASKS_PER_CPU * self._nodes.cpus
 
     def submit(self, attempts: Sequence[Attempt]) -> Any:
-        memory_bytes = self._nodes.request(self._limits, max(attempt.halvings for attempt in attempts))
+        memory_bytes = self._nodes.request_bytes(self._limits, max(attempt.halvings for attempt in attempts))
         return _execute.options(memory=memory_bytes).remote(self._store, attempts, self._limits)
 
     def stop(self, handle: Any) -> None:
@@ -117,7 +114,7 @@ class _Actors(_Streams):
     An actor whose unit ran out of memory is followed by one with half the batch.
     """
 
-    def __init__(self, store: Store, limits: Limits, nodes: _Nodes, settings: dict[str, Any] | None) -> None:
+    def __init__(self, store: Store, limits: Limits, nodes: Nodes, settings: dict[str, Any] | None) -> None:
         self._store, self._limits, self._nodes, self._settings = store, limits, nodes, settings
         self._free: list[tuple[Any, int]] = []
         self._busy: dict[Any, tuple[Any, int]] = {}
@@ -142,7 +139,7 @@ class _Actors(_Streams):
         settings = self._settings
         if settings is not None and "batch" in settings:
             settings = settings | {"batch": max(1, settings["batch"] >> halvings)}
-        return _EncoderActor.options(memory=self._nodes.request(self._limits, halvings)).remote(settings)
+        return _EncoderActor.options(memory=self._nodes.request_bytes(self._limits, halvings)).remote(settings)
 
     def read(self, handle: Any) -> Report | Lost | None:
         said = super().read(handle)
@@ -161,35 +158,6 @@ class _Actors(_Streams):
     def close(self) -> None:
         for actor, _ in [*self._free, *self._busy.values()]:
             ray.kill(actor)
-
-
-class _Nodes:
-    """What the machines of the cluster offer; they come and go, so it is asked now and then."""
-
-    def __init__(self) -> None:
-        self._looked = -math.inf
-
-    def _alive(self) -> list[dict[str, float]]:
-        if time.monotonic() - self._looked > NODES_SECONDS:
-            self._looked = time.monotonic()
-            self._resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        return self._resources
-
-    @property
-    def cpus(self) -> int:
-        """CPUs of all nodes, at least 1: a cluster that grows by demand may begin with none."""
-        return max(1, int(sum(node.get("CPU", 0) for node in self._alive())))
-
-    def request(self, limits: Limits, halvings: int) -> int | None:
-        """Bytes of memory that a unit asks for: a CPU's share, twice as much after every time it ran out.
-
-        At last it asks for a whole machine: nothing runs beside it.
-        """
-        nodes = [(node.get("memory", 0), node["CPU"]) for node in self._alive() if node.get("CPU", 0) >= 1]
-        share_bytes = min((memory / cpus for memory, cpus in nodes), default=0)
-        largest_bytes = max((memory for memory, _ in nodes), default=0)
-        first = max(limits.memory_bytes or 0, LARGEST_REQUEST * share_bytes)
-        return int(min(first * 2**halvings, LARGEST_REQUEST * largest_bytes)) or None
 
 
 class Cluster:
@@ -238,18 +206,22 @@ class Cluster:
     @property
     def cpus(self) -> int:
         """CPUs that Ray may use."""
-        return _Nodes().cpus
+        return Nodes(ray.nodes).cpus
+
+    def meters(self, audit: str) -> Meters:
+        """Metrics of an audit, shown by the endpoint of every Ray node."""
+        return Meters(audit, Counter, Gauge, Histogram)
 
     def run_tasks(self, units: Sequence[Unit], store: Store) -> Iterator[Event]:
         """What happens to units, as it happens, a bounded number in flight."""
         if units:
-            yield from Dispatch(_Tasks(store, self._limits, _Nodes()), store, self._limits).run(units)
+            yield from Dispatch(_Tasks(store, self._limits, Nodes(ray.nodes)), store, self._limits).run(units)
 
     def run_on_encoders(self, units: Sequence[Unit], store: Store, settings: dict[str, Any] | None) -> Iterator[Event]:
         """The same for units that need an encoder, one actor a CPU, weights loaded once in each."""
         if not units:
             return
-        actors = _Actors(store, self._limits, _Nodes(), settings)
+        actors = _Actors(store, self._limits, Nodes(ray.nodes), settings)
         try:
             yield from Dispatch(actors, store, self._limits).run(units)
         finally:
