@@ -27,14 +27,15 @@ class Loss(StrEnum):
     ERROR = "error"  # it could not be handed over or back
 
 
-# How often a unit is tried again after each loss; machines go away more often than code crashes.
+# How often a unit is tried again after each loss: machines go away more often than code crashes, and what
+# crashes at once may go down before its first word.
 RETRIES = {
     Loss.WORKER: 3,
     Loss.NODE: 10,
     Loss.NODE_MEMORY: 5,
     Loss.UNIT_MEMORY: 0,
     Loss.UNIT_TIME: 0,
-    Loss.UNSTARTED: 30,
+    Loss.UNSTARTED: 10,
     Loss.ERROR: 0,
 }
 # An encoder's memory follows its batch, which is halved each time.

@@ -16,6 +16,9 @@ from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+# Ray prints paragraphs on standard output for each loss, between what a run prints; the run's own log has them.
+LOSSES = r"A worker died or was killed|has been marked dead|killed due to memory|running low on memory"
+os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", LOSSES)
 
 import ray  # noqa: E402 - its settings are read at import
 from ray.exceptions import (  # noqa: E402
