@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Annotated
 
+import pyarrow as pa
 import typer
 
 from jobs.compare import compare_folders
@@ -14,6 +15,9 @@ from jobs.export import FORMATS
 from jobs.export import export as export_selections
 from jobs.options import AsJson, Folder
 from jobs.report.comparison import LEVEL, THRESHOLD, wording
+from jobs.stages.publish_exhibits import write_exhibits
+from jobs.store import Store
+from jobs.summary import exhibits_text
 
 REGRESSION = 4
 
@@ -56,4 +60,23 @@ def export(
         raise UsageError(f"--format {form}: one of {', '.join(FORMATS)} is expected")
     files = export_selections(folder, form, output)
     print(json.dumps({"files": files}, ensure_ascii=False) if as_json else f"{len(files)} files written to {output}")
+    return 0
+
+
+def exhibits(
+    folders: Annotated[list[str], typer.Argument(help="Folders of runs, or their fsspec URLs.", show_default=False)],
+    output: Annotated[str, typer.Option("--output", help="Folder of the tables and figures.", show_default=False)],
+    as_json: AsJson = False,
+) -> int:
+    """Write the paper's tables and figures from one or more runs, as CSV, LaTeX, PNG and SVG."""
+    try:
+        written, missing = write_exhibits(folders, Store(output))
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from None
+    except (OSError, pa.ArrowException) as error:
+        raise UsageError(f"a run's tables cannot be read, run the audit again to repair them: {error}") from None
+    if as_json:
+        print(json.dumps({"written": written, "missing": missing}, ensure_ascii=False))
+    else:
+        print(exhibits_text(written, missing))
     return 0
