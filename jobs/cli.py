@@ -28,7 +28,7 @@ from jobs.estimate import estimate
 from jobs.manifest import PAGE
 from jobs.options import AsJson, Config, Folder, Limit, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
-from jobs.result_commands import compare, exhibits
+from jobs.result_commands import compare, exhibits, export
 from jobs.stages.publish import publish
 from jobs.store import Store
 from jobs.submission import job as submission
@@ -191,6 +191,7 @@ def examine(
 
 
 app.command()(compare)
+app.command()(export)
 app.command()(exhibits)
 
 
