@@ -1,7 +1,7 @@
-"""`mpr-audit`, also `python -m jobs`: plan, run, submit, status, report, doctor.
+"""`mpr-audit`, also `python -m jobs`: every command, and what its exit code says.
 
 Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
-3 finished with failed units, 130 interrupted.
+3 finished with failed units, 4 a comparison found a regression, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from rich.console import Console
 from jobs import audit, doctor
 from jobs import report as audit_report
 from jobs.config_file import read_config
-from jobs.errors import Detached, UsageError
+from jobs.errors import Detached, RunError, UsageError
 from jobs.estimate import estimate
 from jobs.manifest import PAGE
+from jobs.options import AsJson, Config, Folder, Limit, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
+from jobs.result_commands import compare, exhibits, export
 from jobs.stages.publish import publish
 from jobs.store import Store
 from jobs.submission import job as submission
@@ -43,13 +45,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-Config = Annotated[Path, typer.Argument(help="The audit's YAML file.", show_default=False)]
-Folder = Annotated[str, typer.Argument(help="Folder of a run, or its fsspec URL.", show_default=False)]
-Output = Annotated[str | None, typer.Option("--output", help="Folder of the run; default: the configuration's.")]
-Overrides = Annotated[list[str] | None, typer.Option("--set", help="Override a setting, as k=10 or a.b=c.")]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N queries.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
 @app.command()
@@ -203,6 +198,11 @@ def examine(
     return 0 if found["is_fit"] else FAILED
 
 
+app.command()(compare)
+app.command()(export)
+app.command()(exhibits)
+
+
 def entry() -> NoReturn:
     """The console script: `main`, then the end of the process."""
     code = main()
@@ -235,6 +235,9 @@ def main(arguments: list[str] | None = None) -> int:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         print(f"mpr-audit: {' '.join(message.split())}", file=sys.stderr)
         return USAGE
+    except RunError as error:
+        print(f"mpr-audit: failed: {error}", file=sys.stderr)
+        return FAILED
     except Exception as error:  # noqa: BLE001 - the last place that can tell the user
         traceback.print_exc()
         print(f"mpr-audit: failed: {type(error).__name__}: {error}", file=sys.stderr)

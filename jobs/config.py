@@ -38,7 +38,15 @@ class Reference(Block):
         None, description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}'
     )
     size: FiniteFloat = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
-    dataset: Dataset | None = Field(None, description="kind dataset: its block")
+    dataset: Dataset | None = Field(None, description="kind dataset: its block, named as the reference by default")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_dataset(cls, raw: Any) -> Any:
+        """So that what is said of it is not taken for the audited data set, whose default name it would have."""
+        if isinstance(raw, dict) and isinstance(raw.get("dataset"), dict):
+            return raw | {"dataset": {"name": raw.get("name", "population")} | raw["dataset"]}
+        return raw
 
     @model_validator(mode="after")
     def _complete(self) -> Reference:
@@ -131,6 +139,18 @@ class Runtime(Block):
 
     workers: Whole | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
     address: str | None = Field(None, description="a running Ray cluster; default: RAY_ADDRESS, else a local start")
+    max_failures: Whole | None = Field(
+        None, ge=1, description="stop once so many units have failed; default: go on with all that can be done"
+    )
+    unit_seconds: FiniteFloat | None = Field(
+        21_600, gt=0, description="a back-stop: a unit that runs longer is stopped and counts as failed"
+    )
+    unit_megabytes: FiniteFloat | None = Field(
+        None,
+        gt=0,
+        description="memory that a unit's process may take: more ends it; no more units run at once than fit; "
+        "default: whatever the machine has",
+    )
 
 
 class Audit(Block):
