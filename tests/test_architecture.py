@@ -28,7 +28,8 @@ OWNERS = {
     "highspy": ["mprlib/optimisers/"],
     "clarabel": ["mprlib/optimisers/"],
     "torch": ["jobs/encoders/", "jobs/search/"],
-    "open_clip": ["jobs/encoders/"],
+    "open_clip": ["jobs/encoders/open_clip.py"],
+    "torchvision": ["jobs/encoders/torchvision_operators.py"],
     "sentence_transformers": ["jobs/encoders/"],
 }
 

@@ -29,8 +29,11 @@ class SentenceEncoder:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         try:
             package = importlib.import_module(MODULES[model])
+            from jobs.encoders.torchvision_operators import make_importable
         except ImportError as error:
             raise ImportError(f"encoder kind sentence needs {error.name}: pip install 'mprlib[text]'") from error
+        # transformers imports torchvision where it is installed.
+        make_importable()
         self._model = package.load_model("cpu")
         self._batch = batch
 
