@@ -73,7 +73,9 @@ def _accuracy(
 ) -> float:
     from sklearn.base import clone  # noqa: PLC0415 (slow to import)
 
-    return float(clone(classifier).fit(similarities[train], labels[train]).score(similarities[held_out], labels[held_out]))
+    return float(
+        clone(classifier).fit(similarities[train], labels[train]).score(similarities[held_out], labels[held_out])
+    )
 
 
 def _linear() -> Any:

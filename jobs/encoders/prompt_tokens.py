@@ -34,7 +34,9 @@ def token_ids(model: nn.Module, tokenizer: Callable[..., torch.Tensor], texts: l
     # A tower that appends a class embedding has a position for it, which no text takes.
     context = min(context, getattr(model, "context_length", context))
     if not 0 < count <= context - 3:
-        raise ValueError(f"{count} tokens do not fit before a text: this model reads {context} places, the text needs 3")
+        raise ValueError(
+            f"{count} tokens do not fit before a text: this model reads {context} places, the text needs 3"
+        )
     ids = tokenizer(texts, context_length=context - count)
     return torch.cat([ids[:, :1].expand(-1, count), ids], dim=1)
 
