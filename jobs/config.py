@@ -132,6 +132,18 @@ class Runtime(Block):
 
     workers: Whole | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
     address: str | None = Field(None, description="a running Ray cluster; default: RAY_ADDRESS, else a local start")
+    max_failures: Whole | None = Field(
+        None, ge=1, description="stop once so many units have failed; default: go on with all that can be done"
+    )
+    unit_seconds: FiniteFloat | None = Field(
+        21_600, gt=0, description="a back-stop: a unit that runs longer is stopped and counts as failed"
+    )
+    unit_megabytes: FiniteFloat | None = Field(
+        None,
+        gt=0,
+        description="memory that a unit's process may take: more ends it; no more units run at once than fit; "
+        "default: whatever the machine has",
+    )
 
 
 class Audit(Block):
