@@ -23,7 +23,7 @@ from rich.console import Console
 from jobs import audit, doctor
 from jobs import report as audit_report
 from jobs.config_file import read_config
-from jobs.errors import Detached, UsageError
+from jobs.errors import Detached, RunError, UsageError
 from jobs.estimate import estimate
 from jobs.manifest import PAGE
 from jobs.options import AsJson, Config, Folder, Limit, Output, Overrides
@@ -227,6 +227,9 @@ def main(arguments: list[str] | None = None) -> int:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         print(f"mpr-audit: {' '.join(message.split())}", file=sys.stderr)
         return USAGE
+    except RunError as error:
+        print(f"mpr-audit: failed: {error}", file=sys.stderr)
+        return FAILED
     except Exception as error:  # noqa: BLE001 - the last place that can tell the user
         traceback.print_exc()
         print(f"mpr-audit: failed: {type(error).__name__}: {error}", file=sys.stderr)

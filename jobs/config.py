@@ -39,7 +39,15 @@ class Reference(Block):
         None, description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}'
     )
     size: FiniteFloat = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
-    dataset: Dataset | None = Field(None, description="kind dataset: its block")
+    dataset: Dataset | None = Field(None, description="kind dataset: its block, named as the reference by default")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_dataset(cls, raw: Any) -> Any:
+        """So that what is said of it is not taken for the audited data set, whose default name it would have."""
+        if isinstance(raw, dict) and isinstance(raw.get("dataset"), dict):
+            return raw | {"dataset": {"name": raw.get("name", "population")} | raw["dataset"]}
+        return raw
 
     @model_validator(mode="after")
     def _complete(self) -> Reference:

@@ -22,19 +22,20 @@ from jobs.units import Unit, digest, unit
 # Unit vectors that were stored as float16 are this far from length 1.
 UNIT_LENGTH_TOLERANCE = 2e-3
 # Settings of a data set that name or place it without changing its items.
-_NAMING = {"name", "path"}
+_NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_share"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
     """Units by stage, in the order in which stages run, and remarks for the reader of the run.
 
-    catalogues are those that the catalogue units write, by the unit's key, tokens (count, width) those of the
-    tokens units; probes are the units that train them, by name.
+    catalogues are those that the catalogue units write, and blocks their settings, by the unit's key; tokens
+    (count, width) are those of the tokens units; probes are the units that train them, by name.
     """
 
     stages: dict[str, list[Unit]]
     catalogues: Mapping[str, Catalogue]
+    blocks: Mapping[str, Dataset]
     tokens: Mapping[str, np.ndarray]
     probes: Mapping[str, Unit]
     notes: tuple[str, ...]
@@ -54,9 +55,11 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
     """The plan of an audit."""
     catalogue_units: dict[tuple[str, str], Unit] = {}
     catalogues: dict[str, Catalogue] = {}
+    blocks: dict[str, Dataset] = {}
     for side, name, block, catalogue in _sources(settings, inputs):
         catalogue_units[side, name] = _catalogue_unit(block, catalogue)
         catalogues[catalogue_units[side, name].key] = catalogue
+        blocks[catalogue_units[side, name].key] = block
     queries = _queries_unit(settings, inputs)
     searches = {
         source: search_units(
@@ -136,6 +139,7 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
     return Plan(
         stages=distinct,
         catalogues=catalogues,
+        blocks=blocks,
         tokens=tokens,
         probes=probes.fits,
         notes=tuple(dict.fromkeys(notes)),

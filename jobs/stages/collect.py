@@ -9,17 +9,18 @@ import pyarrow.compute as pc
 
 from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.schema import GROUPS, ITEMS, RESULTS
+from jobs.skipped import write_skipped
 from jobs.stages.labels import with_predicted
 from jobs.store import FileReceipt, Store, unit_file
 from jobs.units import Unit
 
 # Result rows of one output file: a part is written when this many are together.
 ROWS_PER_PART = 100_000
-TABLES = ("results", "groups", "items")
+TABLES = ("results", "groups", "items", "skipped")
 
 
-def collect(store: Store, solved: Sequence[Unit], run_id: str) -> dict[str, FileReceipt]:
-    """Write the tables of these units in their order; files of an earlier run go.
+def collect(store: Store, solved: Sequence[Unit], run_id: str, skipped: pa.Table) -> dict[str, FileReceipt]:
+    """Write the tables of these units in their order, and the list of skipped items; files of an earlier run go.
 
     Returns: what each file holds, by its name below the root.
     """
@@ -27,6 +28,7 @@ def collect(store: Store, solved: Sequence[Unit], run_id: str) -> dict[str, File
         **_parts(store, "results", _with_run(store, solved, "results", RESULTS, run_id)),
         **_parts(store, "groups", _with_run(store, solved, "groups", GROUPS, None)),
         **_parts(store, "items", iter([_items(store, solved)])),
+        **write_skipped(store, skipped),
     }
     for table in TABLES:
         for name in store.list(table):
