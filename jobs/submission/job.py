@@ -36,6 +36,14 @@ MOST_ATTEMPTS = 1000
 INTERRUPTED = 130
 
 
+class AlreadySubmitted(UsageError):
+    """The same audit was submitted before, under `name`."""
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Submission:
     """A job, ready to be sent. bundle: the files that travel, None where the cluster has them."""
@@ -103,7 +111,7 @@ def send(client: Any, submission: Submission, is_retry: bool = False) -> str:
     """Start the job and return its id, that of the next attempt where an earlier one failed and is_retry.
 
     client: Ray's client of the Jobs API.
-    Raises:  UsageError where the same audit was submitted already.
+    Raises:  AlreadySubmitted where the same audit was submitted before.
     """
     name = _next_attempt(client, submission.submission_id) if is_retry else submission.submission_id
     runtime_env: dict[str, Any] = {"env_vars": dict(submission.environment)} if submission.environment else {}
@@ -123,8 +131,9 @@ def send(client: Any, submission: Submission, is_retry: bool = False) -> str:
             if "already exists" not in str(error):
                 raise
             status = _status(client, name)
-            advice = "--retry submits it again" if status in ENDED_BADLY else f"see it with: ray job logs -f {name}"
-            raise UsageError(f"{name} was submitted to {submission.address} already ({status}); {advice}") from None
+            advice = "--retry submits it again" if status in ENDED_BADLY else "--attach follows it"
+            message = f"{name} was submitted to {submission.address} already ({status}); {advice}"
+            raise AlreadySubmitted(message, name) from None
 
 
 def follow(client: Any, name: str, show: Callable[[str], None]) -> int:
