@@ -19,7 +19,9 @@ from jobs.journal import Journal, opened
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current
 from jobs.plan import Plan
 from jobs.progress import Reporter
+from jobs.skipped import Counts, counts_of, skipped_items
 from jobs.stages.collect import collect
+from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
 from jobs.store import Receipt, Store, receipt_file, valid_receipt
 
@@ -30,6 +32,7 @@ PLAN = "plan.json"
 class RunSummary:
     """How a run ended. `report` is the page's path, if any was written; `seconds` of wall time.
 
+    skipped_items counts items that were left out, by data set and reason.
     is_stopped: as many units had failed as runtime.max_failures allows, the rest was not tried.
     """
 
@@ -38,6 +41,7 @@ class RunSummary:
     report: str | None
     counts: dict[str, int]
     failures: list[dict[str, str]]
+    skipped_items: Counts
     seconds: float
     is_stopped: bool = False
 
@@ -75,7 +79,8 @@ def finished(plan: Plan, store: Store) -> dict[str, Receipt]:
 def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None = None) -> RunSummary:
     """Compute what is missing, collect, report.
 
-    Raises:  UsageError before anything is computed; KeyboardInterrupt keeps what is finished.
+    Raises:  UsageError before anything is computed; RunError when too many items are skipped; KeyboardInterrupt.
+             All keep what is finished.
     """
     started = time.monotonic()
     settings = config.settings
@@ -116,15 +121,34 @@ def _collect(
     if not solved:
         return
     journal.enter("collecting", "collecting results")
-    files = collect(store, solved, summary.run_id)
+    skipped = skipped_items(store, plan, progress.done)
+    files = collect(store, solved, summary.run_id, skipped)
     manifest = manifest_of(
-        summary.run_id, settings, inputs, plan, progress.done, summary.counts, summary.failures, files
+        summary.run_id,
+        settings,
+        inputs,
+        plan,
+        progress.done,
+        summary.counts,
+        summary.failures,
+        files,
+        counts_of(skipped),
     )
+    manifest["probes"] = _judged_probes(plan, store, progress)
     store.write_json(MANIFEST, manifest)
     journal.enter("reporting", "writing the report")
     publish(store)
     if not summary.failures:
         store.write(SUCCESS, b"")
+
+
+def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[str, Any]]:
+    """Each trained probe, its data set and its errors, for the manifest."""
+    return [
+        {"probe": name, "dataset": plan.catalogues[fit.spec["catalogue"]].name, **judgement(fit.spec, fit.key, store)}
+        for name, fit in plan.probes.items()
+        if fit.key in progress.done
+    ]
 
 
 def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started: float) -> RunSummary:
@@ -139,6 +163,7 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
             for unit in plan.units
             if unit.key in progress.failed
         ],
+        skipped_items=counts_of(skipped_items(store, plan, progress.done)),
         seconds=time.monotonic() - started,
         is_stopped=progress.is_stopped,
     )

@@ -9,14 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from jobs.config import Audit, PrecomputedEncoder
 from jobs.dispatch import Event, UnitEnded
 from jobs.inputs import Inputs
 from jobs.journal import Journal
 from jobs.plan import Plan
+from jobs.skipped import expect_few_skipped
 from jobs.stages import ENCODING, commit
 from jobs.stages.embed import query_table
+from jobs.stages.vectors import to_column
 from jobs.store import Receipt, Store
 from jobs.units import Unit
 
@@ -49,6 +52,7 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
     _commit_what_was_read(inputs, plan, store, progress, journal)
     if len(progress.done) == len(plan.units):
         return
+    expect_few_skipped(store, plan, progress.done)
     # Starting Ray takes seconds: only when there is work for it.
     from jobs.runtime import Cluster
 
@@ -59,6 +63,8 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
             _run_round(cluster, stages, settings, plan, store, progress, journal)
             if progress.is_stopped:
                 break
+            if "embed" in stages:
+                expect_few_skipped(store, plan, progress.done)
     progress.skipped |= {unit.key for unit in plan.units} - set(progress.done) - set(progress.failed)
 
 
@@ -126,6 +132,8 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     if unit.stage == "catalogue":
         catalogue = plan.catalogues[unit.key]
         return {"items": catalogue.items, "skipped": catalogue.skipped}
+    if unit.stage == "tokens":
+        return {"tokens": pa.table({"vector": to_column(plan.tokens[unit.key])})}
     if unit.stage == "queries" and inputs.query_vectors is not None:
         by_query = dict(zip(*(inputs.query_vectors[name].to_pylist() for name in ("query", "vector"))))
         vectors = np.array([by_query[query.text] for query in inputs.queries], dtype=np.float32)

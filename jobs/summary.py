@@ -11,6 +11,7 @@ from jobs.estimate import Estimate
 from jobs.inputs import Inputs
 from jobs.plan import Plan
 from jobs.report import Run, headline, worst_pairs
+from jobs.skipped import TABLE, reasons_text
 
 WORST_SHOWN = 5
 
@@ -84,9 +85,15 @@ def run_text(summary: RunSummary) -> str:
         f"units: {counts['computed']} computed, {counts['cached']} cached, "
         f"{counts['failed']} failed, {counts['skipped']} skipped, in {duration(summary.seconds)}",
         *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
+        *(_skipped_line(dataset, reasons, summary.output) for dataset, reasons in summary.skipped_items.items()),
         f"report: {summary.report or 'none, no unit was solved'}",
     ]
     return "\n".join(lines)
+
+
+def _skipped_line(dataset: str, reasons: Mapping[str, Mapping[str, Any]], output: str) -> str:
+    number = sum(entry["items"] for entry in reasons.values())
+    return f"skipped: {number:,} items of {dataset}: {reasons_text(reasons)}; listed in {output}/{TABLE}"
 
 
 def exhibits_text(written: Mapping[str, Sequence[str]], missing: Mapping[str, str]) -> str:
