@@ -22,6 +22,7 @@ from jobs.report.curves import is_fulfilled
 from jobs.report.figures import style
 from jobs.report.load import Run
 from jobs.report.overview import HEIGHT, LEFT, RIGHT, WIDTH, Distribution
+from jobs.report.probes import probe_sections
 from jobs.report.worst import headline, worst_groups, worst_off
 
 # Rows of an overview table that stand open; the others unfold.
@@ -71,6 +72,7 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         failures=_entries(run.manifest.get("failures"))[:SHOWN_FAILURES],
         failure_count=len(_entries(run.manifest.get("failures"))),
         unmet=_unmet(run.results),
+        probes=probe_sections(run.manifest),
         worst=[row | {"number": number[_case(row)], "label": labels[number[_case(row)]],
                       "verdict": blocks[number[_case(row)]]["verdict"], "lacking": lacking.get(_case(row))}
                for row in worst_first.to_dict("records")],
