@@ -2,7 +2,6 @@
 
 import pickle
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -42,18 +41,12 @@ def test_learned_tokens_of_a_torch_file(tmp_path, marker):
 
 
 def test_tables_that_are_pickles(tmp_path, marker, capsys):
-    """By name Parquet or CSV, by content a pickle; and objects inside an array of vectors."""
+    """By name Parquet or CSV, by content a pickle."""
     for name in ("people.parquet", "queries.parquet", "people.csv"):
         path = write_audit(tmp_path)
         (tmp_path / name).write_bytes(payloads.pickled(marker))
         assert main(["plan", str(path), "--set", f"dataset.path={name.replace('queries', 'people')}"]) == 2
         assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_vectors_that_are_objects(tmp_path, marker):
-    np.save(tmp_path / "vectors.npy", np.array([payloads.Payload(marker)], dtype=object))
-    with pytest.raises(ValueError, match="allow_pickle"):
-        np.load(tmp_path / "vectors.npy")
 
 
 @pytest.mark.parametrize(
