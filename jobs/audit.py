@@ -195,7 +195,8 @@ def _rounds(plan: Plan) -> list[list[str]]:
 def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | None:
     """Tables of a unit that reading the inputs has made already."""
     if unit.stage == "catalogue":
-        return {"items": plan.catalogues[unit.key].items}
+        catalogue = plan.catalogues[unit.key]
+        return {"items": catalogue.items, "skipped": catalogue.skipped}
     if unit.stage == "queries" and inputs.query_vectors is not None:
         by_query = dict(zip(*(inputs.query_vectors[name].to_pylist() for name in ("query", "vector"))))
         vectors = np.array([by_query[query.text] for query in inputs.queries], dtype=np.float32)

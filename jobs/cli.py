@@ -1,4 +1,4 @@
-"""`mpr-audit`, also `python -m jobs`: plan, run, status, report.
+"""`mpr-audit`, also `python -m jobs`: plan, run, submit, status, report.
 
 Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
 3 finished with failed units, 130 interrupted.
@@ -23,12 +23,14 @@ from rich.console import Console
 from jobs import audit
 from jobs import report as audit_report
 from jobs.config_file import read_config
-from jobs.errors import UsageError
+from jobs.errors import Detached, UsageError
 from jobs.estimate import estimate
 from jobs.manifest import PAGE
 from jobs.progress import Bars, Lines, Silent
 from jobs.stages.publish import publish
 from jobs.store import Store
+from jobs.submission import job as submission
+from jobs.submission.identity import PERIODS
 from jobs.summary import plan_text, run_text, status_of, status_text, worst_text
 
 FAILED, USAGE, UNFINISHED, INTERRUPTED = 1, 2, 3, 130
@@ -110,6 +112,64 @@ def report(folder: Folder, as_json: AsJson = False) -> int:
     return 0
 
 
+@app.command()
+def submit(
+    config: Config,
+    output: Output = None,
+    overrides: Overrides = None,
+    limit: Limit = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help=f"The dashboard's; default: RAY_API_SERVER_ADDRESS, else {submission.DEFAULT_ADDRESS}."),
+    ] = None,
+    period: Annotated[
+        str | None,
+        typer.Option(help="Start it once in each: " + ", ".join(PERIODS) + "; {period} in the output names it."),
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Submit again what failed or was stopped.")] = False,
+    on_cluster: Annotated[
+        bool, typer.Option("--on-cluster", help="The cluster has the configuration at the same path: send no files.")
+    ] = False,
+    env: Annotated[
+        list[str] | None, typer.Option("--env", help="Variable of the job, NAME=VALUE; others can read it: no secrets.")
+    ] = None,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not follow the job to its end.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be sent, send nothing.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Run an audit as a job of a running Ray cluster; the same audit is not started twice."""
+    if period is not None and period not in PERIODS:
+        raise UsageError(f"--period {period}: one of {', '.join(PERIODS)} is expected")
+    prepared = submission.prepare(
+        read_config(config, tuple(overrides or ())),
+        output=output,
+        overrides=overrides or (),
+        limit=limit,
+        period=period,
+        address=address,
+        is_on_cluster=on_cluster,
+        environment=env or (),
+    )
+    if dry_run:
+        print(json.dumps(prepared.to_json(), ensure_ascii=False, indent=None if as_json else 1))
+        return 0
+    # Read when ray is imported. A cluster without tokens is somebody's decision, not a default.
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+    from jobs.runtime import job_client
+
+    client = job_client(prepared.address)
+    name = submission.send(client, prepared, retry)
+    # With --json, standard output holds one object.
+    stream = sys.stderr if as_json else sys.stdout
+    print(f"submitted {name} to {prepared.address}", file=stream, flush=True)
+    code = None
+    if not no_wait:
+        code = submission.follow(client, name, lambda text: print(text, end="", file=stream, flush=True))
+    if as_json:
+        print(json.dumps(prepared.to_json() | {"submission_id": name, "exit_code": code}, ensure_ascii=False))
+    return code or 0
+
+
 def entry() -> NoReturn:
     """The console script: `main`, then the end of the process."""
     code = main()
@@ -134,6 +194,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         again = shlex.join(["mpr-audit", *arguments])
         print(f"mpr-audit: interrupted; finished units are kept, continue with: {again}", file=sys.stderr)
+        return INTERRUPTED
+    except Detached as error:
+        print(f"mpr-audit: {error}", file=sys.stderr)
         return INTERRUPTED
     except (typer.TyperException, UsageError) as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)

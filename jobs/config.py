@@ -10,8 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model_validator
 
 from jobs.block import Block, Whole
+from jobs.config_datasets import Dataset
 from jobs.encoders.sentence import MODULES as SENTENCE_MODELS
 from jobs.entries import ClassEntry, MethodEntry, class_entry, method_entry
+from jobs.queries.lists import NAMED, path_of
 from mprlib import registry
 
 # What a seed may be everywhere: numpy and scikit-learn take 32 bits.
@@ -20,54 +22,6 @@ LARGEST_SEED = 2**32 - 1
 
 def _one_or_many(value: Any) -> Any:
     return value if isinstance(value, (list, tuple)) else [value]
-
-
-class Attribute(Block):
-    """One attribute of the items; it becomes one one-hot column a level."""
-
-    column: str | None = Field(None, description="column that holds it; default: the attribute's name")
-    bins: tuple[FiniteFloat, ...] | None = Field(
-        None, description="ascending cuts of a numeric column: [a, b] gives (-inf, a), [a, b), [b, inf)"
-    )
-
-    map: dict[str, str] = Field({}, description="values to rename, {found: name}, so that two data sets agree")
-
-    @field_validator("bins")
-    @classmethod
-    def _ascending(cls, bins: tuple[float, ...] | None) -> tuple[float, ...] | None:
-        if bins is not None and (not bins or any(low >= high for low, high in zip(bins, bins[1:]))):
-            raise ValueError(f"bins are {list(bins)}: at least one cut, in ascending order, is expected")
-        return bins
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Attribute:
-        if self.bins is not None and self.map:
-            raise ValueError("bins are for numbers and map is for names: one of them is expected")
-        return self
-
-
-class Dataset(Block):
-    """Items that can be retrieved, or people to compare with."""
-
-    name: str = Field("items", description="how rows of the results name it")
-    kind: Literal["table"] = Field("table", description="table: parquet or csv, a file or a folder of them")
-    path: str = Field(description="file or folder, relative to the configuration file")
-    id: str = Field("item_id", description="column of distinct ids")
-    text: str | None = Field(None, description='template over columns: "{name}, {occupation}"')
-    image: None = Field(None, description="column of image paths; no encoder of images is registered")
-    relevance: str | None = Field(None, description="column of true query terms; gives precision")
-    weight: str | None = Field(None, description="column of sampling weights, used where the data set is a reference")
-    missing: Literal["level", "drop"] = Field(
-        "level", description="a missing attribute value: a level of its own, `unknown`, or drop and count the item"
-    )
-    attributes: dict[str, Attribute] = Field(description="the labels that an audit speaks of", min_length=1)
-
-    @field_validator("attributes", mode="before")
-    @classmethod
-    def _empty_blocks(cls, attributes: Any) -> Any:
-        if isinstance(attributes, dict):
-            return {name: {} if block is None else block for name, block in attributes.items()}
-        return attributes
 
 
 class Reference(Block):
@@ -127,11 +81,19 @@ class Queries(Block):
     """What is asked."""
 
     list: tuple[str, ...] | None = Field(None, description="the queries")
+    named: str | None = Field(None, description=f"a list that comes with the job: {', '.join(NAMED)}")
     file: str | None = Field(None, description="a text file, one query a line, relative to the configuration file")
     vectors: str | None = Field(
         None, description="parquet with columns query and vector, for a precomputed encoder; relative as `file`"
     )
     prompt: str = Field("A photo of {a} {query}", description="{query} is the query, {a} becomes a or an")
+
+    @field_validator("named")
+    @classmethod
+    def _known(cls, named: str | None) -> str | None:
+        if named is not None:
+            path_of(named)
+        return named
 
     @field_validator("prompt")
     @classmethod

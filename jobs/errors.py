@@ -3,3 +3,7 @@
 
 class UsageError(Exception):
     """Bad usage, configuration or input data: exit code 2, nothing was computed."""
+
+
+class Detached(Exception):
+    """What was followed goes on without us: exit code 130."""

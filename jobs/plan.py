@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from jobs.config import Audit, Dataset, PrecomputedEncoder, Reference
+from jobs.config import Audit, PrecomputedEncoder, Reference
+from jobs.config_datasets import Dataset
 from jobs.datasets import Catalogue
 from jobs.entries import ClassEntry
 from jobs.inputs import Inputs, needs_embeddings

@@ -20,6 +20,7 @@ import ray  # noqa: E402 - its settings are read at import
 
 from jobs import encoders  # noqa: E402
 from jobs.config import Runtime  # noqa: E402
+from jobs.errors import UsageError  # noqa: E402
 from jobs.stages import Outcome, execute  # noqa: E402
 from jobs.store import Store  # noqa: E402
 from jobs.units import Unit  # noqa: E402
@@ -138,3 +139,27 @@ def _outcome(unit: Unit, reference: ray.ObjectRef) -> Outcome:
         # Retries are spent: the worker died every time, by memory or by a crash in native code.
         first_line = str(error).strip().splitlines()[0]
         return Outcome(key=unit.key, message=f"{type(error).__name__}: {first_line}", traceback=str(error))
+
+
+def job_client(address: str) -> Any:
+    """Ray's client of the Jobs API of a cluster, by its dashboard's http address.
+
+    Raises:  UsageError where nothing answers, or not with this token.
+    """
+    from ray.job_submission import JobSubmissionClient
+
+    for chatty in ("ray.dashboard.modules.job.sdk", "ray.dashboard.modules.dashboard_sdk", "ray._private.runtime_env"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    # Ray lets these win over an address that it is given.
+    for variable in ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS"):
+        os.environ.pop(variable, None)
+    try:
+        return JobSubmissionClient(address)
+    except ray.exceptions.AuthenticationError:
+        raise UsageError(
+            f"address {address}: the cluster refuses this machine's token: put its token into a file that only you "
+            "can read and set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH=FILE"
+        ) from None
+    except (OSError, RuntimeError) as error:  # the connection's errors are both kinds
+        first_line = str(error).strip().splitlines()[0]
+        raise UsageError(f"address {address}: no Ray dashboard answers, is its tunnel open? {first_line}") from None

@@ -87,3 +87,9 @@ ITEMS = pa.schema(
         ("labels", pa.map_(pa.string(), pa.string())),
     ]
 )
+
+# Items that could not be embedded, with the reason in a few words and a detail: what a unit writes.
+SKIPPED_ITEMS = pa.schema([("item_id", pa.string()), ("reason", pa.string()), ("detail", pa.string())])
+
+# The same of all data sets of a run.
+SKIPPED = pa.schema([("dataset", pa.string()), *SKIPPED_ITEMS])

@@ -10,7 +10,7 @@ from typing import Any
 
 # Raised by hand when a stage's code changes what it writes; every unit of it is then computed anew.
 STAGE_VERSIONS = {
-    "catalogue": 1,
+    "catalogue": 2,
     "queries": 1,
     "texts": 1,
     "embed": 2,

@@ -31,6 +31,7 @@ OWNERS = {
     "open_clip": ["jobs/encoders/open_clip.py"],
     "torchvision": ["jobs/encoders/torchvision_operators.py"],
     "sentence_transformers": ["jobs/encoders/"],
+    "PIL": ["jobs/images/"],
 }
 
 

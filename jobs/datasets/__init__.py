@@ -1,14 +1,17 @@
-"""Data sets: where items, their texts and their attributes come from, one file a kind."""
+"""Data sets: where items, their texts, pictures and attributes come from, one file a kind."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from jobs.config import Dataset
-from jobs.datasets import table
+from jobs.config_datasets import Dataset
+from jobs.datasets import images, table
+from jobs.datasets.assemble import assemble
 from jobs.datasets.catalogue import Catalogue
+from jobs.datasets.source import Source
 
-KINDS = {"table": table.load}
+KINDS: dict[str, Callable[[Dataset, Path], Source]] = {"table": table.read, "images": images.read}
 
 
 def load(block: Dataset, folder: Path, embedding_column: str | None = None) -> Catalogue:
@@ -16,4 +19,4 @@ def load(block: Dataset, folder: Path, embedding_column: str | None = None) -> C
 
     Raises:  UsageError naming the file and column for input that cannot be audited.
     """
-    return KINDS[block.kind](block, folder, embedding_column)
+    return assemble(block, KINDS[block.kind](block, folder), embedding_column)

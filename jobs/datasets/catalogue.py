@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+
+from jobs.schema import SKIPPED_ITEMS
 
 # Prefix of the columns that hold each item's level of an attribute.
 ATTRIBUTE = "attribute:"
@@ -14,12 +16,14 @@ ATTRIBUTE = "attribute:"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Catalogue:
-    """Items in canonical order: identical texts adjacent, otherwise as the source has them.
+    """Items in canonical order: identical pictures or texts adjacent, otherwise as the source has them.
 
-    items has the columns item_id, text, relevance (nullable strings), weight (float64) and one
+    items has the columns item_id, text, image, relevance (nullable strings), weight (float64) and one
     string column `attribute:NAME` an attribute; with precomputed vectors, also `vector`.
     levels holds each attribute's levels in reading order. fingerprint is a SHA-256 of the source.
-    dropped counts items that were left out, by reason.
+    dropped counts items that were left out, by reason. skipped (item_id, reason, detail) names those that
+    the loader could not take. root is the folder that `image` starts from: each value is a path below it, or
+    `archive.tar::member`.
     """
 
     name: str
@@ -27,6 +31,8 @@ class Catalogue:
     levels: Mapping[str, tuple[str, ...]]
     fingerprint: str
     dropped: Mapping[str, int]
+    root: str | None = None
+    skipped: pa.Table = field(default_factory=SKIPPED_ITEMS.empty_table)
 
     @property
     def size(self) -> int:
@@ -34,14 +40,14 @@ class Catalogue:
         return self.items.num_rows
 
     def shards(self, shard_items: int) -> list[tuple[int, int]]:
-        """Row ranges [start, stop) of about that many items; identical texts never part.
+        """Row ranges [start, stop) of about that many items; identical pictures or texts never part.
 
-        So a text is embedded once though no shard knows of another.
+        So each is embedded once though no shard knows of another.
         """
-        texts = self.items["text"]
+        seen = embedded_column(self.items)
         is_new = np.ones(self.size, dtype=bool)
-        if texts.null_count == 0:
-            codes = texts.combine_chunks().dictionary_encode().indices.to_numpy()
+        if seen.null_count == 0:
+            codes = seen.combine_chunks().dictionary_encode().indices.to_numpy()
             is_new[1:] = codes[1:] != codes[:-1]
         cuts, at = [0], shard_items
         starts = np.flatnonzero(is_new)
@@ -52,6 +58,11 @@ class Catalogue:
             cuts.append(int(starts[following]))
             at = cuts[-1] + shard_items
         return list(zip(cuts, [*cuts[1:], self.size]))
+
+
+def embedded_column(items: pa.Table) -> pa.ChunkedArray:
+    """What stands for an item before an encoder: its picture where any item has one, else its text."""
+    return items["text"] if items["image"].null_count == items.num_rows else items["image"]
 
 
 def attribute_columns(items: pa.Table) -> dict[str, list[str]]:

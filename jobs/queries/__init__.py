@@ -1,41 +1,25 @@
-"""What is asked: queries from a list, a file or a table of vectors, their prompts; and lists of phrases."""
+"""What is asked: queries from a list, a named list, a file or a table of vectors, their prompts; lists of phrases."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from jobs.config import Queries
 from jobs.errors import UsageError
+from jobs.queries.article import article
+from jobs.queries.lists import path_of
+
+if TYPE_CHECKING:
+    from jobs.config import Queries
+
+__all__ = ["Query", "article", "query_vectors", "read_phrases", "read_queries"]
 
 SHIPPED_PHRASES = Path(__file__).parent / "phrases.txt"
-VOWELS = tuple("aeiou")
-# Spelled with one kind of letter, spoken with the other.
-SPOKEN_AS_VOWEL = ("heir", "honor", "honour", "hour", "mri ", "x-ray", "fbi ", "nba ", "nfl ", "hr ")
-SPOKEN_AS_CONSONANT = (
-    "eu",
-    "ewe",
-    "one",
-    "once",
-    "unanim",
-    "unicorn",
-    "uniform",
-    "union",
-    "unit",
-    "univers",
-    "ur",
-    "us ",
-    "use",
-    "usual",
-    "uti",
-    "uk ",
-)
-# ... and where that prefix is spoken as it is spelled after all.
-SPOKEN_AS_SPELLED = ("urban", "urchin", "urg", "urn", "usher", "unint", "unim")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,25 +30,17 @@ class Query:
     prompt: str
 
 
-def article(noun: str) -> str:
-    """a or an, by how the word is spoken."""
-    word = noun.strip().casefold() + " "
-    if word.startswith(SPOKEN_AS_VOWEL):
-        return "an"
-    if word.startswith(SPOKEN_AS_CONSONANT) and not word.startswith(SPOKEN_AS_SPELLED):
-        return "a"
-    return "an" if word.startswith(VOWELS) else "a"
-
-
 def read_queries(block: Queries, folder: Path, limit: int | None = None) -> list[Query]:
     """The first `limit` queries with their prompts.
 
     Raises:  UsageError when there are none, one is empty or one repeats.
     """
-    if sum(source is not None for source in (block.list, block.file, block.vectors)) != 1:
-        raise UsageError("queries: exactly one of list, file and vectors is expected")
+    if sum(source is not None for source in (block.list, block.named, block.file, block.vectors)) != 1:
+        raise UsageError("queries: exactly one of list, named, file and vectors is expected")
     if block.list is not None:
         texts, where = list(block.list), "queries.list"
+    elif block.named is not None:
+        texts, where = _lines(path_of(block.named), "queries.named"), f"queries.named {block.named}"
     elif block.file is not None:
         path = folder / block.file
         texts, where = _lines(path, "queries.file"), f"queries.file {path}"

@@ -86,7 +86,7 @@ def _items(store: Store, solved: Sequence[Unit]) -> pa.Table:
             "dataset": pa.repeat(pa.scalar(dataset), items.num_rows),
             "item_id": items["item_id"],
             "text": items["text"],
-            "image": pa.nulls(items.num_rows, pa.string()),
+            "image": items["image"],
             "labels": pa.array(labels, ITEMS.field("labels").type),
         }
         tables.append(pa.table(columns).cast(ITEMS))

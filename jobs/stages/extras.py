@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jobs.datasets.table import UNKNOWN
+from jobs.datasets.labels import UNKNOWN
 from jobs.entries import MethodEntry
 from jobs.method_settings import MADE_FROM
 from jobs.stages.information import read_order

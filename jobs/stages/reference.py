@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs.datasets.catalogue import attribute_columns
-from jobs.datasets.table import UNKNOWN
+from jobs.datasets.labels import UNKNOWN
 from jobs.store import Store, unit_file
 from mprlib.encoding import Encoding
 from mprlib.reference import Reference, sampled, target_shares

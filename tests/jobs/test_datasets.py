@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 
 from jobs import datasets
-from jobs.config import Dataset
+from jobs.config_datasets import Dataset
 from jobs.datasets.catalogue import attribute_columns
-from jobs.datasets.table import bin_names
+from jobs.datasets.labels import bin_names
 from jobs.errors import UsageError
 
 BLOCK = {

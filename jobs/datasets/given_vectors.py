@@ -1,0 +1,47 @@
+"""Vectors that a table holds already."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.config_datasets import Dataset
+from jobs.datasets.columns import column
+from jobs.errors import UsageError
+
+
+def vectors(block: Dataset, source: pa.Table, name: str, ids: list[str]) -> pa.Array:
+    """Vectors as float32 lists of one length.
+
+    Raises:  UsageError naming the item for one that is missing, not finite, or zero.
+    """
+    found = column(block, source, name, "encoder.column").combine_chunks()
+    where = f"dataset {block.name}: column {name!r} of {block.path}"
+    if not (
+        pa.types.is_list(found.type) or pa.types.is_fixed_size_list(found.type) or pa.types.is_large_list(found.type)
+    ):
+        raise UsageError(f"{where} holds {found.type}: lists of numbers are expected")
+    if found.null_count:
+        row = int(pc.index(pc.is_null(found), True).as_py())
+        raise UsageError(f"{where} has no vector for item {ids[row]!r}")
+    lengths = pc.unique(pc.list_value_length(found))
+    if len(lengths) != 1:
+        raise UsageError(f"{where} holds vectors of different lengths: {sorted(lengths.to_pylist())[:5]}")
+    width = lengths[0].as_py()
+    if width == 0:
+        raise UsageError(f"{where} holds empty vectors")
+    try:
+        flat = found.flatten().cast(pa.float32(), safe=False).to_numpy(zero_copy_only=False)
+    except pa.ArrowException:
+        raise UsageError(f"{where} does not hold numbers") from None
+    matrix = flat.reshape(-1, width)
+    bad = ~np.isfinite(matrix).all(axis=1)
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise UsageError(f"{where} holds a value that is not finite, in the vector of item {ids[row]!r}")
+    empty = ~matrix.any(axis=1)
+    if empty.any():
+        row = int(np.flatnonzero(empty)[0])
+        raise UsageError(f"{where} holds only zeros in the vector of item {ids[row]!r}: it has no direction")
+    return pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), width)

@@ -1,0 +1,90 @@
+"""A folder of pictures: ids are paths relative to the root, labels come from a table or from the folders' names.
+
+The table (`labels`; by default metadata or labels, .csv or .parquet, in the folder) names each picture by its path in
+the column `image` (by default file_name, file or path). Without a table the columns are `folder` (the picture's own
+folder) and `folder_1`, `folder_2`, ... from the root down. A row whose picture is not there stays, by its labels;
+a picture without a row is skipped and counted. The pictures' terms are those of their source.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.config_datasets import Dataset
+from jobs.datasets import pictures, table_files
+from jobs.datasets.columns import strings
+from jobs.datasets.source import Skip, Source
+from jobs.errors import UsageError
+from jobs.images import Reason
+
+LABEL_TABLES = tuple(f"{name}{suffix}" for name in ("metadata", "labels") for suffix in table_files.SUFFIXES)
+NAMING_COLUMNS = ("file_name", "file", "path")
+ID = "item_id"
+
+
+def read(block: Dataset, folder: Path) -> Source:
+    """The pictures of an `images` data set.
+
+    Raises:  UsageError for a folder that is not there or has no pictures, or labels that cannot be read.
+    """
+    root = pictures.folder_of(block, folder)
+    found = list(pictures.pictures_below(root))
+    skipped = [entry for entry in found if isinstance(entry, Skip)]
+    paths = [entry for entry in found if isinstance(entry, str)]
+    if not paths:
+        raise UsageError(f"dataset {block.name}: {root} holds no pictures ({', '.join(pictures.SUFFIXES)})")
+    labels = _label_table(block, root)
+    if labels is None:
+        table, content = _by_folders(paths), ""
+    else:
+        table, unlabelled = _by_table(block, labels, paths)
+        skipped += unlabelled
+        content = table_files.fingerprint([labels])
+    return Source(
+        table=table,
+        fingerprint=pictures.fingerprint(block, root, table[ID].to_pylist(), labels=content),
+        id=ID,
+        image=ID,
+        root=str(root),
+        skipped=tuple(skipped),
+    )
+
+
+def _label_table(block: Dataset, root: Path) -> Path | None:
+    if block.labels is not None:
+        named = root / block.labels
+        if not named.is_file():
+            raise UsageError(f"dataset {block.name}: labels names {named}, which does not exist")
+        return named
+    return next((root / name for name in LABEL_TABLES if (root / name).is_file()), None)
+
+
+def _by_table(block: Dataset, labels: Path, paths: list[str]) -> tuple[pa.Table, list[Skip]]:
+    """The labels' rows, by their pictures' paths, and the pictures without one."""
+    texts = [block.image] if block.image else list(NAMING_COLUMNS)
+    table = table_files.read(block, [labels], texts)
+    name = block.image or next((one for one in NAMING_COLUMNS if one in table.column_names), None)
+    if name is None:
+        raise UsageError(
+            f"dataset {block.name}: {labels} has none of the columns {', '.join(NAMING_COLUMNS)}: "
+            f"say with `image` which one names the pictures; it has {', '.join(table.column_names)}"
+        )
+    named = strings(block, table, name, "image")
+    labelled = set(named.to_pylist())
+    # A label table may have a column of this name that means something else.
+    table = table.drop_columns([ID]) if ID in table.column_names else table
+    skipped = [Skip(item_id=path, reason=Reason.NO_LABEL) for path in paths if path not in labelled]
+    return table.append_column(ID, pc.replace_substring_regex(named, r"^\./", "")), skipped
+
+
+def _by_folders(paths: list[str]) -> pa.Table:
+    parents = [PurePosixPath(path).parent.parts for path in paths]
+    depth = max(map(len, parents))
+    columns = {"folder": [parts[-1] if parts else None for parts in parents]}
+    for level in range(depth):
+        columns[f"folder_{level + 1}"] = [parts[level] if level < len(parts) else None for parts in parents]
+    strings_of = {name: pa.array(values, pa.string()) for name, values in columns.items()}
+    return pa.table({ID: pa.array(paths, pa.string()), **strings_of})

@@ -1,0 +1,96 @@
+"""Pictures below a data set's root: which there are, and what tells that one has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from jobs.config_datasets import Dataset
+from jobs.datasets.source import Skip
+from jobs.errors import UsageError
+from jobs.images import Reason
+from jobs.images.archive import climbs
+from jobs.images.reading import split_locator
+
+# File names that a folder's pictures have; other files are not looked at.
+SUFFIXES = (
+    *(".jpg", ".jpeg", ".jfif", ".png", ".webp", ".gif", ".bmp"),
+    *(".tif", ".tiff", ".ppm", ".pgm", ".avif", ".jp2", ".mpo"),
+)
+
+
+def folder_of(block: Dataset, folder: Path, path: str | None = None) -> Path:
+    """A data set's folder, by default its `path`, as an absolute path.
+
+    Raises:  UsageError when it is not there or no folder.
+    """
+    found = folder / (block.path if path is None else path)
+    try:
+        if found.is_dir():
+            return found.resolve()
+        problem = "is not a folder" if found.exists() else "does not exist"
+    except (OSError, ValueError) as error:
+        problem = getattr(error, "strerror", None) or str(error)
+    raise UsageError(f"dataset {block.name}: {str(found)[:200]} {problem}")
+
+
+def pictures_below(root: Path) -> Iterator[str | Skip]:
+    """Paths of pictures relative to the root, with "/" between, sorted; or what is wrong with one.
+
+    Hidden files and folders are passed over; links to folders are not entered.
+    """
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        below = Path(folder).relative_to(root)
+        for name in folders:
+            if (Path(folder) / name).is_symlink():
+                yield Skip(item_id=_shown(below / name), reason=Reason.OUTSIDE, detail="a link to a folder")
+        for name in sorted(names):
+            if name.startswith(".") or not name.lower().endswith(SUFFIXES):
+                continue
+            path = (below / name).as_posix()
+            fault = _fault(path)
+            yield path if fault is None else Skip(item_id=_shown(below / name), reason=Reason.BAD_NAME, detail=fault)
+
+
+def _fault(path: str) -> str | None:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return "the name is not UTF-8"
+    return "the name reads as a member of an archive" if split_locator(path)[1] is not None else None
+
+
+def _shown(path: Path) -> str:
+    return path.as_posix().encode("utf-8", "backslashreplace").decode()
+
+
+def fingerprint(block: Dataset, root: str | Path, locators: Iterable[str | None], labels: str = "") -> str:
+    """SHA-256 of the pictures that locators name, as far as `image_fingerprint` asks, and of the labels' own."""
+    digest = hashlib.sha256(labels.encode())
+    previous = ""
+    for locator in locators:
+        digest.update(f"{locator}\0".encode())
+        path = split_locator(locator)[0] if locator else ""
+        # Neighbouring members lie in one archive, which is looked at once.
+        if path and path != previous and block.image_fingerprint != "names":
+            digest.update(_state(os.path.join(root, path), path, block.image_fingerprint == "content"))
+        previous = path
+    return digest.hexdigest()
+
+
+def _state(full: str, relative: str, has_content: bool) -> bytes:
+    """Size and time of change of a file, or the hash of what it holds; b"-" where it cannot be read."""
+    if climbs(relative):
+        return b"-"
+    try:
+        found = os.stat(full)
+        if has_content and stat.S_ISREG(found.st_mode):
+            with open(full, "rb") as file:
+                return hashlib.file_digest(file, "sha256").digest()
+        return f"{found.st_size} {found.st_mtime_ns}".encode()
+    except (OSError, ValueError):
+        return b"-"

@@ -1,0 +1,41 @@
+"""What a loader hands over: one row an item, before the settings' labels are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from jobs.images import Reason
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Skip:
+    """An item that a loader had to leave out. `item_id` is its name as far as it has one."""
+
+    item_id: str
+    reason: Reason
+    detail: str = ""
+
+    def to_row(self) -> dict[str, str]:
+        """The columns of a `skipped` table."""
+        return {"item_id": self.item_id, "reason": self.reason.value, "detail": self.detail}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """Rows of a data set. id, image and relevance name columns of the table.
+
+    root is the folder that the image column's paths start from. orders holds values of columns in reading order,
+    for those that have one. fingerprint is a SHA-256 of all that was read.
+    """
+
+    table: pa.Table
+    fingerprint: str
+    id: str
+    image: str | None = None
+    root: str | None = None
+    relevance: str | None = None
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    skipped: tuple[Skip, ...] = ()

@@ -1,0 +1,14 @@
+"""Pictures from files that may lie: read within the data set's root, decode to upright RGB, or say why not.
+
+data = read_image(root, "faces/1.jpg", limits)      # or "shard-000.tar::000017.jpg"
+picture = decode(data, limits)
+"""
+
+from __future__ import annotations
+
+from jobs.images.decode import decode
+from jobs.images.errors import ImageError, Reason
+from jobs.images.limits import ImageLimits
+from jobs.images.reading import read_image
+
+__all__ = ["ImageError", "ImageLimits", "Reason", "decode", "read_image"]

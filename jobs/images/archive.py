@@ -1,0 +1,101 @@
+"""Members of a tar archive, by name, without unpacking it."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+from jobs.images.errors import ImageError, Reason
+
+# Archives whose lists of members a process remembers: neighbouring items lie in the same one.
+REMEMBERED_ARCHIVES = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Member:
+    """Where a member's bytes lie; `fault` says why it must not be read."""
+
+    start: int
+    size_bytes: int
+    fault: Reason | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Members:
+    """Members in the archive's order; `damage` says where reading the list had to stop."""
+
+    by_name: Mapping[str, Member]
+    repeated: tuple[str, ...]
+    damage: str
+
+
+def members_of(path: str) -> Members:
+    """The members of an uncompressed tar archive, up to the first damage.
+
+    A member that is a link, climbs out of the archive, or is no plain file has a fault instead of bytes.
+    Raises:  OSError when the archive cannot be opened.
+    """
+    found = os.stat(path)
+    return _list(path, found.st_size, found.st_mtime_ns)
+
+
+@lru_cache(maxsize=REMEMBERED_ARCHIVES)
+def _list(path: str, size_bytes: int, modified_ns: int) -> Members:
+    members: dict[str, Member] = {}
+    repeated: list[str] = []
+    damage = ""
+    try:
+        with tarfile.open(path, "r:") as archive:
+            for info in archive:
+                if info.isdir():
+                    continue
+                name = info.name.removeprefix("./")
+                if name in members:
+                    repeated.append(name)
+                    continue
+                members[name] = Member(start=info.offset_data, size_bytes=info.size, fault=_fault(info))
+    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+        damage = str(error) or type(error).__name__
+    if not damage and members and size_bytes < max(one.start + one.size_bytes for one in members.values()):
+        damage = "the archive ends within a member"
+    return Members(by_name=MappingProxyType(members), repeated=tuple(repeated), damage=damage)
+
+
+def _fault(info: tarfile.TarInfo) -> Reason | None:
+    if climbs(info.name) or ((info.issym() or info.islnk()) and climbs(info.linkname)):
+        return Reason.OUTSIDE
+    # Links are never followed; a sparse member's bytes do not lie in one piece.
+    if not info.isreg() or info.sparse is not None:
+        return Reason.NOT_REGULAR
+    return None
+
+
+def climbs(name: str) -> bool:
+    """Whether a path is absolute or leaves its folder."""
+    return name.startswith(("/", "\\")) or ".." in PurePosixPath(name.replace("\\", "/")).parts
+
+
+def read_member(path: str, name: str, most_bytes: float) -> bytes:
+    """The bytes of one member.
+
+    Raises:  ImageError with the reason.
+    """
+    members = members_of(path)
+    member = members.by_name.get(name)
+    if member is None:
+        raise ImageError(Reason.BAD_ARCHIVE if members.damage else Reason.MISSING, members.damage or "no such member")
+    if member.fault is not None:
+        raise ImageError(member.fault, "a link or special member of an archive, or one that climbs out of it")
+    if member.size_bytes > most_bytes:
+        raise ImageError(Reason.TOO_LARGE, f"{member.size_bytes:,} bytes")
+    with open(path, "rb") as archive:
+        archive.seek(member.start)
+        data = archive.read(member.size_bytes)
+    if len(data) < member.size_bytes:
+        raise ImageError(Reason.TRUNCATED, f"the archive ends {member.size_bytes - len(data):,} bytes early")
+    return data

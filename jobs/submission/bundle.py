@@ -1,0 +1,109 @@
+"""The files that travel with a job: the configuration and what it names by relative paths, nothing else.
+
+Absolute paths and URLs stay as they are: they are the cluster's storage.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from jobs.config_file import ConfigFile
+from jobs.entries import MethodEntry
+from jobs.errors import UsageError
+
+# Settings that are paths relative to the configuration file, by their block.
+PATH_SETTINGS = {"Dataset": ("path",), "Queries": ("file", "vectors")}
+# The same among a method's own settings.
+METHOD_PATHS = ("phrases",)
+# Ray takes no larger working directory.
+LARGEST_BYTES = 100 * 1024 * 1024
+# Ray puts the working directory on Python's path: below this name no folder can be mistaken for a package.
+FOLDER = "audit-files"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bundle:
+    """root: the folder that all files lie below; config: the configuration, one of the files."""
+
+    root: Path
+    config: Path
+    files: tuple[Path, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that travel."""
+        return sum(file.stat().st_size for file in self.files)
+
+    @property
+    def config_name(self) -> str:
+        """Where the job finds the configuration, from its working directory."""
+        return f"{FOLDER}/{self.config.relative_to(self.root).as_posix()}"
+
+    def copy_to(self, folder: Path) -> None:
+        """Put the files into a working directory."""
+        for file in self.files:
+            target = folder / FOLDER / file.relative_to(self.root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+
+
+def bundle_of(config: ConfigFile) -> Bundle:
+    """What must travel.
+
+    Raises:  UsageError for a file that is not here, and for more than Ray takes.
+    """
+    # Paths are joined, not resolved: a link's target would change the layout that the configuration names.
+    named = {Path(os.path.normpath(config.folder / path)): setting for setting, path in _paths(config.settings)}
+    files = {config.path}
+    for path, setting in named.items():
+        if not path.exists():
+            raise UsageError(
+                f"{setting} {path} is not on this machine, and a relative path travels with the job: "
+                "name what lies on the cluster's storage by an absolute path"
+            )
+        files |= {path} if path.is_file() else set(_visible_files(path))
+    bundle = Bundle(
+        root=Path(os.path.commonpath([file.parent for file in files])), config=config.path, files=tuple(sorted(files))
+    )
+    if bundle.size_bytes > LARGEST_BYTES:
+        largest = max(bundle.files, key=lambda file: file.stat().st_size)
+        raise UsageError(
+            f"{bundle.size_bytes / 1e6:,.0f} MB would travel with the job and Ray takes {LARGEST_BYTES / 1e6:,.0f}: "
+            f"put {largest} on storage that the cluster reaches and name it by an absolute path"
+        )
+    return bundle
+
+
+def _paths(value: Any, setting: str = "") -> Iterator[tuple[str, str]]:
+    """Every setting that is a relative path, and the path."""
+    if isinstance(value, MethodEntry):
+        for name in METHOD_PATHS:
+            yield from _if_relative(f"methods: {value.name}.{name}", value.extras.get(name))
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            inner = f"{setting}.{name}" if setting else name
+            if name in PATH_SETTINGS.get(type(value).__name__, ()):
+                yield from _if_relative(inner, getattr(value, name))
+            else:
+                yield from _paths(getattr(value, name), inner)
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _paths(one, setting)
+
+
+def _if_relative(setting: str, path: str | None) -> Iterator[tuple[str, str]]:
+    if path is not None and "://" not in path and not Path(path).is_absolute():
+        yield setting, path
+
+
+def _visible_files(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
+            yield path

@@ -1,0 +1,121 @@
+"""What is sent, and under which id; nothing here needs a cluster."""
+
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from jobs import config
+from jobs.cli import main
+from jobs.config_file import read_config
+from jobs.errors import UsageError
+from jobs.submission import bundle
+from jobs.submission.identity import period_of
+from jobs.submission.job import _exit_code, prepare
+from tests.jobs.conftest import write_audit
+
+
+def prepared(path, overrides=(), **changes):
+    asked = {"output": "/shared/out", "overrides": overrides, "limit": None, "period": None, "address": None}
+    asked |= {"is_on_cluster": False, "environment": ()} | changes
+    return prepare(read_config(path, tuple(overrides)), **asked)
+
+
+def test_the_id_is_of_the_content(tmp_path):
+    path = write_audit(tmp_path)
+    name = prepared(path).submission_id
+    assert name.startswith("small-")
+    path.write_text("# a remark\n" + path.read_text())
+    assert prepared(path).submission_id == name
+    assert prepared(path, ("runtime.workers=2",)).submission_id == name
+    assert prepared(path, ("seed=1",)).submission_id != name
+    assert prepared(path, output="/shared/other").submission_id != name
+    assert prepared(path, limit=1).submission_id != name
+    write_audit(tmp_path, queries=["nurse"])
+    assert prepared(path).submission_id != name
+
+
+def test_a_period_is_part_of_the_id_and_may_name_the_output(tmp_path):
+    weekly = prepared(write_audit(tmp_path), period="weekly", output="s3://bucket/{period}")
+    assert weekly.submission_id.endswith(f"-{period_of('weekly')}")
+    assert weekly.output == f"s3://bucket/{period_of('weekly')}"
+
+
+# The last days of 2024 belong to the first week of 2025.
+@pytest.mark.parametrize(
+    ("period", "expected"),
+    [("weekly", "2025-W01"), ("daily", "2024-12-31"), ("monthly", "2024-12"), ("hourly", "2024-12-31T23")],
+)
+def test_periods(period, expected):
+    assert period_of(period, datetime(2024, 12, 31, 23, 30, tzinfo=UTC)) == expected
+
+
+def test_only_what_the_configuration_names_travels(tmp_path):
+    (tmp_path / "configs").mkdir()
+    path = write_audit(tmp_path / "configs")
+    data = tmp_path / "data"
+    data.mkdir()
+    (path.parent / "people.parquet").rename(data / "people.parquet")
+    (data / ".hidden.parquet").write_bytes(b"")
+    (path.parent / "secret").write_text("stays")
+    submission = prepared(path, ("dataset.path=../data",), period="daily")
+    submission.bundle.copy_to(tmp_path / "sent")
+    sent = sorted(file.relative_to(tmp_path / "sent") for file in (tmp_path / "sent").rglob("*") if file.is_file())
+    names = ["configs/audit.yaml", "configs/queries.parquet", "data/people.parquet"]
+    assert sent == [Path("audit-files", name) for name in names]
+    assert "mpr-audit run audit-files/configs/audit.yaml --output /shared/out" in submission.entrypoint
+
+
+def test_every_relative_path_of_the_configuration_is_known():
+    """A new setting that is a path must travel too; its description says `relative`."""
+    for block in vars(config).values():
+        if isinstance(block, type) and issubclass(block, BaseModel):
+            for name, field in block.model_fields.items():
+                if "relative" in (field.description or ""):
+                    assert name in bundle.PATH_SETTINGS.get(block.__name__, ()), f"{block.__name__}.{name}"
+
+
+def test_values_never_reach_a_shell(tmp_path):
+    evil = "$(touch marker); `touch marker` 'quoted' && touch marker"
+    submission = prepared(write_audit(tmp_path), (f"name={evil!r}",), output=f"/shared/{evil}")
+    assert submission.submission_id.replace("-", "").isalnum()
+    assert shlex.split(submission.entrypoint)[4] == f"/shared/{evil}"
+    assert len(shlex.split(submission.entrypoint)) == 7
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"output": "runs/here"}, "is relative"),
+        ({"output": "/shared/{period}"}, "--period"),
+        ({"address": "10.0.0.1:6379"}, "http"),
+        ({"environment": ("A B=c",)}, "NAME=VALUE"),
+        ({"overrides": ("dataset.path=absent.parquet",)}, "dataset.path"),
+    ],
+)
+def test_bad_usage(tmp_path, changes, words):
+    with pytest.raises(UsageError, match=words):
+        prepared(write_audit(tmp_path), **changes)
+
+
+def test_too_much_to_travel(tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle, "LARGEST_BYTES", 1000)
+    with pytest.raises(UsageError, match="put .*people.parquet on storage that the cluster reaches"):
+        prepared(write_audit(tmp_path))
+
+
+def test_no_dashboard_there(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    path = write_audit(tmp_path)
+    assert main(["submit", str(path), "--output", "/shared/out", "--address", "http://127.0.0.1:9"]) == 2
+    assert "address http://127.0.0.1:9: no Ray dashboard answers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "expected"),
+    [("SUCCEEDED", 0, 0), ("FAILED", 3, 3), ("FAILED", None, 1), ("FAILED", -9, 137), ("STOPPED", -15, 130)],
+)
+def test_exit_codes(status, code, expected):
+    assert _exit_code(status, code) == expected

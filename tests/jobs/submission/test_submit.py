@@ -1,0 +1,61 @@
+"""The demo as a job of a cluster that `ray start` started, sent from a clean shell."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from tests.jobs.ray_nodes import ROOT, RayNodes
+
+DEMO = ROOT / "jobs" / "configs" / "demo.yaml"
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    with RayNodes() as nodes:
+        nodes.start_head()
+        census = pd.read_parquet(ROOT / "jobs" / "data" / "census.parquet").head(120)
+        census.to_parquet(nodes.folder / "census.parquet")
+        yield nodes
+
+
+def submit(nodes, *extra, **environment):
+    small = ["--set", "dataset.path={}/census.parquet", "--set", "k=10", "--set", "methods=[top_k]", "--limit", "1"]
+    arguments = [part.replace("{}", str(nodes.folder)) for part in small]
+    where = ["--address", nodes.address, "--output", str(nodes.folder / "run")]
+    return nodes.run("mpr-audit", "submit", str(DEMO), *arguments, *where, *extra, **environment)
+
+
+def test_the_same_audit_is_not_started_twice(nodes):
+    first = submit(nodes, "--json", "--period", "weekly")
+    assert first.returncode == 0, first.stderr
+    printed = json.loads(first.stdout)
+    assert printed["exit_code"] == 0
+    assert set(pd.read_parquet(nodes.folder / "run" / "results")["query"]) == {"accountant"}
+    # What ended well is not tried again.
+    again = submit(nodes, "--period", "weekly", "--retry")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert again.stderr.count("\n") == 1
+    assert f"{printed['submission_id']} was submitted" in again.stderr
+    # Ray itself decides, whoever asks.
+    name = printed["submission_id"]
+    where = ["--address", nodes.address, "--submission-id", name]
+    plain = nodes.run("ray", "job", "submit", *where, "--", "mpr-audit", "run", str(DEMO))
+    assert plain.returncode != 0
+    assert "already exists" in plain.stdout + plain.stderr
+
+
+def test_a_failing_jobs_exit_code_reaches_the_shell(nodes):
+    failing = submit(nodes, "--set", "k=500")
+    assert failing.returncode == 2, failing.stderr
+    assert "k is 500, but dataset census has 120 items" in failing.stdout
+    retried = submit(nodes, "--set", "k=500", "--retry", "--no-wait", "--json")
+    assert retried.returncode == 0
+    assert json.loads(retried.stdout)["submission_id"].endswith("-2")
+
+
+def test_the_token_is_asked_for(nodes):
+    refused = submit(nodes, RAY_AUTH_TOKEN_PATH=None, RAY_AUTH_TOKEN="0" * 48)
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+    assert "RAY_AUTH_TOKEN_PATH" in refused.stderr
