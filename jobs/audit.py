@@ -110,7 +110,7 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
     store.delete(SUCCESS)
     store.write_json(PLAN, [{"stage": unit.stage, "unit": unit.key, "title": unit.title} for unit in plan.units])
-    _say_damaged(store, plan, progress, reporter)
+    _discard_damaged(store, plan, progress, reporter)
     _compute(settings, inputs, plan, store, progress, reporter)
     summary = _summary(store, plan, progress, run_id, started)
     solved = [unit for unit in plan.stages["solve"] if unit.key in progress.done]
@@ -143,11 +143,12 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
     )
 
 
-def _say_damaged(store: Store, plan: Plan, progress: Progress, reporter: Reporter) -> None:
-    """Name the units that were done once and whose files no longer hold what was written."""
+def _discard_damaged(store: Store, plan: Plan, progress: Progress, reporter: Reporter) -> None:
+    """Name the units whose files no longer hold what was written, and take back their receipts."""
     for unit in plan.units:
         if unit.key not in progress.done and store.exists(receipt_file(unit.stage, unit.key)):
             reporter.say(f"damaged, computed again: {unit.stage} {unit.title}")
+            store.delete(receipt_file(unit.stage, unit.key))
 
 
 def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress: Progress, reporter: Reporter) -> None:
@@ -173,7 +174,7 @@ def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress
                 waiting += missing
             # Units of a merge need others of their own stage: a tree is worked off level by level.
             while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
-                for unit, outcome in _outcomes(cluster, settings, able, store.root):
+                for unit, outcome in _outcomes(cluster, settings, able, store):
                     _note(progress, unit, outcome, reporter)
                     reporter.advance(unit.stage)
                 tried = {unit.key for unit in able}
@@ -204,19 +205,19 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     return None
 
 
-def _outcomes(cluster: Any, settings: Audit, units: Sequence[Unit], root: str) -> Iterator[tuple[Unit, Outcome]]:
+def _outcomes(cluster: Any, settings: Audit, units: Sequence[Unit], store: Store) -> Iterator[tuple[Unit, Outcome]]:
     """Outcomes of units that need nothing of each other."""
-    yield from cluster.run_tasks([unit for unit in units if unit.stage not in ENCODING], root)
+    yield from cluster.run_tasks([unit for unit in units if unit.stage not in ENCODING], store)
     encoder = settings.encoder
     if not isinstance(encoder, PrecomputedEncoder):
         encoding = [unit for unit in units if unit.stage in ENCODING]
-        yield from cluster.run_on_encoders(encoding, root, encoder.model_dump(mode="json"))
+        yield from cluster.run_on_encoders(encoding, store, encoder.model_dump(mode="json"))
         return
     # Items have their vectors; only texts (queries, phrases) go through a model.
-    yield from cluster.run_on_encoders([unit for unit in units if unit.stage == "embed"], root, None)
+    yield from cluster.run_on_encoders([unit for unit in units if unit.stage == "embed"], store, None)
     if encoder.text is not None:
         texts = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
-        yield from cluster.run_on_encoders(texts, root, encoder.text.model_dump(mode="json"))
+        yield from cluster.run_on_encoders(texts, store, encoder.text.model_dump(mode="json"))
 
 
 def _note(progress: Progress, unit: Unit, outcome: Outcome, reporter: Reporter) -> None:

@@ -1,7 +1,8 @@
 """The stages as Ray tasks and actors. The only module that imports ray.
 
-Paths to shared storage travel, not data: a task gets a unit and the root of the store, writes its
-own files and returns a receipt. Exceptions of a unit are outcomes; Ray retries lost workers only.
+Paths to shared storage travel, not data: a task gets a few units and the store, writes its own
+files and returns receipts. Exceptions of a unit are outcomes; Ray retries lost workers only, and a
+retried task does not compute again what it has committed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -19,6 +21,7 @@ os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 import ray  # noqa: E402 - its settings are read at import
 
 from jobs import encoders  # noqa: E402
+from jobs.batches import Batches  # noqa: E402
 from jobs.config import Runtime  # noqa: E402
 from jobs.errors import UsageError  # noqa: E402
 from jobs.stages import Outcome, execute  # noqa: E402
@@ -34,8 +37,10 @@ OBJECT_STORE_BYTES = 200 * 1024 * 1024
 
 
 @ray.remote(num_cpus=1, max_retries=4)
-def _execute(root: str, unit: Unit) -> Outcome:
-    return execute(unit, Store(root))
+def _execute(store: Store, units: Sequence[Unit]) -> tuple[list[Outcome], float]:
+    """Outcomes of the units, and seconds that all took."""
+    started = time.perf_counter()
+    return [execute(unit, store) for unit in units], time.perf_counter() - started
 
 
 @ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)
@@ -46,8 +51,9 @@ class _EncoderActor:
         self._settings = settings
         self._encoder: encoders.Encoder | None = None
 
-    def execute(self, root: str, unit: Unit) -> Outcome:
-        return execute(unit, Store(root), self._loaded)
+    def execute(self, store: Store, units: Sequence[Unit]) -> tuple[list[Outcome], float]:
+        started = time.perf_counter()
+        return [execute(unit, store, self._loaded) for unit in units], time.perf_counter() - started
 
     def _loaded(self) -> encoders.Encoder | None:
         if self._encoder is None and self._settings is not None:
@@ -99,46 +105,55 @@ class Cluster:
         """CPUs that Ray may use."""
         return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
-    def run_tasks(self, units: Sequence[Unit], root: str) -> Iterator[tuple[Unit, Outcome]]:
-        """Outcomes of units as they end, a bounded number in flight."""
-        yield from self._windowed(units, lambda unit, _: _execute.remote(root, unit), TASKS_PER_CPU * self.cpus)
+    def run_tasks(self, units: Sequence[Unit], store: Store) -> Iterator[tuple[Unit, Outcome]]:
+        """Outcomes of units as they end, a bounded number of tasks in flight."""
+        yield from self._windowed(units, lambda batch, _: _execute.remote(store, batch), TASKS_PER_CPU * self.cpus)
 
     def run_on_encoders(
-        self, units: Sequence[Unit], root: str, settings: dict[str, Any] | None
+        self, units: Sequence[Unit], store: Store, settings: dict[str, Any] | None
     ) -> Iterator[tuple[Unit, Outcome]]:
         """Outcomes of units that need an encoder, one actor a CPU, weights loaded once in each."""
         if not units:
             return
         actors = [_EncoderActor.remote(settings) for _ in range(min(self.cpus, len(units)))]
         try:
-            yield from self._windowed(units, lambda unit, slot: actors[slot].execute.remote(root, unit), len(actors))
+            yield from self._windowed(units, lambda batch, slot: actors[slot].execute.remote(store, batch), len(actors))
         finally:
             for actor in actors:
                 ray.kill(actor)
 
     @staticmethod
-    def _windowed(units: Sequence[Unit], submit: Any, window: int) -> Iterator[tuple[Unit, Outcome]]:
-        waiting = list(reversed(units))
-        running: dict[ray.ObjectRef, tuple[Unit, int]] = {}
+    def _windowed(
+        units: Sequence[Unit], submit: Callable[[list[Unit], int], ray.ObjectRef], window: int
+    ) -> Iterator[tuple[Unit, Outcome]]:
+        batches = Batches(units, window)
+        running: dict[ray.ObjectRef, tuple[list[Unit], int]] = {}
         free = list(range(window))
-        while waiting or running:
-            while waiting and free:
-                unit, slot = waiting.pop(), free.pop()
-                running[submit(unit, slot)] = (unit, slot)
+        while batches or running:
+            while batches and free:
+                batch, slot = batches.take(), free.pop()
+                running[submit(batch, slot)] = (batch, slot)
             done, _ = ray.wait(list(running), num_returns=1)
             for reference in done:
-                unit, slot = running.pop(reference)
+                batch, slot = running.pop(reference)
                 free.append(slot)
-                yield unit, _outcome(unit, reference)
+                yield from zip(batch, _outcomes(batches, batch, reference))
 
 
-def _outcome(unit: Unit, reference: ray.ObjectRef) -> Outcome:
+def _outcomes(batches: Batches, batch: list[Unit], reference: ray.ObjectRef) -> list[Outcome]:
+    """One outcome a unit; none yet for units that go back because one of them took all down."""
     try:
-        return ray.get(reference)
+        outcomes, seconds = ray.get(reference)
+        batches.learn(batch[0].stage, len(batch), seconds)
+        return outcomes
     except ray.exceptions.RayError as error:
+        if len(batch) > 1:
+            batches.split(batch)
+            return []
         # Retries are spent: the worker died every time, by memory or by a crash in native code.
         first_line = str(error).strip().splitlines()[0]
-        return Outcome(key=unit.key, message=f"{type(error).__name__}: {first_line}", traceback=str(error))
+        message = f"{type(error).__name__}: {first_line}"
+        return [Outcome(key=batch[0].key, message=message, traceback=str(error))]
 
 
 def job_client(address: str) -> Any:

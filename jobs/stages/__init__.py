@@ -17,7 +17,7 @@ from jobs.stages.pool import pool
 from jobs.stages.prefilter import merge, prefilter
 from jobs.stages.rescore import rescore
 from jobs.stages.solve import solve
-from jobs.store import Receipt, Store, failure_file, receipt_file, unit_file
+from jobs.store import Receipt, Store, committed_receipt, failure_file, receipt_file, unit_file
 from jobs.units import Unit
 
 # Stages that need an encoder get it third; `catalogue` is what the driver has read itself.
@@ -47,10 +47,14 @@ class Outcome:
 def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = lambda: None) -> Outcome:
     """Run a unit and commit its tables; an exception is an outcome, not the end of the run.
 
-    encoder gives the loaded encoder to the stages that need one.
+    A unit with a receipt is done: a task that Ray repeats after losing a worker computes only what is
+    missing. encoder gives the loaded encoder to the stages that need one.
     """
     started = time.perf_counter()
     try:
+        receipt = committed_receipt(store, unit.stage, unit.key)
+        if receipt is not None:
+            return Outcome(key=unit.key, receipt=receipt)
         if unit.stage in ENCODING:
             tables = ENCODING[unit.stage](unit.spec, store, encoder())
         else:
@@ -64,7 +68,10 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
 
 
 def commit(unit: Unit, store: Store, tables: Mapping[str, pa.Table], seconds: float) -> Receipt:
-    """Put a unit's tables in place, then its receipt, which makes it done."""
+    """Put a unit's tables in place, then its receipt; the second writer of a unit writes nothing."""
+    done = committed_receipt(store, unit.stage, unit.key)
+    if done is not None:
+        return done
     files = {
         name: store.write_table(unit_file(unit.stage, unit.key, name), table, ROWS_PER_GROUP.get(unit.stage))
         for name, table in tables.items()

@@ -110,7 +110,7 @@ def test_two_workers_make_the_pools_of_one(tmp_path, cluster):
         for unit in plan.stages[stage]:
             for name in store.list(f"units/{stage}/{unit.key}"):
                 store.delete(name)
-        outcomes = list(cluster.run_tasks(plan.stages[stage], store.root))
+        outcomes = list(cluster.run_tasks(plan.stages[stage], store))
         assert [outcome.message for _, outcome in outcomes] == [""] * len(plan.stages[stage])
     assert pools(plan, store) == expected
 

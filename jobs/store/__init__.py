@@ -1,0 +1,27 @@
+"""The run's folder: files appear whole or not at all, and a receipt says which unit wrote them.
+
+Commit protocol: each file is written under a temporary name, flushed to disk and renamed (on an
+object store: one PUT); the unit's receipt, with rows, bytes and SHA-256 of its files, comes last.
+A unit without a receipt was never done. Paths are relative to the root, with "/" between.
+"""
+
+from jobs.store.disk import TEMPORARY, Entry
+from jobs.store.files import Store
+from jobs.store.places import MAPPED_STAGES, MAPPED_SUFFIX, failure_file, receipt_file, unit_file
+from jobs.store.receipts import FileReceipt, Receipt, committed_receipt, read_receipt, valid_receipt
+
+__all__ = [
+    "MAPPED_STAGES",
+    "MAPPED_SUFFIX",
+    "TEMPORARY",
+    "Entry",
+    "FileReceipt",
+    "Receipt",
+    "Store",
+    "committed_receipt",
+    "failure_file",
+    "read_receipt",
+    "receipt_file",
+    "unit_file",
+    "valid_receipt",
+]

@@ -1,0 +1,83 @@
+"""Files of a local or shared folder: in place whole or not at all, and on disk before anything speaks of them."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# Marks files that were being written when their process died.
+TEMPORARY = ".tmp-"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file as a listing shows it. stamp changes when the file does; None where a store has none."""
+
+    bytes: int
+    stamp: str | None
+
+
+def put(target: Path, data: bytes | memoryview, is_durable: bool) -> str:
+    """Write under a temporary name, flush, rename, flush the folder. Returns the file's stamp."""
+    _make_folder(target.parent, is_durable)
+    temporary = target.with_name(f"{target.name}{TEMPORARY}{uuid.uuid4().hex}")
+    try:
+        with temporary.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            if is_durable:
+                os.fsync(stream.fileno())
+            stamp = entry_of(os.fstat(stream.fileno())).stamp
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if is_durable:
+        flush_folder(target.parent)
+    return stamp
+
+
+def entry_of(status: os.stat_result) -> Entry:
+    """Size, and nanoseconds of the last change."""
+    return Entry(status.st_size, str(status.st_mtime_ns))
+
+
+def walk(folder: str, name: str) -> Iterator[tuple[str, Entry]]:
+    """All files below a folder, named from `name` on; nothing where there is no folder."""
+    try:
+        with os.scandir(folder) as found:
+            items = list(found)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for item in items:
+        below = f"{name}/{item.name}" if name else item.name
+        if item.is_dir(follow_symlinks=False):
+            yield from walk(item.path, below)
+            continue
+        try:
+            yield below, entry_of(item.stat())
+        except FileNotFoundError:  # another process has removed it since
+            continue
+
+
+def flush_folder(folder: Path) -> None:
+    """A rename is on disk only when its folder is."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _make_folder(folder: Path, is_durable: bool) -> None:
+    """A folder and those above it, each flushed into the one that holds it."""
+    if folder.is_dir():
+        return
+    if folder.parent != folder:
+        _make_folder(folder.parent, is_durable)
+    folder.mkdir(exist_ok=True)
+    if is_durable:
+        flush_folder(folder.parent)

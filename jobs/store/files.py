@@ -1,0 +1,226 @@
+"""Files under one root: a local folder (NFS too) or an object store by its fsspec URL."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+from jobs.errors import UsageError
+from jobs.store import disk
+from jobs.store.disk import TEMPORARY, Entry
+from jobs.store.places import MAPPED_SUFFIX
+from jobs.store.receipts import FileReceipt
+
+# Words in the names of options that stay on the machine that has them: workers have their own.
+SECRETS = ("key", "secret", "token", "password", "credential", "sas")
+# What a listing calls the last change of a file, by preference.
+STAMPS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
+
+
+class Store:
+    """Files under one root, a local path or an fsspec URL.
+
+    is_durable: a local file is flushed to disk, with its folder, before anything speaks of it.
+    options: of the file system, over those of fsspec's own configuration. A store travels to
+    workers with its address and options, but without keys and tokens.
+    Raises:  UsageError when the root cannot be reached.
+    """
+
+    def __init__(self, root: str, *, is_durable: bool = True, options: Mapping[str, Any] | None = None) -> None:
+        self.root = root
+        self.is_durable = is_durable
+        self.is_local = "://" not in root or root.startswith("file://")
+        self._options = dict(options) if options is not None else _configured_options(root)
+        try:
+            if self.is_local:
+                self.root = str(Path(root.removeprefix("file://")).absolute())
+                self._files, self._base = fsspec.filesystem("file"), self.root
+            else:
+                # A cached listing does not show what another process has written since.
+                self._files, self._base = fsspec.core.url_to_fs(root, use_listings_cache=False, **self._options)
+                self._base = self._base.rstrip("/")
+        except (ImportError, ValueError) as error:
+            raise UsageError(f"output {root}: {error}") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {} if self.is_local else self._options
+        return _rebuilt, (self.root, self.is_durable, options)
+
+    def prepare(self) -> None:
+        """Make sure that files can be written.
+
+        Raises:  UsageError naming the root for one that is a file, or cannot be written.
+        """
+        probe = f"probe{TEMPORARY}{uuid.uuid4().hex}"
+        try:
+            self.write(probe, b"")
+            self.delete(probe)
+        except OSError as error:
+            raise UsageError(f"output {self.root} cannot be written: {error.strerror or error}") from None
+
+    def path(self, name: str) -> str:
+        """Full path of a name below the root."""
+        return f"{self._base}/{name}"
+
+    def exists(self, name: str) -> bool:
+        """Whether the file is there."""
+        return self._files.exists(self.path(name))
+
+    def size(self, name: str) -> int:
+        """Bytes of a file."""
+        return self._files.size(self.path(name))
+
+    def entry(self, name: str) -> Entry | None:
+        """Size and stamp of a file; None where there is none."""
+        try:
+            if self.is_local:
+                return disk.entry_of(os.stat(self.path(name)))
+            return _remote_entry(self._files.info(self.path(name)))
+        except OSError:
+            return None
+
+    def entries(self, folder: str) -> dict[str, Entry]:
+        """Every file below a folder by its name below the root, temporary ones included, in one listing."""
+        if self.is_local:
+            return dict(disk.walk(self.path(folder), folder))
+        found = self._files.find(self.path(folder), detail=True)
+        # A filesystem names files with or without its protocol and leading slash; the folder stands in all.
+        base = self._base.strip("/")
+        return {
+            path[path.index(base) + len(base) + 1 :]: _remote_entry(information) for path, information in found.items()
+        }
+
+    def list(self, folder: str) -> list[str]:
+        """Names below the root of the files in a folder, sorted; none where there is no folder."""
+        return sorted(name for name in self.entries(folder) if TEMPORARY not in name)
+
+    def digest(self, name: str) -> str:
+        """SHA-256 of a file."""
+        with self._files.open(self.path(name), "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    def holds(self, name: str, size: int, sha256: str) -> bool:
+        """Whether the file has that size and content; False where it cannot be read."""
+        try:
+            return self.size(name) == size and self.digest(name) == sha256
+        except OSError:
+            return False
+
+    def read(self, name: str) -> bytes:
+        """All bytes of a file."""
+        if self.is_local:
+            with open(self.path(name), "rb") as stream:
+                return stream.read()
+        return self._files.cat_file(self.path(name))
+
+    def read_json(self, name: str) -> Any:
+        """A JSON file's content; None when there is no such file, or one that was cut."""
+        try:
+            return json.loads(self.read(name))
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return None
+
+    def write(self, name: str, data: bytes | memoryview) -> str | None:
+        """Put a whole file in place, or leave what was there. Returns its stamp."""
+        path = self.path(name)
+        if not self.is_local:
+            self._files.pipe_file(path, bytes(data))
+            entry = self.entry(name)
+            if entry is None or entry.bytes != len(data):
+                raise OSError(f"{path} does not hold the {len(data):,} bytes that were put there")
+            return entry.stamp
+        return disk.put(Path(path), data, self.is_durable)
+
+    def write_json(self, name: str, value: Any) -> None:
+        """A JSON file, sorted keys, readable."""
+        self.write(name, (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
+
+    def delete(self, name: str) -> None:
+        """Remove a file if it is there."""
+        try:
+            if self.is_local:
+                os.unlink(self.path(name))
+            elif self.exists(name):
+                self._files.rm_file(self.path(name))
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+
+    def read_table(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        """A Parquet file."""
+        return pq.read_table(io.BytesIO(self.read(name)), columns=columns, page_checksum_verification=True)
+
+    def read_rows(self, name: str, start: int, stop: int, columns: list[str] | None = None) -> pa.Table:
+        """Rows [start, stop) of a Parquet file; only the row groups that hold them are read."""
+        file = self.parquet(name)
+        sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        ends = list(accumulate(sizes))
+        groups = [group for group, end in enumerate(ends) if end > start and end - sizes[group] < stop]
+        if not groups:
+            return file.schema_arrow.empty_table().select(columns or file.schema_arrow.names)
+        first = ends[groups[0]] - sizes[groups[0]]
+        return file.read_row_groups(groups, columns=columns).slice(start - first, stop - start)
+
+    def map_table(self, name: str) -> pa.Table:
+        """A mapped stage's table: a local file costs no memory but the pages that are looked at."""
+        source = pa.memory_map(self.path(name)) if self.is_local else pa.BufferReader(self.read(name))
+        return pa.ipc.open_file(source).read_all()
+
+    def parquet(self, name: str) -> pq.ParquetFile:
+        """A Parquet file to read in parts; local files are mapped, not loaded."""
+        if self.is_local:
+            return pq.ParquetFile(self.path(name), memory_map=True, page_checksum_verification=True)
+        return pq.ParquetFile(self._files.open(self.path(name), "rb"), page_checksum_verification=True)
+
+    def write_table(self, name: str, table: pa.Table, rows_per_group: int | None = None) -> FileReceipt:
+        """A Parquet file (Arrow where its name says so), and what its receipt says."""
+        buffer = pa.BufferOutputStream()
+        if name.endswith(MAPPED_SUFFIX):
+            with pa.ipc.new_file(buffer, table.schema) as writer:
+                writer.write_table(table.combine_chunks())
+        else:
+            # A flipped bit is then an error where the page is read, not a wrong number.
+            pq.write_table(table, buffer, compression="zstd", row_group_size=rows_per_group, write_page_checksum=True)
+        data = memoryview(buffer.getvalue())
+        stamp = self.write(name, data)
+        return FileReceipt(
+            rows=table.num_rows,
+            bytes=len(data),
+            sha256=hashlib.sha256(data).hexdigest(),
+            schema_sha256=hashlib.sha256(table.schema.serialize().to_pybytes()).hexdigest(),
+            stamp=stamp,
+        )
+
+
+def _rebuilt(root: str, is_durable: bool, options: Mapping[str, Any]) -> Store:
+    return Store(root, is_durable=is_durable, options=options)
+
+
+def _configured_options(root: str) -> dict[str, Any]:
+    """The file system's options on this machine, without secrets: what a worker elsewhere cannot know."""
+    protocol = root.partition("://")[0] if "://" in root else "file"
+    options = {
+        name: value
+        for name, value in fsspec.config.conf.get(protocol, {}).items()
+        if not any(word in name.lower() for word in SECRETS)
+    }
+    address = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if protocol in ("s3", "s3a") and address:
+        options.setdefault("endpoint_url", address)
+    return options
+
+
+def _remote_entry(information: Mapping[str, Any]) -> Entry:
+    stamp = next((information[name] for name in STAMPS if information.get(name) is not None), None)
+    return Entry(information["size"] or 0, None if stamp is None else str(stamp).strip('"'))

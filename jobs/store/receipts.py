@@ -1,0 +1,78 @@
+"""Receipts: what a finished unit wrote, so that anybody can tell later whether it still stands there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from jobs.store.places import receipt_file, unit_file
+
+if TYPE_CHECKING:
+    from jobs.store.files import Store
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileReceipt:
+    """What one committed file holds.
+
+    stamp names its last change, in the store's own words: nanoseconds of modification on disks, the
+    ETag on object stores; None where a store has nothing of the kind.
+    """
+
+    rows: int
+    bytes: int
+    sha256: str
+    schema_sha256: str
+    stamp: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """A finished unit. `seconds` is its computing time."""
+
+    stage: str
+    key: str
+    title: str
+    files: Mapping[str, FileReceipt]
+    seconds: float
+
+    def to_json(self) -> str:
+        """One line of JSON."""
+        return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Receipt:
+        """The receipt of a line that `to_json` wrote."""
+        raw = json.loads(text)
+        raw["files"] = {name: FileReceipt(**file) for name, file in raw["files"].items()}
+        return cls(**raw)
+
+
+def read_receipt(store: Store, stage: str, key: str) -> Receipt | None:
+    """The unit's receipt; None where there is none, or one that cannot be read."""
+    try:
+        return Receipt.from_json(store.read(receipt_file(stage, key)))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def committed_receipt(store: Store, stage: str, key: str) -> Receipt | None:
+    """The unit's receipt if its files are there in their size: a look, nothing is read."""
+    receipt = read_receipt(store, stage, key)
+    if receipt is None:
+        return None
+    sizes = ((store.entry(unit_file(stage, key, name)), file.bytes) for name, file in receipt.files.items())
+    return receipt if all(entry is not None and entry.bytes == size for entry, size in sizes) else None
+
+
+def valid_receipt(store: Store, stage: str, key: str) -> Receipt | None:
+    """The unit's receipt if it can be read and its files hold the bytes that it states."""
+    receipt = read_receipt(store, stage, key)
+    if receipt is None:
+        return None
+    for name, file in receipt.files.items():
+        if not store.holds(unit_file(stage, key, name), file.bytes, file.sha256):
+            return None
+    return receipt
