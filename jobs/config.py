@@ -105,6 +105,21 @@ class Runtime(Block):
 
     workers: Whole | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
     address: str | None = Field(None, description="a running Ray cluster; default: RAY_ADDRESS, else a local start")
+    encoder_actors: Whole | None = Field(
+        None, ge=1, description="actors that hold the encoder, at most; default: one a CPU, or one a GPU's share"
+    )
+    gpus_per_actor: FiniteFloat | None = Field(
+        None,
+        ge=0,
+        description="GPUs of an actor with an open_clip encoder, or a part of one, such as 0.5; default: 1 where the "
+        "cluster has any, else 0. Where no node has that many, CPUs are used and the run says so",
+    )
+    decode_workers: Whole | None = Field(
+        None,
+        ge=1,
+        description="processes that decode pictures ahead of each actor; default: 1 on a CPU, else the CPUs that a "
+        "GPU's share of its node leaves, at most 16",
+    )
 
 
 class Audit(Block):

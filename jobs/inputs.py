@@ -9,7 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from jobs import datasets
-from jobs.config import Audit, PrecomputedEncoder
+from jobs.config import Audit
+from jobs.config_encoders import PrecomputedEncoder
 from jobs.datasets import Catalogue
 from jobs.datasets.catalogue import has_images
 from jobs.encoders.sources import EncoderSource, item_source, text_source

@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -23,6 +23,7 @@ import ray  # noqa: E402 - its settings are read at import
 from jobs import encoders  # noqa: E402
 from jobs.batches import Batches  # noqa: E402
 from jobs.config import Runtime  # noqa: E402
+from jobs.encoder_actors import EncoderActors, encoder_actors  # noqa: E402
 from jobs.errors import UsageError  # noqa: E402
 from jobs.stages import Outcome, execute  # noqa: E402
 from jobs.store import Store  # noqa: E402
@@ -54,6 +55,10 @@ class _EncoderActor:
     def execute(self, store: Store, units: Sequence[Unit]) -> tuple[list[Outcome], float]:
         started = time.perf_counter()
         return [execute(unit, store, self._loaded) for unit in units], time.perf_counter() - started
+
+    def load(self) -> None:
+        """Load the weights, or say what is wrong with them."""
+        self._loaded()
 
     def _loaded(self) -> encoders.Encoder | None:
         if self._encoder is None and self._settings is not None:
@@ -105,6 +110,12 @@ class Cluster:
         """CPUs that Ray may use."""
         return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
+    def encoder_actors(self, settings: Mapping[str, Any] | None) -> EncoderActors:
+        """The actors that this cluster has room for, given an encoder's settings."""
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        offers = [(node.get("CPU", 0.0), node.get("GPU", 0.0)) for node in nodes]
+        return encoder_actors(self._settings, None if settings is None else settings["kind"], offers)
+
     def run_tasks(self, units: Sequence[Unit], store: Store) -> Iterator[tuple[Unit, Outcome]]:
         """Outcomes of units as they end, a bounded number of tasks in flight."""
         yield from self._windowed(units, lambda batch, _: _execute.remote(store, batch), TASKS_PER_CPU * self.cpus)
@@ -112,11 +123,19 @@ class Cluster:
     def run_on_encoders(
         self, units: Sequence[Unit], store: Store, settings: dict[str, Any] | None
     ) -> Iterator[tuple[Unit, Outcome]]:
-        """Outcomes of units that need an encoder, one actor a CPU, weights loaded once in each."""
+        """Outcomes of units that need an encoder, weights loaded once in each actor.
+
+        Raises:  UsageError when the encoder cannot be loaded for what its settings say.
+        """
         if not units:
             return
-        actors = [_EncoderActor.remote(settings) for _ in range(min(self.cpus, len(units)))]
+        shape = self.encoder_actors(settings)
+        start = _EncoderActor.options(num_cpus=shape.cpus, num_gpus=shape.gpus)
+        loading = None if settings is None else shape.loading(settings)
+        actors = [start.remote(loading) for _ in range(min(shape.count, len(units)))]
         try:
+            # Weights that cannot be used are the configuration's fault, not that of a unit.
+            _raise_usage_error(actors[0].load.remote())
             yield from self._windowed(units, lambda batch, slot: actors[slot].execute.remote(store, batch), len(actors))
         finally:
             for actor in actors:
@@ -138,6 +157,17 @@ class Cluster:
                 batch, slot = running.pop(reference)
                 free.append(slot)
                 yield from zip(batch, _outcomes(batches, batch, reference))
+
+
+def _raise_usage_error(reference: ray.ObjectRef) -> None:
+    """What loading an encoder says of its settings; anything else is left to the units that need it."""
+    try:
+        ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, UsageError):
+            raise UsageError(str(error.cause)) from None
+    except ray.exceptions.RayError:
+        return
 
 
 def _outcomes(batches: Batches, batch: list[Unit], reference: ray.ObjectRef) -> list[Outcome]:

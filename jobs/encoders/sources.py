@@ -133,7 +133,7 @@ def _weights_in(folder: Path, setting: str) -> Path | None:
         named = [folder / f"{stem}{suffix}" for stem in WEIGHTS_STEMS if folder / f"{stem}{suffix}" in found]
         if len(found) > 1 and not named:
             raise UsageError(
-                f"{setting}.model {folder} holds {len(found)} files of weights: name one of them in {setting}.pretrained"
+                f"{setting}.model {folder} holds {len(found)} files of weights: name one in {setting}.pretrained"
             )
         if found:
             return named[0] if named else found[0]

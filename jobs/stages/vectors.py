@@ -63,7 +63,7 @@ def shard_table(
     """
     places = np.arange(len(vectors)) if places is None else places
     extent = len(vectors) if extent is None else extent
-    columns = {"item_id": ids, "place": pa.array(places, pa.int64()), "vector": to_column(vectors, storage)}
+    columns = {"item_id": ids, "vector": to_column(vectors, storage), "place": pa.array(places, pa.int64())}
     table = pa.table(columns)
     stored, largest = to_matrix(table["vector"]), 0.0
     for start in range(0, len(stored), CHECKED_ROWS):
