@@ -15,6 +15,7 @@ from jobs import inputs as audit_inputs
 from jobs import plan as audit_plan
 from jobs.config import Audit
 from jobs.config_file import ConfigFile
+from jobs.dispatch import Event, UnitEnded
 from jobs.errors import UsageError
 from jobs.inputs import Inputs
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current
@@ -177,9 +178,10 @@ def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress
                 waiting += missing
             # Units of a merge need others of their own stage: a tree is worked off level by level.
             while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
-                for unit, outcome in _outcomes(cluster, inputs, able, store):
-                    _note(progress, unit, outcome, reporter)
-                    reporter.advance(unit.stage)
+                for event in _events(cluster, inputs, able, store):
+                    if isinstance(event, UnitEnded):
+                        _note(progress, event.unit, event.outcome, reporter)
+                        reporter.advance(event.unit.stage)
                 tried = {unit.key for unit in able}
                 waiting = [unit for unit in waiting if unit.key not in tried]
             progress.skipped |= {unit.key for unit in waiting}
@@ -208,8 +210,8 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     return None
 
 
-def _outcomes(cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store) -> Iterator[tuple[Unit, Outcome]]:
-    """Outcomes of units that need nothing of each other."""
+def _events(cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store) -> Iterator[Event]:
+    """What happens to units that need nothing of each other."""
     yield from cluster.run_tasks([unit for unit in units if unit.stage not in ENCODING], store)
     items, texts = inputs.item_encoder, inputs.text_encoder
     embed = [unit for unit in units if unit.stage == "embed"]

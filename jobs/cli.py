@@ -1,7 +1,7 @@
-"""`mpr-audit`, also `python -m jobs`: plan, run, submit, status, report.
+"""`mpr-audit`, also `python -m jobs`: every command, and what its exit code says.
 
 Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
-3 finished with failed units, 130 interrupted.
+3 finished with failed units, 4 a comparison found a regression, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ import pyarrow as pa
 import typer
 from rich.console import Console
 
-from jobs import audit
+from jobs import audit, doctor
 from jobs import report as audit_report
 from jobs.config_file import read_config
 from jobs.errors import Detached, UsageError
 from jobs.estimate import estimate
 from jobs.manifest import PAGE
+from jobs.options import AsJson, Config, Folder, Limit, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
+from jobs.result_commands import compare, exhibits
 from jobs.stages.publish import publish
 from jobs.store import Store
 from jobs.submission import job as submission
@@ -43,13 +45,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-Config = Annotated[Path, typer.Argument(help="The audit's YAML file.", show_default=False)]
-Folder = Annotated[str, typer.Argument(help="Folder of a run, or its fsspec URL.", show_default=False)]
-Output = Annotated[str | None, typer.Option("--output", help="Folder of the run; default: the configuration's.")]
-Overrides = Annotated[list[str] | None, typer.Option("--set", help="Override a setting, as k=10 or a.b=c.")]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N queries.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
 @app.command()
@@ -168,6 +163,35 @@ def submit(
     if as_json:
         print(json.dumps(prepared.to_json() | {"submission_id": name, "exit_code": code}, ensure_ascii=False))
     return code or 0
+
+
+@app.command("doctor")
+def examine(
+    config: Annotated[Path | None, typer.Argument(help="The audit's YAML file.", show_default=False)] = None,
+    output: Output = None,
+    overrides: Overrides = None,
+    address: Annotated[
+        str | None, typer.Option(help="A running cluster: HOST:PORT, or the dashboard's http address.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Check that this machine or cluster is fit for an audit, and say what to do where it is not; 1 if it is not."""
+    address = address or os.environ.get("RAY_ADDRESS")
+    is_dashboard = address is not None and address.startswith(("http://", "https://"))
+    checks = doctor.examine(
+        config,
+        overrides=tuple(overrides or ()),
+        output=output,
+        address=None if is_dashboard else address,
+        dashboard=address if is_dashboard else os.environ.get("RAY_API_SERVER_ADDRESS"),
+    )
+    found = doctor.to_json(checks)
+    print(json.dumps(found, ensure_ascii=False) if as_json else doctor.to_text(checks))
+    return 0 if found["is_fit"] else FAILED
+
+
+app.command()(compare)
+app.command()(exhibits)
 
 
 def entry() -> NoReturn:

@@ -120,6 +120,18 @@ class Runtime(Block):
         description="processes that decode pictures ahead of each actor; default: 1 on a CPU, else the CPUs that a "
         "GPU's share of its node leaves, at most 16",
     )
+    max_failures: Whole | None = Field(
+        None, ge=1, description="stop once so many units have failed; default: go on with all that can be done"
+    )
+    unit_seconds: FiniteFloat | None = Field(
+        21_600, gt=0, description="a back-stop: a unit that runs longer is stopped and counts as failed"
+    )
+    unit_megabytes: FiniteFloat | None = Field(
+        None,
+        gt=0,
+        description="memory that a unit's process may take: more ends it; no more units run at once than fit; "
+        "default: whatever the machine has",
+    )
 
 
 class Audit(Block):

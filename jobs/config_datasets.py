@@ -42,19 +42,33 @@ class Attribute(Block):
 
 
 # Attributes of kinds that say by themselves what their labels are.
-OWN_ATTRIBUTES: dict[str, dict[str, Any]] = {"images": {"folder": {}}}
+OWN_ATTRIBUTES: dict[str, dict[str, Any]] = {
+    "images": {"folder": {}},
+    "celeba": {"gender": {}, "age": {}},
+    "utkface": {"gender": {}, "race": {}, "age": {"bins": [20, 40, 60]}},
+    "fairface": {"gender": {}, "race": {}, "age": {}},
+    "occupations": {"gender": {}},
+}
 # Settings that mean something for some kinds only.
-SETTING_OF_KINDS = {"id": ("table",), "root": ("table",), "labels": ("images",)}
+SETTING_OF_KINDS = {
+    "id": ("table",),
+    "image": ("table", "images"),
+    "root": ("table", "fairface", "occupations"),
+    "labels": ("images",),
+    "partition": ("celeba", "fairface"),
+}
+PARTITIONS = {"celeba": ("train", "val", "test"), "fairface": ("train", "val")}
 
 
 class Dataset(Block):
     """Items that can be retrieved, or people to compare with."""
 
     name: str = Field("items", description="how rows of the results name it")
-    kind: Literal["table", "images"] = Field(
+    kind: Literal["table", "images", "celeba", "utkface", "fairface", "occupations", "webdataset"] = Field(
         "table",
         description="table: parquet or csv, a file or a folder of them; images: a folder of pictures, whose ids are "
-        "their paths, with labels from a table or from the folders' names",
+        "their paths, with labels from a table or from the folders' names; webdataset: tar shards; celeba, utkface, "
+        "fairface, occupations: these data sets as they are handed out",
     )
     path: str = Field(description="file or folder, relative to the configuration file")
     id: str = Field("item_id", description="kind table: column of distinct ids")
@@ -72,6 +86,9 @@ class Dataset(Block):
         None,
         description="kind images: the table of labels, relative to `path`; default: metadata or labels, csv or "
         "parquet, in that folder",
+    )
+    partition: Literal["train", "val", "test"] | None = Field(
+        None, description="kinds celeba and fairface: one of their parts; default: all"
     )
     image_limits: ImageLimits = Field(ImageLimits(), description="what a picture may cost before it is skipped")
     image_fingerprint: Literal["names", "listing", "content"] = Field(
@@ -112,4 +129,6 @@ class Dataset(Block):
         for name, kinds in SETTING_OF_KINDS.items():
             if name in self.model_fields_set and getattr(self, name) is not None and self.kind not in kinds:
                 raise ValueError(f"{name} goes with kind {' or '.join(kinds)}, not with {self.kind}")
+        if self.partition is not None and self.partition not in PARTITIONS[self.kind]:
+            raise ValueError(f"partition is {self.partition}: {self.kind} has {' and '.join(PARTITIONS[self.kind])}")
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jobs.audit import PLAN, RunSummary
@@ -89,6 +90,12 @@ def run_text(summary: RunSummary) -> str:
         f"report: {summary.report or 'none, no unit was solved'}",
     ]
     return "\n".join(lines)
+
+
+def exhibits_text(written: Mapping[str, Sequence[str]], missing: Mapping[str, str]) -> str:
+    """One line an exhibit: its table and how many files it has, or what the runs lack for it."""
+    lines = [f"  {name:<24}{len(files):>4} files: {name}.csv, {name}.tex, ..." for name, files in written.items()]
+    return "\n".join([*lines, *(f"  {name:<24}   not made: {lack}" for name, lack in missing.items())])
 
 
 def status_of(store: Store) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from mprlib.function_classes.classifier import Classifier
 from mprlib.function_classes.forest import Forest
 from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
+from mprlib.function_classes.linear_regression import LinearRegression
 from mprlib.function_classes.mlp import Mlp
 from mprlib.function_classes.regressor import Regressor
 from mprlib.function_classes.rkhs import Rkhs
@@ -24,6 +25,7 @@ from mprlib.optimisers import integer, mopr, paper, quadratic
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
     "linear": Linear,
+    "linear_regression": LinearRegression,
     "tree": Tree,
     "tree_greedy": TreeGreedy,
     "forest": Forest,

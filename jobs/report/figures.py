@@ -63,7 +63,7 @@ def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
     """
     classes = curves["function_class"].dropna().unique().tolist()
     series = curves[["method", "target_class"]].drop_duplicates().astype(object)
-    labels = {_label(method, target): method for method, target in series.itertuples(index=False, name=None)}
+    labels = {series_label(method, target): method for method, target in series.itertuples(index=False, name=None)}
     styles = style(list(labels.values()))
     floors = vertical_floors(curves)
     figure = _figure(len(classes))
@@ -84,10 +84,9 @@ def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
         for panel, name in zip(panels, classes):
             for drawn in [*panel.lines, *panel.texts]:
                 drawn.remove()
-            _draw_panel(panel, by_class.get(name, rows.iloc[:0]), styles, floors.get((*case, name), 0.0))
-        title = str(case[2])
+            draw_panel(panel, by_class.get(name, rows.iloc[:0]), styles, floors.get((*case, name), 0.0))
         # parse_math is off for a query with dollar signs.
-        figure.suptitle(title if len(title) <= LONGEST_TITLE else title[:LONGEST_TITLE] + "\u2026", parse_math=False)
+        figure.suptitle(shortened_title(str(case[2])), parse_math=False)
         yield file_name(case), _png(figure)
 
 
@@ -110,11 +109,18 @@ def overview_picture(shown: Distribution) -> bytes:
     return _png(figure)
 
 
-def _label(method: str, target: Any) -> str:
+def shortened_title(text: str) -> str:
+    """A title that stays clear of its neighbour."""
+    return text if len(text) <= LONGEST_TITLE else text[:LONGEST_TITLE] + "\u2026"
+
+
+def series_label(method: str, target: Any) -> str:
+    """A method's name, and the class that it constrained."""
     return method if is_missing(target) else f"{method} ({target})"
 
 
-def _draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], floor: float) -> None:
+def draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], floor: float) -> None:
+    """One case's trade-offs under one class, into a panel that holds none; a sentence where there is nothing."""
     shown = rows.dropna(subset=["mpr_fraction", "similarity_fraction"])
     if shown.empty:
         notes = rows.loc[rows["note"] != "", "note"]

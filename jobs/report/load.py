@@ -75,6 +75,15 @@ def load(folder: str | PathLike[str]) -> Run:
 
     Raises:  FileNotFoundError when the folder holds no results.
     """
+    manifest, tables = read_tables(folder)
+    return from_tables(manifest=manifest, **tables)
+
+
+def read_tables(folder: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """The manifest of the run in a folder, and its tables results, groups and items.
+
+    Raises:  FileNotFoundError when the folder holds no results.
+    """
     filesystem, root = fsspec.core.url_to_fs(str(folder))
     tables = {
         name: _read_tables(filesystem, f"{root}/{name}", columns)
@@ -84,7 +93,7 @@ def load(folder: str | PathLike[str]) -> Run:
         raise FileNotFoundError(f"{folder} holds no rows under results/: `run` writes them, a report only reads them")
     path = f"{root}/manifest.json"
     manifest = json.loads(filesystem.cat_file(path)) if filesystem.exists(path) else {}
-    return from_tables(manifest=manifest, **tables)
+    return manifest, tables
 
 
 def from_tables(

@@ -48,3 +48,13 @@ def _survivors_of(block: np.ndarray, queries: np.ndarray, survivors: Survivors) 
 def _by_position(positions: np.ndarray, scores: np.ndarray, is_kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(positions[is_kept])
     return positions[is_kept][order], scores[is_kept][order]
+
+
+def version() -> str:
+    """FAISS's version.
+
+    Raises:  ImportError where it is not installed.
+    """
+    import faiss
+
+    return faiss.__version__

@@ -82,11 +82,12 @@ def commit(unit: Unit, store: Store, tables: Mapping[str, pa.Table], seconds: fl
     return receipt
 
 
-def record_failure(unit: Unit, store: Store, outcome: Outcome) -> None:
-    """Keep what went wrong until the unit succeeds."""
+def record_failure(unit: Unit, store: Store, outcome: Outcome, ticket: str | None = None) -> None:
+    """Keep what went wrong until the unit succeeds. ticket names the attempt, where somebody will ask."""
     store.write_json(
         failure_file(unit.stage, unit.key),
         {
+            "ticket": ticket,
             "stage": unit.stage,
             "unit": unit.key,
             "title": unit.title,

@@ -9,15 +9,20 @@ from mprlib.statistics.bounds import (
     reference_size,
     vc_bound,
 )
+from mprlib.statistics.exchange import Found, exchange_test, group_p_values, moved_groups
 from mprlib.statistics.margin import sampling_margin
 from mprlib.statistics.multiple_testing import benjamini_hochberg
 from mprlib.statistics.permutation import permutation_test
 from mprlib.statistics.shares import share_interval
 
 __all__ = [
+    "Found",
     "benjamini_hochberg",
     "cells_bound",
+    "exchange_test",
     "finite_bound",
+    "group_p_values",
+    "moved_groups",
     "paper_deviation",
     "paper_reference_size",
     "permutation_test",

@@ -1,0 +1,49 @@
+"""With a configuration: is it valid, is the data there, what will it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jobs import audit
+from jobs.config import PrecomputedEncoder
+from jobs.config_file import ConfigFile, read_config
+from jobs.doctor.check import Check, ok, problem
+from jobs.errors import UsageError
+from jobs.estimate import Estimate, estimate
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Examined:
+    """What was found, and what of the audit could be read."""
+
+    checks: list[Check]
+    config: ConfigFile | None = None
+    cost: Estimate | None = None
+
+
+def examine(path: Path, overrides: tuple[str, ...]) -> Examined:
+    """Read the configuration and everything that it names, as a run would."""
+    try:
+        config = read_config(path, overrides)
+    except UsageError as error:
+        return Examined(checks=[problem("configuration", str(error), "correct it")])
+    checks = [ok("configuration", f"{path} is valid")]
+    try:
+        inputs, plan = audit.prepare(config)
+    except UsageError as error:
+        checks.append(problem("data", str(error), "correct the configuration or the data"))
+        return Examined(checks=checks, config=config)
+    sizes = ", ".join(f"{name} {catalogue.size:,} items" for name, catalogue in inputs.catalogues.items())
+    checks.append(ok("data", f"{sizes}, {len(inputs.queries)} queries"))
+    cost = estimate(config.settings, plan, {unit.key for unit in plan.units})
+    return Examined(checks=checks, config=config, cost=cost)
+
+
+def encoder_settings(config: ConfigFile) -> dict[str, Any] | None:
+    """The model that a run loads, None where items and queries come as vectors."""
+    encoder = config.settings.encoder
+    if isinstance(encoder, PrecomputedEncoder):
+        encoder = encoder.text
+    return encoder.model_dump(mode="json") if encoder is not None else None

@@ -1,0 +1,66 @@
+"""The paper's tables and figures from finished runs: one module an exhibit.
+
+files, missing = build(load("runs/paper"))      # {"trade_off.csv": b"...", ...}, {"precision": "..."}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import pandas as pd
+
+from jobs.report.curves import trade_offs
+from jobs.report.exhibits import (
+    contact_sheets,
+    cutting_plane_and_cone,
+    intersections,
+    lp_and_integer,
+    oracle_and_closed_form,
+    precision,
+    running_times,
+    smallest_mpr,
+    trade_off,
+)
+from jobs.report.exhibits.exhibit import Exhibit, Missing
+from jobs.report.exhibits.latex import table
+from jobs.report.exhibits.pictures import png, svg, table_picture
+from jobs.report.load import Run
+from jobs.report.tables import csv
+
+EXHIBITS: Mapping[str, Callable[[Run, pd.DataFrame], Exhibit]] = {
+    "trade_off": trade_off.make,
+    "intersections": intersections.make,
+    "running_times": running_times.make,
+    "smallest_mpr": smallest_mpr.make,
+    "lp_and_integer": lp_and_integer.make,
+    "cutting_plane_and_cone": cutting_plane_and_cone.make,
+    "oracle_and_closed_form": oracle_and_closed_form.make,
+    "precision": precision.make,
+    "contact_sheets": contact_sheets.make,
+}
+
+
+def build(run: Run) -> Iterator[tuple[str, dict[str, bytes] | str]]:
+    """Each exhibit's name with its files (relative names and contents), or with what the run lacks for it.
+
+    NAME.csv holds every number, NAME.tex the printed table, NAME.png and NAME.svg the drawing; several
+    drawings are NAME/PART.png. An exhibit without a drawing of its own gets one of its printed table.
+    """
+    curves = trade_offs(run.results)
+    for name, make in EXHIBITS.items():
+        try:
+            yield name, _files(name, make(run, curves))
+        except Missing as lack:
+            yield name, str(lack)
+
+
+def _files(name: str, exhibit: Exhibit) -> dict[str, bytes]:
+    files = {
+        f"{name}.csv": csv(exhibit.table),
+        f"{name}.tex": table(exhibit.summary, exhibit.title, f"tab:{name.replace('_', '-')}"),
+    }
+    for part, figure in (exhibit.figures or {"": table_picture(exhibit.summary, exhibit.title)}).items():
+        stem = f"{name}/{part}" if part else name
+        files[f"{stem}.png"] = png(figure)
+        files[f"{stem}.svg"] = svg(figure)
+    return files

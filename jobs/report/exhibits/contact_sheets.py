@@ -1,0 +1,95 @@
+"""What two people would see: the first items of each method, side by side.
+
+Source:     MPR paper, the appendix's pages of retrieved images (top-k beside MOPR and the baselines).
+Deviation:  methods stand at their smallest MPR of the first configured class; items without an image,
+            and all items of text data, are shown by their text. The labels that the audit used stand in
+            the table, so that a reader need not judge anybody by their looks.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from jobs.report.cases import CASE, function_classes
+from jobs.report.exhibits.exhibit import Exhibit, Missing
+from jobs.report.exhibits.operating_points import in_order, smallest_mpr
+from jobs.report.exhibits.pictures import file_part
+from jobs.report.exhibits.sheet import Sheet
+from jobs.report.load import Run
+from jobs.report.wording import is_missing
+
+TITLE = "First items of each method at its smallest MPR"
+# What a page holds; the table holds the same.
+SHEETS, COLUMNS, ITEMS, PRINTED_ITEMS = 10, 5, 12, 5
+LINE_CHARACTERS, LINES = 30, 3
+
+
+def make(run: Run, curves: pd.DataFrame) -> Exhibit:
+    """One row a (query, method, rank) of the first SHEETS queries of each data set, reference and k."""
+    first_class = function_classes(run.results)[0]
+    points = smallest_mpr(curves[curves["function_class"] == first_class])
+    points = points[[len(run.chosen.row(number)) > 0 for number in points.index]]
+    if points.empty:
+        raise Missing(f"no selection with items has an MPR under {first_class}")
+    columns = in_order(points["series"], curves)[:COLUMNS]
+    order = run.results[CASE].drop_duplicates().groupby(["dataset", "reference", "k"], sort=False).head(SHEETS)
+    rows, figures = [], {}
+    for case in order.itertuples(index=False, name=None):
+        own = points[(points[CASE] == list(case)).all(axis=1) & points["series"].isin(columns)]
+        shown = [one for series in columns for one in _items(run, own[own["series"] == series], case)]
+        if shown:
+            rows += shown
+            figures[file_part(*case)] = _sheet(case, shown, [name for name in columns if name in set(own["series"])])
+    table = pd.DataFrame(rows)
+    return Exhibit(title=TITLE, table=table, summary=_printed(table, columns), figures=figures)
+
+
+def _items(run: Run, points: pd.DataFrame, case: tuple) -> list[dict[str, object]]:
+    """The first items of the one selection in points, described."""
+    found = []
+    for number, row in points.iterrows():
+        for rank, code in enumerate(run.chosen.row(int(number))[:ITEMS], start=1):
+            item = run.chosen.ids[code]
+            about = run.items.loc[(case[0], item)] if (case[0], item) in run.items.index else {}
+            labels = {name: level for name, level in (about.get("labels") or {}).items() if not is_missing(level)}
+            found.append(
+                {
+                    **dict(zip(CASE, case)),
+                    "series": row["series"],
+                    "mpr_fraction": row["mpr_fraction"],
+                    "rank": rank,
+                    "item_id": item,
+                    "text": None if is_missing(about.get("text")) else about["text"],
+                    "image": None if is_missing(about.get("image")) else about["image"],
+                    "labels": "; ".join(f"{name}={level}" for name, level in labels.items()),
+                }
+            )
+    return found
+
+
+def _sheet(case: tuple, shown: list[dict[str, object]], columns: list[str]) -> Figure:
+    sheet = Sheet.of(len(columns), ITEMS, f"{case[2]} ({case[0]}, k = {case[3]})")
+    for item in shown:
+        place = columns.index(item["series"])
+        if item["rank"] == 1:
+            sheet.head(place, item["series"])
+        sheet.write(place, item["rank"] - 1, _wrapped(str(item["text"] or item["item_id"])))
+    return sheet.figure
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, LINE_CHARACTERS, max_lines=LINES, placeholder="\u2026"))
+
+
+def _printed(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """The first few ranks, one column a method."""
+    few = table[table["rank"] <= PRINTED_ITEMS]
+    rows = []
+    for (dataset, reference, query, k, rank), own in few.groupby([*CASE, "rank"], sort=False):
+        texts = dict(zip(own["series"], own["text"].fillna(own["item_id"])))
+        shown = {name: textwrap.shorten(str(texts.get(name, "--")), 2 * LINE_CHARACTERS) for name in columns}
+        rows.append({"query": query, "rank": rank} | shown)
+    return pd.DataFrame(rows)

@@ -1,0 +1,74 @@
+"""Tables for LaTeX: booktabs, every text of the data escaped."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from jobs.report.wording import is_missing
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "\u2212": r"$-$",
+    "\u00b1": r"$\pm$",
+    "\u2264": r"$\leq$",
+    "\u2026": r"\ldots{}",
+}
+# Longer tables break over pages.
+LONGEST_FLOAT = 40
+_SPECIAL = re.compile("|".join(map(re.escape, SPECIAL)))
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+_BOLD = re.compile(r"\*([^*]+)\*")
+
+
+def escaped(text: str) -> str:
+    """A text that LaTeX prints as it stands; control characters become one space."""
+    return _SPECIAL.sub(lambda match: SPECIAL[match.group()], _CONTROL.sub(" ", text))
+
+
+def table(rows: pd.DataFrame, caption: str, label: str) -> bytes:
+    """The rows as a booktabs table, UTF-8; numbers in columns of numbers stand right.
+
+    Needs the packages booktabs and, for more than LONGEST_FLOAT rows, longtable.
+    """
+    columns = "".join("r" if _is_numeric(rows[name]) else "l" for name in rows)
+    head = " & ".join(escaped(str(name)) for name in rows) + r" \\"
+    body = [" & ".join(_cell(value) for value in row) + r" \\" for row in rows.itertuples(index=False, name=None)]
+    caption, label = rf"\caption{{{escaped(caption)}}}", rf"\label{{{label}}}"
+    if len(rows) > LONGEST_FLOAT:
+        lines = [
+            rf"\begin{{longtable}}{{{columns}}}", caption + label + r" \\", r"\toprule", head, r"\midrule",
+            r"\endhead", *body, r"\bottomrule", r"\end{longtable}",
+        ]  # fmt: skip
+    else:
+        lines = [
+            r"\begin{table}", r"\centering", caption, label, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head,
+            r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}",
+        ]  # fmt: skip
+    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
+
+
+def _cell(value: object) -> str:
+    if is_missing(value):
+        return "--"
+    bold = _BOLD.fullmatch(str(value))
+    return rf"\textbf{{{escaped(bold.group(1))}}}" if bold else escaped(str(value))
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    texts = [str(value).strip("*") for value in column if not is_missing(value)]
+    return bool(texts) and all(re.match(r"[-+\u2212]?[\d.,]+\b", text) for text in texts)

@@ -1,0 +1,84 @@
+"""One curve for many queries: the mean of what each query keeps at the same fraction of top-k's MPR.
+
+Queries meet their own values of a parameter, so points of two curves do not pair. Each curve is read
+as the step function "the best that the sweep offers with at most this MPR", and those are averaged.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from jobs.report.cases import CASE
+from jobs.report.curves import is_fulfilled
+from jobs.report.exhibits.operating_points import series_names
+from jobs.report.figures import style
+
+# Fractions of top-k's MPR at which curves are averaged.
+FRACTIONS = np.linspace(0.0, 1.0, 51)
+# The fractions of the printed table.
+PRINTED = (0.1, 0.25, 0.5, 0.75, 1.0)
+# Fractions are quotients of floats: top-k's own is 1 up to this.
+ROUNDING = 1e-9
+
+
+def mean_curves(curves: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Means over queries of the best `column` with at most each fraction of top-k's MPR.
+
+    Returns: one row a (data set, reference, k, class, method, target class, fraction) that some query
+             reaches: mean, deviation (sample's), queries that reach it and queries asked.
+    """
+    rows = curves[is_fulfilled(curves["status"])].dropna(subset=["mpr_fraction", column])
+    asked = curves[CASE].drop_duplicates().groupby(["dataset", "reference", "k"]).size()
+    found = []
+    keys = ["dataset", "reference", "k", "function_class", "method", "target_class"]
+    for names, own in rows.groupby(keys, dropna=False, sort=False):
+        steps = np.array([_best_within(one["mpr_fraction"], one[column]) for _, one in own.groupby("query")])
+        reached = (~np.isnan(steps)).sum(axis=0)
+        for place in np.flatnonzero(reached):
+            values = steps[~np.isnan(steps[:, place]), place]
+            found.append(
+                {
+                    **dict(zip(keys, names)),
+                    "mpr_fraction": FRACTIONS[place],
+                    "mean": values.mean(),
+                    "deviation": values.std(ddof=1) if values.size > 1 else np.nan,
+                    "queries": int(reached[place]),
+                    "queries_asked": int(asked[names[:3]]),
+                }
+            )
+    return pd.DataFrame(found)
+
+
+def _best_within(fractions: pd.Series, values: pd.Series) -> np.ndarray:
+    """The largest value with at most each of FRACTIONS; NaN where there is none."""
+    allowed = fractions.to_numpy()[None, :] <= FRACTIONS[:, None] + ROUNDING
+    best = np.where(allowed, values.to_numpy()[None, :], -np.inf).max(axis=1)
+    return np.where(np.isinf(best), np.nan, best)
+
+
+def printed(means: pd.DataFrame, digits: int) -> pd.DataFrame:
+    """The means at a few fractions, one row a method; a dash where not every query reaches it."""
+    rows = []
+    keys = ["dataset", "reference", "k", "function_class", "method", "target_class"]
+    means = means.assign(series=series_names(means))
+    for (dataset, reference, k, name, *_), own in means.groupby(keys, dropna=False, sort=False):
+        row = {"data set": dataset, "reference": reference, "k": k, "class": name, "method": own["series"].iloc[0]}
+        for fraction in PRINTED:
+            at = own[np.isclose(own["mpr_fraction"], fraction) & (own["queries"] == own["queries_asked"])]
+            row[f"at {fraction:g}"] = f"{at['mean'].iloc[0]:.{digits}f}" if len(at) else "--"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def draw(panel: Axes, means: pd.DataFrame, methods: list[str]) -> None:
+    """The mean curves of one class; where only some queries reach a fraction, nothing is drawn."""
+    styles = style(methods)
+    whole = means[means["queries"] == means["queries_asked"]]
+    for (method, _), own in whole.groupby(["method", "target_class"], dropna=False, sort=False):
+        colour, marker = styles[method]
+        panel.plot(own["mpr_fraction"], own["mean"], f"-{marker}", color=colour, lw=1, ms=3.5, markevery=5)
+    panel.set_xlim(0, 1.02)
+    panel.set_xlabel("MPR, fraction of top-k's")
+    panel.grid(alpha=0.25)

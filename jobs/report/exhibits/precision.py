@@ -1,0 +1,37 @@
+"""Precision against MPR: what fairness costs where each item's true query term is known.
+
+Source:     MPR paper, the figure of precision on Occupations (45 queries, judged gender).
+Deviation:  the best precision with at most a fraction of top-k's MPR is averaged over queries; precision
+            is a share of the k items, not divided by top-k's, which may be 0.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from jobs.report.exhibits.exhibit import Exhibit, Missing
+from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
+from jobs.report.exhibits.pictures import Panels, file_part, legend
+from jobs.report.load import Run
+
+TITLE = "Precision at fractions of top-k's MPR, means over queries"
+
+
+def make(run: Run, curves: pd.DataFrame) -> Exhibit:
+    """A drawing a (data set, reference, k), one panel a class."""
+    rows = curves.dropna(subset=["precision"])
+    means = mean_curves(rows, "precision")
+    if means.empty:
+        raise Missing("no precision is known: name the column of true query terms as dataset.relevance")
+    figures = {}
+    for names, own in means.groupby(["dataset", "reference", "k"], sort=False):
+        classes = own["function_class"].unique().tolist()
+        panels = Panels.of(len(classes))
+        for panel, name in zip(panels.axes, classes):
+            draw(panel, own[own["function_class"] == name], own["method"].unique().tolist())
+            panel.set_title(name, fontsize=10, parse_math=False)
+            panel.set_ylim(bottom=0)
+        panels.axes[0].set_ylabel("precision")
+        legend(panels.figure, own)
+        figures[file_part(*names)] = panels.figure
+    return Exhibit(title=TITLE, table=means, summary=printed(means, 3), figures=figures)

@@ -1,0 +1,50 @@
+"""How long each method's sweep takes, and one value of it.
+
+Source:     MPR paper, Table 3 (running times on 10,000 items).
+Deviation:  ours walks all rho of a sweep together, so a value's time is the sweep's divided by its
+            values; `mopr_paper` starts again for each. Times are wall seconds on the machine of the
+            run, beside other work of the run; they are the only numbers here that a rerun changes.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from jobs.report.cases import CASE, SELECTION
+from jobs.report.exhibits.exhibit import Exhibit, Missing
+from jobs.report.exhibits.operating_points import in_order, mean_and_deviation, series_names
+from jobs.report.load import Run
+
+TITLE = "Running times in seconds, mean and deviation over queries"
+
+
+def make(run: Run, curves: pd.DataFrame) -> Exhibit:
+    """One row a (data set, reference, k, method) of the summary; one a query in the table."""
+    rows = run.results.drop_duplicates(SELECTION).dropna(subset=["solve_seconds"])
+    if rows.empty:
+        raise Missing("no selection has a running time")
+    keys = [*CASE, "method", "target_class"]
+    table = rows.groupby(keys, dropna=False, sort=False).agg(
+        n_pool=("n_pool", "first"),
+        values=("solve_seconds", "size"),
+        sweep_seconds=("solve_seconds", "sum"),
+        value_seconds=("solve_seconds", "mean"),
+    ).reset_index()  # fmt: skip
+    table["series"] = series_names(table)
+    summary = []
+    for (dataset, reference, k), own in table.groupby(["dataset", "reference", "k"], sort=False):
+        for series in in_order(own["series"], curves):
+            method = own[own["series"] == series]
+            summary.append(
+                {
+                    "data set": dataset,
+                    "reference": reference,
+                    "k": k,
+                    "method": series,
+                    "items": f"{method['n_pool'].max():,}",
+                    "values": f"{method['values'].mean():.0f}",
+                    "seconds a value": mean_and_deviation(method["value_seconds"], 4),
+                    "seconds a sweep": mean_and_deviation(method["sweep_seconds"], 2),
+                }
+            )
+    return Exhibit(title=TITLE, table=table.drop(columns="series"), summary=pd.DataFrame(summary))

@@ -1,0 +1,50 @@
+"""What each method keeps of top-k's similarity where its MPR is smallest.
+
+Source:     MPR paper, Table 4.
+Deviation:  each class has rows of its own, since MPRs of two classes do not compare; a method that
+            constrains a class stands once for each class it constrained. MOPR's sets never exceed
+            rho, so its smallest MPR is one that was asked for; the paper's rounded sets may lie above.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from jobs.report.cases import CASE
+from jobs.report.exhibits.exhibit import Exhibit, Missing
+from jobs.report.exhibits.operating_points import in_order, mean_and_deviation, smallest_mpr
+from jobs.report.load import Run
+
+TITLE = "Similarity kept at each method's smallest MPR, mean and deviation over queries"
+
+
+def make(run: Run, curves: pd.DataFrame) -> Exhibit:
+    """One row a (data set, reference, k, class, method) of the summary; one a query in the table."""
+    points = smallest_mpr(curves).dropna(subset=["mpr_fraction", "similarity_fraction"])
+    if points.empty:
+        raise Missing("no selection has an MPR and a similarity: a top_k among the methods is needed to divide by")
+    asked = curves[CASE].drop_duplicates().groupby(["dataset", "reference", "k"]).size()
+    rows = []
+    for (dataset, reference, k, name), own in points.groupby(
+        ["dataset", "reference", "k", "function_class"], sort=False
+    ):
+        for series in in_order(own["series"], curves):
+            method = own[own["series"] == series]
+            rows.append(
+                {
+                    "data set": dataset,
+                    "reference": reference,
+                    "k": k,
+                    "class": name,
+                    "method": series,
+                    "MPR": mean_and_deviation(method["mpr"], 4),
+                    "of top-k's": mean_and_deviation(method["mpr_fraction"], 3),
+                    "similarity of top-k's": mean_and_deviation(method["similarity_fraction"], 4),
+                    "queries": f"{len(method)} of {asked[dataset, reference, k]}",
+                }
+            )
+    columns = [
+        *CASE, "function_class", "method", "target_class", "parameter", "parameter_value", "mpr", "mpr_fraction",
+        "similarity", "similarity_fraction", "precision",
+    ]  # fmt: skip
+    return Exhibit(title=TITLE, table=points[columns], summary=pd.DataFrame(rows))

@@ -1,0 +1,65 @@
+"""Similarity against MPR, both as fractions of top-k's: every query, class and method, and their means.
+
+Source:     MPR paper, Figure 1 (means over ten queries) and the figures of its appendix (a query each).
+Deviation:  values are exact for linear, tree, groups and saturated, where the paper's oracles are lower
+            bounds; a constrained set that broke its rho is drawn hollow in a query's panel and has no
+            part in the means; means are of step functions, since points of two sweeps do not pair.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from jobs.report.cases import CASE
+from jobs.report.curves import vertical_floors
+from jobs.report.exhibits.exhibit import Exhibit, Missing
+from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
+from jobs.report.exhibits.pictures import Panels, file_part, legend
+from jobs.report.figures import draw_panel, shortened_title, style
+from jobs.report.load import Run
+
+TITLE = "Similarity kept at fractions of top-k's MPR, means over queries"
+# Panels of one drawing: a page's worth; further queries go to further drawings.
+PANELS_A_PAGE = 12
+
+
+def make(run: Run, curves: pd.DataFrame) -> Exhibit:
+    """A drawing of the means a (data set, reference, k), and pages of queries a class of each."""
+    means = mean_curves(curves, "similarity_fraction")
+    if means.empty:
+        raise Missing("no selection has fractions of top-k's: top_k among the methods is needed to divide by")
+    figures, floors = {}, vertical_floors(curves)
+    for names, own in curves.groupby(["dataset", "reference", "k"], sort=False):
+        part = file_part(*names)
+        figures[f"{part}-mean"] = _mean_figure(means, names)
+        for name, rows in own.groupby("function_class", sort=False):
+            cases = list(rows.groupby(CASE, sort=True))
+            for start in range(0, len(cases), PANELS_A_PAGE):
+                page = _query_figure(cases[start : start + PANELS_A_PAGE], name, own, floors)
+                figures[f"{part}-{file_part(name)}-{1 + start // PANELS_A_PAGE:02d}"] = page
+    return Exhibit(title=TITLE, table=curves, summary=printed(means, 4), figures=figures)
+
+
+def _mean_figure(means: pd.DataFrame, names: tuple) -> Figure:
+    own = means[(means["dataset"] == names[0]) & (means["reference"] == names[1]) & (means["k"] == names[2])]
+    classes = own["function_class"].unique().tolist()
+    panels = Panels.of(len(classes))
+    for panel, name in zip(panels.axes, classes):
+        draw(panel, own[own["function_class"] == name], own["method"].unique().tolist())
+        panel.set_title(name, fontsize=10, parse_math=False)
+    panels.axes[0].set_ylabel("similarity, fraction of top-k's")
+    legend(panels.figure, own)
+    return panels.figure
+
+
+def _query_figure(cases: list[tuple[tuple, pd.DataFrame]], name: str, rows: pd.DataFrame, floors: dict) -> Figure:
+    """One panel a query; colours are those of all methods, so that pages agree."""
+    panels, styles = Panels.of(len(cases)), style(rows["method"].unique().tolist())
+    for panel, (case, own) in zip(panels.axes, cases):
+        draw_panel(panel, own, styles, floors.get((*case, name), 0.0))
+        panel.set_title(shortened_title(str(case[2])), fontsize=9, parse_math=False)
+        panel.grid(alpha=0.25)
+    panels.label(f"MPR ({name}), fraction of top-k's", "similarity, fraction of top-k's")
+    legend(panels.figure, rows)
+    return panels.figure

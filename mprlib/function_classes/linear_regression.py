@@ -1,0 +1,36 @@
+"""The paper's oracle for linear functions: least squares, as scikit-learn fits it.
+
+Finds what `linear` has in closed form, up to rounding: the function class is the same. Here for
+comparison of the two, and because it is what the generic oracle does for any other regressor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mprlib.cells import Cells, cells_of
+from mprlib.function_classes.regression import RegressionOracle
+from mprlib.problem import FloatArray, Problem
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinearRegression:
+    """All linear functions of the labels, without intercept, found by regression."""
+
+    name: ClassVar[str] = "linear_regression"
+    is_normalised: ClassVar[bool] = True
+
+    def bind(self, problem: Problem) -> RegressionOracle:
+        """The oracle that fits one model a call.
+
+        Source:  MPR paper, Proposition 3 with LinearRegression(fit_intercept=False).
+        """
+        return RegressionOracle(problem=problem, cells=cells_of(problem), fit=_fit)
+
+
+def _fit(cells: Cells, weights: FloatArray, targets: FloatArray) -> tuple[FloatArray]:
+    from sklearn import linear_model  # noqa: PLC0415 (slow to import; not every audit needs it)
+
+    model = linear_model.LinearRegression(fit_intercept=False)
+    return (model.fit(cells.labels, targets, sample_weight=weights).predict(cells.labels),)

@@ -1,0 +1,107 @@
+"""What exhibits are made of, on values solved by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from jobs import report
+from jobs.report import exhibits
+from jobs.report.curves import trade_offs
+from jobs.report.exhibits.exhibit import Missing
+from jobs.report.exhibits.latex import escaped, table
+from jobs.report.exhibits.mean_curves import mean_curves, printed
+from jobs.report.exhibits.operating_points import mean_and_deviation, smallest_mpr
+from jobs.report.exhibits.pictures import file_part
+from tests.jobs.report import synthetic
+
+
+def curves(rows: list[tuple]) -> pd.DataFrame:
+    """Trade-offs of (query, method, status, fraction of top-k's MPR, fraction of its similarity)."""
+    frame = pd.DataFrame(rows, columns=["query", "method", "status", "mpr_fraction", "similarity_fraction"])
+    frame["parameter_value"] = np.arange(len(rows), dtype=float)
+    same = {"dataset": "d", "reference": "r", "k": 5, "target_class": None, "function_class": "linear"}
+    return frame.assign(**same, mpr=frame["mpr_fraction"], similarity=frame["similarity_fraction"])
+
+
+SWEEPS = [
+    ("a", "mopr", "optimal", 0.2, 0.8),
+    ("a", "mopr", "optimal", 1.0, 1.0),
+    ("a", "mopr", "not_found", 0.1, 0.9),
+    ("b", "mopr", "feasible", 0.5, 0.6),
+]
+
+
+def test_a_mean_curve_is_of_step_functions_over_the_queries_that_reach_it():
+    means = mean_curves(curves(SWEEPS), "similarity_fraction").set_index("mpr_fraction")
+    assert means.index.min() == pytest.approx(0.2)
+    assert (means.loc[0.2, "mean"], means.loc[0.2, "queries"]) == (0.8, 1)
+    assert means.loc[0.5, "mean"] == pytest.approx((0.8 + 0.6) / 2)
+    assert means.loc[1.0, "mean"] == pytest.approx((1.0 + 0.6) / 2)
+    assert means.loc[1.0, "deviation"] == pytest.approx(0.4 / np.sqrt(2))
+    # A printed mean is over all queries, or it is not printed.
+    row = printed(means.reset_index(), 2).iloc[0]
+    assert (row["at 0.25"], row["at 0.5"], row["at 1"]) == ("--", "0.70", "0.80")
+
+
+def test_the_smallest_mpr_is_one_that_was_asked_for():
+    points = smallest_mpr(curves(SWEEPS)).set_index("query")
+    assert points.loc["a", "mpr"] == 0.2
+    assert points.loc["b", "similarity"] == 0.6
+
+
+def test_means_are_written_with_the_deviation_of_a_sample():
+    assert mean_and_deviation(pd.Series([1.0, 3.0]), 2) == "2.00 \u00b1 1.41"
+    assert mean_and_deviation(pd.Series([1.0, np.nan]), 1) == "1.0"
+    assert mean_and_deviation(pd.Series([np.nan]), 1) == "--"
+
+
+def test_latex_prints_texts_of_the_data_as_they_stand():
+    assert escaped("R&D_5%\n{x}") == r"R\&D\_5\% \{x\}"
+    assert escaped("\\input{/etc/passwd}") == r"\textbackslash{}input\{/etc/passwd\}"
+    rows = pd.DataFrame({"group": ["a $\\to$ b", None], "share": ["*3.5 \u00b1 1.0*", "12.0"]})
+    text = table(rows, "A_caption", "tab:x").decode()
+    assert r"a \$\textbackslash{}to\$ b & \textbf{3.5 $\pm$ 1.0} \\" in text
+    assert r"-- & 12.0 \\" in text
+    assert r"\begin{tabular}{lr}" in text and r"\caption{A\_caption}" in text and r"\toprule" in text
+    long = table(pd.DataFrame({"number": [str(row) for row in range(50)]}), "c", "l").decode()
+    assert r"\begin{longtable}{r}" in long and r"\endhead" in long
+
+
+def test_file_names_are_plain_and_apart():
+    assert file_part("census", 50) == "census-50"
+    names = {file_part(name) for name in ("a/b", "a b", "a\\b", "\u00e4", "\u00f6", "..")}
+    assert len(names) == 6
+    assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for name in names)
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, dict[str, bytes] | str]:
+    run = report.from_tables(**synthetic.tables(queries=3, points=4, has_second_mopr=True), manifest={})
+    return dict(exhibits.build(run))
+
+
+def test_what_a_run_lacks_is_said_in_one_line_and_the_rest_is_made(made):
+    missing = {name: text for name, text in made.items() if isinstance(text, str)}
+    assert set(missing) == {"lp_and_integer", "oracle_and_closed_form", "precision"}
+    assert all("\n" not in text and len(text) < 250 for text in missing.values())
+    assert "dataset.relevance" in missing["precision"] and "mopr_integer" in missing["lp_and_integer"]
+    for name in set(exhibits.EXHIBITS) - set(missing):
+        kinds = {file.rsplit(".", 1)[1] for file in made[name]}
+        assert kinds == {"csv", "tex", "png", "svg"}, name
+
+
+def test_the_same_run_gives_the_same_bytes(made):
+    run = report.from_tables(**synthetic.tables(queries=3, points=4, has_second_mopr=True), manifest={})
+    curves = trade_offs(run.results)
+    again = exhibits.trade_off.make(run, curves)
+    for part, figure in again.figures.items():
+        assert exhibits.svg(figure) == made["trade_off"][f"trade_off/{part}.svg"]
+
+
+def test_a_run_without_top_k_says_so():
+    tables = synthetic.tables(queries=1, points=2)
+    without = tables["results"].to_pandas()
+    without = without[without["method"] != "top_k"].assign(mpr_top_k=None, similarity_top_k=None)
+    run = report.from_tables(**tables)
+    with pytest.raises(Missing, match="top_k"):
+        exhibits.smallest_mpr.make(run, trade_offs(without))
