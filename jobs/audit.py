@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from jobs import inputs as audit_inputs
 from jobs import plan as audit_plan
@@ -21,10 +22,13 @@ from jobs.inputs import Inputs
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current
 from jobs.plan import Plan
 from jobs.progress import Reporter
+from jobs.skipped import Counts, counts_of, expect_few_skipped, skipped_items
 from jobs.stages import ENCODING, Outcome, commit
 from jobs.stages.collect import collect
 from jobs.stages.embed import query_table
+from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
+from jobs.stages.vectors import to_column
 from jobs.store import Receipt, Store, receipt_file, valid_receipt
 from jobs.units import Unit
 
@@ -52,13 +56,17 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunSummary:
-    """How a run ended. `report` is the page's path, if any unit was solved; `seconds` of wall time."""
+    """How a run ended. `report` is the page's path, if any unit was solved; `seconds` of wall time.
+
+    skipped_items counts items that were left out, by data set and reason.
+    """
 
     run_id: str
     output: str
     report: str | None
     counts: dict[str, int]
     failures: list[dict[str, str]]
+    skipped_items: Counts
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
@@ -95,7 +103,8 @@ def finished(plan: Plan, store: Store) -> dict[str, Receipt]:
 def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None = None) -> RunSummary:
     """Compute what is missing, collect, report.
 
-    Raises:  UsageError before anything is computed; KeyboardInterrupt keeps what is finished.
+    Raises:  UsageError before anything is computed; RunError when too many items are skipped; KeyboardInterrupt.
+             All keep what is finished.
     """
     started = time.monotonic()
     settings = config.settings
@@ -118,14 +127,27 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
     # Where nothing was solved, the tables and the report of an earlier run stay as they are.
     if solved:
         reporter.say("collecting results")
-        files = collect(store, solved, run_id)
-        manifest = manifest_of(run_id, settings, inputs, plan, progress.done, summary.counts, summary.failures, files)
+        skipped = skipped_items(store, plan, progress.done)
+        files = collect(store, solved, run_id, skipped)
+        manifest = manifest_of(
+            run_id, settings, inputs, plan, progress.done, summary.counts, summary.failures, files, counts_of(skipped)
+        )
+        manifest["probes"] = _judged_probes(plan, store, progress)
         store.write_json(MANIFEST, manifest)
         reporter.say("writing the report")
         publish(store)
         if not summary.failures:
             store.write(SUCCESS, b"")
     return replace(summary, seconds=time.monotonic() - started)
+
+
+def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[str, Any]]:
+    """Each trained probe, its data set and its errors, for the manifest."""
+    return [
+        {"probe": name, "dataset": plan.catalogues[fit.spec["catalogue"]].name, **judgement(fit.spec, fit.key, store)}
+        for name, fit in plan.probes.items()
+        if fit.key in progress.done
+    ]
 
 
 def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started: float) -> RunSummary:
@@ -140,6 +162,7 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
             for unit in plan.units
             if unit.key in progress.failed
         ],
+        skipped_items=counts_of(skipped_items(store, plan, progress.done)),
         seconds=time.monotonic() - started,
     )
 
@@ -162,6 +185,7 @@ def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress
             progress.computed.add(unit.key)
     if len(progress.done) == len(plan.units):
         return
+    expect_few_skipped(store, plan, progress.done)
     # Starting Ray takes seconds: only when there is work for it.
     from jobs.runtime import Cluster
 
@@ -185,6 +209,8 @@ def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress
                 tried = {unit.key for unit in able}
                 waiting = [unit for unit in waiting if unit.key not in tried]
             progress.skipped |= {unit.key for unit in waiting}
+            if "embed" in stages:
+                expect_few_skipped(store, plan, progress.done)
 
 
 def _rounds(plan: Plan) -> list[list[str]]:
@@ -203,6 +229,8 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     if unit.stage == "catalogue":
         catalogue = plan.catalogues[unit.key]
         return {"items": catalogue.items, "skipped": catalogue.skipped}
+    if unit.stage == "tokens":
+        return {"tokens": pa.table({"vector": to_column(plan.tokens[unit.key])})}
     if unit.stage == "queries" and inputs.query_vectors is not None:
         by_query = dict(zip(*(inputs.query_vectors[name].to_pylist() for name in ("query", "vector"))))
         vectors = np.array([by_query[query.text] for query in inputs.queries], dtype=np.float32)
