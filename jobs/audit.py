@@ -24,6 +24,7 @@ from jobs.stages.collect import collect
 from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
 from jobs.store import Receipt, Store, receipt_file, valid_receipt
+from jobs.thumbnails import write_thumbnails
 
 PLAN = "plan.json"
 
@@ -122,7 +123,7 @@ def _collect(
         return
     journal.enter("collecting", "collecting results")
     skipped = skipped_items(store, plan, progress.done)
-    files = collect(store, solved, summary.run_id, skipped)
+    files = collect(store, solved, summary.run_id, skipped) | write_thumbnails(store, settings, inputs)
     manifest = manifest_of(
         summary.run_id,
         settings,

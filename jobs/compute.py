@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs.config import Audit, PrecomputedEncoder
+from jobs.config import Audit
 from jobs.dispatch import Event, UnitEnded
 from jobs.inputs import Inputs
 from jobs.journal import Journal
@@ -59,8 +59,11 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
     journal.say("ray_starting", "starting Ray")
     with Cluster(settings.runtime) as cluster:
         journal.begin(cluster.cpus, cluster.meters(settings.name))
+        note = cluster.encoder_actors(inputs.item_encoder and inputs.item_encoder.loading).note
+        if note:
+            journal.say("encoder_actors", note)
         for stages in _rounds(plan):
-            _run_round(cluster, stages, settings, plan, store, progress, journal)
+            _run_round(cluster, stages, settings, inputs, plan, store, progress, journal)
             if progress.is_stopped:
                 break
             if "embed" in stages:
@@ -72,6 +75,7 @@ def _run_round(
     cluster: Any,
     stages: list[str],
     settings: Audit,
+    inputs: Inputs,
     plan: Plan,
     store: Store,
     progress: Progress,
@@ -84,7 +88,7 @@ def _run_round(
         waiting += missing
     # Units of a merge need others of their own stage: a tree is worked off level by level.
     while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
-        with closing(_events(cluster, settings, able, store)) as events:
+        with closing(_events(cluster, inputs, able, store)) as events:
             for event in events:
                 _note(progress, event)
                 journal.note(event)
@@ -141,16 +145,16 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     return None
 
 
-def _events(cluster: Any, settings: Audit, units: Sequence[Unit], store: Store) -> Iterator[Event]:
+def _events(cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store) -> Iterator[Event]:
     """What happens to units that need nothing of each other."""
     yield from cluster.run_tasks([unit for unit in units if unit.stage not in ENCODING], store)
-    encoder = settings.encoder
-    if not isinstance(encoder, PrecomputedEncoder):
-        encoding = [unit for unit in units if unit.stage in ENCODING]
-        yield from cluster.run_on_encoders(encoding, store, encoder.model_dump(mode="json"))
+    items, texts = inputs.item_encoder, inputs.text_encoder
+    embed = [unit for unit in units if unit.stage == "embed"]
+    others = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
+    if items is not None and items == texts:
+        yield from cluster.run_on_encoders([*embed, *others], store, items.loading)
         return
     # Items have their vectors; only texts (queries, phrases) go through a model.
-    yield from cluster.run_on_encoders([unit for unit in units if unit.stage == "embed"], store, None)
-    if encoder.text is not None:
-        texts = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
-        yield from cluster.run_on_encoders(texts, store, encoder.text.model_dump(mode="json"))
+    yield from cluster.run_on_encoders(embed, store, None)
+    if texts is not None:
+        yield from cluster.run_on_encoders(others, store, texts.loading)

@@ -33,6 +33,11 @@ class Nodes:
         """CPUs of all machines, at least 1: a cluster that grows by demand may begin with none."""
         return max(1, int(sum(node.get("CPU", 0) for node in self._alive())))
 
+    @property
+    def offers(self) -> list[tuple[float, float]]:
+        """CPUs and GPUs of each machine."""
+        return [(node.get("CPU", 0.0), node.get("GPU", 0.0)) for node in self._alive()]
+
     def request_bytes(self, limits: Limits, halvings: int) -> int | None:
         """Memory that a unit asks for: a CPU's share or its limit, twice as much after every time it ran out.
 

@@ -1,7 +1,7 @@
 """The stages as Ray tasks and actors. The only module that imports ray.
 
-Paths to shared storage travel, not data: a task gets units and the store, writes its
-own files and says how each unit ended as it ends. Ray finds out what was lost; whether it is tried
+Paths to shared storage travel, not data: a task gets units and the store, writes its own files and
+says how each unit ended as it ends. Ray finds out what was lost; whether it is tried
 again is decided in one place, `attempts`, so that Ray's own retries are off.
 """
 
@@ -11,7 +11,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -21,21 +21,13 @@ LOSSES = r"A worker died or was killed|has been marked dead|killed due to memory
 os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", LOSSES)
 
 import ray  # noqa: E402 - its settings are read at import
-from ray.exceptions import (  # noqa: E402
-    ActorDiedError,
-    ActorUnavailableError,
-    NodeDiedError,
-    OutOfMemoryError,
-    RayError,
-    TaskCancelledError,
-    WorkerCrashedError,
-)
 from ray.util.metrics import Counter, Gauge, Histogram  # noqa: E402
 
 from jobs import encoders  # noqa: E402
-from jobs.attempts import Attempt, Limits, Loss, Lost, Report  # noqa: E402
+from jobs.attempts import Attempt, Limits, Lost, Report, lost  # noqa: E402
 from jobs.config import Runtime  # noqa: E402
 from jobs.dispatch import Dispatch, Event  # noqa: E402
+from jobs.encoder_actors import EncoderActors, encoder_actors  # noqa: E402
 from jobs.errors import UsageError  # noqa: E402
 from jobs.meters import Meters  # noqa: E402
 from jobs.nodes import Nodes  # noqa: E402
@@ -67,6 +59,10 @@ class _EncoderActor:
     def execute(self, store: Store, attempts: Sequence[Attempt], limits: Limits) -> Iterator[Report]:
         yield from work(store, attempts, limits, self._loaded)
 
+    def load(self) -> None:
+        """Load the weights, or say what is wrong with them."""
+        self._loaded()
+
     def _loaded(self) -> encoders.Encoder | None:
         if self._encoder is None and self._settings is not None:
             self._encoder = encoders.load(self._settings)
@@ -86,8 +82,8 @@ class _Streams:
             return ray.get(next(handle))
         except StopIteration:
             return None
-        except RayError as error:
-            return Lost(loss=_loss(error), reason=f"{type(error).__name__}: {error}")
+        except ray.exceptions.RayError as error:
+            return lost(error)
 
 
 class _Tasks(_Streams):
@@ -112,19 +108,45 @@ class _Tasks(_Streams):
 
 
 class _Actors(_Streams):
-    """Units on actors that hold an encoder, one a CPU; a lost actor makes room for a new one.
+    """Units on actors that hold an encoder; a lost actor makes room for a new one.
 
     An actor whose unit ran out of memory is followed by one with half the batch.
     """
 
-    def __init__(self, store: Store, limits: Limits, nodes: Nodes, settings: dict[str, Any] | None) -> None:
-        self._store, self._limits, self._nodes, self._settings = store, limits, nodes, settings
+    def __init__(
+        self, store: Store, limits: Limits, nodes: Nodes, shape: EncoderActors, settings: Mapping[str, Any] | None
+    ) -> None:
+        self._store, self._limits, self._nodes, self._shape = store, limits, nodes, shape
+        self._settings = None if settings is None else shape.loading(settings)
         self._free: list[tuple[Any, int]] = []
         self._busy: dict[Any, tuple[Any, int]] = {}
 
     @property
     def window(self) -> int:
-        return self._nodes.cpus
+        return self._shape.count
+
+    def prepare(self, units: int) -> None:
+        """Load the weights in all actors that so many units need, and hear what the first one says of them.
+
+        Raises:  UsageError for weights that cannot be used: that is the configuration's fault, not a unit's.
+        """
+        self._free = [(self._start(0), 0) for _ in range(min(self.window, units))]
+        first, _ = self._free[0]
+        try:
+            ray.get(first.load.remote(), timeout=self._limits.seconds)
+        except ray.exceptions.RayError as error:
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, UsageError):
+                raise UsageError(str(cause)) from None
+            # What else went wrong is found, and counted, by the units that need the actor.
+            ray.kill(self._free.pop(0)[0])
+
+    def wait(self, handles: Sequence[Any], timeout: float) -> list[Any]:
+        # Nothing waits for these. One that is still to be placed, perhaps after its machine was lost, does.
+        for actor, _ in self._free:
+            ray.kill(actor)
+        self._free.clear()
+        return super().wait(handles, timeout)
 
     def submit(self, attempts: Sequence[Attempt]) -> Any:
         halvings = max(attempt.halvings for attempt in attempts)
@@ -142,7 +164,9 @@ class _Actors(_Streams):
         settings = self._settings
         if settings is not None and "batch" in settings:
             settings = settings | {"batch": max(1, settings["batch"] >> halvings)}
-        return _EncoderActor.options(memory=self._nodes.request_bytes(self._limits, halvings)).remote(settings)
+        memory_bytes = self._nodes.request_bytes(self._limits, halvings)
+        asks = {"num_cpus": self._shape.cpus, "num_gpus": self._shape.gpus, "memory": memory_bytes}
+        return _EncoderActor.options(**asks).remote(settings)
 
     def read(self, handle: Any) -> Report | Lost | None:
         said = super().read(handle)
@@ -215,47 +239,31 @@ class Cluster:
         """Metrics of an audit, shown by the endpoint of every Ray node."""
         return Meters(audit, Counter, Gauge, Histogram)
 
+    def encoder_actors(self, settings: Mapping[str, Any] | None) -> EncoderActors:
+        """The actors that this cluster has room for, given an encoder's settings."""
+        return encoder_actors(self._settings, None if settings is None else settings["kind"], Nodes(ray.nodes).offers)
+
     def run_tasks(self, units: Sequence[Unit], store: Store) -> Iterator[Event]:
         """What happens to units, as it happens, a bounded number in flight."""
         if units:
             yield from Dispatch(_Tasks(store, self._limits, Nodes(ray.nodes)), store, self._limits).run(units)
 
-    def run_on_encoders(self, units: Sequence[Unit], store: Store, settings: dict[str, Any] | None) -> Iterator[Event]:
-        """The same for units that need an encoder, one actor a CPU, weights loaded once in each."""
+    def run_on_encoders(
+        self, units: Sequence[Unit], store: Store, settings: Mapping[str, Any] | None
+    ) -> Iterator[Event]:
+        """The same for units that need an encoder, weights loaded once in each actor.
+
+        Raises:  UsageError when the encoder cannot be loaded for what its settings say.
+        """
         if not units:
             return
-        actors = _Actors(store, self._limits, Nodes(ray.nodes), settings)
+        actors = _Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(settings), settings)
         try:
+            if settings is not None:
+                actors.prepare(len(units))
             yield from Dispatch(actors, store, self._limits).run(units)
         finally:
             actors.close()
-
-
-def _loss(error: RayError) -> Loss:
-    """What an error of Ray's says about the worker that had the unit."""
-    text = str(error)
-    if isinstance(error, OutOfMemoryError) or "running low on memory" in text:
-        return Loss.NODE_MEMORY
-    if isinstance(error, (NodeDiedError, ActorUnavailableError)) or "its node has died" in text:
-        return Loss.NODE
-    if isinstance(error, (WorkerCrashedError, ActorDiedError, TaskCancelledError)):
-        return Loss.WORKER
-    return Loss.ERROR
-
-
-def look_around(settings: Runtime) -> dict[str, Any]:
-    """What Ray has where an audit with these settings would run: nodes and resources; a local Ray is started for it."""
-    with Cluster(settings):
-        alive = [node for node in ray.nodes() if node["Alive"]]
-        return {"version": ray.__version__, "nodes": len(alive), "resources": ray.cluster_resources()}
-
-
-def dashboard_version(address: str) -> str:
-    """Ray's version on the cluster whose dashboard has that http address.
-
-    Raises:  UsageError as `job_client` does.
-    """
-    return job_client(address)._server_ray_version
 
 
 def job_client(address: str) -> Any:
