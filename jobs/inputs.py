@@ -9,8 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from jobs import datasets
-from jobs.config import Audit, PrecomputedEncoder
+from jobs.config import Audit
+from jobs.config_encoders import PrecomputedEncoder
 from jobs.datasets import Catalogue
+from jobs.datasets.catalogue import has_images
+from jobs.encoders.sources import EncoderSource, item_source, text_source
 from jobs.errors import UsageError
 from jobs.method_settings import MADE_FROM
 from jobs.queries import Query, query_vectors, read_phrases, read_queries
@@ -22,7 +25,8 @@ class Inputs:
     """Catalogues of the data sets and of reference data sets by name, queries, vectors if given.
 
     texts: those that the methods are told of and the encoder must embed, by the method's place in
-    the configuration.
+    the configuration. item_encoder is None where items have their vectors, text_encoder where nothing can
+    embed a text.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -30,6 +34,8 @@ class Inputs:
     queries: list[Query]
     query_vectors: pa.Table | None
     texts: Mapping[int, list[str]]
+    item_encoder: EncoderSource | None
+    text_encoder: EncoderSource | None
 
 
 def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
@@ -45,9 +51,9 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         for block in settings.reference
         if block.dataset
     }
+    item_encoder = item_source(encoder, folder)
     for catalogue in catalogues.values():
-        if column is None and catalogue.items["text"].null_count:
-            raise UsageError(f"dataset {catalogue.name}: encoder {encoder.kind} needs text, a template over columns")
+        _expect_content(item_encoder, catalogue, f"dataset {catalogue.name}")
         for k in settings.k:
             pool = min(catalogue.size, settings.prefilter.top)
             if k > pool:
@@ -57,11 +63,11 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
                 raise UsageError(f"k is {k}, but {limited}: k must not be larger")
         for name, reference in references.items():
             _expect_attributes(catalogue, name, reference)
-    _check_references(settings, references, needs_text=column is None)
+    _check_references(settings, references, item_encoder)
     queries = read_queries(settings.queries, folder, limit)
     vectors = query_vectors(settings.queries, folder) if settings.queries.vectors else None
     for catalogue in catalogues.values() if vectors is not None and column is not None else ():
-        width, asked = catalogue.items["vector"].type.list_size, len(vectors["vector"][0])
+        width, asked = catalogue.vector_width, len(vectors["vector"][0])
         if width != asked:
             raise UsageError(
                 f"queries.vectors {settings.queries.vectors}: vectors have {asked} numbers, "
@@ -80,6 +86,8 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         queries=queries,
         query_vectors=vectors,
         texts=_method_texts(settings, folder),
+        item_encoder=item_encoder,
+        text_encoder=text_source(encoder, folder),
     )
 
 
@@ -109,17 +117,27 @@ def _method_texts(settings: Audit, folder: Path) -> dict[int, list[str]]:
     return texts
 
 
-def _check_references(settings: Audit, references: Mapping[str, Catalogue], needs_text: bool) -> None:
+def _check_references(settings: Audit, references: Mapping[str, Catalogue], encoder: EncoderSource | None) -> None:
     sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
     for block in settings.reference:
         if sees_vectors and (block.kind != "population" or block.query_conditioned):
             raise UsageError(
                 f"reference {block.name}: function classes over embedding need kind population, unconditioned"
             )
-        if block.dataset and block.query_conditioned and needs_text and references[block.name].items["text"].null_count:
-            raise UsageError(
-                f"reference {block.name}: query_conditioned needs text in its dataset, a template over columns"
-            )
+        if block.dataset and block.query_conditioned:
+            _expect_content(encoder, references[block.name], f"reference {block.name}: query_conditioned")
+
+
+def _expect_content(encoder: EncoderSource | None, catalogue: Catalogue, who: str) -> None:
+    """Every item needs what its encoder embeds; an item without a picture is skipped, one without a text is not.
+
+    Raises:  UsageError beginning with `who`.
+    """
+    if encoder is None or (encoder.reads_images and has_images(catalogue)) or not catalogue.items["text"].null_count:
+        return
+    kind = encoder.loading["kind"]
+    wanted = "image, a column of paths, or text" if encoder.reads_images else "text"
+    raise UsageError(f"{who}: encoder {kind} needs {wanted}, a template over columns")
 
 
 def _expect_attributes(catalogue: Catalogue, name: str, reference: Catalogue) -> None:

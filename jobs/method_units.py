@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.config import Audit, PrecomputedEncoder
 from jobs.entries import MethodEntry
+from jobs.inputs import Inputs
 from jobs.method_settings import MADE_FROM
 from jobs.units import Unit, unit
 
@@ -41,19 +41,19 @@ class MethodUnits:
 
 
 def method_units(
-    settings: Audit,
+    inputs: Inputs,
+    place: int,
     entry: MethodEntry,
-    texts: Sequence[str] | None,
     catalogue: Unit,
     attributes: Sequence[str],
     shards: Sequence[Unit],
 ) -> MethodUnits:
-    """The units of one method of the configuration; attributes are those of the data set."""
+    """The units of one method, at its place in the configuration; attributes are those of the data set."""
     information = []
     if "order" in MADE_FROM.get(entry.name, {}):
         chosen = list(entry.extras.get("attributes", attributes))
         information = [_information_unit(catalogue, chosen, shards, part) for part in range(INFORMATION_PARTS)]
-    embedded = None if texts is None else _texts_unit(settings, entry, texts)
+    embedded = _texts_unit(inputs, entry, inputs.texts[place]) if place in inputs.texts else None
     return MethodUnits(texts=embedded, information=information)
 
 
@@ -64,9 +64,8 @@ def method_spec(entry: MethodEntry) -> dict[str, Any]:
     return spec
 
 
-def _texts_unit(settings: Audit, entry: MethodEntry, texts: Sequence[str]) -> Unit:
-    encoder = settings.encoder.text if isinstance(settings.encoder, PrecomputedEncoder) else settings.encoder
-    spec = {"texts": list(texts), "encoder": encoder.model_dump(mode="json")}
+def _texts_unit(inputs: Inputs, entry: MethodEntry, texts: Sequence[str]) -> Unit:
+    spec = {"texts": list(texts), "encoder": inputs.text_encoder.key}
     return unit("texts", f"{len(texts)} texts of {entry.name}", spec)
 
 

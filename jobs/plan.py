@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jobs.config import Audit, PrecomputedEncoder, Reference
+from jobs.config import Audit, Reference
 from jobs.config_datasets import Dataset
 from jobs.datasets import Catalogue
 from jobs.entries import ClassEntry
@@ -16,13 +16,15 @@ from jobs.inputs import Inputs, needs_embeddings
 from jobs.method_units import MethodUnits, method_spec, method_units
 from jobs.queries import Query
 from jobs.reference_levels import shared_levels
-from jobs.search_units import Search, search_units
+from jobs.search_units import Search, Searched, search_units
 from jobs.stages.vectors import to_matrix
 from jobs.units import Unit, digest, unit
 from mprlib import registry
 
 # Unit vectors that were stored as float16 are this far from length 1.
 UNIT_LENGTH_TOLERANCE = 2e-3
+# Vectors in files that are looked at before a run.
+SAMPLED_VECTORS = 1_000
 # Settings of a data set that name or place it without changing its items.
 _NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_share"}
 
@@ -55,21 +57,21 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
     catalogue_units: dict[tuple[str, str], Unit] = {}
     catalogues: dict[str, Catalogue] = {}
     blocks: dict[str, Dataset] = {}
+    searched: dict[tuple[str, str], Searched] = {}
     for side, name, block, catalogue in _sources(settings, inputs):
-        catalogue_units[side, name] = _catalogue_unit(block, catalogue)
-        catalogues[catalogue_units[side, name].key] = catalogue
-        blocks[catalogue_units[side, name].key] = block
-    queries = _queries_unit(settings, inputs)
+        made = catalogue_units[side, name] = _catalogue_unit(block, catalogue)
+        catalogues[made.key], blocks[made.key] = catalogue, block
+        searched[side, name] = Searched(block=block, catalogue=catalogue, unit=made, encoder=inputs.item_encoder)
+    queries = _queries_unit(inputs)
     searches = {
         source: search_units(
             settings,
             inputs.queries,
-            catalogues[unit.key],
-            unit,
+            one,
             queries,
             with_vectors=source[0] == "dataset" and needs_embeddings(settings),
         )
-        for source, unit in catalogue_units.items()
+        for source, one in searched.items()
         if source[0] == "dataset" or _is_query_conditioned(settings, source[1])
     }
     solve: list[Unit] = []
@@ -79,7 +81,7 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         catalogue, source = inputs.catalogues[block.name], catalogue_units["dataset", block.name]
         search = searches["dataset", block.name]
         reads = {
-            place: method_units(settings, entry, inputs.texts.get(place), source, list(catalogue.levels), search.shards)
+            place: method_units(inputs, place, entry, source, list(catalogue.levels), search.shards)
             for place, entry in enumerate(settings.methods)
         }
         extra += reads.values()
@@ -116,13 +118,25 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
 def _length_notes(catalogues: Iterable[Catalogue]) -> Iterator[str]:
     """Vectors are used as given; where they are no unit vectors, scores are no cosines."""
     for catalogue in catalogues:
-        if "vector" in catalogue.items.column_names:
-            lengths = np.linalg.norm(to_matrix(catalogue.items["vector"]), axis=1)
-            if np.abs(lengths - 1).max() > UNIT_LENGTH_TOLERANCE:
-                yield (
-                    f"dataset {catalogue.name}: vectors have lengths from {lengths.min():.3g} to {lengths.max():.3g} "
-                    "and are used as given: scores are inner products, not cosines"
-                )
+        vectors = _sample(catalogue)
+        if vectors is None or not len(vectors):
+            continue
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+        lengths = lengths[np.isfinite(lengths) & (lengths > 0)]
+        if lengths.size and np.abs(lengths - 1).max() > UNIT_LENGTH_TOLERANCE:
+            yield (
+                f"dataset {catalogue.name}: vectors have lengths from {lengths.min():.3g} to {lengths.max():.3g} "
+                "and are used as given: scores are inner products, not cosines"
+            )
+
+
+def _sample(catalogue: Catalogue) -> np.ndarray | None:
+    """The vectors that items have already: all in memory, or some of those in files."""
+    if catalogue.vector_files is None:
+        has_vectors = "vector" in catalogue.items.column_names
+        return to_matrix(catalogue.items["vector"]) if has_vectors else None
+    chosen = np.unique(np.linspace(0, catalogue.size - 1, min(catalogue.size, SAMPLED_VECTORS)).astype(np.intp))
+    return catalogue.vector_files.take(catalogue.items["vector_row"].to_numpy()[chosen])
 
 
 def _is_query_conditioned(settings: Audit, reference: str) -> bool:
@@ -166,14 +180,12 @@ def _catalogue_unit(block: Dataset, catalogue: Catalogue) -> Unit:
     return unit("catalogue", f"items of {catalogue.name}", spec)
 
 
-def _queries_unit(settings: Audit, inputs: Inputs) -> Unit:
-    encoder = settings.encoder
+def _queries_unit(inputs: Inputs) -> Unit:
     spec: dict = {"prompts": [query.prompt for query in inputs.queries]}
     if inputs.query_vectors is not None:
         spec["vectors"] = digest(inputs.query_vectors.to_pylist())
     else:
-        text = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
-        spec["encoder"] = text.model_dump(mode="json")
+        spec["encoder"] = inputs.text_encoder.key
     return unit("queries", f"{len(inputs.queries)} queries", spec)
 
 

@@ -13,7 +13,7 @@ STAGE_VERSIONS = {
     "catalogue": 2,
     "queries": 1,
     "texts": 1,
-    "embed": 2,
+    "embed": 3,
     "information": 1,
     "prefilter": 2,
     "merge": 1,

@@ -49,6 +49,11 @@ class Catalogue:
             return self.vector_files.width
         return self.items["vector"].type.list_size if "vector" in self.items.column_names else None
 
+    def vector_files_of(self, start: int, stop: int) -> VectorFiles:
+        """The files that hold the vectors of rows [start, stop)."""
+        rows = self.items["vector_row"].slice(start, stop - start).to_numpy()
+        return self.vector_files.holding(rows)
+
     def shards(self, shard_items: int) -> list[tuple[int, int]]:
         """Row ranges [start, stop) of about that many items; identical pictures or texts never part.
 
@@ -68,6 +73,11 @@ class Catalogue:
             cuts.append(int(starts[following]))
             at = cuts[-1] + shard_items
         return list(zip(cuts, [*cuts[1:], self.size]))
+
+
+def has_images(catalogue: Catalogue) -> bool:
+    """Whether any item has a picture."""
+    return catalogue.items["image"].null_count < catalogue.size
 
 
 def embedded_column(items: pa.Table) -> pa.ChunkedArray:

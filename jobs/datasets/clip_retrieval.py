@@ -2,7 +2,8 @@
 
 Files: `clip-retrieval inference` writes the layout (https://github.com/rom1504/clip-retrieval). Vectors are mapped,
 not copied into memory, and used as given; a row of the metadata is an item. The id is the metadata's column `id`, by
-default image_path or key. Terms are those of whoever embedded the pictures.
+default image_path or key. A vector that is zero or not finite is skipped.
+Terms are those of whoever embedded the pictures.
 """
 
 from __future__ import annotations

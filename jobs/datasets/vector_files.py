@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +24,25 @@ class VectorFiles:
     rows: int
     width: int
 
+    def holding(self, rows: np.ndarray) -> VectorFiles:
+        """Only the parts that hold some of these rows; numbers of rows stay as they are."""
+        parts = np.unique(self._parts_of(rows)).tolist()
+        chosen = {
+            "paths": tuple(self.paths[part] for part in parts),
+            "starts": tuple(self.starts[part] for part in parts),
+        }
+        return replace(self, **chosen)
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, for a unit's spec."""
+        return asdict(self)
+
+    def _parts_of(self, rows: np.ndarray) -> np.ndarray:
+        return np.searchsorted(self.starts, rows, side="right") - 1
+
     def take(self, rows: np.ndarray) -> np.ndarray:
         """The vectors (n, d) of these rows, in the parts' own numbers; only pages that hold them are read."""
-        part_of = np.searchsorted(self.starts, rows, side="right") - 1
+        part_of = self._parts_of(rows)
         gathered: np.ndarray | None = None
         for part in np.unique(part_of):
             vectors = np.load(self.paths[part], mmap_mode="r", allow_pickle=False)
