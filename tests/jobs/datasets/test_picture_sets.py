@@ -82,7 +82,7 @@ def test_celeba_as_csv(tmp_path):
     ("spoil", "words"),
     [
         (lambda text: text.replace("36\n", "37\n", 1), "says that it has 37 rows, and has 36"),
-        (lambda text: text.replace("000001.jpg -1", "000001.jpg  5"), "Eyeglasses of 000001.jpg is not"),
+        (lambda text: text.replace("000001.jpg -1", "000001.jpg  5"), "Eyeglasses of 000001.jpg is 5"),
         (lambda text: "", "cannot read"),
     ],
 )
