@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from jobs import inputs as audit_inputs
 from jobs import plan as audit_plan
@@ -25,8 +26,11 @@ from jobs.skipped import Counts, counts_of, expect_few_skipped, skipped_items
 from jobs.stages import ENCODING, Outcome, commit
 from jobs.stages.collect import collect
 from jobs.stages.embed import query_table
+from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
+from jobs.stages.vectors import to_column
 from jobs.store import Receipt, Store, receipt_file, valid_receipt
+from jobs.thumbnails import write_thumbnails
 from jobs.units import Unit
 
 PLAN = "plan.json"
@@ -125,16 +129,26 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
     if solved:
         reporter.say("collecting results")
         skipped = skipped_items(store, plan, progress.done)
-        files = collect(store, solved, run_id, skipped)
+        files = collect(store, solved, run_id, skipped) | write_thumbnails(store, settings, inputs)
         manifest = manifest_of(
             run_id, settings, inputs, plan, progress.done, summary.counts, summary.failures, files, counts_of(skipped)
         )
+        manifest["probes"] = _judged_probes(plan, store, progress)
         store.write_json(MANIFEST, manifest)
         reporter.say("writing the report")
         publish(store)
         if not summary.failures:
             store.write(SUCCESS, b"")
     return replace(summary, seconds=time.monotonic() - started)
+
+
+def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[str, Any]]:
+    """Each trained probe, its data set and its errors, for the manifest."""
+    return [
+        {"probe": name, "dataset": plan.catalogues[fit.spec["catalogue"]].name, **judgement(fit.spec, fit.key, store)}
+        for name, fit in plan.probes.items()
+        if fit.key in progress.done
+    ]
 
 
 def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started: float) -> RunSummary:
@@ -216,6 +230,8 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     if unit.stage == "catalogue":
         catalogue = plan.catalogues[unit.key]
         return {"items": catalogue.items, "skipped": catalogue.skipped}
+    if unit.stage == "tokens":
+        return {"tokens": pa.table({"vector": to_column(plan.tokens[unit.key])})}
     if unit.stage == "queries" and inputs.query_vectors is not None:
         by_query = dict(zip(*(inputs.query_vectors[name].to_pylist() for name in ("query", "vector"))))
         vectors = np.array([by_query[query.text] for query in inputs.queries], dtype=np.float32)

@@ -122,6 +122,9 @@ def submit(
         typer.Option(help="Start it once in each: " + ", ".join(PERIODS) + "; {period} in the output names it."),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Submit again what failed or was stopped.")] = False,
+    attach: Annotated[
+        bool, typer.Option("--attach", help="Follow what was submitted already instead of refusing.")
+    ] = False,
     on_cluster: Annotated[
         bool, typer.Option("--on-cluster", help="The cluster has the configuration at the same path: send no files.")
     ] = False,
@@ -153,10 +156,15 @@ def submit(
     from jobs.runtime import job_client
 
     client = job_client(prepared.address)
-    name = submission.send(client, prepared, retry)
     # With --json, standard output holds one object.
     stream = sys.stderr if as_json else sys.stdout
-    print(f"submitted {name} to {prepared.address}", file=stream, flush=True)
+    try:
+        name = submission.send(client, prepared, retry)
+        print(f"submitted {name} to {prepared.address}", file=stream, flush=True)
+    except submission.AlreadySubmitted as known:
+        if not attach:
+            raise
+        name = known.name
     code = None
     if not no_wait:
         code = submission.follow(client, name, lambda text: print(text, end="", file=stream, flush=True))

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model
 from jobs.block import Block, Whole
 from jobs.config_datasets import Dataset
 from jobs.config_encoders import Encoder
+from jobs.config_probes import Probe
 from jobs.entries import ClassEntry, MethodEntry, class_entry, method_entry
 from jobs.queries.lists import NAMED, path_of
 from mprlib import registry
@@ -106,6 +107,9 @@ class ReportSettings(Block):
 
     group_attributes: Whole = Field(2, ge=1, le=4, description="named groups are intersections of up to this many")
     minimum_share: float = Field(0.01, ge=0, lt=1, description="smaller groups of the reference stay out of headlines")
+    thumbnail_megabytes: float = Field(
+        4, ge=0, le=100, description="of the page, for small pictures of the items shown first; the rest as text"
+    )
 
 
 class Runtime(Block):
@@ -150,6 +154,9 @@ class Audit(Block):
     output: str | None = Field(None, description="folder of the run, or any fsspec URL")
     dataset: Annotated[tuple[Dataset, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
     reference: Annotated[tuple[Reference, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = (Reference(),)
+    probes: dict[str, Probe] = Field(
+        {}, description="classifiers of vectors, by name, for attributes that say `probe: NAME` and for `pbm`"
+    )
     encoder: Encoder
     queries: Queries
     prefilter: Prefilter = Prefilter()
@@ -181,6 +188,7 @@ class Audit(Block):
         ):
             if len(set(names)) != len(names):
                 raise ValueError(f"{key}: two of them share a name: {', '.join(names)}")
+        self._check_probes()
         for entry in self.methods:
             self._check_targets(entry)
             for block in self.dataset:
@@ -199,6 +207,22 @@ class Audit(Block):
                             f"dataset {block.name} has {', '.join(block.attributes)}"
                         )
         return self
+
+    def _check_probes(self) -> None:
+        """Whoever names a probe names one of `probes`."""
+        blocks = [("dataset", block) for block in self.dataset]
+        blocks += [("reference", block.dataset) for block in self.reference if block.dataset]
+        named = [
+            (f"{key}: attribute {name!r} of {block.name}", attribute.probe)
+            for key, block in blocks
+            for name, attribute in block.attributes.items()
+            if attribute.probe is not None
+        ]
+        named += [(f"methods: {entry.name}", name) for entry in self.methods for name in entry.extras.get("probes", ())]
+        for who, name in named:
+            if name not in self.probes:
+                known = f"probes has {', '.join(self.probes)}" if self.probes else "the configuration has no `probes`"
+                raise ValueError(f"{who} names the probe {name!r}: {known}")
 
     def _check_targets(self, entry: MethodEntry) -> None:
         method = registry.METHODS[entry.name]

@@ -24,6 +24,10 @@ class Attribute(Block):
         (), description="levels in reading order; those not named follow by name. Data sets that have an order bring it"
     )
     map: dict[str, str] = Field({}, description="values to rename, {found: name}, so that two data sets agree")
+    probe: str | None = Field(
+        None,
+        description="name of an entry of `probes` that predicts it from the items' vectors, where no column has it",
+    )
 
     @field_validator("bins")
     @classmethod
@@ -34,6 +38,9 @@ class Attribute(Block):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Attribute:
+        given = self.model_fields_set - {"probe"}
+        if self.probe is not None and given:
+            raise ValueError(f"probe goes alone, not with {min(given)}: a predicted attribute has no column")
         if self.bins is not None and self.map:
             raise ValueError("bins are for numbers and map is for names: one of them is expected")
         if self.bins is not None and self.order:

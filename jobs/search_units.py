@@ -21,9 +21,9 @@ BYTES_PER_NUMBER = {"float32": 4, "float16": 2}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Searched:
-    """A data set that is searched: its settings and catalogue, the catalogue's unit, and what embeds its items,
-    which is None where they have their vectors."""
+class Embedded:
+    """A data set whose items get vectors: its settings and catalogue, the catalogue's unit, and what embeds the
+    items, which is None where they have their vectors."""
 
     block: Dataset
     catalogue: Catalogue
@@ -51,11 +51,11 @@ class Search:
 
 
 def search_units(
-    settings: Audit, asked: Sequence[Query], searched: Searched, queries: Unit, with_vectors: bool
+    settings: Audit, asked: Sequence[Query], embedded: Embedded, queries: Unit, with_vectors: bool
 ) -> Search:
     """The search of a data set for all queries at once."""
-    catalogue, source = searched.catalogue, searched.unit
-    shards = _embed_units(settings, searched)
+    catalogue, source = embedded.catalogue, embedded.unit
+    shards = embed_units(settings, embedded)
     groups = list(_neighbours(settings, catalogue, shards))
     prompts = [query.prompt for query in asked]
     parts = [_part_unit(settings, group, queries, prompts) for group in groups]
@@ -74,24 +74,25 @@ def vector_width(catalogue: Catalogue) -> int:
     return catalogue.vector_width or ASSUMED_WIDTH
 
 
-def _embed_units(settings: Audit, searched: Searched) -> list[Unit]:
-    encoder = searched.encoder
+def embed_units(settings: Audit, embedded: Embedded) -> list[Unit]:
+    """The shards of a data set, in order."""
+    encoder = embedded.encoder
     content = {
-        "catalogue": searched.unit.key,
+        "catalogue": embedded.unit.key,
         "encoder": settings.encoder.model_dump(mode="json", exclude={"text"}) if encoder is None else encoder.key,
-        "reads": searched.reads,
+        "reads": embedded.reads,
         "storage": settings.prefilter.storage,
     }
     # Which pictures (or files of vectors) there are stands in the catalogue's key: where they lie changes nothing.
     place: dict = {}
-    if searched.reads == "image":
-        place = {"root": searched.catalogue.root, "limits": searched.block.image_limits.model_dump(mode="json")}
+    if embedded.reads == "image":
+        place = {"root": embedded.catalogue.root, "limits": embedded.block.image_limits.model_dump(mode="json")}
     units = []
-    for start, stop in searched.catalogue.shards(settings.shard_items):
-        title = f"{searched.catalogue.name} items {start} to {stop - 1}"
-        named = unit("embed", title, content | {"start": start, "stop": stop}, needs=(searched.unit.key,))
-        if searched.reads == "vector_row":
-            place = {"files": searched.catalogue.vector_files_of(start, stop).to_json()}
+    for start, stop in embedded.catalogue.shards(settings.shard_items):
+        title = f"{embedded.catalogue.name} items {start} to {stop - 1}"
+        named = unit("embed", title, content | {"start": start, "stop": stop}, needs=(embedded.unit.key,))
+        if embedded.reads == "vector_row":
+            place = {"files": embedded.catalogue.vector_files_of(start, stop).to_json()}
         units.append(replace(named, spec=named.spec | place))
     return units
 

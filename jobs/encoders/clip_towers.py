@@ -28,9 +28,10 @@ def image_tower(model: ClipModel, is_compiled: bool) -> Tower:
     return tower
 
 
-def text_tower(model: ClipModel) -> Tower:
-    """Tokens to vectors."""
-    return lambda tokens: model.module.encode_text(_there(tokens, model.device))
+def text_tower(model: ClipModel, read: Tower | None = None) -> Tower:
+    """Tokens to vectors; read is what the model makes of tokens on its device, by default its text tower."""
+    read = read or model.module.encode_text
+    return lambda tokens: read(_there(tokens, model.device))
 
 
 def _there(batch: torch.Tensor, device: torch.device) -> torch.Tensor:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
+import torch
 
 from jobs.encoders.batches import fault_of, unit_rows
 from jobs.encoders.clip_model import load_model
 from jobs.encoders.clip_towers import Tower, image_tower, text_tower
 from jobs.encoders.encoded import EncodedImages
+from jobs.encoders.prompt_tokens import encode_behind, token_ids
 from jobs.images.decoders import Decoders, Picture, Source
 from jobs.images.errors import ImageError
 from jobs.images.limits import ImageLimits
@@ -63,15 +65,22 @@ class OpenClipEncoder:
 
         Raises:  ValueError naming the first text whose vector is not finite or has no direction.
         """
-        distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
-        tokens = self.model.tokenise(list(distinct)).numpy()
-        vectors = unit_rows(tokens, TEXT_BATCH, self._text_tower, self.model.width)
-        bad = self._again(vectors, lambda rows: tokens[rows], TEXT_BATCH, is_image=False)
-        for row in bad:
-            raise ValueError(
-                f"the encoder gave no usable vector for {list(distinct)[row]!r:.200}: {fault_of(vectors[row])}"
-            )
-        return vectors[[distinct[text] for text in texts]]
+        distinct = list(dict.fromkeys(texts))
+        ids = self.model.tokenise(distinct).numpy()
+        vectors = unit_rows(ids, TEXT_BATCH, self._text_tower, self.model.width)
+        self._again(vectors, lambda rows: ids[rows], TEXT_BATCH, is_image=False)
+        return _in_order_of(texts, distinct, vectors)
+
+    def encode_behind(self, texts: list[str], tokens: np.ndarray) -> np.ndarray:
+        """Unit vectors (n, d) float32 of texts behind learned tokens (count, width).
+
+        Raises:  ValueError for tokens that the text tower cannot read, and as `encode` does.
+        """
+        distinct, module = list(dict.fromkeys(texts)), self.model.module
+        ids = token_ids(module, self.model.tokenise, distinct, len(tokens)).numpy()
+        behind = torch.from_numpy(np.ascontiguousarray(tokens)).to(self.model.device)
+        tower = text_tower(self.model, lambda ids: encode_behind(module, ids, behind))
+        return _in_order_of(texts, distinct, unit_rows(ids, TEXT_BATCH, tower, self.model.width))
 
     def encode_images(self, root: str, locators: Sequence[str | None], limits: ImageLimits) -> EncodedImages:
         """Vectors of the pictures that can be read; identical locators are embedded once.
@@ -118,6 +127,18 @@ class OpenClipEncoder:
         tower = self._exact_towers[0 if is_image else 1]
         vectors[bad] = unit_rows(rows_of(bad), batch, tower, self.model.width)
         return [row for row in bad if fault_of(vectors[row])]
+
+
+def _in_order_of(texts: Sequence[str], distinct: Sequence[str], vectors: np.ndarray) -> np.ndarray:
+    """Vectors of distinct texts in the order of all texts.
+
+    Raises:  ValueError naming the first text that has none.
+    """
+    for text, vector in zip(distinct, vectors):
+        if fault_of(vector):
+            raise ValueError(f"the encoder gave no usable vector for {text!r:.200}: {fault_of(vector)}")
+    place = {text: row for row, text in enumerate(distinct)}
+    return vectors[[place[text] for text in texts]]
 
 
 def _sorted_out(pictures: Iterable[Picture], good: list[int], faults: dict[int, ImageError]) -> Iterator[np.ndarray]:

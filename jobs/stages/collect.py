@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.schema import GROUPS, ITEMS, RESULTS
 from jobs.skipped import write_skipped
+from jobs.stages.labels import with_predicted
 from jobs.store import FileReceipt, Store, unit_file
 from jobs.units import Unit
 
@@ -71,14 +72,17 @@ def _with_run(
 def _items(store: Store, solved: Sequence[Unit]) -> pa.Table:
     """Every item that some selection holds, by data set, in the catalogue's order."""
     chosen: dict[tuple[str, str], set[str]] = {}
+    predicted: dict[tuple[str, str], Unit] = {}
     for unit in solved:
         ids = store.read_table(unit_file("solve", unit.key, "results"), columns=["item_ids"])["item_ids"]
         source = unit.spec["dataset"], unit.spec["catalogue"]
         chosen.setdefault(source, set()).update(pc.list_flatten(ids).to_pylist())
+        predicted[source] = unit
     tables = [ITEMS.empty_table()]
     for (dataset, catalogue), ids in chosen.items():
         items = store.read_table(unit_file("catalogue", catalogue, "items"))
         items = items.filter(pc.is_in(items["item_id"], value_set=pa.array(sorted(ids), pa.string())))
+        items = with_predicted(items, predicted[dataset, catalogue].spec, store)
         names = [name for name in items.column_names if name.startswith(ATTRIBUTE)]
         labels = [
             [(name.removeprefix(ATTRIBUTE), level) for name, level in zip(names, levels)]

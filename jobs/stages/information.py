@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.datasets.catalogue import attribute_columns
+from jobs.stages.labels import with_predicted
 from jobs.stages.vectors import Shard, open_shard, rows_with_vectors
 from jobs.store import Store, unit_file
 from mprlib.baselines import group_labels
@@ -24,15 +25,15 @@ def information(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
 
     Items without a vector tell nothing and stay out of it.
     """
-    items = store.read_table(unit_file("catalogue", spec["catalogue"], "items"))
-    levels = attribute_columns(items)
-    joint = group_labels.from_levels(["&".join(row) for row in zip(*(levels[name] for name in spec["attributes"]))])
     shards = [open_shard(store, key) for key in spec["vectors"]]
     present = rows_with_vectors(shards)
     if not present.size:
         raise ValueError("no item has a vector: see the skipped items")
-    chosen = np.unique(np.linspace(0, present.size - 1, min(present.size, MOST_ROWS)).astype(np.intp))
-    vectors, rows = _vectors_at(shards, chosen), present[chosen]
+    items = store.read_table(unit_file("catalogue", spec["catalogue"], "items")).take(pa.array(present))
+    levels = attribute_columns(with_predicted(items, spec, store))
+    joint = group_labels.from_levels(["&".join(row) for row in zip(*(levels[name] for name in spec["attributes"]))])
+    rows = np.unique(np.linspace(0, len(joint) - 1, min(len(joint), MOST_ROWS)).astype(np.intp))
+    vectors = _vectors_at(shards, rows)
     width = vectors.shape[1]
     start, stop = (width * edge // spec["parts"] for edge in (spec["part"], spec["part"] + 1))
     found = mutual_information(vectors, joint[rows], slice(start, stop)) if stop > start else np.empty(0)

@@ -14,6 +14,8 @@ from jobs.datasets.catalogue import attribute_columns
 from jobs.entries import ClassEntry, MethodEntry
 from jobs.schema import GROUPS, RESULTS
 from jobs.stages.extras import method_extras
+from jobs.stages.labels import with_predicted
+from jobs.stages.query_vectors import query_vector
 from jobs.stages.reference import read_reference
 from jobs.stages.vectors import open_shard, rows_with_vectors, to_matrix
 from jobs.store import Store, unit_file
@@ -72,21 +74,13 @@ def _grid_remark(method: Method, grid: list[Any], values: list[Any]) -> str:
     return remark if len(values) == len(grid) else f"{remark}; equal values stand once"
 
 
-def _query_vector(spec: Mapping[str, Any], store: Store) -> np.ndarray | None:
-    """The prompt's vector, for methods that read it."""
-    if "queries" not in spec:
-        return None
-    table = store.read_table(unit_file("queries", spec["queries"], "vectors"))
-    return to_matrix(table["vector"])[table["prompt"].to_pylist().index(spec["prompt"])]
-
-
 class _Case:
     """The problem of one (data set, reference, query, k), as each class sees it."""
 
     def __init__(self, spec: Mapping[str, Any], store: Store) -> None:
         self.spec = spec
         self.classes = [ClassEntry(**entry) for entry in spec["function_classes"]]
-        pool = store.read_table(unit_file("pool", spec["pool"], "pool"))
+        pool = with_predicted(store.read_table(unit_file("pool", spec["pool"], "pool")), spec, store)
         if pool.num_rows < spec["k"]:
             raise ValueError(
                 f"k is {spec['k']}, but only {pool.num_rows} items of dataset {spec['dataset']} have a vector: "
@@ -102,7 +96,7 @@ class _Case:
             k=spec["k"],
             attributes=encoding.attributes,
             embeddings=to_matrix(pool["vector"]) if "vector" in pool.column_names else None,
-            query=_query_vector(spec, store),
+            query=query_vector("queries", spec, store) if "queries" in spec else None,
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=encoding.names,
             **reference.arguments(),
@@ -134,12 +128,13 @@ class _Case:
     def _embedding_view(self) -> Problem:
         shards = [open_shard(self._store, key) for key in self.spec["reference_vectors"]]
         # Who has no vector counts by label, but has nothing that a class over embeddings could see.
-        present = rows_with_vectors(shards)
+        present, weights = rows_with_vectors(shards), self.problem.reference_weights
         return replace(
             self.problem,
             labels=self.problem.embeddings,
             reference=np.concatenate([shard.vectors for shard in shards]).astype(np.float32, copy=False),
-            reference_weights=self.problem.reference_weights[present],
+            # Where attributes are predicted, those without a vector are left out of the labels too.
+            reference_weights=weights if weights.size == present.size else weights[present],
             attributes=None,
             label_names=None,
         )
