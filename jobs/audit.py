@@ -10,21 +10,27 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from jobs import inputs as audit_inputs
 from jobs import plan as audit_plan
 from jobs.config import Audit, PrecomputedEncoder
 from jobs.config_file import ConfigFile
+from jobs.dispatch import Event, UnitEnded
 from jobs.errors import UsageError
 from jobs.inputs import Inputs
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current
 from jobs.plan import Plan
 from jobs.progress import Reporter
+from jobs.skipped import Counts, counts_of, expect_few_skipped, skipped_items
 from jobs.stages import ENCODING, Outcome, commit
 from jobs.stages.collect import collect
 from jobs.stages.embed import query_table
+from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
+from jobs.stages.vectors import to_column
 from jobs.store import Receipt, Store, receipt_file, valid_receipt
+from jobs.thumbnails import write_thumbnails
 from jobs.units import Unit
 
 PLAN = "plan.json"
@@ -51,13 +57,17 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunSummary:
-    """How a run ended. `report` is the page's path, if any unit was solved; `seconds` of wall time."""
+    """How a run ended. `report` is the page's path, if any unit was solved; `seconds` of wall time.
+
+    skipped_items counts items that were left out, by data set and reason.
+    """
 
     run_id: str
     output: str
     report: str | None
     counts: dict[str, int]
     failures: list[dict[str, str]]
+    skipped_items: Counts
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
@@ -94,7 +104,8 @@ def finished(plan: Plan, store: Store) -> dict[str, Receipt]:
 def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None = None) -> RunSummary:
     """Compute what is missing, collect, report.
 
-    Raises:  UsageError before anything is computed; KeyboardInterrupt keeps what is finished.
+    Raises:  UsageError before anything is computed; RunError when too many items are skipped; KeyboardInterrupt.
+             All keep what is finished.
     """
     started = time.monotonic()
     settings = config.settings
@@ -117,14 +128,27 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
     # Where nothing was solved, the tables and the report of an earlier run stay as they are.
     if solved:
         reporter.say("collecting results")
-        files = collect(store, solved, run_id)
-        manifest = manifest_of(run_id, settings, inputs, plan, progress.done, summary.counts, summary.failures, files)
+        skipped = skipped_items(store, plan, progress.done)
+        files = collect(store, solved, run_id, skipped) | write_thumbnails(store, settings, inputs)
+        manifest = manifest_of(
+            run_id, settings, inputs, plan, progress.done, summary.counts, summary.failures, files, counts_of(skipped)
+        )
+        manifest["probes"] = _judged_probes(plan, store, progress)
         store.write_json(MANIFEST, manifest)
         reporter.say("writing the report")
         publish(store)
         if not summary.failures:
             store.write(SUCCESS, b"")
     return replace(summary, seconds=time.monotonic() - started)
+
+
+def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[str, Any]]:
+    """Each trained probe, its data set and its errors, for the manifest."""
+    return [
+        {"probe": name, "dataset": plan.catalogues[fit.spec["catalogue"]].name, **judgement(fit.spec, fit.key, store)}
+        for name, fit in plan.probes.items()
+        if fit.key in progress.done
+    ]
 
 
 def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started: float) -> RunSummary:
@@ -139,6 +163,7 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
             for unit in plan.units
             if unit.key in progress.failed
         ],
+        skipped_items=counts_of(skipped_items(store, plan, progress.done)),
         seconds=time.monotonic() - started,
     )
 
@@ -161,6 +186,7 @@ def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress
             progress.computed.add(unit.key)
     if len(progress.done) == len(plan.units):
         return
+    expect_few_skipped(store, plan, progress.done)
     # Starting Ray takes seconds: only when there is work for it.
     from jobs.runtime import Cluster
 
@@ -174,12 +200,15 @@ def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress
                 waiting += missing
             # Units of a merge need others of their own stage: a tree is worked off level by level.
             while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
-                for unit, outcome in _outcomes(cluster, settings, able, store):
-                    _note(progress, unit, outcome, reporter)
-                    reporter.advance(unit.stage)
+                for event in _events(cluster, settings, able, store):
+                    if isinstance(event, UnitEnded):
+                        _note(progress, event.unit, event.outcome, reporter)
+                        reporter.advance(event.unit.stage)
                 tried = {unit.key for unit in able}
                 waiting = [unit for unit in waiting if unit.key not in tried]
             progress.skipped |= {unit.key for unit in waiting}
+            if "embed" in stages:
+                expect_few_skipped(store, plan, progress.done)
 
 
 def _rounds(plan: Plan) -> list[list[str]]:
@@ -198,6 +227,8 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     if unit.stage == "catalogue":
         catalogue = plan.catalogues[unit.key]
         return {"items": catalogue.items, "skipped": catalogue.skipped}
+    if unit.stage == "tokens":
+        return {"tokens": pa.table({"vector": to_column(plan.tokens[unit.key])})}
     if unit.stage == "queries" and inputs.query_vectors is not None:
         by_query = dict(zip(*(inputs.query_vectors[name].to_pylist() for name in ("query", "vector"))))
         vectors = np.array([by_query[query.text] for query in inputs.queries], dtype=np.float32)
@@ -205,8 +236,8 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     return None
 
 
-def _outcomes(cluster: Any, settings: Audit, units: Sequence[Unit], store: Store) -> Iterator[tuple[Unit, Outcome]]:
-    """Outcomes of units that need nothing of each other."""
+def _events(cluster: Any, settings: Audit, units: Sequence[Unit], store: Store) -> Iterator[Event]:
+    """What happens to units that need nothing of each other."""
     yield from cluster.run_tasks([unit for unit in units if unit.stage not in ENCODING], store)
     encoder = settings.encoder
     if not isinstance(encoder, PrecomputedEncoder):

@@ -23,12 +23,12 @@ from rich.console import Console
 from jobs import audit, doctor
 from jobs import report as audit_report
 from jobs.config_file import read_config
-from jobs.errors import Detached, UsageError
+from jobs.errors import Detached, RunError, UsageError
 from jobs.estimate import estimate
 from jobs.manifest import PAGE
 from jobs.options import AsJson, Config, Folder, Limit, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
-from jobs.result_commands import compare, exhibits
+from jobs.result_commands import compare, exhibits, export
 from jobs.stages.publish import publish
 from jobs.store import Store
 from jobs.submission import job as submission
@@ -122,6 +122,9 @@ def submit(
         typer.Option(help="Start it once in each: " + ", ".join(PERIODS) + "; {period} in the output names it."),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Submit again what failed or was stopped.")] = False,
+    attach: Annotated[
+        bool, typer.Option("--attach", help="Follow what was submitted already instead of refusing.")
+    ] = False,
     on_cluster: Annotated[
         bool, typer.Option("--on-cluster", help="The cluster has the configuration at the same path: send no files.")
     ] = False,
@@ -153,10 +156,15 @@ def submit(
     from jobs.runtime import job_client
 
     client = job_client(prepared.address)
-    name = submission.send(client, prepared, retry)
     # With --json, standard output holds one object.
     stream = sys.stderr if as_json else sys.stdout
-    print(f"submitted {name} to {prepared.address}", file=stream, flush=True)
+    try:
+        name = submission.send(client, prepared, retry)
+        print(f"submitted {name} to {prepared.address}", file=stream, flush=True)
+    except submission.AlreadySubmitted as known:
+        if not attach:
+            raise
+        name = known.name
     code = None
     if not no_wait:
         code = submission.follow(client, name, lambda text: print(text, end="", file=stream, flush=True))
@@ -191,6 +199,7 @@ def examine(
 
 
 app.command()(compare)
+app.command()(export)
 app.command()(exhibits)
 
 
@@ -226,6 +235,9 @@ def main(arguments: list[str] | None = None) -> int:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         print(f"mpr-audit: {' '.join(message.split())}", file=sys.stderr)
         return USAGE
+    except RunError as error:
+        print(f"mpr-audit: failed: {error}", file=sys.stderr)
+        return FAILED
     except Exception as error:  # noqa: BLE001 - the last place that can tell the user
         traceback.print_exc()
         print(f"mpr-audit: failed: {type(error).__name__}: {error}", file=sys.stderr)

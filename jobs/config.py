@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model
 
 from jobs.block import Block, Whole
 from jobs.config_datasets import Dataset
+from jobs.config_probes import Probe
 from jobs.encoders.sentence import MODULES as SENTENCE_MODELS
 from jobs.entries import ClassEntry, MethodEntry, class_entry, method_entry
 from jobs.queries.lists import NAMED, path_of
@@ -38,7 +39,15 @@ class Reference(Block):
         None, description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}'
     )
     size: FiniteFloat = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
-    dataset: Dataset | None = Field(None, description="kind dataset: its block")
+    dataset: Dataset | None = Field(None, description="kind dataset: its block, named as the reference by default")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_dataset(cls, raw: Any) -> Any:
+        """So that what is said of it is not taken for the audited data set, whose default name it would have."""
+        if isinstance(raw, dict) and isinstance(raw.get("dataset"), dict):
+            return raw | {"dataset": {"name": raw.get("name", "population")} | raw["dataset"]}
+        return raw
 
     @model_validator(mode="after")
     def _complete(self) -> Reference:
@@ -124,6 +133,9 @@ class ReportSettings(Block):
 
     group_attributes: Whole = Field(2, ge=1, le=4, description="named groups are intersections of up to this many")
     minimum_share: float = Field(0.01, ge=0, lt=1, description="smaller groups of the reference stay out of headlines")
+    thumbnail_megabytes: float = Field(
+        4, ge=0, le=100, description="of the page, for small pictures of the items shown first; the rest as text"
+    )
 
 
 class Runtime(Block):
@@ -131,6 +143,18 @@ class Runtime(Block):
 
     workers: Whole | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
     address: str | None = Field(None, description="a running Ray cluster; default: RAY_ADDRESS, else a local start")
+    max_failures: Whole | None = Field(
+        None, ge=1, description="stop once so many units have failed; default: go on with all that can be done"
+    )
+    unit_seconds: FiniteFloat | None = Field(
+        21_600, gt=0, description="a back-stop: a unit that runs longer is stopped and counts as failed"
+    )
+    unit_megabytes: FiniteFloat | None = Field(
+        None,
+        gt=0,
+        description="memory that a unit's process may take: more ends it; no more units run at once than fit; "
+        "default: whatever the machine has",
+    )
 
 
 class Audit(Block):
@@ -141,6 +165,9 @@ class Audit(Block):
     output: str | None = Field(None, description="folder of the run, or any fsspec URL")
     dataset: Annotated[tuple[Dataset, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
     reference: Annotated[tuple[Reference, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = (Reference(),)
+    probes: dict[str, Probe] = Field(
+        {}, description="classifiers of vectors, by name, for attributes that say `probe: NAME` and for `pbm`"
+    )
     encoder: Encoder
     queries: Queries
     prefilter: Prefilter = Prefilter()
@@ -172,6 +199,7 @@ class Audit(Block):
         ):
             if len(set(names)) != len(names):
                 raise ValueError(f"{key}: two of them share a name: {', '.join(names)}")
+        self._check_probes()
         for entry in self.methods:
             self._check_targets(entry)
             for block in self.dataset:
@@ -190,6 +218,22 @@ class Audit(Block):
                             f"dataset {block.name} has {', '.join(block.attributes)}"
                         )
         return self
+
+    def _check_probes(self) -> None:
+        """Whoever names a probe names one of `probes`."""
+        blocks = [("dataset", block) for block in self.dataset]
+        blocks += [("reference", block.dataset) for block in self.reference if block.dataset]
+        named = [
+            (f"{key}: attribute {name!r} of {block.name}", attribute.probe)
+            for key, block in blocks
+            for name, attribute in block.attributes.items()
+            if attribute.probe is not None
+        ]
+        named += [(f"methods: {entry.name}", name) for entry in self.methods for name in entry.extras.get("probes", ())]
+        for who, name in named:
+            if name not in self.probes:
+                known = f"probes has {', '.join(self.probes)}" if self.probes else "the configuration has no `probes`"
+                raise ValueError(f"{who} names the probe {name!r}: {known}")
 
     def _check_targets(self, entry: MethodEntry) -> None:
         method = registry.METHODS[entry.name]

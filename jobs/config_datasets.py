@@ -24,6 +24,10 @@ class Attribute(Block):
         (), description="levels in reading order; those not named follow by name. Data sets that have an order bring it"
     )
     map: dict[str, str] = Field({}, description="values to rename, {found: name}, so that two data sets agree")
+    probe: str | None = Field(
+        None,
+        description="name of an entry of `probes` that predicts it from the items' vectors, where no column has it",
+    )
 
     @field_validator("bins")
     @classmethod
@@ -34,6 +38,9 @@ class Attribute(Block):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Attribute:
+        given = self.model_fields_set - {"probe"}
+        if self.probe is not None and given:
+            raise ValueError(f"probe goes alone, not with {min(given)}: a predicted attribute has no column")
         if self.bins is not None and self.map:
             raise ValueError("bins are for numbers and map is for names: one of them is expected")
         if self.bins is not None and self.order:
@@ -42,19 +49,33 @@ class Attribute(Block):
 
 
 # Attributes of kinds that say by themselves what their labels are.
-OWN_ATTRIBUTES: dict[str, dict[str, Any]] = {"images": {"folder": {}}}
+OWN_ATTRIBUTES: dict[str, dict[str, Any]] = {
+    "images": {"folder": {}},
+    "celeba": {"gender": {}, "age": {}},
+    "utkface": {"gender": {}, "race": {}, "age": {"bins": [20, 40, 60]}},
+    "fairface": {"gender": {}, "race": {}, "age": {}},
+    "occupations": {"gender": {}},
+}
 # Settings that mean something for some kinds only.
-SETTING_OF_KINDS = {"id": ("table",), "root": ("table",), "labels": ("images",)}
+SETTING_OF_KINDS = {
+    "id": ("table",),
+    "image": ("table", "images"),
+    "root": ("table", "fairface", "occupations"),
+    "labels": ("images",),
+    "partition": ("celeba", "fairface"),
+}
+PARTITIONS = {"celeba": ("train", "val", "test"), "fairface": ("train", "val")}
 
 
 class Dataset(Block):
     """Items that can be retrieved, or people to compare with."""
 
     name: str = Field("items", description="how rows of the results name it")
-    kind: Literal["table", "images"] = Field(
+    kind: Literal["table", "images", "celeba", "utkface", "fairface", "occupations", "webdataset"] = Field(
         "table",
         description="table: parquet or csv, a file or a folder of them; images: a folder of pictures, whose ids are "
-        "their paths, with labels from a table or from the folders' names",
+        "their paths, with labels from a table or from the folders' names; webdataset: tar shards; celeba, utkface, "
+        "fairface, occupations: these data sets as they are handed out",
     )
     path: str = Field(description="file or folder, relative to the configuration file")
     id: str = Field("item_id", description="kind table: column of distinct ids")
@@ -72,6 +93,9 @@ class Dataset(Block):
         None,
         description="kind images: the table of labels, relative to `path`; default: metadata or labels, csv or "
         "parquet, in that folder",
+    )
+    partition: Literal["train", "val", "test"] | None = Field(
+        None, description="kinds celeba and fairface: one of their parts; default: all"
     )
     image_limits: ImageLimits = Field(ImageLimits(), description="what a picture may cost before it is skipped")
     image_fingerprint: Literal["names", "listing", "content"] = Field(
@@ -112,4 +136,6 @@ class Dataset(Block):
         for name, kinds in SETTING_OF_KINDS.items():
             if name in self.model_fields_set and getattr(self, name) is not None and self.kind not in kinds:
                 raise ValueError(f"{name} goes with kind {' or '.join(kinds)}, not with {self.kind}")
+        if self.partition is not None and self.partition not in PARTITIONS[self.kind]:
+            raise ValueError(f"partition is {self.partition}: {self.kind} has {' and '.join(PARTITIONS[self.kind])}")
         return self

@@ -19,9 +19,13 @@ from jobs.units import Unit
 SECONDS_PER_TEXT = 0.005
 SECONDS_PER_UNIT = {
     "catalogue": 0.1,
+    "tokens": 0.1,
     "queries": 1.0,
     "texts": 2.0,
     "embed": 0.1,
+    "debiased": 2.0,
+    "probe": 10.0,
+    "labels": 0.2,
     "information": 2.0,
     "prefilter": 0.2,
     "merge": 0.1,

@@ -6,15 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from jobs import datasets
-from jobs.config import Audit, PrecomputedEncoder
+from jobs.config import Audit, PrecomputedEncoder, Reference
 from jobs.datasets import Catalogue
+from jobs.encoders.prompt_files import read_tokens
 from jobs.errors import UsageError
 from jobs.method_settings import MADE_FROM
+from jobs.probes import read_labelled, with_levels
 from jobs.queries import Query, query_vectors, read_phrases, read_queries
 from mprlib import registry
+
+# Encoders whose text tower reads learned tokens.
+PROMPTED_KINDS = ("open_clip",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,7 +28,8 @@ class Inputs:
     """Catalogues of the data sets and of reference data sets by name, queries, vectors if given.
 
     texts: those that the methods are told of and the encoder must embed, by the method's place in
-    the configuration.
+    the configuration; tokens (count, width): those of debias_clip, likewise. labelled: the data sets that probes
+    learn from, by the probe's name.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -30,6 +37,8 @@ class Inputs:
     queries: list[Query]
     query_vectors: pa.Table | None
     texts: Mapping[int, list[str]]
+    tokens: Mapping[int, np.ndarray]
+    labelled: Mapping[str, Catalogue]
 
 
 def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
@@ -39,15 +48,25 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     """
     encoder = settings.encoder
     column = encoder.column if isinstance(encoder, PrecomputedEncoder) else None
-    catalogues = {block.name: datasets.load(block, folder, column) for block in settings.dataset}
+    labelled = read_labelled(settings, folder, column)
+    catalogues = {
+        block.name: with_levels(block, datasets.load(block, folder, column), settings, labelled)
+        for block in settings.dataset
+    }
     references = {
-        block.name: datasets.load(block.dataset, folder, column if block.query_conditioned else None)
+        block.name: with_levels(
+            block.dataset,
+            datasets.load(block.dataset, folder, column if is_embedded(block) else None),
+            settings,
+            labelled,
+        )
         for block in settings.reference
         if block.dataset
     }
-    for catalogue in catalogues.values():
+    for catalogue in [*catalogues.values(), *labelled.values()]:
         if column is None and catalogue.items["text"].null_count:
             raise UsageError(f"dataset {catalogue.name}: encoder {encoder.kind} needs text, a template over columns")
+    for catalogue in catalogues.values():
         for k in settings.k:
             pool = min(catalogue.size, settings.prefilter.top)
             if k > pool:
@@ -80,6 +99,15 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         queries=queries,
         query_vectors=vectors,
         texts=_method_texts(settings, folder),
+        tokens=_method_tokens(settings, folder),
+        labelled=labelled,
+    )
+
+
+def is_embedded(reference: Reference) -> bool:
+    """Whether the data set of a reference needs vectors: to be asked the query, or for attributes to be predicted."""
+    return reference.query_conditioned or any(
+        attribute.probe is not None for attribute in reference.dataset.attributes.values()
     )
 
 
@@ -109,6 +137,27 @@ def _method_texts(settings: Audit, folder: Path) -> dict[int, list[str]]:
     return texts
 
 
+def _method_tokens(settings: Audit, folder: Path) -> dict[int, np.ndarray]:
+    """Learned tokens of `debias_clip`.
+
+    Raises:  UsageError for a file that holds none, and where there is no text tower to read them.
+    """
+    tokens: dict[int, np.ndarray] = {}
+    for place, entry in enumerate(settings.methods):
+        if "tokens" not in entry.extras:
+            continue
+        encoder = settings.encoder
+        asked = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
+        if asked is None or asked.kind not in PROMPTED_KINDS:
+            has = "has no text tower" if asked is None else f"is {asked.kind}, whose text tower takes none"
+            raise UsageError(
+                f"method {entry.name} puts learned tokens before the query: that needs encoder "
+                f"{' or '.join(PROMPTED_KINDS)}, or precomputed with such a text encoder, and this one {has}"
+            )
+        tokens[place] = read_tokens(folder / entry.extras["tokens"])
+    return tokens
+
+
 def _check_references(settings: Audit, references: Mapping[str, Catalogue], needs_text: bool) -> None:
     sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
     for block in settings.reference:
@@ -116,10 +165,9 @@ def _check_references(settings: Audit, references: Mapping[str, Catalogue], need
             raise UsageError(
                 f"reference {block.name}: function classes over embedding need kind population, unconditioned"
             )
-        if block.dataset and block.query_conditioned and needs_text and references[block.name].items["text"].null_count:
-            raise UsageError(
-                f"reference {block.name}: query_conditioned needs text in its dataset, a template over columns"
-            )
+        if block.dataset and is_embedded(block) and needs_text and references[block.name].items["text"].null_count:
+            why = "query_conditioned needs" if block.query_conditioned else "predicted attributes need"
+            raise UsageError(f"reference {block.name}: {why} text in its dataset, a template over columns")
 
 
 def _expect_attributes(catalogue: Catalogue, name: str, reference: Catalogue) -> None:

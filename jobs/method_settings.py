@@ -17,10 +17,18 @@ from mprlib import registry
 
 # Keyword of a method that takes an array -> the settings of a configuration that it is made from.
 MADE_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "pbm": {"group_labels": ("attributes", "prompts")},
+    "pbm": {"group_labels": ("attributes", "prompts", "probes")},
     "clip_clip": {"order": ("attributes",)},
+    "debias_clip": {"debiased_query": ("tokens",)},
     "paths": {"subspace": ("phrases",)},
     "fair_top_k": {"protected": ("group",)},
+}
+
+# Settings that list texts: what they hold, and how many at least.
+LISTS = {
+    "attributes": ("names of attributes", 1),
+    "prompts": ("a neutral text and one for each class", 2),
+    "probes": ("names of probes", 1),
 }
 
 
@@ -36,13 +44,16 @@ def check(name: str, settings: Mapping[str, Any]) -> None:
 
     Raises:  ValueError, one sentence.
     """
-    if "attributes" in settings and "prompts" in settings:
-        raise ValueError(f"method {name} has both attributes and prompts: one of them is expected")
-    for setting in ("attributes", "prompts"):
-        if setting in settings and not _is_list_of_texts(settings[setting], 1 + (setting == "prompts")):
-            expected = "names of attributes" if setting == "attributes" else "a neutral text and one for each class"
+    sources = [setting for setting in LISTS if setting in settings]
+    if len(sources) > 1:
+        raise ValueError(f"method {name} has both {sources[0]} and {sources[1]}: one of them is expected")
+    for setting in sources:
+        expected, least = LISTS[setting]
+        if not _is_list_of_texts(settings[setting], least):
             raise ValueError(f"method {name} has {setting} {settings[setting]!r}: a list of {expected} is expected")
-    for setting in ("phrases", "group"):
+    if "debiased_query" in MADE_FROM.get(name, {}) and "tokens" not in settings:
+        raise ValueError(f"method {name} needs tokens, a file of learned tokens: `mpr-audit train-prompt` makes one")
+    for setting in ("phrases", "group", "tokens"):
         if setting in settings and not (isinstance(settings[setting], str) and settings[setting]):
             raise ValueError(f"method {name} has {setting} {settings[setting]!r}: one text is expected")
     if "group" in settings and "=" not in settings["group"]:

@@ -1,28 +1,50 @@
-"""Units that some methods need besides a query's pool: texts embedded, columns measured."""
+"""Units that some methods need besides a query's pool: texts embedded, columns measured, tokens put before queries."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from jobs.config import Audit, PrecomputedEncoder
 from jobs.entries import MethodEntry
+from jobs.inputs import Inputs
 from jobs.method_settings import MADE_FROM
+from jobs.probe_units import Probing
 from jobs.units import Unit, unit
 
 # Units that share the columns of one data set and attribute: enough for the cores of one machine.
 INFORMATION_PARTS = 8
-# Settings that only say where texts lie: the texts are in the key of the unit that embeds them.
-_PLACES = {"phrases"}
+# Settings that only say where texts or tokens lie: these are in the keys of the units that read them.
+_PLACES = {"phrases", "tokens"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Searched:
+    """A data set as its methods' units need it: its catalogue's unit, its vectors, and keys of predicted labels."""
+
+    name: str
+    catalogue: Unit
+    attributes: Sequence[str]
+    shards: Sequence[Unit]
+    predicted: Mapping[str, list[str]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MethodUnits:
-    """What one method reads in one data set: one unit of texts at most, and parts of an order."""
+    """What one method reads in one data set: texts, an order in parts, the query behind tokens, labels by probes.
+
+    probe_labels: keys of labels units, by probe.
+    """
 
     texts: Unit | None
     information: list[Unit]
+    tokens: Unit | None
+    debiased: Unit | None
+    probe_labels: dict[str, list[str]]
 
     @property
     def keys(self) -> dict[str, Any]:
@@ -32,29 +54,43 @@ class MethodUnits:
             keys["texts"] = self.texts.key
         if self.information:
             keys["information"] = [part.key for part in self.information]
+        if self.tokens is not None:
+            keys["tokens"] = self.tokens.key
+        if self.probe_labels:
+            keys["probe_labels"] = self.probe_labels
         return keys
+
+    @property
+    def places(self) -> dict[str, str]:
+        """Entries of a solve unit's spec that only say where a vector lies: other keys say what it is."""
+        return {} if self.debiased is None else {"debiased": self.debiased.key}
 
     @property
     def needs(self) -> list[str]:
         """Keys of all units."""
-        return [part.key for part in ([self.texts] if self.texts else []) + self.information]
+        own = [self.texts, self.debiased, *self.information]
+        return [part.key for part in own if part is not None] + [
+            key for keys in self.probe_labels.values() for key in keys
+        ]
 
 
-def method_units(
-    settings: Audit,
-    entry: MethodEntry,
-    texts: Sequence[str] | None,
-    catalogue: Unit,
-    attributes: Sequence[str],
-    shards: Sequence[Unit],
-) -> MethodUnits:
-    """The units of one method of the configuration; attributes are those of the data set."""
+def method_units(settings: Audit, inputs: Inputs, place: int, searched: Searched, probing: Probing) -> MethodUnits:
+    """The units of the configuration's method at that place, for one data set."""
+    entry, texts, tokens = settings.methods[place], inputs.texts.get(place), inputs.tokens.get(place)
     information = []
     if "order" in MADE_FROM.get(entry.name, {}):
-        chosen = list(entry.extras.get("attributes", attributes))
-        information = [_information_unit(catalogue, chosen, shards, part) for part in range(INFORMATION_PARTS)]
-    embedded = None if texts is None else _texts_unit(settings, entry, texts)
-    return MethodUnits(texts=embedded, information=information)
+        chosen = list(entry.extras.get("attributes", searched.attributes))
+        information = [_information_unit(searched, chosen, part) for part in range(INFORMATION_PARTS)]
+    given = None if tokens is None else _tokens_unit(entry, tokens)
+    return MethodUnits(
+        texts=None if texts is None else _texts_unit(settings, entry, texts),
+        information=information,
+        tokens=given,
+        debiased=None if given is None else _debiased_unit(settings, inputs, given),
+        probe_labels={
+            probe: probing.labels_of(probe, searched.name, searched.shards) for probe in entry.extras.get("probes", ())
+        },
+    )
 
 
 def method_spec(entry: MethodEntry) -> dict[str, Any]:
@@ -65,18 +101,38 @@ def method_spec(entry: MethodEntry) -> dict[str, Any]:
 
 
 def _texts_unit(settings: Audit, entry: MethodEntry, texts: Sequence[str]) -> Unit:
-    encoder = settings.encoder.text if isinstance(settings.encoder, PrecomputedEncoder) else settings.encoder
-    spec = {"texts": list(texts), "encoder": encoder.model_dump(mode="json")}
+    spec = {"texts": list(texts), "encoder": _text_encoder(settings)}
     return unit("texts", f"{len(texts)} texts of {entry.name}", spec)
 
 
-def _information_unit(catalogue: Unit, attributes: Sequence[str], shards: Sequence[Unit], part: int) -> Unit:
-    spec: Mapping[str, Any] = {
-        "catalogue": catalogue.key,
-        "vectors": [shard.key for shard in shards],
+def _tokens_unit(entry: MethodEntry, tokens: np.ndarray) -> Unit:
+    """Learned tokens travel by the store, so that no worker needs the file."""
+    content = hashlib.sha256(np.ascontiguousarray(tokens).tobytes()).hexdigest()
+    return unit("tokens", f"{len(tokens)} tokens of {entry.name}", {"sha256": content, "shape": list(tokens.shape)})
+
+
+def _debiased_unit(settings: Audit, inputs: Inputs, tokens: Unit) -> Unit:
+    prompts = [query.prompt for query in inputs.queries]
+    spec = {"prompts": prompts, "tokens": tokens.key, "encoder": _text_encoder(settings)}
+    return unit("debiased", f"{len(prompts)} queries behind {tokens.title}", spec, needs=(tokens.key,))
+
+
+def _text_encoder(settings: Audit) -> dict[str, Any]:
+    """What embeds texts, as a spec holds it."""
+    encoder = settings.encoder.text if isinstance(settings.encoder, PrecomputedEncoder) else settings.encoder
+    return encoder.model_dump(mode="json")
+
+
+def _information_unit(searched: Searched, attributes: Sequence[str], part: int) -> Unit:
+    predicted = {name: keys for name, keys in searched.predicted.items() if name in attributes}
+    spec: dict[str, Any] = {
+        "catalogue": searched.catalogue.key,
+        "vectors": [shard.key for shard in searched.shards],
         "attributes": list(attributes),
         "part": part,
         "parts": INFORMATION_PARTS,
+        **({"predicted": predicted} if predicted else {}),
     }
-    title = f"{catalogue.title}: {' and '.join(attributes)}, part {part + 1} of {INFORMATION_PARTS}"
-    return unit("information", title, spec, needs=(catalogue.key, *spec["vectors"]))
+    title = f"{searched.catalogue.title}: {' and '.join(attributes)}, part {part + 1} of {INFORMATION_PARTS}"
+    labels = [key for keys in predicted.values() for key in keys]
+    return unit("information", title, spec, needs=(searched.catalogue.key, *spec["vectors"], *labels))

@@ -4,38 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from jobs.config import Audit, PrecomputedEncoder, Reference
+from jobs.config import Audit, PrecomputedEncoder
 from jobs.config_datasets import Dataset
 from jobs.datasets import Catalogue
-from jobs.entries import ClassEntry
-from jobs.inputs import Inputs, needs_embeddings
-from jobs.method_units import MethodUnits, method_spec, method_units
-from jobs.queries import Query
+from jobs.inputs import Inputs, is_embedded, needs_embeddings
+from jobs.method_units import MethodUnits, Searched, method_units
+from jobs.probe_units import Probing, probe_notes, probing
 from jobs.reference_levels import shared_levels
-from jobs.search_units import Search, search_units
+from jobs.search_units import Search, embed_units, search_units
+from jobs.solve_units import method_targets, reference_spec, solve_unit
 from jobs.stages.vectors import to_matrix
 from jobs.units import Unit, digest, unit
-from mprlib import registry
 
 # Unit vectors that were stored as float16 are this far from length 1.
 UNIT_LENGTH_TOLERANCE = 2e-3
 # Settings of a data set that name or place it without changing its items.
-_NAMING = {"name", "path"}
+_NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_share"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
     """Units by stage, in the order in which stages run, and remarks for the reader of the run.
 
-    catalogues are those that the catalogue units write, by the unit's key.
+    catalogues are those that the catalogue units write, and blocks their settings, by the unit's key; tokens
+    (count, width) are those of the tokens units; probes are the units that train them, by name.
     """
 
     stages: dict[str, list[Unit]]
     catalogues: Mapping[str, Catalogue]
+    blocks: Mapping[str, Dataset]
+    tokens: Mapping[str, np.ndarray]
+    probes: Mapping[str, Unit]
     notes: tuple[str, ...]
 
     @property
@@ -53,9 +55,11 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
     """The plan of an audit."""
     catalogue_units: dict[tuple[str, str], Unit] = {}
     catalogues: dict[str, Catalogue] = {}
+    blocks: dict[str, Dataset] = {}
     for side, name, block, catalogue in _sources(settings, inputs):
         catalogue_units[side, name] = _catalogue_unit(block, catalogue)
         catalogues[catalogue_units[side, name].key] = catalogue
+        blocks[catalogue_units[side, name].key] = block
     queries = _queries_unit(settings, inputs)
     searches = {
         source: search_units(
@@ -67,36 +71,56 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
             with_vectors=source[0] == "dataset" and needs_embeddings(settings),
         )
         for source, unit in catalogue_units.items()
-        if source[0] == "dataset" or _is_query_conditioned(settings, source[1])
+        if source[0] == "dataset" or (source[0] == "reference" and _is_query_conditioned(settings, source[1]))
     }
+    probes = probing(
+        settings, {name: (inputs.labelled[name], catalogue_units["probe", name]) for name in settings.probes}
+    )
+    people = _predicted_people(settings, inputs, catalogue_units, searches, probes)
     solve: list[Unit] = []
     extra: list[MethodUnits] = []
-    notes: list[str] = []
+    notes = list(probe_notes(settings, inputs.labelled))
     for block in settings.dataset:
-        catalogue, source = inputs.catalogues[block.name], catalogue_units["dataset", block.name]
-        search = searches["dataset", block.name]
+        catalogue, search = inputs.catalogues[block.name], searches["dataset", block.name]
+        searched = Searched(
+            name=block.name,
+            catalogue=catalogue_units["dataset", block.name],
+            attributes=list(catalogue.levels),
+            shards=search.shards,
+            predicted=probes.predicted(block, search.shards),
+        )
         reads = {
-            place: method_units(settings, entry, inputs.texts.get(place), source, list(catalogue.levels), search.shards)
-            for place, entry in enumerate(settings.methods)
+            place: method_units(settings, inputs, place, searched, probes) for place in range(len(settings.methods))
         }
         extra += reads.values()
         for reference in settings.reference:
-            people = inputs.references.get(reference.name, catalogue)
-            levels, remarks = shared_levels(catalogue, reference, people)
+            levels, remarks = shared_levels(catalogue, reference, inputs.references.get(reference.name, catalogue))
             notes += remarks
+            predicted = people[reference.name].predicted if reference.name in people else searched.predicted
             for query in inputs.queries:
-                whom = _reference_spec(reference, query, source, search, catalogue_units, searches)
+                whom = reference_spec(
+                    reference, query, searched.catalogue, search, catalogue_units, searches, predicted
+                )
                 for k in settings.k:
-                    for place, target in _method_targets(settings):
-                        named = _solve_unit(
-                            settings, block, whom, levels, search, query, k, place, target, reads[place], queries
+                    for place, target in method_targets(settings):
+                        named = solve_unit(
+                            settings, searched, whom, levels, search, query, k, place, target, reads[place], queries
                         )
                         solve.append(named)
+    embedded = [
+        *(search.shards for search in searches.values()),
+        probes.shards,
+        *(one.shards for one in people.values()),
+    ]
     stages = {
         "catalogue": list(catalogue_units.values()),
+        "tokens": [units.tokens for units in extra if units.tokens is not None],
         "queries": [queries],
         "texts": [units.texts for units in extra if units.texts is not None],
-        "embed": [unit for search in searches.values() for unit in search.shards],
+        "debiased": [units.debiased for units in extra if units.debiased is not None],
+        "embed": [unit for shards in embedded for unit in shards],
+        "probe": list(probes.fits.values()),
+        "labels": list(probes.labels.values()),
         "information": [unit for units in extra for unit in units.information],
         "prefilter": [unit for search in searches.values() for unit in search.parts],
         "merge": [unit for search in searches.values() for unit in search.merges],
@@ -107,7 +131,19 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
     # Two blocks may ask for the same content: it is one unit.
     distinct = {stage: list({unit.key: unit for unit in units}.values()) for stage, units in stages.items() if units}
     notes += _length_notes(catalogues.values())
-    return Plan(stages=distinct, catalogues=catalogues, notes=tuple(dict.fromkeys(notes)))
+    tokens = {
+        reads.tokens.key: inputs.tokens[place % len(settings.methods)]
+        for place, reads in enumerate(extra)
+        if reads.tokens is not None
+    }
+    return Plan(
+        stages=distinct,
+        catalogues=catalogues,
+        blocks=blocks,
+        tokens=tokens,
+        probes=probes.fits,
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
 def _length_notes(catalogues: Iterable[Catalogue]) -> Iterator[str]:
@@ -126,32 +162,42 @@ def _is_query_conditioned(settings: Audit, reference: str) -> bool:
     return any(block.query_conditioned for block in settings.reference if block.name == reference)
 
 
-def _reference_spec(
-    reference: Reference,
-    query: Query,
-    source: Unit,
-    search: Search,
-    catalogue_units: Mapping[tuple[str, str], Unit],
-    searches: Mapping[tuple[str, str], Search],
-) -> dict:
-    """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
-    spec: dict = {"name": reference.name, "kind": reference.kind}
-    if reference.kind in ("balanced", "shares"):
-        return spec | {"shares": reference.shares, "size": reference.size}
-    side = ("reference", reference.name)
-    people, found = (catalogue_units[side], searches.get(side)) if reference.kind == "dataset" else (source, search)
-    spec["people"] = people.key
-    if reference.query_conditioned:
-        spec["pool"] = found.pools[query].key
-    return spec
-
-
 def _sources(settings: Audit, inputs: Inputs) -> Iterator[tuple[str, str, Dataset, Catalogue]]:
     for block in settings.dataset:
         yield "dataset", block.name, block, inputs.catalogues[block.name]
     for reference in settings.reference:
         if reference.dataset is not None:
             yield "reference", reference.name, reference.dataset, inputs.references[reference.name]
+    for name, probe in settings.probes.items():
+        yield "probe", name, probe.dataset, inputs.labelled[name]
+
+
+def _predicted_people(
+    settings: Audit,
+    inputs: Inputs,
+    catalogue_units: Mapping[tuple[str, str], Unit],
+    searches: Mapping[tuple[str, str], Search],
+    probes: Probing,
+) -> dict[str, Searched]:
+    """Data sets of references, by the reference's name, with vectors where attributes are predicted from them."""
+    people = {}
+    for reference in settings.reference:
+        if reference.dataset is None:
+            continue
+        side = ("reference", reference.name)
+        catalogue, source, shards = inputs.references[reference.name], catalogue_units[side], []
+        if side in searches:
+            shards = searches[side].shards
+        elif is_embedded(reference):
+            shards = embed_units(settings, catalogue, source)
+        people[reference.name] = Searched(
+            name=reference.dataset.name,
+            catalogue=source,
+            attributes=list(catalogue.levels),
+            shards=shards,
+            predicted=probes.predicted(reference.dataset, shards),
+        )
+    return people
 
 
 def _catalogue_unit(block: Dataset, catalogue: Catalogue) -> Unit:
@@ -172,69 +218,3 @@ def _queries_unit(settings: Audit, inputs: Inputs) -> Unit:
         text = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
         spec["encoder"] = text.model_dump(mode="json")
     return unit("queries", f"{len(inputs.queries)} queries", spec)
-
-
-def _method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
-    """Each method's place once, or once for each class that it is to constrain."""
-    for place, entry in enumerate(settings.methods):
-        if not registry.METHODS[entry.name].is_constrained:
-            yield place, None
-            continue
-        for target in settings.function_classes:
-            is_possible = registry.METHODS[entry.name].takes(target.name)
-            if target.display in entry.targets if entry.targets is not None else is_possible:
-                yield place, target
-
-
-def _solve_unit(
-    settings: Audit,
-    block: Dataset,
-    reference: Mapping[str, Any],
-    levels: dict[str, list[str]],
-    search: Search,
-    query: Query,
-    k: int,
-    place: int,
-    target: ClassEntry | None,
-    reads: MethodUnits,
-    queries: Unit,
-) -> Unit:
-    method, pool = settings.methods[place], search.pools[query]
-    sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
-    vectors = [shard.key for shard in search.shards] if sees_vectors else []
-    spec = {
-        "dataset": block.name,
-        "catalogue": pool.spec["catalogue"],
-        "reference": reference,
-        "reference_vectors": vectors,
-        "levels": levels,
-        "pool": pool.key,
-        "query": query.text,
-        "prompt": query.prompt,
-        "k": k,
-        "method": method_spec(method),
-        "target": target.model_dump(mode="json") if target else None,
-        "function_classes": [entry.model_dump(mode="json") for entry in settings.function_classes],
-        "group_attributes": settings.report.group_attributes,
-        "seed": settings.seed,
-        **reads.keys,
-    }
-    aimed = f" for {target.display}" if target else ""
-    needs = [
-        pool.spec["catalogue"],
-        pool.key,
-        *vectors,
-        *(reference[key] for key in ("people", "pool") if key in reference),
-    ]
-    where = [block.name, *([reference["name"]] if len(settings.reference) > 1 else []), query.text]
-    where += [f"k = {k}"] if len(settings.k) > 1 else []
-    named = unit("solve", ": ".join([*where, f"{method.name}{aimed}"]), spec)
-    # As for a pool: the query's vector follows from encoder and prompt, whatever else is asked beside it.
-    vector = {"queries": queries.key} if registry.METHODS[method.name].needs_query else {}
-    return Unit(
-        stage="solve",
-        key=named.key,
-        title=named.title,
-        spec=spec | vector,
-        needs=tuple(dict.fromkeys([*needs, *reads.needs, *vector.values()])),
-    )

@@ -11,7 +11,9 @@ import typer
 
 from jobs.compare import compare_folders
 from jobs.errors import UsageError
-from jobs.options import AsJson
+from jobs.export import FORMATS
+from jobs.export import export as export_selections
+from jobs.options import AsJson, Folder
 from jobs.report.comparison import LEVEL, THRESHOLD, wording
 from jobs.stages.publish_exhibits import write_exhibits
 from jobs.store import Store
@@ -45,6 +47,20 @@ def compare(
             raise UsageError(f"--markdown {markdown}: {error.strerror}") from None
     print(json.dumps(wording.to_json(found, about), ensure_ascii=False) if as_json else wording.to_text(found, about))
     return REGRESSION if found.has_regression else 0
+
+
+def export(
+    folder: Folder,
+    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}: run files, or one table.")],
+    output: Annotated[str, typer.Option("--output", help="trec: a folder; long: a .parquet or .csv file.")],
+    as_json: AsJson = False,
+) -> int:
+    """Write a run's selections for other programs: TREC run files, or a table of one row a chosen item."""
+    if form not in FORMATS:
+        raise UsageError(f"--format {form}: one of {', '.join(FORMATS)} is expected")
+    files = export_selections(folder, form, output)
+    print(json.dumps({"files": files}, ensure_ascii=False) if as_json else f"{len(files)} files written to {output}")
+    return 0
 
 
 def exhibits(

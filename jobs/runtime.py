@@ -1,32 +1,43 @@
 """The stages as Ray tasks and actors. The only module that imports ray.
 
-Paths to shared storage travel, not data: a task gets a few units and the store, writes its own
-files and returns receipts. Exceptions of a unit are outcomes; Ray retries lost workers only, and a
-retried task does not compute again what it has committed.
+Paths to shared storage travel, not data: a task gets units and the store, writes its
+own files and says how each unit ended as it ends. Ray finds out what was lost; whether it is tried
+again is decided in one place, `attempts`, so that Ray's own retries are off.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 
 import ray  # noqa: E402 - its settings are read at import
+from ray.exceptions import (  # noqa: E402
+    ActorDiedError,
+    ActorUnavailableError,
+    NodeDiedError,
+    OutOfMemoryError,
+    RayError,
+    TaskCancelledError,
+    WorkerCrashedError,
+)
 
 from jobs import encoders  # noqa: E402
-from jobs.batches import Batches  # noqa: E402
+from jobs.attempts import Attempt, Limits, Loss, Lost, Report  # noqa: E402
 from jobs.config import Runtime  # noqa: E402
+from jobs.dispatch import Dispatch, Event  # noqa: E402
 from jobs.errors import UsageError  # noqa: E402
-from jobs.stages import Outcome, execute  # noqa: E402
 from jobs.store import Store  # noqa: E402
 from jobs.units import Unit  # noqa: E402
+from jobs.worker import work  # noqa: E402
 
 # Tasks in flight for each CPU: enough that none waits for the driver, few enough to plan afresh.
 TASKS_PER_CPU = 3
@@ -34,31 +45,151 @@ TASKS_PER_CPU = 3
 LONGEST_STOP_SECONDS = 5.0
 # Receipts travel through the object store, data does not.
 OBJECT_STORE_BYTES = 200 * 1024 * 1024
+# A request for all memory of a node must fit beside what rounds off.
+LARGEST_REQUEST = 0.95
+# Seconds for which what is known of the nodes is good enough.
+NODES_SECONDS = 5.0
 
 
-@ray.remote(num_cpus=1, max_retries=4)
-def _execute(store: Store, units: Sequence[Unit]) -> tuple[list[Outcome], float]:
-    """Outcomes of the units, and seconds that all took."""
-    started = time.perf_counter()
-    return [execute(unit, store) for unit in units], time.perf_counter() - started
+@ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")
+def _execute(store: Store, attempts: Sequence[Attempt], limits: Limits) -> Iterator[Report]:
+    yield from work(store, attempts, limits)
 
 
-@ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)
+@ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)
 class _EncoderActor:
-    """Holds an encoder's weights; units are idempotent, so a restarted actor does them again."""
+    """Holds an encoder's weights; the driver replaces an actor that was lost."""
 
     def __init__(self, settings: dict[str, Any] | None) -> None:
         self._settings = settings
         self._encoder: encoders.Encoder | None = None
 
-    def execute(self, store: Store, units: Sequence[Unit]) -> tuple[list[Outcome], float]:
-        started = time.perf_counter()
-        return [execute(unit, store, self._loaded) for unit in units], time.perf_counter() - started
+    def execute(self, store: Store, attempts: Sequence[Attempt], limits: Limits) -> Iterator[Report]:
+        yield from work(store, attempts, limits, self._loaded)
 
     def _loaded(self) -> encoders.Encoder | None:
         if self._encoder is None and self._settings is not None:
             self._encoder = encoders.load(self._settings)
         return self._encoder
+
+
+class _Streams:
+    """Reading what tasks and actors say: reports come as a stream, an error of Ray's says what was lost."""
+
+    def wait(self, handles: Sequence[Any], timeout: float) -> list[Any]:
+        if not ray.wait(list(handles), num_returns=1, timeout=timeout)[0]:
+            return []
+        return ray.wait(list(handles), num_returns=len(handles), timeout=0)[0]
+
+    def read(self, handle: Any) -> Report | Lost | None:
+        try:
+            return ray.get(next(handle))
+        except StopIteration:
+            return None
+        except RayError as error:
+            return Lost(loss=_loss(error), reason=f"{type(error).__name__}: {error}")
+
+
+class _Tasks(_Streams):
+    """Units as tasks."""
+
+    def __init__(self, store: Store, limits: Limits, nodes: _Nodes) -> None:
+        self._store, self._limits, self._nodes = store, limits, nodes
+
+    @property
+    def window(self) -> int:
+        return TASKS_PER_CPU * self._nodes.cpus
+
+    def submit(self, attempts: Sequence[Attempt]) -> Any:
+        memory_bytes = self._nodes.request(self._limits, max(attempt.halvings for attempt in attempts))
+        return _execute.options(memory=memory_bytes).remote(self._store, attempts, self._limits)
+
+    def stop(self, handle: Any) -> None:
+        ray.cancel(handle, force=True)
+
+    def release(self, handle: Any) -> None:
+        """A task's worker is Ray's to keep."""
+
+
+class _Actors(_Streams):
+    """Units on actors that hold an encoder, one a CPU; a lost actor makes room for a new one.
+
+    An actor whose unit ran out of memory is followed by one with half the batch.
+    """
+
+    def __init__(self, store: Store, limits: Limits, nodes: _Nodes, settings: dict[str, Any] | None) -> None:
+        self._store, self._limits, self._nodes, self._settings = store, limits, nodes, settings
+        self._free: list[tuple[Any, int]] = []
+        self._busy: dict[Any, tuple[Any, int]] = {}
+
+    @property
+    def window(self) -> int:
+        return self._nodes.cpus
+
+    def submit(self, attempts: Sequence[Attempt]) -> Any:
+        halvings = max(attempt.halvings for attempt in attempts)
+        actor, halved = self._free.pop() if self._free else (None, 0)
+        if actor is not None and halved < halvings:
+            ray.kill(actor)
+            actor = None
+        if actor is None:
+            actor, halved = self._start(halvings), halvings
+        stream = actor.execute.options(num_returns="streaming").remote(self._store, attempts, self._limits)
+        self._busy[stream] = actor, halved
+        return stream
+
+    def _start(self, halvings: int) -> Any:
+        settings = self._settings
+        if settings is not None and "batch" in settings:
+            settings = settings | {"batch": max(1, settings["batch"] >> halvings)}
+        return _EncoderActor.options(memory=self._nodes.request(self._limits, halvings)).remote(settings)
+
+    def read(self, handle: Any) -> Report | Lost | None:
+        said = super().read(handle)
+        if isinstance(said, Lost):
+            # It may live on, unreachable: whatever it still writes is whole, but it holds a place.
+            ray.kill(self._busy.pop(handle)[0])
+        return said
+
+    def stop(self, handle: Any) -> None:
+        ray.kill(self._busy[handle][0])
+
+    def release(self, handle: Any) -> None:
+        if handle in self._busy:
+            self._free.append(self._busy.pop(handle))
+
+    def close(self) -> None:
+        for actor, _ in [*self._free, *self._busy.values()]:
+            ray.kill(actor)
+
+
+class _Nodes:
+    """What the machines of the cluster offer; they come and go, so it is asked now and then."""
+
+    def __init__(self) -> None:
+        self._looked = -math.inf
+
+    def _alive(self) -> list[dict[str, float]]:
+        if time.monotonic() - self._looked > NODES_SECONDS:
+            self._looked = time.monotonic()
+            self._resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        return self._resources
+
+    @property
+    def cpus(self) -> int:
+        """CPUs of all nodes, at least 1: a cluster that grows by demand may begin with none."""
+        return max(1, int(sum(node.get("CPU", 0) for node in self._alive())))
+
+    def request(self, limits: Limits, halvings: int) -> int | None:
+        """Bytes of memory that a unit asks for: a CPU's share, twice as much after every time it ran out.
+
+        At last it asks for a whole machine: nothing runs beside it.
+        """
+        nodes = [(node.get("memory", 0), node["CPU"]) for node in self._alive() if node.get("CPU", 0) >= 1]
+        share_bytes = min((memory / cpus for memory, cpus in nodes), default=0)
+        largest_bytes = max((memory for memory, _ in nodes), default=0)
+        first = max(limits.memory_bytes or 0, LARGEST_REQUEST * share_bytes)
+        return int(min(first * 2**halvings, LARGEST_REQUEST * largest_bytes)) or None
 
 
 class Cluster:
@@ -69,13 +200,17 @@ class Cluster:
 
     def __init__(self, settings: Runtime) -> None:
         self._settings = settings
+        megabytes = settings.unit_megabytes
+        self._limits = Limits(
+            seconds=settings.unit_seconds, memory_bytes=None if megabytes is None else int(megabytes * 1e6)
+        )
 
     def __enter__(self) -> Cluster:
         self._owns = not ray.is_initialized()
         if self._owns:
             on_terminate = signal.getsignal(signal.SIGTERM)
             address = self._settings.address or os.environ.get("RAY_ADDRESS")
-            quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+            quiet = {"logging_level": logging.CRITICAL, "log_to_driver": False}
             if address:
                 ray.init(address=address, **quiet)
             else:
@@ -103,57 +238,34 @@ class Cluster:
     @property
     def cpus(self) -> int:
         """CPUs that Ray may use."""
-        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+        return _Nodes().cpus
 
-    def run_tasks(self, units: Sequence[Unit], store: Store) -> Iterator[tuple[Unit, Outcome]]:
-        """Outcomes of units as they end, a bounded number of tasks in flight."""
-        yield from self._windowed(units, lambda batch, _: _execute.remote(store, batch), TASKS_PER_CPU * self.cpus)
+    def run_tasks(self, units: Sequence[Unit], store: Store) -> Iterator[Event]:
+        """What happens to units, as it happens, a bounded number in flight."""
+        if units:
+            yield from Dispatch(_Tasks(store, self._limits, _Nodes()), store, self._limits).run(units)
 
-    def run_on_encoders(
-        self, units: Sequence[Unit], store: Store, settings: dict[str, Any] | None
-    ) -> Iterator[tuple[Unit, Outcome]]:
-        """Outcomes of units that need an encoder, one actor a CPU, weights loaded once in each."""
+    def run_on_encoders(self, units: Sequence[Unit], store: Store, settings: dict[str, Any] | None) -> Iterator[Event]:
+        """The same for units that need an encoder, one actor a CPU, weights loaded once in each."""
         if not units:
             return
-        actors = [_EncoderActor.remote(settings) for _ in range(min(self.cpus, len(units)))]
+        actors = _Actors(store, self._limits, _Nodes(), settings)
         try:
-            yield from self._windowed(units, lambda batch, slot: actors[slot].execute.remote(store, batch), len(actors))
+            yield from Dispatch(actors, store, self._limits).run(units)
         finally:
-            for actor in actors:
-                ray.kill(actor)
-
-    @staticmethod
-    def _windowed(
-        units: Sequence[Unit], submit: Callable[[list[Unit], int], ray.ObjectRef], window: int
-    ) -> Iterator[tuple[Unit, Outcome]]:
-        batches = Batches(units, window)
-        running: dict[ray.ObjectRef, tuple[list[Unit], int]] = {}
-        free = list(range(window))
-        while batches or running:
-            while batches and free:
-                batch, slot = batches.take(), free.pop()
-                running[submit(batch, slot)] = (batch, slot)
-            done, _ = ray.wait(list(running), num_returns=1)
-            for reference in done:
-                batch, slot = running.pop(reference)
-                free.append(slot)
-                yield from zip(batch, _outcomes(batches, batch, reference))
+            actors.close()
 
 
-def _outcomes(batches: Batches, batch: list[Unit], reference: ray.ObjectRef) -> list[Outcome]:
-    """One outcome a unit; none yet for units that go back because one of them took all down."""
-    try:
-        outcomes, seconds = ray.get(reference)
-        batches.learn(batch[0].stage, len(batch), seconds)
-        return outcomes
-    except ray.exceptions.RayError as error:
-        if len(batch) > 1:
-            batches.split(batch)
-            return []
-        # Retries are spent: the worker died every time, by memory or by a crash in native code.
-        first_line = str(error).strip().splitlines()[0]
-        message = f"{type(error).__name__}: {first_line}"
-        return [Outcome(key=batch[0].key, message=message, traceback=str(error))]
+def _loss(error: RayError) -> Loss:
+    """What an error of Ray's says about the worker that had the unit."""
+    text = str(error)
+    if isinstance(error, OutOfMemoryError) or "running low on memory" in text:
+        return Loss.NODE_MEMORY
+    if isinstance(error, (NodeDiedError, ActorUnavailableError)) or "its node has died" in text:
+        return Loss.NODE
+    if isinstance(error, (WorkerCrashedError, ActorDiedError, TaskCancelledError)):
+        return Loss.WORKER
+    return Loss.ERROR
 
 
 def look_around(settings: Runtime) -> dict[str, Any]:

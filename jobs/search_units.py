@@ -33,7 +33,7 @@ def search_units(
     settings: Audit, asked: Sequence[Query], catalogue: Catalogue, source: Unit, queries: Unit, with_vectors: bool
 ) -> Search:
     """The search of a catalogue, whose unit is `source`, for all queries at once."""
-    shards = _embed_units(settings, catalogue, source)
+    shards = embed_units(settings, catalogue, source)
     groups = list(_neighbours(settings, catalogue, shards))
     prompts = [query.prompt for query in asked]
     parts = [_part_unit(settings, group, queries, prompts) for group in groups]
@@ -52,7 +52,8 @@ def vector_width(catalogue: Catalogue) -> int:
     return catalogue.items["vector"].type.list_size if "vector" in catalogue.items.column_names else ASSUMED_WIDTH
 
 
-def _embed_units(settings: Audit, catalogue: Catalogue, source: Unit) -> list[Unit]:
+def embed_units(settings: Audit, catalogue: Catalogue, source: Unit) -> list[Unit]:
+    """The shards of a catalogue, whose unit is `source`, in order."""
     encoder = settings.encoder.model_dump(mode="json", exclude={"text"})
     return [
         unit(

@@ -13,6 +13,7 @@ from jobs.inputs import Inputs
 from jobs.manifest import SUCCESS
 from jobs.plan import Plan
 from jobs.report import Run, headline, worst_pairs
+from jobs.skipped import TABLE, reasons_text
 from jobs.store import Store, failure_file, valid_receipt
 
 WORST_SHOWN = 5
@@ -87,9 +88,15 @@ def run_text(summary: RunSummary) -> str:
         f"units: {counts['computed']} computed, {counts['cached']} cached, "
         f"{counts['failed']} failed, {counts['skipped']} skipped, in {_duration(summary.seconds)}",
         *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
+        *(_skipped_line(dataset, reasons, summary.output) for dataset, reasons in summary.skipped_items.items()),
         f"report: {summary.report or 'none, no unit was solved'}",
     ]
     return "\n".join(lines)
+
+
+def _skipped_line(dataset: str, reasons: Mapping[str, Mapping[str, Any]], output: str) -> str:
+    number = sum(entry["items"] for entry in reasons.values())
+    return f"skipped: {number:,} items of {dataset}: {reasons_text(reasons)}; listed in {output}/{TABLE}"
 
 
 def exhibits_text(written: Mapping[str, Sequence[str]], missing: Mapping[str, str]) -> str:

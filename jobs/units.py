@@ -11,9 +11,13 @@ from typing import Any
 # Raised by hand when a stage's code changes what it writes; every unit of it is then computed anew.
 STAGE_VERSIONS = {
     "catalogue": 2,
+    "tokens": 1,
     "queries": 1,
     "texts": 1,
     "embed": 2,
+    "debiased": 1,
+    "probe": 1,
+    "labels": 1,
     "information": 1,
     "prefilter": 2,
     "merge": 1,

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 
 from mprlib.errors import InputError
 from mprlib.problem import FloatArray, IntArray
@@ -33,18 +34,25 @@ class Probe:
     """A trained probe of one attribute.
 
     Shapes:  levels (L,), in the order of probabilities' columns.
+             coefficients (L, d) and intercepts (L,): a level's evidence is their linear function.
              confusion (L, L), counts of held-out rows: true level by row, predicted by column.
              accuracy_by_level (L,), the share of a level's held-out rows that is recognised.
-    accuracy: over all held-out rows. strength: the C that cross-validation took.
+    strength: the C that cross-validation took.
     accuracy_by_group: accuracy among held-out rows of each group that was passed in.
+    It is plain arrays, so that whoever trains it can store it and others predict.
     """
 
     levels: tuple[str, ...]
+    coefficients: FloatArray
+    intercepts: FloatArray
     strength: float
-    accuracy: float
-    accuracy_by_group: dict[str, float]
     confusion: IntArray
-    _model: Any
+    accuracy_by_group: dict[str, float]
+
+    @property
+    def accuracy(self) -> float:
+        """Share of all held-out rows that is recognised."""
+        return float(np.trace(self.confusion) / self.confusion.sum())
 
     @property
     def accuracy_by_level(self) -> FloatArray:
@@ -52,8 +60,17 @@ class Probe:
         return np.diag(self.confusion) / self.confusion.sum(axis=1)
 
     def probabilities(self, embeddings: ArrayLike) -> FloatArray:
-        """Probability (n, L) of each level for embeddings (n, d); labels for a continuous audit."""
-        return self._model.predict_proba(_matrix(embeddings))
+        """Probability (n, L) of each level for embeddings (n, d); labels for a continuous audit.
+
+        Raises:  InputError for embeddings of another width, or that are not finite.
+        """
+        matrix = _matrix(embeddings)
+        if matrix.shape[1] != self.coefficients.shape[1]:
+            raise InputError(
+                f"embeddings has {matrix.shape[1]} columns, the probe was trained on {self.coefficients.shape[1]}"
+            )
+        # Not a BLAS product: equal rows must get equal labels wherever they stand.
+        return softmax(np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts, axis=1)
 
     def predict(self, embeddings: ArrayLike) -> list[str]:
         """The most probable level for each of the embeddings (n, d)."""
@@ -106,13 +123,18 @@ def train_probe(
     ).fit(matrix[train], codes[train])
     predicted = search.predict(matrix[held_out])
     is_right = predicted == codes[held_out]
+    coefficients, intercepts = search.best_estimator_.coef_, search.best_estimator_.intercept_
+    if len(levels) == 2:
+        # Of two levels only the second has coefficients: the first one's evidence is 0.
+        coefficients = np.concatenate([np.zeros_like(coefficients), coefficients])
+        intercepts = np.concatenate([np.zeros_like(intercepts), intercepts])
     return Probe(
         levels=levels,
+        coefficients=coefficients,
+        intercepts=intercepts,
         strength=float(search.best_params_["C"]),
-        accuracy=float(is_right.mean()),
         accuracy_by_group=_means(is_right, None if names is None else names[held_out]),
         confusion=_confusion(codes[held_out], predicted, len(levels)),
-        _model=search.best_estimator_,
     )
 
 

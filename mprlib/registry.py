@@ -6,7 +6,7 @@ import dataclasses
 from difflib import get_close_matches
 from typing import Any
 
-from mprlib.baselines import apportionment, clip_clip, dpp, fair_top_k, mmr, paths, pbm, top_k
+from mprlib.baselines import apportionment, clip_clip, debias_clip, dpp, fair_top_k, mmr, paths, pbm, top_k
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.classifier import Classifier
@@ -62,6 +62,12 @@ METHODS: dict[str, Method] = {
         grid=clip_clip.grid,
         needs_embeddings=True,
         needs_query=True,
+    ),
+    "debias_clip": Method(
+        name="debias_clip",
+        summary="similarity to the query behind tokens that were trained to hide an attribute",
+        sweep=debias_clip.sweep,
+        needs_embeddings=True,
     ),
     "paths": Method(
         name="paths",

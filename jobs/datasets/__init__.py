@@ -6,12 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from jobs.config_datasets import Dataset
-from jobs.datasets import images, table
+from jobs.datasets import celeba, fairface, images, occupations, table, utkface, webdataset
 from jobs.datasets.assemble import assemble
 from jobs.datasets.catalogue import Catalogue
 from jobs.datasets.source import Source
 
-KINDS: dict[str, Callable[[Dataset, Path], Source]] = {"table": table.read, "images": images.read}
+KINDS: dict[str, Callable[[Dataset, Path], Source]] = {
+    "table": table.read,
+    "images": images.read,
+    "celeba": celeba.read,
+    "utkface": utkface.read,
+    "fairface": fairface.read,
+    "occupations": occupations.read,
+    "webdataset": webdataset.read,
+}
 
 
 def load(block: Dataset, folder: Path, embedding_column: str | None = None) -> Catalogue:

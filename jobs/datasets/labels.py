@@ -25,6 +25,8 @@ def attributes(
     orders: dict[str, list[str]] = {}
     is_kept = np.ones(source.num_rows, dtype=bool)
     for name, attribute in block.attributes.items():
+        if attribute.probe is not None:
+            continue  # known once the items are embedded
         source_name = attribute.column or name
         usual = orders_of_columns.get(source_name, ())
         levels, order = _levels(block, attribute, source, source_name, f"attributes.{name}", usual)

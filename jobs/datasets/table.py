@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from jobs.config_datasets import Dataset
-from jobs.datasets import pictures, table_files
+from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Source
 
@@ -31,6 +31,7 @@ def read(block: Dataset, folder: Path) -> Source:
     beside = path if path.is_dir() else path.parent
     root = pictures.folder_of(block, folder, block.root or str(beside.absolute()))
     named = strings(block, source.table, block.image, "image").to_pylist()
+    layout.expect_some(block, root, named)
     return replace(
         source,
         image=block.image,

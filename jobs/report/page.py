@@ -22,7 +22,8 @@ from jobs.report.curves import is_fulfilled
 from jobs.report.figures import style
 from jobs.report.load import Run
 from jobs.report.overview import HEIGHT, LEFT, RIGHT, WIDTH, Distribution
-from jobs.report.worst import headline, worst_groups
+from jobs.report.probes import probe_sections
+from jobs.report.worst import headline, worst_groups, worst_off
 
 # Rows of an overview table that stand open; the others unfold.
 OPEN_QUERIES = 10
@@ -42,12 +43,14 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
     group_names = sorted(run.groups["group"].unique().tolist())
     blocks = embed.case_blocks(run, curves, repaired_rows(run.results), group_names)
     worst_first = headline(pairs)
+    lacking = {_case(row): row for row in worst_off(pairs, minimum_share=run.minimum_share).to_dict("records")}
     labels = _case_labels(blocks)
     number = {tuple(block[key] for key in CASE): place for place, block in enumerate(blocks)}
     for block, label in zip(blocks, labels):
         block["label"] = label
     for row in worst_first.to_dict("records"):
-        blocks[number[_case(row)]] |= {"verdict": wording.verdict(row), "worst_is_crossed": row["attributes"] > 1}
+        verdict = wording.verdict(row, lacking.get(_case(row)))
+        blocks[number[_case(row)]] |= {"verdict": verdict, "worst_is_crossed": row["attributes"] > 1}
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("jobs.report", "templates"),
         autoescape=True,
@@ -69,8 +72,9 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         failures=_entries(run.manifest.get("failures"))[:SHOWN_FAILURES],
         failure_count=len(_entries(run.manifest.get("failures"))),
         unmet=_unmet(run.results),
-        summary=wording.verdict(worst_first.iloc[0]) if len(worst_first) else None,
-        worst=[row | {"number": number[_case(row)], "label": labels[number[_case(row)]]}
+        probes=probe_sections(run.manifest),
+        worst=[row | {"number": number[_case(row)], "label": labels[number[_case(row)]],
+                      "verdict": blocks[number[_case(row)]]["verdict"], "lacking": lacking.get(_case(row))}
                for row in worst_first.to_dict("records")],
         unranked=[(place, labels[place]) for place, block in enumerate(blocks) if "verdict" not in block],
         worst_groups=worst_groups(pairs, minimum_share=run.minimum_share).to_dict("records"),
@@ -83,6 +87,7 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         labels=labels,
         head=embed.pack(_head(run, group_names)),
         items=embed.pack(embed.items_block(run)),
+        pictures=embed.pack(embed.pictures_block(run)),
         cases=[embed.pack(block) for block in blocks],
         case_count=len(blocks),
     )  # fmt: skip

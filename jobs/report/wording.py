@@ -83,27 +83,37 @@ def cost(similarity_fraction: Any) -> str:
     return f"{loss:.2f}%" if abs(loss) < 1 else f"{loss:.1f}%"
 
 
-def verdict(pair: Mapping[str, Any]) -> str:
-    """One row of the worst pairs as sentences: who is worst off, by how much, and what fixing it costs."""
-    direction = "too little" if pair["gap_points"] < 0 else "too much"
-    if abs(pair["gap_points"]) < 0.05:
-        direction = "as in the reference"
-    text = (
-        f"Worst group: {group_name(pair['group'])}, shown {direction}: {percent(pair['share_selected'])} of the "
-        f"{pair['k']} items, {percent(pair['share_reference'])} of the reference ({points(pair['gap_points'])} points)."
-    )
+def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None) -> str:
+    """A query's largest gap as sentences: who is worst off, by how much, and what fixing it costs.
+
+    worst_off: the query's group that is shown too little by most, where there is one; said first where
+    the largest gap is of a group that is shown too much.
+    """
+    named = [pair] if worst_off is None or worst_off["group"] == pair["group"] else [worst_off, pair]
+    text = " ".join(_gap_sentence(one) for one in named)
     if is_missing(pair["method_repaired"]):
         return f"{text} No constrained selection met any rho."
     rho = "" if is_missing(pair["rho_repaired"]) else f" with rho = {pair['rho_repaired']:.3g}, the smallest it met,"
     setting = f"{pair['method_repaired']}{rho}"
     if is_missing(pair["gap_repaired_points"]):
         return f"{text} {setting} found a set, whose group shares were not recorded."
-    text += (
-        f" Retrieval constrained by {setting} shows {percent(pair['share_repaired'])} "
-        f"({points(pair['gap_repaired_points'])} points)"
-    )
+    shown = [f"{percent(one['share_repaired'])} ({points(one['gap_repaired_points'])} points)" for one in named]
+    if len(named) == 2:
+        shown = [f"{share} of {group_name(one['group'])}" for share, one in zip(shown, named)]
+    text += f" Retrieval constrained by {setting} shows {' and '.join(shown)}"
     if is_missing(pair["similarity_fraction"]):
         return f"{text}; its cost in similarity is unknown."
     if cost(pair["similarity_fraction"]) == "0%":
         return f"{text}, at no cost in mean similarity."
     return f"{text}, at the cost of {cost(pair['similarity_fraction'])} of top-k's mean similarity."
+
+
+def _gap_sentence(pair: Mapping[str, Any]) -> str:
+    group = group_name(pair["group"])
+    shares = (
+        f"{percent(pair['share_selected'])} of the {pair['k']} items, {percent(pair['share_reference'])} of the "
+        f"reference ({points(pair['gap_points'])} points)."
+    )
+    if abs(pair["gap_points"]) < 0.05:
+        return f"Shown as in the reference: {group}: {shares}"
+    return f"Worst off: {group}: {shares}" if pair["gap_points"] < 0 else f"Shown too much: {group}: {shares}"

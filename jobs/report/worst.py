@@ -60,6 +60,19 @@ def headline(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs[pairs["is_headline"]].reset_index(drop=True)
 
 
+def worst_off(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
+    """One pair a query that has one: the group that is shown too little by most.
+
+    The headline's gap may be of a group shown too much; whom that leaves out is a question of its own.
+    Groups below the share of the reference stay out; among equals the one of fewer attributes, then by name.
+    """
+    lacking = pairs[(pairs["share_reference"] >= minimum_share) & (pairs["gap_points"] < -TIE_POINTS)]
+    order = lacking.assign(_rounded=(lacking["gap_points"] / TIE_POINTS).round()).sort_values(
+        ["_rounded", "attributes", "group"], kind="stable"
+    )
+    return order.drop_duplicates(CASE).drop(columns="_rounded").reset_index(drop=True)
+
+
 def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
     """Each group over all queries, the most often wronged first.
 

@@ -11,18 +11,22 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.encoders import Encoder
-from jobs.stages.embed import embed, embed_queries, embed_texts
+from jobs.stages.embed import embed, embed_debiased, embed_queries, embed_texts
 from jobs.stages.information import information
+from jobs.stages.labels import labels
 from jobs.stages.pool import pool
 from jobs.stages.prefilter import merge, prefilter
+from jobs.stages.probe import probe
 from jobs.stages.rescore import rescore
 from jobs.stages.solve import solve
 from jobs.store import Receipt, Store, committed_receipt, failure_file, receipt_file, unit_file
 from jobs.units import Unit
 
 # Stages that need an encoder get it third; `catalogue` is what the driver has read itself.
-ENCODING = {"embed": embed, "queries": embed_queries, "texts": embed_texts}
+ENCODING = {"embed": embed, "queries": embed_queries, "texts": embed_texts, "debiased": embed_debiased}
 STAGES: dict[str, Callable[[Mapping[str, Any], Store], dict[str, pa.Table]]] = {
+    "probe": probe,
+    "labels": labels,
     "information": information,
     "prefilter": prefilter,
     "merge": merge,
@@ -82,11 +86,12 @@ def commit(unit: Unit, store: Store, tables: Mapping[str, pa.Table], seconds: fl
     return receipt
 
 
-def record_failure(unit: Unit, store: Store, outcome: Outcome) -> None:
-    """Keep what went wrong until the unit succeeds."""
+def record_failure(unit: Unit, store: Store, outcome: Outcome, ticket: str | None = None) -> None:
+    """Keep what went wrong until the unit succeeds. ticket names the attempt, where somebody will ask."""
     store.write_json(
         failure_file(unit.stage, unit.key),
         {
+            "ticket": ticket,
             "stage": unit.stage,
             "unit": unit.key,
             "title": unit.title,

@@ -9,16 +9,18 @@ import pyarrow.compute as pc
 
 from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.schema import GROUPS, ITEMS, RESULTS
+from jobs.skipped import write_skipped
+from jobs.stages.labels import with_predicted
 from jobs.store import FileReceipt, Store, unit_file
 from jobs.units import Unit
 
 # Result rows of one output file: a part is written when this many are together.
 ROWS_PER_PART = 100_000
-TABLES = ("results", "groups", "items")
+TABLES = ("results", "groups", "items", "skipped")
 
 
-def collect(store: Store, solved: Sequence[Unit], run_id: str) -> dict[str, FileReceipt]:
-    """Write the tables of these units in their order; files of an earlier run go.
+def collect(store: Store, solved: Sequence[Unit], run_id: str, skipped: pa.Table) -> dict[str, FileReceipt]:
+    """Write the tables of these units in their order, and the list of skipped items; files of an earlier run go.
 
     Returns: what each file holds, by its name below the root.
     """
@@ -26,6 +28,7 @@ def collect(store: Store, solved: Sequence[Unit], run_id: str) -> dict[str, File
         **_parts(store, "results", _with_run(store, solved, "results", RESULTS, run_id)),
         **_parts(store, "groups", _with_run(store, solved, "groups", GROUPS, None)),
         **_parts(store, "items", iter([_items(store, solved)])),
+        **write_skipped(store, skipped),
     }
     for table in TABLES:
         for name in store.list(table):
@@ -69,14 +72,17 @@ def _with_run(
 def _items(store: Store, solved: Sequence[Unit]) -> pa.Table:
     """Every item that some selection holds, by data set, in the catalogue's order."""
     chosen: dict[tuple[str, str], set[str]] = {}
+    predicted: dict[tuple[str, str], Unit] = {}
     for unit in solved:
         ids = store.read_table(unit_file("solve", unit.key, "results"), columns=["item_ids"])["item_ids"]
         source = unit.spec["dataset"], unit.spec["catalogue"]
         chosen.setdefault(source, set()).update(pc.list_flatten(ids).to_pylist())
+        predicted[source] = unit
     tables = [ITEMS.empty_table()]
     for (dataset, catalogue), ids in chosen.items():
         items = store.read_table(unit_file("catalogue", catalogue, "items"))
         items = items.filter(pc.is_in(items["item_id"], value_set=pa.array(sorted(ids), pa.string())))
+        items = with_predicted(items, predicted[dataset, catalogue].spec, store)
         names = [name for name in items.column_names if name.startswith(ATTRIBUTE)]
         labels = [
             [(name.removeprefix(ATTRIBUTE), level) for name, level in zip(names, levels)]

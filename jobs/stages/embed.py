@@ -40,6 +40,15 @@ def embed_texts(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> dict
     return {"vectors": pa.table({"text": pa.array(spec["texts"], pa.string()), "vector": to_column(vectors)})}
 
 
+def embed_debiased(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> dict[str, pa.Table]:
+    """Vectors of the prompts behind a method's tokens, one a row, in the order of the queries.
+
+    Raises:  ValueError for tokens that the encoder's text tower cannot read.
+    """
+    tokens = to_matrix(store.read_table(unit_file("tokens", spec["tokens"], "tokens"))["vector"])
+    return {"vectors": query_table(spec["prompts"], encoder.encode_behind(list(spec["prompts"]), tokens))}
+
+
 def query_table(prompts: list[str], vectors: np.ndarray) -> pa.Table:
     """What the queries stage writes."""
     return pa.table({"prompt": pa.array(prompts, pa.string()), "vector": to_column(vectors)})

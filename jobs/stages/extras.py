@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from jobs.datasets.labels import UNKNOWN
 from jobs.entries import MethodEntry
 from jobs.method_settings import MADE_FROM
 from jobs.stages.information import read_order
+from jobs.stages.labels import predicted_levels
+from jobs.stages.query_vectors import query_vector
 from jobs.stages.vectors import read_vectors
 from jobs.store import Store
 from mprlib import Problem, registry
@@ -21,7 +24,8 @@ def method_extras(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem,
     """Keywords of the method's sweep.
 
     spec: that of the solve unit; `texts` is the unit that embedded the method's texts,
-    `information` those that measured its columns, where it has any.
+    `information` those that measured its columns, `probe_labels` those that labelled the items by each of
+    its probes, where it has any.
     Raises:  ValueError for a group that no item and no reference row belongs to.
     """
     keywords = registry.METHODS[entry.name].keywords
@@ -35,21 +39,34 @@ def method_extras(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem,
         extras["order"] = read_order(spec["information"], store)
     if "subspace" in made:
         extras["subspace"] = read_vectors(store, "texts", spec["texts"])
+    if "debiased_query" in made:
+        extras["debiased_query"] = query_vector("debiased", spec, store)
     if "protected" in made and "group" in entry.extras:
         extras |= _protected(entry.extras["group"], extras.get("share"), problem)
     return extras
 
 
 def _group_labels(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem, store: Store) -> np.ndarray:
-    """Classes by text where prompts are given, else by the joint level of attributes, unknown being neutral."""
+    """Classes by text where prompts are given, else by the joint levels of probes or attributes."""
     if "texts" in spec:
         return group_labels.zero_shot(problem.embeddings, read_vectors(store, "texts", spec["texts"]))
+    if "probe_labels" in spec:
+        ids = pa.array(problem.item_ids)
+        columns = [
+            [f"{probe}={level}" for level in predicted_levels(ids, keys, store).to_pylist()]
+            for probe, keys in spec["probe_labels"].items()
+        ]
+        return _joint(zip(*columns))
     chosen = entry.extras.get("attributes", problem.attributes)
     columns = [column for name in chosen for column in problem.attributes[name]]
     names = np.array([problem.label_names[column] for column in columns])
+    return _joint(names[row > 0] for row in problem.labels[:, columns])
+
+
+def _joint(rows: Iterable[Iterable[str]]) -> np.ndarray:
+    """Classes of the items by all their levels, `name=level`; an item with an unknown level is neutral."""
     levels = [
-        "neutral" if any(name.endswith(f"={UNKNOWN}") for name in names[row > 0]) else "&".join(names[row > 0])
-        for row in problem.labels[:, columns]
+        "neutral" if any(name.endswith(f"={UNKNOWN}") for name in row) else "&".join(row) for row in map(list, rows)
     ]
     return group_labels.from_levels(levels, neutral=("neutral",))
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.datasets.catalogue import attribute_columns
+from jobs.stages.labels import with_predicted
 from jobs.stages.vectors import read_vectors
 from jobs.store import Store, unit_file
 from mprlib.baselines import group_labels
@@ -22,7 +23,7 @@ MOST_ROWS = 20_000
 def information(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
     """Mutual information, in nats, of one part of the columns with the joint level of attributes."""
     items = store.read_table(unit_file("catalogue", spec["catalogue"], "items"))
-    levels = attribute_columns(items)
+    levels = attribute_columns(with_predicted(items, spec, store))
     joint = group_labels.from_levels(["&".join(row) for row in zip(*(levels[name] for name in spec["attributes"]))])
     rows = np.unique(np.linspace(0, len(joint) - 1, min(len(joint), MOST_ROWS)).astype(np.intp))
     vectors = _rows_of(spec["vectors"], rows, store)

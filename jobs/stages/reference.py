@@ -7,6 +7,7 @@ from typing import Any
 
 from jobs.datasets.catalogue import attribute_columns
 from jobs.datasets.labels import UNKNOWN
+from jobs.stages.labels import with_predicted
 from jobs.store import Store, unit_file
 from mprlib.encoding import Encoding
 from mprlib.reference import Reference, sampled, target_shares
@@ -25,9 +26,9 @@ def read_reference(spec: Mapping[str, Any], encoding: Encoding, store: Store) ->
         equal = {name: dict.fromkeys(levels, 1 / len(levels)) for name, levels in known.items()}
         return target_shares(encoding, equal, spec["size"])
     if "pool" not in spec:
-        people = store.read_table(unit_file("catalogue", spec["people"], "items"))
+        people = with_predicted(store.read_table(unit_file("catalogue", spec["people"], "items")), spec, store)
         return sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
-    people = store.read_table(unit_file("pool", spec["pool"], "pool"))
+    people = with_predicted(store.read_table(unit_file("pool", spec["pool"], "pool")), spec, store)
     chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
     # Chosen by their similarity, they are no independent draws of a population.
     return Reference(labels=chosen.labels, weights=chosen.weights, is_sample=False)

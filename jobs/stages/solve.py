@@ -14,6 +14,8 @@ from jobs.datasets.catalogue import attribute_columns
 from jobs.entries import ClassEntry, MethodEntry
 from jobs.schema import GROUPS, RESULTS
 from jobs.stages.extras import method_extras
+from jobs.stages.labels import with_predicted
+from jobs.stages.query_vectors import query_vector
 from jobs.stages.reference import read_reference
 from jobs.stages.vectors import read_vectors, to_matrix
 from jobs.store import Store, unit_file
@@ -72,21 +74,13 @@ def _grid_remark(method: Method, grid: list[Any], values: list[Any]) -> str:
     return remark if len(values) == len(grid) else f"{remark}; equal values stand once"
 
 
-def _query_vector(spec: Mapping[str, Any], store: Store) -> np.ndarray | None:
-    """The prompt's vector, for methods that read it."""
-    if "queries" not in spec:
-        return None
-    table = store.read_table(unit_file("queries", spec["queries"], "vectors"))
-    return to_matrix(table["vector"])[table["prompt"].to_pylist().index(spec["prompt"])]
-
-
 class _Case:
     """The problem of one (data set, reference, query, k), as each class sees it."""
 
     def __init__(self, spec: Mapping[str, Any], store: Store) -> None:
         self.spec = spec
         self.classes = [ClassEntry(**entry) for entry in spec["function_classes"]]
-        pool = store.read_table(unit_file("pool", spec["pool"], "pool"))
+        pool = with_predicted(store.read_table(unit_file("pool", spec["pool"], "pool")), spec, store)
         encoding = Encoding(levels={name: tuple(levels) for name, levels in spec["levels"].items()})
         reference = read_reference(spec["reference"], encoding, store)
         self.is_sampled = reference.is_sample
@@ -97,7 +91,7 @@ class _Case:
             k=spec["k"],
             attributes=encoding.attributes,
             embeddings=to_matrix(pool["vector"]) if "vector" in pool.column_names else None,
-            query=_query_vector(spec, store),
+            query=query_vector("queries", spec, store) if "queries" in spec else None,
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=encoding.names,
             **reference.arguments(),

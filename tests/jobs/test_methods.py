@@ -7,14 +7,13 @@ from jobs.audit import prepare
 from jobs.config_file import read_config
 from jobs.errors import UsageError
 from jobs.queries import SHIPPED_PHRASES, read_phrases
-from jobs.stages import commit, execute
-from jobs.stages.embed import query_table
 from jobs.stages.information import read_order
-from jobs.store import Store, unit_file
+from jobs.store import unit_file
 from mprlib import METHODS
 from mprlib.baselines.clip_clip import column_order
 
-from .conftest import DIMENSION, people, write_audit
+from .conftest import people, write_audit
+from .units_in_process import run_units
 
 TEXT_ENCODER = {"kind": "precomputed", "column": "embedding", "text": {"kind": "sentence"}}
 METHODS_ASKED = [
@@ -27,30 +26,6 @@ METHODS_ASKED = [
     {"dpp": {"weight": 1.0}},
     {"fair_top_k": {"group": "gender=female", "significance": 0.2}},
 ]
-
-
-class WordEncoder:
-    """A vector drawn from each text's letters: the same for the same text."""
-
-    def encode(self, texts):
-        drawn = [np.random.default_rng(list(text.encode())).standard_normal(DIMENSION) for text in texts]
-        return np.stack(drawn).astype(np.float32)
-
-
-def run_units(folder, **changes):
-    """Plan and store of a small audit with every unit done."""
-    inputs, plan = prepare(read_config(write_audit(folder, **changes)))
-    store = Store(str(folder / "run"))
-    for unit in plan.units:
-        if unit.stage == "catalogue":
-            commit(unit, store, {"items": plan.catalogues[unit.key].items}, 0.0)
-        elif unit.stage == "queries" and inputs.query_vectors is not None:
-            vectors = np.array(inputs.query_vectors["vector"].to_pylist(), dtype=np.float32)
-            commit(unit, store, {"vectors": query_table(list(unit.spec["prompts"]), vectors)}, 0.0)
-        else:
-            encoder = WordEncoder() if unit.stage in ("texts", "queries") else None
-            assert execute(unit, store, lambda: encoder).message == "", unit.title
-    return plan, store
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 
 from jobs.audit import prepare
 from jobs.config_file import read_config
+from jobs.dispatch import UnitEnded
 from jobs.estimate import estimate
 from jobs.search_units import MERGED_TABLES
 from jobs.stages import commit, execute
@@ -110,8 +111,8 @@ def test_two_workers_make_the_pools_of_one(tmp_path, cluster):
         for unit in plan.stages[stage]:
             for name in store.list(f"units/{stage}/{unit.key}"):
                 store.delete(name)
-        outcomes = list(cluster.run_tasks(plan.stages[stage], store))
-        assert [outcome.message for _, outcome in outcomes] == [""] * len(plan.stages[stage])
+        ended = [event for event in cluster.run_tasks(plan.stages[stage], store) if isinstance(event, UnitEnded)]
+        assert [event.outcome.message for event in ended] == [""] * len(plan.stages[stage])
     assert pools(plan, store) == expected
 
 

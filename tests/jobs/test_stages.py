@@ -7,7 +7,7 @@ import pytest
 from jobs.audit import prepare
 from jobs.config_file import read_config
 from jobs.encoders import load
-from jobs.schema import GROUPS, RESULTS
+from jobs.schema import GROUPS, RESULTS, SKIPPED
 from jobs.stages import commit, execute
 from jobs.stages.collect import collect
 from jobs.stages.embed import embed_queries, query_table
@@ -102,7 +102,7 @@ def test_a_set_called_feasible_meets_its_rho(solved):
 def test_collect_fills_run_and_unit_and_drops_old_parts(solved):
     _, plan, store = solved
     store.write("results/part-00009.parquet", b"of an earlier run")
-    files = collect(store, plan.stages["solve"], "run-1")
+    files = collect(store, plan.stages["solve"], "run-1", SKIPPED.empty_table())
     assert store.list("results") == ["results/part-00000.parquet"]
     table = store.read_table("results/part-00000.parquet")
     assert table.schema.equals(RESULTS)

@@ -6,7 +6,7 @@ from mprlib import FUNCTION_CLASSES, METHODS, InputError, Status
 from mprlib.registry import display_name, function_class
 
 # Extras without a default, for the methods that have one.
-NEEDED = {"paths": {"subspace": np.eye(4)[1:3]}}
+NEEDED = {"paths": {"subspace": np.eye(4)[1:3]}, "debias_clip": {"debiased_query": [0.6, 0.8, 0.0, 0.0]}}
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,24 @@ def test_labels_are_the_most_probable_levels():
     assert probe.predict(embeddings[:5]) == [probe.levels[level] for level in probabilities.argmax(axis=1)]
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_probabilities_are_those_of_the_logistic_regression(count):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import train_test_split
+
+    embeddings, _ = noisy_rows()
+    codes = np.argmax(embeddings[:, :count] + 0.5 * np.random.default_rng(2).standard_normal((400, count)), axis=1)
+    probe = train_probe(embeddings, codes)
+    rows, _ = train_test_split(np.arange(400), test_size=0.2, random_state=0, stratify=codes)
+    model = LogisticRegression(C=probe.strength, max_iter=1000).fit(embeddings[rows], codes[rows])
+    assert probe.probabilities(embeddings) == pytest.approx(model.predict_proba(embeddings), abs=1e-9)
+
+
+def test_embeddings_of_another_width():
+    with pytest.raises(InputError, match="3 columns.*trained on 4"):
+        train_probe(*noisy_rows()).predict(np.zeros((2, 3)))
+
+
 def test_same_seed_same_probe():
     embeddings, labels = noisy_rows()
     assert train_probe(embeddings, labels, seed=3).manifest() == train_probe(embeddings, labels, seed=3).manifest()

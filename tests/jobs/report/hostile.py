@@ -39,7 +39,9 @@ def manifest() -> dict[str, Any]:
     return {
         "name": MARKUP, "run_id": CLOSING, "settings": {MARKUP: CLOSING}, "notes": [MARKUP],
         "versions": {MARKUP: CLOSING},
-        "data": [{"dataset": MARKUP, "items": 3, "dropped": {CLOSING: 1}}], "encoder": {"kind": CLOSING},
+        "data": [{"dataset": MARKUP, "items": 3, "dropped": {CLOSING: 1},
+                  "skipped": {CLOSING: {"items": 2, "first": [MARKUP, CLOSING]}}}],
+        "encoder": {"kind": CLOSING},
         "failures": [{"unit": MARKUP, "stage": CLOSING, "message": MARKUP}],
     }  # fmt: skip
 

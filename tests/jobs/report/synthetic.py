@@ -7,12 +7,15 @@ the right size, since the report never computes it.
 from __future__ import annotations
 
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from jobs import schema
+from jobs.manifest import MANIFEST
+from jobs.store import Store
 
 LEVELS = {
     "sex": ["Female", "Male"],
@@ -82,6 +85,18 @@ def manifest(queries: int = 6) -> dict[str, Any]:
         "failures": [{"unit": "9f8e", "stage": "solve", "message": "mmr needs the pool's embeddings"}],
         "notes": ["rho = 0.005 is at noise level here"],
     }
+
+
+def write(folder: Path, made: dict[str, pa.Table] | None = None, **sizes: Any) -> Path:
+    """A run's folder with the tables and the manifest that a report reads; returns the folder."""
+    made = tables(**sizes) if made is None else made
+    store = Store(str(folder))
+    files = {name: store.write_table(f"{name}/part-00000.parquet", table) for name, table in made.items()}
+    stated = {
+        f"{name}/part-00000.parquet": {"bytes": file.bytes, "sha256": file.sha256} for name, file in files.items()
+    }
+    store.write_json(MANIFEST, manifest() | {"files": stated})
+    return folder
 
 
 def _groups(labels: dict[str, np.ndarray], people: int) -> tuple[list[str], np.ndarray, np.ndarray]:

@@ -37,7 +37,7 @@ def test_loads_silently_and_follows_its_controls(folder: Path):
     async def script(page: chromium.Page) -> None:
         await page.open(folder / "plain.html")
         title, verdict, read, groups, items = await page.ask(STATE)
-        assert "Worst group:" in verdict and "mean similarity" in verdict and "mopr, rho" in read
+        assert "Worst off:" in verdict and "mean similarity" in verdict and "mopr, rho" in read
         assert await page.ask("document.querySelectorAll('#panels svg[role=img][aria-label]').length") == 3
         # The slider, by keyboard: the next point of the sweep shows other items and other shares.
         await page.ask("document.getElementById('point-b').focus()")

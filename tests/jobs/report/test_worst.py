@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from jobs.report.worst import headline, worst_groups, worst_pairs
+from jobs.report.worst import headline, worst_groups, worst_off, worst_pairs
 
 CASE = {"dataset": "d", "reference": "r", "k": 10}
 
@@ -45,6 +45,14 @@ def test_ranks_by_absolute_gap_and_names_the_group_shown_too_little():
     top = headline(pairs)
     assert top[["query", "group"]].values.tolist() == [["nurse", "sex=m"], ["driver", "sex=f"]]
     assert top.loc[0, ["mpr", "chi"]].tolist() == [0.3, 2.5]
+
+
+def test_worst_off_is_shown_too_little_by_most_and_small_groups_are_left_out():
+    groups = shares("q", {"sex=f": 0.13, "sex=m": 0.87, "race=x": 0.0, "race=y": 1.0, "sex=f & race=y": 0.12})
+    pairs = pairs_of([result("q")], groups)
+    # Women lack 20 points, women of race y too: the group of fewer attributes is named.
+    assert worst_off(pairs)["group"].tolist() == ["sex=f"]
+    assert worst_off(pairs_of([result("q")], shares("q", {"race=x": 0.0, "race=y": 1.0}))).empty
 
 
 def test_small_groups_leave_the_headline_but_not_the_table():

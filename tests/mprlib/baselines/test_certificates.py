@@ -11,7 +11,7 @@ from mprlib.registry import function_class
 from tests.benchmarks import pantheon
 from tests.populations import one_hot_problem
 
-EXTRAS = {"paths": {"subspace": np.eye(12)[:5]}}
+EXTRAS = {"paths": {"subspace": np.eye(12)[:5]}, "debias_clip": {"debiased_query": np.linspace(1, 2, 12)}}
 
 
 @pytest.mark.parametrize("name", ["linear", "tree"])

@@ -1,19 +1,35 @@
-"""The demo as a job of a cluster that `ray start` started, sent from a clean shell."""
+"""The demo as a job of a cluster that a launcher's own commands started, sent from a clean shell."""
 
 import json
 
 import pandas as pd
 import pytest
+import yaml
 
-from tests.jobs.ray_nodes import ROOT, RayNodes
+from tests.cluster import start_commands
+from tests.cluster.ray_nodes import ROOT, RayNodes
 
 DEMO = ROOT / "jobs" / "configs" / "demo.yaml"
+# The autoscaler of a cluster that does not scale; the launcher writes its own settings there.
+BOOTSTRAP = {
+    "cluster_name": "tests",
+    "max_workers": 0,
+    "provider": {"type": "readonly", "use_node_id_as_ip": True, "disable_launch_config_check": True},
+    "available_node_types": {"head": {"resources": {}, "node_config": {}, "max_workers": 0}},
+    "head_node_type": "head",
+    "idle_timeout_minutes": 0,
+    "upscaling_speed": 1.0,
+}
 
 
 @pytest.fixture(scope="module")
 def nodes():
+    """Head and worker; the commands of all launchers are the same."""
+    [(head, worker)] = {start_commands.of_launcher(path) for path in start_commands.LAUNCHERS}
     with RayNodes() as nodes:
-        nodes.start_head()
+        (nodes.folder / "ray_bootstrap_config.yaml").write_text(yaml.safe_dump(BOOTSTRAP))
+        nodes.start(head)
+        nodes.start(worker, RAY_HEAD_IP="127.0.0.1")
         census = pd.read_parquet(ROOT / "jobs" / "data" / "census.parquet").head(120)
         census.to_parquet(nodes.folder / "census.parquet")
         yield nodes
@@ -37,6 +53,8 @@ def test_the_same_audit_is_not_started_twice(nodes):
     assert (again.returncode, again.stdout) == (2, "")
     assert again.stderr.count("\n") == 1
     assert f"{printed['submission_id']} was submitted" in again.stderr
+    # A scheduler whose own process was lost goes on following.
+    assert submit(nodes, "--period", "weekly", "--attach").returncode == 0
     # Ray itself decides, whoever asks.
     name = printed["submission_id"]
     where = ["--address", nodes.address, "--submission-id", name]
@@ -55,7 +73,7 @@ def test_a_failing_jobs_exit_code_reaches_the_shell(nodes):
 
 
 def test_the_token_is_asked_for(nodes):
-    refused = submit(nodes, RAY_AUTH_TOKEN_PATH=None, RAY_AUTH_TOKEN="0" * 48)
+    refused = submit(nodes, RAY_AUTH_TOKEN="0" * 48)
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1
     assert "RAY_AUTH_TOKEN_PATH" in refused.stderr

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import psutil
@@ -19,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARIES = Path(sys.executable).parent
 # Enough for receipts; Ray's default takes a third of the memory.
 OBJECT_STORE_BYTES = 100 * 1024 * 1024
+START_SECONDS = 120.0
+STARTED = "Ray runtime started"
 
 
 def free_port() -> int:
@@ -34,7 +37,9 @@ class RayNodes:
     def __init__(self) -> None:
         # Short, because the path of a Unix socket may have 107 letters.
         self.folder = Path(tempfile.mkdtemp(prefix="nodes-"))
-        self.token = self.folder / "token"
+        # Where Ray looks for it by itself.
+        self.token = self.folder / ".ray" / "auth_token"
+        self.token.parent.mkdir()
         self.token.write_text(os.urandom(24).hex())
         self.token.chmod(0o600)
         self.port, self.dashboard_port = free_port(), free_port()
@@ -47,14 +52,12 @@ class RayNodes:
 
     @property
     def environment(self) -> dict[str, str]:
-        """A clean shell's, with the token and this checkout's code."""
+        """A clean shell's, with this checkout's code."""
         return {
             "PATH": f"{BINARIES}:/usr/bin:/bin",
             "HOME": str(self.folder),
             "LANG": "C.UTF-8",
             "PYTHONPATH": str(ROOT),
-            "RAY_AUTH_MODE": "token",
-            "RAY_AUTH_TOKEN_PATH": str(self.token),
             "RAY_USAGE_STATS_ENABLED": "0",
         }
 
@@ -66,35 +69,43 @@ class RayNodes:
             _end(session)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def start_head(self, cpus: int = 2) -> None:
-        """A head as the documentation starts it."""
-        self.start(f"ray start --head --dashboard-host=127.0.0.1 --num-cpus={cpus}")
-
-    def start(self, command: str) -> None:
-        """Run a `ray start` command in a shell, in a session of its own."""
-        is_head = "--head" in command
-        options = f" --temp-dir={self.folder}/ray --object-store-memory={OBJECT_STORE_BYTES}"
-        if is_head:
-            options += f" --port={self.port} --dashboard-port={self.dashboard_port}"
-            options += f" --dashboard-agent-listen-port=0 --ray-client-server-port={free_port()}"
-        process = subprocess.Popen(
-            ["bash", "-c", command + options],
-            env=self.environment,
-            cwd=self.folder,
-            start_new_session=True,
-            stdout=(log := (self.folder / f"start-{len(self._sessions)}.log").open("w+")),
-            stderr=subprocess.STDOUT,
-        )
+    def start(self, command: str, **environment: str) -> None:
+        """Run a `ray start` command in a shell, in a session of its own; own ports and folders come last and win."""
+        own = ["--node-ip-address=127.0.0.1", f"--object-store-memory={OBJECT_STORE_BYTES}"]
+        own += [f"--temp-dir={self.folder}/ray", "--metrics-export-port=0", "--dashboard-agent-listen-port=0"]
+        if "--head" in command:
+            own += [f"--port={self.port}", f"--dashboard-port={self.dashboard_port}"]
+            own += [f"--ray-client-server-port={free_port()}"]
+        else:
+            # Eight CPUs would start eight processes on a machine that may have two; one is enough to see work done.
+            own += [f"--address=127.0.0.1:{self.port}", "--num-cpus=1"]
+        log = self.folder / f"start-{len(self._sessions)}.log"
+        with log.open("w") as stream:
+            process = subprocess.Popen(
+                ["bash", "-c", " ".join([command, *own])],
+                env=self.environment | environment,
+                cwd=self.folder,
+                start_new_session=True,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+            )
         self._sessions.append(process.pid)
-        code = process.wait(timeout=90)
-        log.seek(0)
-        assert code == 0, f"{command}: {log.read()}"
+        deadline = time.monotonic() + START_SECONDS
+        while STARTED not in log.read_text():
+            assert process.poll() in (None, 0) and time.monotonic() < deadline, f"{command}: {log.read_text()}"
+            time.sleep(0.1)
 
-    def run(self, *command: str, timeout: float = 120, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str, timeout: float = 240, **environment: str | None) -> subprocess.CompletedProcess[str]:
         """A command of the client's shell; None takes a variable out of its environment."""
-        changed = {name: value for name, value in (self.environment | environment).items() if value is not None}
+        changed = self.environment | {"RAY_AUTH_MODE": "token"} | environment
         return subprocess.run(
-            command, env=changed, cwd=self.folder, capture_output=True, text=True, timeout=timeout, check=False
+            command,
+            env={name: value for name, value in changed.items() if value is not None},
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
         )
 
 

@@ -1,0 +1,113 @@
+"""CelebA (Liu, Luo, Wang, Tang 2015): 202,599 faces of celebrities with 40 attributes that are there or not.
+
+Files: https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html. The label file list_attr_celeba.txt (or .csv) and the folder
+img_align_celeba, in one folder or below Anno and Img as they are handed out; `partition` also needs
+list_eval_partition.txt (or .csv). Every attribute is a column with the values yes and no; `gender` and `age` say what
+the attributes Male and Young mean.
+Terms: for non-commercial research only; pictures are from the Internet and not the authors' property; they must not be
+passed on, nor parts of them published for commercial purposes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from jobs.config_datasets import Dataset
+from jobs.datasets import layout, pictures, table_files
+from jobs.datasets.source import Source
+from jobs.errors import UsageError
+
+ATTRIBUTE_FILES = ("list_attr_celeba.txt", "Anno/list_attr_celeba.txt", "list_attr_celeba.csv")
+PARTITION_FILES = ("list_eval_partition.txt", "Eval/list_eval_partition.txt", "list_eval_partition.csv")
+# The archive unpacks into a folder of its own name, which some copies put into another.
+PICTURE_FOLDERS = (
+    *("img_align_celeba/img_align_celeba", "Img/img_align_celeba/img_align_celeba"),
+    *("img_align_celeba", "Img/img_align_celeba"),
+)
+PARTITIONS = {"train": 0, "val": 1, "test": 2}
+YES_NO = ("yes", "no")
+NAMED = {"gender": ("Male", ("Male", "Female")), "age": ("Young", ("young", "not young"))}
+
+
+def read(block: Dataset, folder: Path) -> Source:
+    """The faces, or those of one `partition`.
+
+    Raises:  UsageError naming the file or folder that is missing, or what is wrong with a label file.
+    """
+    place = pictures.folder_of(block, folder)
+    attribute_file = layout.find_file(block, place, ATTRIBUTE_FILES, "CelebA's attributes")
+    root = layout.find_folder(block, place, PICTURE_FOLDERS, "CelebA's pictures")
+    names, values = _attributes(block, attribute_file)
+    files = [attribute_file]
+    if block.partition is not None:
+        files.append(layout.find_file(block, place, PARTITION_FILES, "CelebA's partition"))
+        is_in = _is_in_partition(block, files[-1], names)
+        names, values = names[is_in], values[is_in]
+        if not len(names):
+            raise UsageError(f"dataset {block.name}: partition {block.partition} of {files[-1]} names no picture")
+    layout.expect_some(block, root, names)
+    columns = {"item_id": pa.array(names, pa.string())}
+    for attribute in values.columns:
+        columns[attribute] = _named(values[attribute], YES_NO)
+    for name, (attribute, levels) in NAMED.items():
+        if attribute in values.columns:
+            columns[name] = _named(values[attribute], levels)
+    return Source(
+        table=pa.table(columns),
+        fingerprint=pictures.fingerprint(block, root, names, labels=table_files.fingerprint(files)),
+        id="item_id",
+        image="item_id",
+        root=str(root),
+        orders=dict.fromkeys(values.columns, YES_NO) | {name: levels for name, (_, levels) in NAMED.items()},
+    )
+
+
+def _attributes(block: Dataset, file: Path) -> tuple[np.ndarray, pd.DataFrame]:
+    """Names of pictures, and for each whether it has an attribute (booleans), a column an attribute."""
+    table = _table(block, file, has_count=True)
+    values = table.drop(columns=table.columns[0])
+    # The CSV form has -1 and 1, or 0 and 1.
+    is_there = values.isin([1, "1"])
+    wrong = ~(is_there | values.isin([-1, 0, "-1", "0"]))
+    if values.shape[1] == 0 or wrong.to_numpy().any():
+        row, column = np.argwhere(wrong.to_numpy())[0] if values.shape[1] else (0, None)
+        which = f"{values.columns[column]} of {table.iloc[row, 0]}" if column is not None else "no attribute"
+        raise UsageError(f"dataset {block.name}: {file}: every attribute is -1 or 1, but {which} is not")
+    return table.iloc[:, 0].to_numpy(dtype=str), is_there
+
+
+def _is_in_partition(block: Dataset, file: Path, names: np.ndarray) -> np.ndarray:
+    """Which pictures the partition holds."""
+    table = _table(block, file, has_count=False)
+    if table.shape[1] != 2:
+        raise UsageError(f"dataset {block.name}: {file}: a picture and 0, 1 or 2 are expected in every line")
+    part = pd.to_numeric(table.iloc[:, 1], errors="coerce").to_numpy()
+    members = set(table.iloc[:, 0].to_numpy(dtype=str)[part == PARTITIONS[block.partition]])
+    return np.array([name in members for name in names], dtype=bool)
+
+
+def _table(block: Dataset, file: Path, has_count: bool) -> pd.DataFrame:
+    """A label file; the official ones are columns between spaces, the attributes' begins with its number of rows."""
+    try:
+        if file.suffix == ".csv":
+            return pd.read_csv(file, dtype={0: str})
+        if not has_count:
+            return pd.read_csv(file, sep=r"\s+", header=None, dtype={0: str})
+        with file.open(encoding="utf-8") as lines:
+            count, names = next(lines).strip(), next(lines).split()
+        table = pd.read_csv(file, sep=r"\s+", skiprows=2, header=None, names=["item_id", *names], index_col=False)
+    except (OSError, ValueError, StopIteration) as error:
+        reason = " ".join(str(error).split())[:200] or "too short"
+        raise UsageError(f"dataset {block.name}: cannot read {file}: {reason}") from None
+    if count != str(len(table)):
+        raise UsageError(f"dataset {block.name}: {file} says that it has {count} rows, and has {len(table)}")
+    return table
+
+
+def _named(is_there: pd.Series, levels: tuple[str, str]) -> pa.Array:
+    codes = np.where(is_there.to_numpy(), 0, 1).astype(np.int8)
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(levels, pa.string()))

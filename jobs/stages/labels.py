@@ -1,0 +1,60 @@
+"""Levels that probes predict: of a shard's items, and beside the labels that a catalogue holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.datasets.catalogue import ATTRIBUTE
+from jobs.datasets.labels import UNKNOWN
+from jobs.stages.probe import read_probe
+from jobs.stages.vectors import open_shard
+from jobs.store import Store, unit_file
+
+# Items looked at together, so that a shard takes little memory.
+ITEMS_AT_ONCE = 16_384
+
+
+def labels(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
+    """The most probable level of each item of a shard: item_id, level, probability.
+
+    Raises:  mprlib.InputError when the probe was trained on vectors of another width.
+    """
+    trained, shard = read_probe(store, spec["probe"]), open_shard(store, spec["vectors"])
+    names = np.array(trained.levels, dtype=object)
+    levels, certain = [], []
+    for start in range(0, len(shard.vectors), ITEMS_AT_ONCE):
+        probabilities = trained.probabilities(shard.vectors[start : start + ITEMS_AT_ONCE])
+        largest = probabilities.max(axis=1)
+        found = names[probabilities.argmax(axis=1)]
+        levels.append(np.where(largest < spec["least_probability"], UNKNOWN, found))
+        certain.append(largest)
+    columns = {
+        "item_id": shard.ids,
+        "level": pa.array(np.concatenate(levels) if levels else [], pa.string()),
+        "probability": pa.array(np.concatenate(certain) if certain else [], pa.float64()),
+    }
+    return {"labels": pa.table(columns)}
+
+
+def predicted_levels(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str], store: Store) -> pa.ChunkedArray:
+    """The level (n,) that the labels units give to each item; null for one that has no vector."""
+    tables = [store.read_table(unit_file("labels", key, "labels"), columns=["item_id", "level"]) for key in keys]
+    known = pa.concat_tables(tables).combine_chunks()
+    return known["level"].take(pc.index_in(ids, value_set=known["item_id"].combine_chunks()))
+
+
+def with_predicted(items: pa.Table, spec: Mapping[str, Any], store: Store) -> pa.Table:
+    """Items with a column for each attribute that the spec's `predicted` names; as they are without any.
+
+    Items without a vector have no predicted level: they cannot be retrieved, and whom they would stand for in a
+    reference is not known, so they are left out.
+    """
+    for attribute, keys in spec.get("predicted", {}).items():
+        items = items.append_column(ATTRIBUTE + attribute, predicted_levels(items["item_id"], keys, store))
+        items = items.filter(pc.is_valid(items[ATTRIBUTE + attribute]))
+    return items
