@@ -14,7 +14,7 @@ STAGE_VERSIONS = {
     "tokens": 1,
     "queries": 1,
     "texts": 1,
-    "embed": 2,
+    "embed": 3,
     "debiased": 1,
     "probe": 1,
     "labels": 1,
@@ -23,7 +23,7 @@ STAGE_VERSIONS = {
     "merge": 1,
     "rescore": 1,
     "pool": 2,
-    "solve": 1,
+    "solve": 2,
 }
 # Hexadecimal digits of a unit's key: 80 bits, no collision among billions of units.
 KEY_DIGITS = 20
