@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from jobs.encoders.prompt_tokens import encode_behind, token_ids, token_width
+from jobs.encoders.prompt_tokens import encode_behind, token_ids, token_table
 
 # Keeps the classifier's equations solvable where prompts' similarities are collinear; in units of their variance.
 RIDGE = 1e-2
@@ -76,7 +76,9 @@ def train(
     with torch.no_grad():
         original = vectors @ functional.normalize(module.encode_text(tokenise(prompts).to(device)).float(), dim=-1).T
         spread = original.std(0)
-    tokens = _first_tokens(module, settings.tokens).to(device).requires_grad_(True)
+    # Their places differ, and so do their gradients.
+    first = token_table(module)[FIRST_TOKEN].float()
+    tokens = first.expand(settings.tokens, -1).clone().requires_grad_(True)
     optimiser = torch.optim.Adam([tokens], settings.learning_rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, settings.steps)
     best, least, nearest = None, float("inf"), float("inf")
@@ -85,10 +87,10 @@ def train(
         similarities = vectors @ texts.T
         explained = _explained_share((similarities - similarities.mean(0)) / spread, target)
         change = (((similarities - original) / spread) ** 2).mean()
-        distance = float(change.detach().sqrt())
+        distance, read = change.detach().sqrt().item(), explained.detach().item()
         nearest = min(nearest, distance)
-        if distance <= settings.margin and float(explained) < least:
-            best, least = tokens.detach().clone(), float(explained)
+        if distance <= settings.margin and read < least:
+            best, least = tokens.detach().clone(), read
         optimiser.zero_grad()
         (explained + settings.similarity_weight * change).backward()
         optimiser.step()
@@ -107,10 +109,3 @@ def _explained_share(rows: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     ridge = RIDGE * torch.eye(rows.shape[1], device=rows.device)
     shared = rows.T @ target / len(rows)
     return (shared * torch.linalg.solve(covariance + ridge, shared)).sum() / (target**2).sum(1).mean()
-
-
-def _first_tokens(module: torch.nn.Module, count: int) -> torch.Tensor:
-    """The same start for every token; positions differ, so their gradients do."""
-    table = getattr(module, "token_embedding", None) or module.text.token_embedding
-    assert table.weight.shape[1] == token_width(module)
-    return table.weight[FIRST_TOKEN].detach().float().expand(count, -1).clone()
