@@ -30,6 +30,7 @@ from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
 from jobs.stages.vectors import to_column
 from jobs.store import Receipt, Store, receipt_file, valid_receipt
+from jobs.thumbnails import write_thumbnails
 from jobs.units import Unit
 
 PLAN = "plan.json"
@@ -128,7 +129,7 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
     if solved:
         reporter.say("collecting results")
         skipped = skipped_items(store, plan, progress.done)
-        files = collect(store, solved, run_id, skipped)
+        files = collect(store, solved, run_id, skipped) | write_thumbnails(store, settings, inputs)
         manifest = manifest_of(
             run_id, settings, inputs, plan, progress.done, summary.counts, summary.failures, files, counts_of(skipped)
         )

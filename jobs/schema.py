@@ -88,6 +88,9 @@ ITEMS = pa.schema(
     ]
 )
 
+# Small WebP pictures of the items that the page shows first.
+THUMBNAILS = pa.schema([("dataset", pa.string()), ("item_id", pa.string()), ("thumbnail", pa.binary())])
+
 # Items that could not be embedded, with the reason in a few words and a detail: what a unit writes.
 SKIPPED_ITEMS = pa.schema([("item_id", pa.string()), ("reason", pa.string()), ("detail", pa.string())])
 

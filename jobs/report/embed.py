@@ -69,6 +69,16 @@ def items_block(run: Run) -> dict[str, Any]:
     return {"ids": run.chosen.ids, "levels": list(levels), "datasets": datasets}
 
 
+def pictures_block(run: Run) -> dict[str, dict[int, str]]:
+    """The thumbnails, by data set and position in chosen.ids; a packed block of their own, opened last."""
+    position = {item: number for number, item in enumerate(run.chosen.ids)}
+    datasets: dict[str, dict[int, str]] = {}
+    for (dataset, item), picture in run.thumbnails.items():
+        if item in position:
+            datasets.setdefault(dataset, {})[position[item]] = base64.b64encode(picture).decode("ascii")
+    return datasets
+
+
 def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_names: list[str]) -> list[dict[str, Any]]:
     """One block a case, in the order of the cases' names.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -17,6 +17,13 @@ from numpy.typing import NDArray
 
 from jobs import schema
 from jobs.report.worst import MINIMUM_SHARE
+
+TABLES = {
+    "results": schema.RESULTS,
+    "groups": schema.GROUPS,
+    "items": schema.ITEMS,
+    "thumbnails": schema.THUMBNAILS,
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -54,7 +61,7 @@ class Run:
 
     results and groups have the columns of jobs.schema but for item_ids and witness; the index of
     results is the row number in `chosen`. items is indexed by (dataset, item_id). Every key of the
-    manifest may be missing.
+    manifest may be missing. thumbnails are WebP pictures by (dataset, item_id), of some items.
     """
 
     results: pd.DataFrame
@@ -62,6 +69,7 @@ class Run:
     groups: pd.DataFrame
     items: pd.DataFrame
     manifest: Mapping[str, Any]
+    thumbnails: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
 
     @property
     def minimum_share(self) -> float:
@@ -80,15 +88,12 @@ def load(folder: str | PathLike[str]) -> Run:
 
 
 def read_tables(folder: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, pa.Table]]:
-    """The manifest of the run in a folder, and its tables results, groups and items.
+    """The manifest of the run in a folder, and its TABLES; thumbnails may be empty.
 
     Raises:  FileNotFoundError when the folder holds no results.
     """
     filesystem, root = fsspec.core.url_to_fs(str(folder))
-    tables = {
-        name: _read_tables(filesystem, f"{root}/{name}", columns)
-        for name, columns in (("results", schema.RESULTS), ("groups", schema.GROUPS), ("items", schema.ITEMS))
-    }
+    tables = {name: _read_tables(filesystem, f"{root}/{name}", columns) for name, columns in TABLES.items()}
     if tables["results"].num_rows == 0:
         raise FileNotFoundError(f"{folder} holds no rows under results/: `run` writes them, a report only reads them")
     path = f"{root}/manifest.json"
@@ -97,7 +102,12 @@ def read_tables(folder: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, 
 
 
 def from_tables(
-    *, results: pa.Table, groups: pa.Table, items: pa.Table, manifest: Mapping[str, Any] | None = None
+    *,
+    results: pa.Table,
+    groups: pa.Table,
+    items: pa.Table,
+    thumbnails: pa.Table | None = None,
+    manifest: Mapping[str, Any] | None = None,
 ) -> Run:
     """The run that these tables (columns of jobs.schema) hold."""
     frame = results.drop_columns(["item_ids", "witness"]).to_pandas()
@@ -109,6 +119,10 @@ def from_tables(
         # An item enters once for each unit that chose it.
         items=described.drop_duplicates(["dataset", "item_id"]).set_index(["dataset", "item_id"]).sort_index(),
         manifest=manifest or {},
+        thumbnails={
+            (row["dataset"], row["item_id"]): row["thumbnail"]
+            for row in (thumbnails.to_pylist() if thumbnails is not None else [])
+        },
     )
 
 

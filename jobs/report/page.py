@@ -87,6 +87,7 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
         labels=labels,
         head=embed.pack(_head(run, group_names)),
         items=embed.pack(embed.items_block(run)),
+        pictures=embed.pack(embed.pictures_block(run)),
         cases=[embed.pack(block) for block in blocks],
         case_count=len(blocks),
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.report.load import Run, from_tables, read_tables
+from jobs.report.load import TABLES, Run, from_tables, read_tables
 
 # What two runs must agree on for their data sets of one name to be one data set.
 SAME = ("encoder", "prefilter", "seed")
@@ -24,7 +24,7 @@ def load_together(folders: Sequence[str | PathLike[str]]) -> Run:
     """
     read = [read_tables(folder) for folder in folders]
     known: dict[str, Any] = {}
-    together: dict[str, list[pa.Table]] = {"results": [], "groups": [], "items": []}
+    together: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
     for number, (manifest, tables) in enumerate(read, start=1):
         names = {
             name: _name(name, manifest, number, known) for name in pc.unique(tables["results"]["dataset"]).to_pylist()

@@ -19,7 +19,7 @@ from jobs.entries import MethodEntry
 from jobs.errors import UsageError
 
 # Settings that are paths relative to the configuration file, by their block.
-PATH_SETTINGS = {"Dataset": ("path",), "Queries": ("file", "vectors")}
+PATH_SETTINGS = {"Dataset": ("path", "root"), "Queries": ("file", "vectors")}
 # The same among a method's own settings.
 METHOD_PATHS = ("phrases",)
 # Ray takes no larger working directory.
@@ -59,10 +59,9 @@ def bundle_of(config: ConfigFile) -> Bundle:
 
     Raises:  UsageError for a file that is not here, and for more than Ray takes.
     """
-    # Paths are joined, not resolved: a link's target would change the layout that the configuration names.
-    named = {Path(os.path.normpath(config.folder / path)): setting for setting, path in _paths(config.settings)}
+    _refuse_pictures(config)
     files = {config.path}
-    for path, setting in named.items():
+    for path, setting in named_files(config).items():
         if not path.exists():
             raise UsageError(
                 f"{setting} {path} is not on this machine, and a relative path travels with the job: "
@@ -79,6 +78,24 @@ def bundle_of(config: ConfigFile) -> Bundle:
             f"put {largest} on storage that the cluster reaches and name it by an absolute path"
         )
     return bundle
+
+
+def named_files(config: ConfigFile) -> dict[Path, str]:
+    """Files and folders that the configuration names by relative paths, and the setting of each."""
+    # Paths are joined, not resolved: a link's target would change the layout that the configuration names.
+    return {Path(os.path.normpath(config.folder / path)): setting for setting, path in _paths(config.settings)}
+
+
+def _refuse_pictures(config: ConfigFile) -> None:
+    """Workers read pictures themselves, from one path on every node; what travels lies elsewhere on each."""
+    datasets = [*config.settings.dataset, *(one.dataset for one in config.settings.reference if one.dataset)]
+    for block in datasets:
+        place = block.root or block.path
+        if (block.kind != "table" or block.image) and not Path(place).is_absolute():
+            raise UsageError(
+                f"dataset {block.name}: {place} is relative, and every node must find its pictures: put them on "
+                "storage that the cluster reaches and name it by an absolute path"
+            )
 
 
 def _paths(value: Any, setting: str = "") -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from jobs.config_file import ConfigFile
 from jobs.errors import Detached, UsageError
-from jobs.submission.bundle import Bundle, bundle_of
+from jobs.submission.bundle import Bundle, bundle_of, named_files
 from jobs.submission.identity import period_of, submission_id
 
 # Where a tunnel to a cluster's dashboard ends, by custom.
@@ -85,8 +85,10 @@ def prepare(
     """
     stamp = period_of(period) if period else None
     chosen = _output(config, output, stamp)
-    bundle = bundle_of(config)
-    arguments = ["mpr-audit", "run", str(config.path) if is_on_cluster else bundle.config_name, "--output", chosen]
+    bundle = None if is_on_cluster else bundle_of(config)
+    # The configuration counts by its settings: a remark in it changes nothing.
+    inputs = [file for file in bundle.files if file != config.path] if bundle else _files_here(config)
+    arguments = ["mpr-audit", "run", bundle.config_name if bundle else str(config.path), "--output", chosen]
     for override in overrides:
         arguments += ["--set", override]
     if config.settings.runtime.address:
@@ -94,15 +96,13 @@ def prepare(
         arguments += ["--set", "runtime.address=null"]
     if limit is not None:
         arguments += ["--limit", str(limit)]
-    # The configuration counts by its settings: a remark in it changes nothing.
-    inputs = [file for file in bundle.files if file != bundle.config]
     return Submission(
         submission_id=submission_id(config.settings, output=chosen, limit=limit, files=inputs, period=stamp),
         address=_address(address),
         output=chosen,
         # The cluster hands this to a shell: every value is quoted.
         entrypoint=shlex.join(arguments),
-        bundle=None if is_on_cluster else bundle,
+        bundle=bundle,
         environment=dict(map(_variable, environment)),
     )
 
@@ -195,6 +195,11 @@ def _next_attempt(client: Any, name: str) -> str:
         if known.get(candidate) not in ENDED_BADLY:
             return candidate  # free, or refused by Ray because it runs or has succeeded
     raise UsageError(f"{name} failed {MOST_ATTEMPTS} times")
+
+
+def _files_here(config: ConfigFile) -> list[Path]:
+    """Files, not folders, that the configuration names and that are on this machine as well."""
+    return [path for path in named_files(config) if path.is_file()]
 
 
 def _output(config: ConfigFile, output: str | None, stamp: str | None) -> str:

@@ -8,6 +8,7 @@ const SIDES = ["a", "b"];
 const find = (id) => document.getElementById(id);
 let head,
   items,
+  pictures = {},
   block,
   number = 0,
   order = [],

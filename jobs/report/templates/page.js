@@ -105,6 +105,9 @@ async function start() {
   );
   performance.mark("ready");
   document.documentElement.dataset.ready = "yes";
+  // Megabytes, and nobody waits for them: the lists are drawn again once they are unpacked.
+  pictures = await unpack("pictures");
+  if (Object.keys(pictures).length) drawItems();
 }
 start().catch((error) => {
   find("problem").hidden = false;

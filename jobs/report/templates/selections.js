@@ -173,6 +173,15 @@ function drawItems() {
       if (!isOnly && find("differing").checked) return;
       const [, text, levels, image] = described.get(item) || [item, "", []];
       const entry = make("li", { value: place + 1 });
+      const picture = (pictures[block.dataset] || {})[item];
+      if (picture)
+        entry.append(
+          make("img", {
+            src: "data:image/webp;base64," + picture,
+            alt: text || levels.map((level) => items.levels[level]).join(", ") || items.ids[item],
+            class: "thumbnail",
+          }),
+        );
       if (isOnly) entry.append(make("span", { class: "only " + side }, "only in " + side.toUpperCase()), " ");
       entry.append(
         text || image || items.ids[item],

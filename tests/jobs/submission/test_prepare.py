@@ -1,5 +1,6 @@
 """What is sent, and under which id; nothing here needs a cluster."""
 
+import re
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from jobs import config
+from jobs import config, config_datasets
 from jobs.cli import main
 from jobs.config_file import read_config
 from jobs.errors import UsageError
@@ -68,12 +69,20 @@ def test_only_what_the_configuration_names_travels(tmp_path):
     assert "mpr-audit run audit-files/configs/audit.yaml --output /shared/out" in submission.entrypoint
 
 
+def test_on_the_cluster_nothing_travels(tmp_path):
+    path = write_audit(tmp_path)
+    submission = prepared(path, ("dataset.path=/shared/people.parquet",), is_on_cluster=True)
+    assert submission.bundle is None
+    assert submission.to_json()["files"] == {}
+    assert f"mpr-audit run {path} --output" in submission.entrypoint
+
+
 def test_every_relative_path_of_the_configuration_is_known():
-    """A new setting that is a path must travel too; its description says `relative`."""
-    for block in vars(config).values():
+    """A new setting that is a path must travel too; its description says what it is relative to."""
+    for block in [*vars(config).values(), *vars(config_datasets).values()]:
         if isinstance(block, type) and issubclass(block, BaseModel):
             for name, field in block.model_fields.items():
-                if "relative" in (field.description or ""):
+                if re.search("relative (to the configuration|as `)", field.description or ""):
                     assert name in bundle.PATH_SETTINGS.get(block.__name__, ()), f"{block.__name__}.{name}"
 
 
@@ -93,6 +102,7 @@ def test_values_never_reach_a_shell(tmp_path):
         ({"address": "10.0.0.1:6379"}, "http"),
         ({"environment": ("A B=c",)}, "NAME=VALUE"),
         ({"overrides": ("dataset.path=absent.parquet",)}, "dataset.path"),
+        ({"overrides": ("dataset.image=picture", "dataset.root=faces")}, "every node must find its pictures"),
     ],
 )
 def test_bad_usage(tmp_path, changes, words):
