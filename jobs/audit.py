@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from jobs import inputs as audit_inputs
 from jobs import plan as audit_plan
-from jobs.config import Audit, PrecomputedEncoder
+from jobs.config import Audit
 from jobs.config_file import ConfigFile
 from jobs.dispatch import Event, UnitEnded
 from jobs.errors import UsageError
@@ -192,6 +192,9 @@ def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress
 
     reporter.say("starting Ray")
     with Cluster(settings.runtime) as cluster:
+        note = cluster.encoder_actors(inputs.item_encoder and inputs.item_encoder.loading).note
+        if note:
+            reporter.say(note)
         for stages in _rounds(plan):
             waiting: list[Unit] = []
             for stage in stages:
@@ -200,7 +203,7 @@ def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress
                 waiting += missing
             # Units of a merge need others of their own stage: a tree is worked off level by level.
             while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
-                for event in _events(cluster, settings, able, store):
+                for event in _events(cluster, inputs, able, store):
                     if isinstance(event, UnitEnded):
                         _note(progress, event.unit, event.outcome, reporter)
                         reporter.advance(event.unit.stage)
@@ -236,19 +239,19 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     return None
 
 
-def _events(cluster: Any, settings: Audit, units: Sequence[Unit], store: Store) -> Iterator[Event]:
+def _events(cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store) -> Iterator[Event]:
     """What happens to units that need nothing of each other."""
     yield from cluster.run_tasks([unit for unit in units if unit.stage not in ENCODING], store)
-    encoder = settings.encoder
-    if not isinstance(encoder, PrecomputedEncoder):
-        encoding = [unit for unit in units if unit.stage in ENCODING]
-        yield from cluster.run_on_encoders(encoding, store, encoder.model_dump(mode="json"))
+    items, texts = inputs.item_encoder, inputs.text_encoder
+    embed = [unit for unit in units if unit.stage == "embed"]
+    others = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
+    if items is not None and items == texts:
+        yield from cluster.run_on_encoders([*embed, *others], store, items.loading)
         return
     # Items have their vectors; only texts (queries, phrases) go through a model.
-    yield from cluster.run_on_encoders([unit for unit in units if unit.stage == "embed"], store, None)
-    if encoder.text is not None:
-        texts = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
-        yield from cluster.run_on_encoders(texts, store, encoder.text.model_dump(mode="json"))
+    yield from cluster.run_on_encoders(embed, store, None)
+    if texts is not None:
+        yield from cluster.run_on_encoders(others, store, texts.loading)
 
 
 def _note(progress: Progress, unit: Unit, outcome: Outcome, reporter: Reporter) -> None:

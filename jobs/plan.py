@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jobs.config import Audit, PrecomputedEncoder
+from jobs.config import Audit
 from jobs.config_datasets import Dataset
 from jobs.datasets import Catalogue
 from jobs.inputs import Inputs, is_embedded, needs_embeddings
 from jobs.method_units import MethodUnits, Searched, method_units
 from jobs.probe_units import Probing, probe_notes, probing
 from jobs.reference_levels import shared_levels
-from jobs.search_units import Search, embed_units, search_units
+from jobs.search_units import Embedded, Search, embed_units, search_units
 from jobs.solve_units import method_targets, reference_spec, solve_unit
 from jobs.stages.vectors import to_matrix
 from jobs.units import Unit, digest, unit
@@ -56,27 +56,26 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
     catalogue_units: dict[tuple[str, str], Unit] = {}
     catalogues: dict[str, Catalogue] = {}
     blocks: dict[str, Dataset] = {}
+    sources: dict[tuple[str, str], Embedded] = {}
     for side, name, block, catalogue in _sources(settings, inputs):
-        catalogue_units[side, name] = _catalogue_unit(block, catalogue)
-        catalogues[catalogue_units[side, name].key] = catalogue
-        blocks[catalogue_units[side, name].key] = block
-    queries = _queries_unit(settings, inputs)
+        made = catalogue_units[side, name] = _catalogue_unit(block, catalogue)
+        catalogues[made.key] = catalogue
+        blocks[made.key] = block
+        sources[side, name] = Embedded(block=block, catalogue=catalogue, unit=made, encoder=inputs.item_encoder)
+    queries = _queries_unit(inputs)
     searches = {
         source: search_units(
             settings,
             inputs.queries,
-            catalogues[unit.key],
-            unit,
+            one,
             queries,
             with_vectors=source[0] == "dataset" and needs_embeddings(settings),
         )
-        for source, unit in catalogue_units.items()
+        for source, one in sources.items()
         if source[0] == "dataset" or (source[0] == "reference" and _is_query_conditioned(settings, source[1]))
     }
-    probes = probing(
-        settings, {name: (inputs.labelled[name], catalogue_units["probe", name]) for name in settings.probes}
-    )
-    people = _predicted_people(settings, inputs, catalogue_units, searches, probes)
+    probes = probing(settings, {name: sources["probe", name] for name in settings.probes})
+    people = _predicted_people(settings, sources, searches, probes)
     solve: list[Unit] = []
     extra: list[MethodUnits] = []
     notes = list(probe_notes(settings, inputs.labelled))
@@ -174,8 +173,7 @@ def _sources(settings: Audit, inputs: Inputs) -> Iterator[tuple[str, str, Datase
 
 def _predicted_people(
     settings: Audit,
-    inputs: Inputs,
-    catalogue_units: Mapping[tuple[str, str], Unit],
+    sources: Mapping[tuple[str, str], Embedded],
     searches: Mapping[tuple[str, str], Search],
     probes: Probing,
 ) -> dict[str, Searched]:
@@ -185,15 +183,15 @@ def _predicted_people(
         if reference.dataset is None:
             continue
         side = ("reference", reference.name)
-        catalogue, source, shards = inputs.references[reference.name], catalogue_units[side], []
+        source, shards = sources[side], []
         if side in searches:
             shards = searches[side].shards
         elif is_embedded(reference):
-            shards = embed_units(settings, catalogue, source)
+            shards = embed_units(settings, source)
         people[reference.name] = Searched(
             name=reference.dataset.name,
-            catalogue=source,
-            attributes=list(catalogue.levels),
+            catalogue=source.unit,
+            attributes=list(source.catalogue.levels),
             shards=shards,
             predicted=probes.predicted(reference.dataset, shards),
         )
@@ -209,12 +207,10 @@ def _catalogue_unit(block: Dataset, catalogue: Catalogue) -> Unit:
     return unit("catalogue", f"items of {catalogue.name}", spec)
 
 
-def _queries_unit(settings: Audit, inputs: Inputs) -> Unit:
-    encoder = settings.encoder
+def _queries_unit(inputs: Inputs) -> Unit:
     spec: dict = {"prompts": [query.prompt for query in inputs.queries]}
     if inputs.query_vectors is not None:
         spec["vectors"] = digest(inputs.query_vectors.to_pylist())
     else:
-        text = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
-        spec["encoder"] = text.model_dump(mode="json")
+        spec["encoder"] = inputs.text_encoder.key
     return unit("queries", f"{len(inputs.queries)} queries", spec)

@@ -9,7 +9,7 @@ from jobs.config import Audit
 from jobs.config_datasets import Dataset
 from jobs.datasets import Catalogue
 from jobs.probes import learnt_attribute
-from jobs.search_units import embed_units
+from jobs.search_units import Embedded, embed_units
 from jobs.units import Unit, unit
 
 
@@ -49,13 +49,13 @@ class Probing:
         return unit("labels", f"{shard.title}: {probe}", spec, needs=(fit.key, shard.key))
 
 
-def probing(settings: Audit, labelled: Mapping[str, tuple[Catalogue, Unit]]) -> Probing:
-    """The probes of an audit; labelled has each one's data set and its catalogue unit, by the probe's name."""
+def probing(settings: Audit, labelled: Mapping[str, Embedded]) -> Probing:
+    """The probes of an audit; labelled has each one's data set, by the probe's name."""
     shards: list[Unit] = []
     fits: dict[str, Unit] = {}
     for name, probe in settings.probes.items():
-        catalogue, source = labelled[name]
-        vectors = embed_units(settings, catalogue, source)
+        catalogue, source = labelled[name].catalogue, labelled[name].unit
+        vectors = embed_units(settings, labelled[name])
         shards += vectors
         spec = {
             "catalogue": source.key,

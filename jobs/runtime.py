@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -34,6 +34,7 @@ from jobs import encoders  # noqa: E402
 from jobs.attempts import Attempt, Limits, Loss, Lost, Report  # noqa: E402
 from jobs.config import Runtime  # noqa: E402
 from jobs.dispatch import Dispatch, Event  # noqa: E402
+from jobs.encoder_actors import EncoderActors, encoder_actors  # noqa: E402
 from jobs.errors import UsageError  # noqa: E402
 from jobs.store import Store  # noqa: E402
 from jobs.units import Unit  # noqa: E402
@@ -66,6 +67,10 @@ class _EncoderActor:
 
     def execute(self, store: Store, attempts: Sequence[Attempt], limits: Limits) -> Iterator[Report]:
         yield from work(store, attempts, limits, self._loaded)
+
+    def load(self) -> None:
+        """Load the weights, or say what is wrong with them."""
+        self._loaded()
 
     def _loaded(self) -> encoders.Encoder | None:
         if self._encoder is None and self._settings is not None:
@@ -112,19 +117,38 @@ class _Tasks(_Streams):
 
 
 class _Actors(_Streams):
-    """Units on actors that hold an encoder, one a CPU; a lost actor makes room for a new one.
+    """Units on actors that hold an encoder; a lost actor makes room for a new one.
 
     An actor whose unit ran out of memory is followed by one with half the batch.
     """
 
-    def __init__(self, store: Store, limits: Limits, nodes: _Nodes, settings: dict[str, Any] | None) -> None:
-        self._store, self._limits, self._nodes, self._settings = store, limits, nodes, settings
+    def __init__(
+        self, store: Store, limits: Limits, nodes: _Nodes, shape: EncoderActors, settings: Mapping[str, Any] | None
+    ) -> None:
+        self._store, self._limits, self._nodes, self._shape = store, limits, nodes, shape
+        self._settings = None if settings is None else shape.loading(settings)
         self._free: list[tuple[Any, int]] = []
         self._busy: dict[Any, tuple[Any, int]] = {}
 
     @property
     def window(self) -> int:
-        return self._nodes.cpus
+        return self._shape.count
+
+    def prepare(self, units: int) -> None:
+        """Load the weights in all actors that so many units need, and hear what the first one says of them.
+
+        Raises:  UsageError for weights that cannot be used: that is the configuration's fault, not a unit's.
+        """
+        self._free = [(self._start(0), 0) for _ in range(min(self.window, units))]
+        first, _ = self._free[0]
+        try:
+            ray.get(first.load.remote(), timeout=self._limits.seconds)
+        except RayError as error:
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, UsageError):
+                raise UsageError(str(cause)) from None
+            # What else went wrong is found, and counted, by the units that need the actor.
+            ray.kill(self._free.pop(0)[0])
 
     def submit(self, attempts: Sequence[Attempt]) -> Any:
         halvings = max(attempt.halvings for attempt in attempts)
@@ -142,7 +166,9 @@ class _Actors(_Streams):
         settings = self._settings
         if settings is not None and "batch" in settings:
             settings = settings | {"batch": max(1, settings["batch"] >> halvings)}
-        return _EncoderActor.options(memory=self._nodes.request(self._limits, halvings)).remote(settings)
+        memory_bytes = self._nodes.request(self._limits, halvings)
+        asks = {"num_cpus": self._shape.cpus, "num_gpus": self._shape.gpus, "memory": memory_bytes}
+        return _EncoderActor.options(**asks).remote(settings)
 
     def read(self, handle: Any) -> Report | Lost | None:
         said = super().read(handle)
@@ -179,6 +205,11 @@ class _Nodes:
     def cpus(self) -> int:
         """CPUs of all nodes, at least 1: a cluster that grows by demand may begin with none."""
         return max(1, int(sum(node.get("CPU", 0) for node in self._alive())))
+
+    @property
+    def offers(self) -> list[tuple[float, float]]:
+        """CPUs and GPUs of each node."""
+        return [(node.get("CPU", 0.0), node.get("GPU", 0.0)) for node in self._alive()]
 
     def request(self, limits: Limits, halvings: int) -> int | None:
         """Bytes of memory that a unit asks for: a CPU's share, twice as much after every time it ran out.
@@ -240,17 +271,28 @@ class Cluster:
         """CPUs that Ray may use."""
         return _Nodes().cpus
 
+    def encoder_actors(self, settings: Mapping[str, Any] | None) -> EncoderActors:
+        """The actors that this cluster has room for, given an encoder's settings."""
+        return encoder_actors(self._settings, None if settings is None else settings["kind"], _Nodes().offers)
+
     def run_tasks(self, units: Sequence[Unit], store: Store) -> Iterator[Event]:
         """What happens to units, as it happens, a bounded number in flight."""
         if units:
             yield from Dispatch(_Tasks(store, self._limits, _Nodes()), store, self._limits).run(units)
 
-    def run_on_encoders(self, units: Sequence[Unit], store: Store, settings: dict[str, Any] | None) -> Iterator[Event]:
-        """The same for units that need an encoder, one actor a CPU, weights loaded once in each."""
+    def run_on_encoders(
+        self, units: Sequence[Unit], store: Store, settings: Mapping[str, Any] | None
+    ) -> Iterator[Event]:
+        """The same for units that need an encoder, weights loaded once in each actor.
+
+        Raises:  UsageError when the encoder cannot be loaded for what its settings say.
+        """
         if not units:
             return
-        actors = _Actors(store, self._limits, _Nodes(), settings)
+        actors = _Actors(store, self._limits, _Nodes(), self.encoder_actors(settings), settings)
         try:
+            if settings is not None:
+                actors.prepare(len(units))
             yield from Dispatch(actors, store, self._limits).run(units)
         finally:
             actors.close()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jobs.config import Audit
+from jobs.config_datasets import Dataset
 from jobs.datasets import Catalogue
+from jobs.datasets.catalogue import has_images
+from jobs.encoders.sources import EncoderSource
 from jobs.queries import Query
 from jobs.units import Unit, unit
 
@@ -15,6 +18,24 @@ MERGED_TABLES = 8
 # Numbers in a vector where the data set does not say: common encoders give 384 to 768.
 ASSUMED_WIDTH = 512
 BYTES_PER_NUMBER = {"float32": 4, "float16": 2}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embedded:
+    """A data set whose items get vectors: its settings and catalogue, the catalogue's unit, and what embeds the
+    items, which is None where they have their vectors."""
+
+    block: Dataset
+    catalogue: Catalogue
+    unit: Unit
+    encoder: EncoderSource | None
+
+    @property
+    def reads(self) -> str:
+        """The column that is embedded; pictures win over texts where the encoder sees both."""
+        if self.encoder is None:
+            return "vector"
+        return "image" if self.encoder.reads_images and has_images(self.catalogue) else "text"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,10 +51,11 @@ class Search:
 
 
 def search_units(
-    settings: Audit, asked: Sequence[Query], catalogue: Catalogue, source: Unit, queries: Unit, with_vectors: bool
+    settings: Audit, asked: Sequence[Query], embedded: Embedded, queries: Unit, with_vectors: bool
 ) -> Search:
-    """The search of a catalogue, whose unit is `source`, for all queries at once."""
-    shards = embed_units(settings, catalogue, source)
+    """The search of a data set for all queries at once."""
+    catalogue, source = embedded.catalogue, embedded.unit
+    shards = embed_units(settings, embedded)
     groups = list(_neighbours(settings, catalogue, shards))
     prompts = [query.prompt for query in asked]
     parts = [_part_unit(settings, group, queries, prompts) for group in groups]
@@ -52,24 +74,25 @@ def vector_width(catalogue: Catalogue) -> int:
     return catalogue.items["vector"].type.list_size if "vector" in catalogue.items.column_names else ASSUMED_WIDTH
 
 
-def embed_units(settings: Audit, catalogue: Catalogue, source: Unit) -> list[Unit]:
-    """The shards of a catalogue, whose unit is `source`, in order."""
-    encoder = settings.encoder.model_dump(mode="json", exclude={"text"})
-    return [
-        unit(
-            "embed",
-            f"{catalogue.name} items {start} to {stop - 1}",
-            {
-                "catalogue": source.key,
-                "start": start,
-                "stop": stop,
-                "encoder": encoder,
-                "storage": settings.prefilter.storage,
-            },
-            needs=(source.key,),
-        )
-        for start, stop in catalogue.shards(settings.shard_items)
-    ]
+def embed_units(settings: Audit, embedded: Embedded) -> list[Unit]:
+    """The shards of a data set, in order."""
+    encoder = embedded.encoder
+    content = {
+        "catalogue": embedded.unit.key,
+        "encoder": settings.encoder.model_dump(mode="json", exclude={"text"}) if encoder is None else encoder.key,
+        "reads": embedded.reads,
+        "storage": settings.prefilter.storage,
+    }
+    # Which pictures there are stands in the catalogue's key: where they lie makes no other vectors.
+    place: dict = {}
+    if embedded.reads == "image":
+        place = {"root": embedded.catalogue.root, "limits": embedded.block.image_limits.model_dump(mode="json")}
+    units = []
+    for start, stop in embedded.catalogue.shards(settings.shard_items):
+        title = f"{embedded.catalogue.name} items {start} to {stop - 1}"
+        named = unit("embed", title, content | {"start": start, "stop": stop}, needs=(embedded.unit.key,))
+        units.append(replace(named, spec=named.spec | place))
+    return units
 
 
 def _neighbours(settings: Audit, catalogue: Catalogue, shards: Sequence[Unit]) -> Iterator[list[Unit]]:

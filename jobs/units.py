@@ -14,7 +14,7 @@ STAGE_VERSIONS = {
     "tokens": 1,
     "queries": 1,
     "texts": 1,
-    "embed": 2,
+    "embed": 3,
     "debiased": 1,
     "probe": 1,
     "labels": 1,

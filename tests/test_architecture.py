@@ -28,7 +28,7 @@ OWNERS = {
     "highspy": ["mprlib/optimisers/"],
     "clarabel": ["mprlib/optimisers/"],
     "torch": ["jobs/encoders/", "jobs/search/"],
-    "open_clip": ["jobs/encoders/open_clip.py"],
+    "open_clip": ["jobs/encoders/clip_model.py"],
     "torchvision": ["jobs/encoders/torchvision_operators.py"],
     "sentence_transformers": ["jobs/encoders/"],
     "PIL": ["jobs/images/"],

@@ -60,6 +60,11 @@ class Catalogue:
         return list(zip(cuts, [*cuts[1:], self.size]))
 
 
+def has_images(catalogue: Catalogue) -> bool:
+    """Whether any item has a picture."""
+    return catalogue.items["image"].null_count < catalogue.size
+
+
 def embedded_column(items: pa.Table) -> pa.ChunkedArray:
     """What stands for an item before an encoder: its picture where any item has one, else its text."""
     return items["text"] if items["image"].null_count == items.num_rows else items["image"]

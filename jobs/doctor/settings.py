@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from jobs import audit
-from jobs.config import PrecomputedEncoder
 from jobs.config_file import ConfigFile, read_config
 from jobs.doctor.check import Check, ok, problem
+from jobs.encoders.sources import text_source
 from jobs.errors import UsageError
 from jobs.estimate import Estimate, estimate
 
@@ -42,8 +42,10 @@ def examine(path: Path, overrides: tuple[str, ...]) -> Examined:
 
 
 def encoder_settings(config: ConfigFile) -> dict[str, Any] | None:
-    """The model that a run loads, None where items and queries come as vectors."""
-    encoder = config.settings.encoder
-    if isinstance(encoder, PrecomputedEncoder):
-        encoder = encoder.text
-    return encoder.model_dump(mode="json") if encoder is not None else None
+    """The model that a run loads, None where items and queries come as vectors, or where it cannot be found."""
+    try:
+        source = text_source(config.settings.encoder, config.folder)
+    except UsageError:
+        # What is wrong with it stands among the findings of `examine`.
+        return None
+    return None if source is None else dict(source.loading)

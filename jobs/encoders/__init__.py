@@ -1,12 +1,15 @@
-"""Encoders: texts (later images) to unit vectors, one file a kind."""
+"""Encoders: texts and pictures to unit vectors, one file a kind."""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from jobs.encoders.sentence import SentenceEncoder
+from jobs.encoders.encoded import EncodedImages
+from jobs.images.limits import ImageLimits
 
 
 class Encoder(Protocol):
@@ -17,9 +20,23 @@ class Encoder(Protocol):
         ...
 
 
-KINDS = {"sentence": SentenceEncoder}
+class ImageEncoder(Encoder, Protocol):
+    """A loaded model that sees pictures too."""
+
+    def encode_images(self, root: str, locators: Sequence[str | None], limits: ImageLimits) -> EncodedImages:
+        """Unit vectors of the pictures that can be read, and why the others cannot."""
+        ...
+
+
+# Kind -> module and class: each is imported where it is used, since all of them bring torch.
+KINDS = {"sentence": ("sentence", "SentenceEncoder"), "open_clip": ("open_clip", "OpenClipEncoder")}
 
 
 def load(settings: dict[str, Any]) -> Encoder:
-    """The encoder of a configuration block, its weights in memory."""
-    return KINDS[settings["kind"]](**{key: value for key, value in settings.items() if key != "kind"})
+    """The encoder of a configuration block (paths absolute), its weights in memory.
+
+    Raises:  what the kind's class says.
+    """
+    module, name = KINDS[settings["kind"]]
+    kind = getattr(importlib.import_module(f"jobs.encoders.{module}"), name)
+    return kind(**{key: value for key, value in settings.items() if key != "kind"})

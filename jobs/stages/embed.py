@@ -1,4 +1,4 @@
-"""Items and queries to unit vectors."""
+"""Items and queries to unit vectors; items whose pictures cannot be read to a list with reasons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs.encoders import Encoder
+from jobs.encoders import Encoder, ImageEncoder
+from jobs.images.limits import ImageLimits
+from jobs.schema import SKIPPED_ITEMS
 from jobs.stages.vectors import shard_table, to_column, to_matrix
 from jobs.store import Store, unit_file
 
@@ -16,17 +18,31 @@ from jobs.store import Store, unit_file
 def embed(spec: Mapping[str, Any], store: Store, encoder: Encoder | None) -> dict[str, pa.Table]:
     """Vectors of one shard of a catalogue, with their item ids in the same file.
 
-    An encoder of None means that the catalogue holds the vectors; they are used as given, but for
-    being stored in the configuration's dtype.
-    Raises:  ValueError naming the item whose vector is not finite.
+    spec's `reads` is the catalogue's column that is embedded: image, text, or vector, which is used as given
+    but for being stored in the configuration's dtype. Items whose pictures cannot be read have no vector and
+    stand in the table `skipped`; `root` and `limits` say where pictures lie and what they may cost.
+    Raises:  ValueError naming the item whose vector or text gives nothing finite.
     """
-    name, wanted = unit_file("catalogue", spec["catalogue"], "items"), "vector" if encoder is None else "text"
-    shard = store.read_rows(name, spec["start"], spec["stop"], ["item_id", wanted])
-    if encoder is None:
-        vectors = to_matrix(shard["vector"])
-    else:
-        vectors = encoder.encode(shard["text"].to_pylist())
-    return {"vectors": shard_table(shard["item_id"], vectors, spec["storage"])}
+    name, reads = unit_file("catalogue", spec["catalogue"], "items"), spec["reads"]
+    shard = store.read_rows(name, spec["start"], spec["stop"], ["item_id", reads])
+    if reads == "image":
+        return _embed_images(spec, shard, encoder)
+    vectors = to_matrix(shard["vector"]) if reads == "vector" else encoder.encode(shard["text"].to_pylist())
+    return {"vectors": shard_table(shard["item_id"], vectors, spec["storage"]), "skipped": SKIPPED_ITEMS.empty_table()}
+
+
+def _embed_images(spec: Mapping[str, Any], shard: pa.Table, encoder: ImageEncoder) -> dict[str, pa.Table]:
+    limits, ids = ImageLimits(**spec["limits"]), shard["item_id"]
+    encoded = encoder.encode_images(spec["root"], shard["image"].to_pylist(), limits)
+    kept = ids.take(pa.array(encoded.positions))
+    faults = [
+        {"item_id": ids[position].as_py(), "reason": str(fault.reason), "detail": fault.detail}
+        for position, fault in sorted(encoded.faults.items())
+    ]
+    return {
+        "vectors": shard_table(kept, encoded.vectors, spec["storage"], encoded.positions, shard.num_rows),
+        "skipped": pa.Table.from_pylist(faults, schema=SKIPPED_ITEMS),
+    }
 
 
 def embed_queries(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> dict[str, pa.Table]:

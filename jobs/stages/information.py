@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from jobs.datasets.catalogue import attribute_columns
 from jobs.stages.labels import with_predicted
-from jobs.stages.vectors import read_vectors
+from jobs.stages.vectors import Shard, open_shard, rows_with_vectors
 from jobs.store import Store, unit_file
 from mprlib.baselines import group_labels
 from mprlib.baselines.clip_clip import order_of
@@ -21,12 +21,19 @@ MOST_ROWS = 20_000
 
 
 def information(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
-    """Mutual information, in nats, of one part of the columns with the joint level of attributes."""
-    items = store.read_table(unit_file("catalogue", spec["catalogue"], "items"))
+    """Mutual information, in nats, of one part of the columns with the joint level of attributes.
+
+    Items without a vector tell nothing and stay out of it.
+    """
+    shards = [open_shard(store, key) for key in spec["vectors"]]
+    present = rows_with_vectors(shards)
+    if not present.size:
+        raise ValueError("no item has a vector: see the skipped items")
+    items = store.read_table(unit_file("catalogue", spec["catalogue"], "items")).take(pa.array(present))
     levels = attribute_columns(with_predicted(items, spec, store))
     joint = group_labels.from_levels(["&".join(row) for row in zip(*(levels[name] for name in spec["attributes"]))])
     rows = np.unique(np.linspace(0, len(joint) - 1, min(len(joint), MOST_ROWS)).astype(np.intp))
-    vectors = _rows_of(spec["vectors"], rows, store)
+    vectors = _vectors_at(shards, rows)
     width = vectors.shape[1]
     start, stop = (width * edge // spec["parts"] for edge in (spec["part"], spec["part"] + 1))
     found = mutual_information(vectors, joint[rows], slice(start, stop)) if stop > start else np.empty(0)
@@ -40,12 +47,12 @@ def read_order(keys: Sequence[str], store: Store) -> np.ndarray:
     return order_of(np.concatenate(parts))
 
 
-def _rows_of(shards: Sequence[str], rows: np.ndarray, store: Store) -> np.ndarray:
-    """Rows (ascending) of the data set's vectors, one shard in memory at a time."""
+def _vectors_at(shards: Sequence[Shard], positions: np.ndarray) -> np.ndarray:
+    """Vectors float32 at ascending positions among those of all shards."""
     found, start = [], 0
-    for key in shards:
-        vectors = read_vectors(store, "embed", key)
-        inside = rows[(rows >= start) & (rows < start + len(vectors))]
-        found.append(vectors[inside - start])
-        start += len(vectors)
+    for shard in shards:
+        stop = start + len(shard.vectors)
+        inside = positions[(positions >= start) & (positions < stop)]
+        found.append(shard.vectors[inside - start].astype(np.float32, copy=False))
+        start = stop
     return np.concatenate(found)

@@ -41,10 +41,10 @@ def _gather(store: Store, shards: list[str], rows: np.ndarray) -> np.ndarray:
     gathered: np.ndarray | None = None
     start = 0
     for key in shards:
-        vectors = open_shard(store, key).vectors
+        shard = open_shard(store, key)
         if gathered is None:
-            gathered = np.empty((rows.size, vectors.shape[1]), dtype=np.float32)
-        inside = (rows >= start) & (rows < start + len(vectors))
-        gathered[inside] = vectors[rows[inside] - start]
-        start += len(vectors)
+            gathered = np.empty((rows.size, shard.vectors.shape[1]), dtype=np.float32)
+        inside = (rows >= start) & (rows < start + shard.extent)
+        gathered[inside] = shard.vectors[shard.positions_of(rows[inside] - start)]
+        start += shard.extent
     return gathered

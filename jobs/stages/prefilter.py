@@ -15,7 +15,7 @@ import pyarrow as pa
 from jobs.search import kernel
 from jobs.search.canonical import margins, proposals, within_margin
 from jobs.search.survivors import NotFiniteError
-from jobs.stages.vectors import Shard, open_shard, read_vectors
+from jobs.stages.vectors import Shard, open_shard, read_vectors, rows_with_vectors
 from jobs.store import Store, unit_file
 
 CANDIDATES = pa.schema(
@@ -42,7 +42,8 @@ def prefilter(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
         found = proposals(kernel(spec["backend"]), arrays, queries, spec["top"], longest)
     except NotFiniteError as error:
         raise ValueError(_place(shards, error)) from None
-    rows = [positions + spec["start"] for positions, _ in found]
+    known = rows_with_vectors(shards, spec["start"])
+    rows = [known[positions] for positions, _ in found]
     return {"candidates": _table(spec["prompts"], rows, [scores for _, scores in found], margins(queries, longest))}
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.search.canonical import best, exact_scores
 from jobs.stages.prefilter import candidate_rows
-from jobs.stages.vectors import Shard, open_shard, read_vectors
+from jobs.stages.vectors import Shard, edges, open_shard, read_vectors
 from jobs.store import Store, unit_file
 
 
@@ -23,13 +23,14 @@ def rescore(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
     """
     queries = read_vectors(store, "queries", spec["queries"])
     shards = [open_shard(store, key, queries.shape[1], spec["storage"]) for key in spec["vectors"]]
-    edges = spec["start"] + np.cumsum([0] + [len(shard.vectors) for shard in shards])
-    known = _known(store, spec["catalogue"], int(edges[0]), int(edges[-1]))
+    cuts = edges(shards, spec["start"])
+    first, last = int(cuts[0]), int(cuts[-1])
+    known = _known(store, spec["catalogue"], first, last)
     tables = []
     for query, rows in zip(queries, candidate_rows(store, *spec["found"])):
-        inside = np.sort(rows[(rows >= edges[0]) & (rows < edges[-1])])
-        scores = _scores(shards, edges, query, inside)
-        items = known.take(pa.array(inside - edges[0]))
+        inside = np.sort(rows[(rows >= first) & (rows < last)])
+        scores = _scores(shards, cuts, query, inside)
+        items = known.take(pa.array(inside - first))
         if inside.size > spec["top"]:
             chosen = np.sort(best(_ids(items), scores, spec["top"]))
             inside, scores, items = inside[chosen], scores[chosen], items.take(pa.array(chosen))
@@ -48,12 +49,12 @@ def _known(store: Store, catalogue: str, start: int, stop: int) -> pa.Table:
     return store.read_rows(name, start, stop, ["item_id", "relevance", "weight", *attributes])
 
 
-def _scores(shards: Sequence[Shard], edges: np.ndarray, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Exact scores of ascending rows, shard by shard."""
-    cuts = np.searchsorted(rows, edges)
+def _scores(shards: Sequence[Shard], cuts: np.ndarray, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Exact scores of ascending rows of the catalogue, shard by shard."""
+    ends = np.searchsorted(rows, cuts)
     parts = [
-        exact_scores(shard.vectors, query, rows[low:high] - edge)
-        for shard, edge, low, high in zip(shards, edges, cuts, cuts[1:])
+        exact_scores(shard.vectors, query, shard.positions_of(rows[low:high] - cut))
+        for shard, cut, low, high in zip(shards, cuts, ends, ends[1:])
         if high > low
     ]
     return np.concatenate(parts or [np.empty(0)])

@@ -17,7 +17,7 @@ from jobs.stages.extras import method_extras
 from jobs.stages.labels import with_predicted
 from jobs.stages.query_vectors import query_vector
 from jobs.stages.reference import read_reference
-from jobs.stages.vectors import read_vectors, to_matrix
+from jobs.stages.vectors import open_shard, rows_with_vectors, to_matrix
 from jobs.store import Store, unit_file
 from mprlib import Measurement, Problem, Selection, registry
 from mprlib.cells import selection_weights
@@ -81,6 +81,11 @@ class _Case:
         self.spec = spec
         self.classes = [ClassEntry(**entry) for entry in spec["function_classes"]]
         pool = with_predicted(store.read_table(unit_file("pool", spec["pool"], "pool")), spec, store)
+        if pool.num_rows < spec["k"]:
+            raise ValueError(
+                f"k is {spec['k']}, but only {pool.num_rows} items of dataset {spec['dataset']} have a vector: "
+                "the others were skipped"
+            )
         encoding = Encoding(levels={name: tuple(levels) for name, levels in spec["levels"].items()})
         reference = read_reference(spec["reference"], encoding, store)
         self.is_sampled = reference.is_sample
@@ -121,11 +126,15 @@ class _Case:
         )
 
     def _embedding_view(self) -> Problem:
-        vectors = [read_vectors(self._store, "embed", key) for key in self.spec["reference_vectors"]]
+        shards = [open_shard(self._store, key) for key in self.spec["reference_vectors"]]
+        # Who has no vector counts by label, but has nothing that a class over embeddings could see.
+        present, weights = rows_with_vectors(shards), self.problem.reference_weights
         return replace(
             self.problem,
             labels=self.problem.embeddings,
-            reference=np.concatenate(vectors),
+            reference=np.concatenate([shard.vectors for shard in shards]).astype(np.float32, copy=False),
+            # Where attributes are predicted, those without a vector are left out of the labels too.
+            reference_weights=weights if weights.size == present.size else weights[present],
             attributes=None,
             label_names=None,
         )

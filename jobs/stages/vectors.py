@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,20 +10,31 @@ import pyarrow as pa
 
 from jobs.store import MAPPED_STAGES, Store, unit_file
 
-# Key of the schema's metadata that holds the length of a shard's longest vector.
+# Keys of the schema's metadata: the length of a shard's longest vector, and how many items it stands for.
 LARGEST_LENGTH = b"largest_length"
+EXTENT = b"extent"
 # Vectors looked at together, so that checking a shard takes little memory.
 CHECKED_ROWS = 65_536
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shard:
-    """One embed unit's items: ids (n,) and vectors (n, d), read-only and mapped where the store is local."""
+    """One embed unit's items: ids (n,) and vectors (n, d), read-only and mapped where the store is local.
+
+    A shard stands for `extent` neighbouring rows of its catalogue. Those whose pictures could not be read have
+    no vector; places (n,) int64 ascending, from 0 to extent - 1, say which the others are.
+    """
 
     key: str
     ids: pa.ChunkedArray
     vectors: np.ndarray
+    places: np.ndarray
+    extent: int
     largest_length: float
+
+    def positions_of(self, places: np.ndarray) -> np.ndarray:
+        """Where the vectors of some places stand; each must have one."""
+        return np.searchsorted(self.places, places)
 
 
 def to_column(vectors: np.ndarray, storage: str = "float32") -> pa.Array:
@@ -41,12 +53,18 @@ def to_matrix(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     return array.flatten().to_numpy().reshape(len(array), -1)
 
 
-def shard_table(ids: pa.ChunkedArray, vectors: np.ndarray, storage: str) -> pa.Table:
+def shard_table(
+    ids: pa.ChunkedArray, vectors: np.ndarray, storage: str, places: np.ndarray | None = None, extent: int | None = None
+) -> pa.Table:
     """What an embed unit writes: ids and vectors in one table, so that they cannot part.
 
+    places and extent as in `Shard`; by default every item has a vector.
     Raises:  ValueError naming the item whose vector is not finite in the storage's numbers.
     """
-    table = pa.table({"item_id": ids, "vector": to_column(vectors, storage)})
+    places = np.arange(len(vectors)) if places is None else places
+    extent = len(vectors) if extent is None else extent
+    columns = {"item_id": ids, "vector": to_column(vectors, storage), "place": pa.array(places, pa.int64())}
+    table = pa.table(columns)
     stored, largest = to_matrix(table["vector"]), 0.0
     for start in range(0, len(stored), CHECKED_ROWS):
         rows = stored[start : start + CHECKED_ROWS].astype(np.float64)
@@ -56,7 +74,7 @@ def shard_table(ids: pa.ChunkedArray, vectors: np.ndarray, storage: str) -> pa.T
             item = ids[row].as_py()
             raise ValueError(f"the vector of item {item!r:.200} holds a value that is not finite in {storage}")
         largest = max(largest, float(np.sqrt(squares.max())))
-    return table.replace_schema_metadata({LARGEST_LENGTH: repr(largest)})
+    return table.replace_schema_metadata({LARGEST_LENGTH: repr(largest), EXTENT: str(extent)})
 
 
 def open_shard(store: Store, key: str, width: int | None = None, storage: str | None = None) -> Shard:
@@ -70,8 +88,24 @@ def open_shard(store: Store, key: str, width: int | None = None, storage: str | 
         raise ValueError(f"shard {key}: item vectors have {vectors.shape[1]} numbers, query vectors {width}")
     if storage is not None and vectors.dtype != storage:
         raise ValueError(f"shard {key}: vectors are {vectors.dtype}, the configuration stores {storage}")
-    largest_length = float(table.schema.metadata[LARGEST_LENGTH])
-    return Shard(key=key, ids=table["item_id"], vectors=vectors, largest_length=largest_length)
+    return Shard(
+        key=key,
+        ids=table["item_id"],
+        vectors=vectors,
+        places=table["place"].to_numpy(),
+        extent=int(table.schema.metadata[EXTENT]),
+        largest_length=float(table.schema.metadata[LARGEST_LENGTH]),
+    )
+
+
+def edges(shards: Sequence[Shard], start: int = 0) -> np.ndarray:
+    """Rows of the catalogue at which neighbouring shards begin, and the one after the last."""
+    return start + np.cumsum([0] + [shard.extent for shard in shards])
+
+
+def rows_with_vectors(shards: Sequence[Shard], start: int = 0) -> np.ndarray:
+    """Rows of the catalogue (n,), ascending, of all vectors of neighbouring shards, the first at row `start`."""
+    return np.concatenate([edge + shard.places for edge, shard in zip(edges(shards, start), shards)])
 
 
 def read_vectors(store: Store, stage: str, key: str) -> np.ndarray:

@@ -1,0 +1,169 @@
+"""Where an encoder's model and weights lie, found and checked before anything is loaded."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jobs.config_encoders import Encoder, OpenClipEncoder, PrecomputedEncoder, TextEncoder
+from jobs.errors import UsageError
+
+HUB = "hf-hub:"
+FOLDER_CONFIG = "open_clip_config.json"
+# Weights in a folder: the first kind that is there, the first of these names among several.
+WEIGHTS_SUFFIXES = (".safetensors", ".bin", ".pt", ".pth")
+WEIGHTS_STEMS = ("open_clip_model", "open_clip_pytorch_model", "model", "pytorch_model")
+# Tags that a message lists before it stops.
+NAMED_TAGS = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EncoderSource:
+    """One encoder. key holds what decides its vectors, paths replaced by what lies there, for the keys of units;
+    loading holds what loads it, paths made absolute."""
+
+    key: Mapping[str, Any]
+    loading: Mapping[str, Any]
+
+    @property
+    def reads_images(self) -> bool:
+        """Whether items are embedded by their pictures, where they have some."""
+        return self.loading["kind"] == "open_clip"
+
+
+def item_source(encoder: Encoder, folder: Path) -> EncoderSource | None:
+    """What embeds the items; None where they have their vectors.
+
+    Raises:  UsageError, one sentence that names the setting.
+    """
+    return None if isinstance(encoder, PrecomputedEncoder) else _source(encoder, folder, "encoder")
+
+
+def text_source(encoder: Encoder, folder: Path) -> EncoderSource | None:
+    """What embeds queries and other texts; None where nothing can.
+
+    Raises:  UsageError, one sentence that names the setting.
+    """
+    if isinstance(encoder, PrecomputedEncoder):
+        return None if encoder.text is None else _source(encoder.text, folder, "encoder.text")
+    return _source(encoder, folder, "encoder")
+
+
+def _source(encoder: TextEncoder, folder: Path, setting: str) -> EncoderSource:
+    settings = encoder.model_dump(mode="json")
+    if not isinstance(encoder, OpenClipEncoder):
+        return EncoderSource(key=settings, loading=settings)
+    if importlib.util.find_spec("open_clip") is None:
+        raise UsageError(f"{setting}: kind open_clip needs open_clip_torch: pip install 'mprlib[clip]'")
+    model, model_key, own_weights = _model(encoder.model, folder, setting)
+    pretrained, weights_key = _weights(encoder, own_weights, folder, setting)
+    return EncoderSource(
+        key=settings | {"model": model_key, "pretrained": weights_key},
+        loading=settings | {"model": model, "pretrained": pretrained},
+    )
+
+
+def _model(model: str, folder: Path, setting: str) -> tuple[str, str, Path | None]:
+    """What names the model to open_clip, what names it in a key, and the weights beside it."""
+    if model.startswith(HUB):
+        return model, model, None
+    path = folder / model
+    if path.is_dir():
+        config = path / FOLDER_CONFIG
+        if not config.is_file():
+            raise UsageError(f"{setting}.model {path} is a folder without {FOLDER_CONFIG}")
+        return str(path.absolute()), _sha256(config), _weights_in(path, setting)
+    if path.is_file():
+        return str(path.absolute()), _sha256(path), None
+    if path.suffix == ".json":
+        raise UsageError(f"{setting}.model {path} does not exist")
+    name, known = model.replace("/", "-"), _names()
+    if name not in known:
+        raise UsageError(f"{setting}.model {model!r} is neither a model of open_clip's nor a path{_near(name, known)}")
+    return name, name, None
+
+
+def _weights(encoder: OpenClipEncoder, own: Path | None, folder: Path, setting: str) -> tuple[str | None, str | None]:
+    """What names the weights to the encoder, and what names them in a key."""
+    wanted = encoder.pretrained
+    if wanted is None:
+        if encoder.model.startswith(HUB):
+            return None, None
+        if own is not None:
+            return str(own.absolute()), _sha256(own)
+        raise UsageError(
+            f"{setting}.pretrained is missing: random weights would retrieve at random; give a tag of open_clip's or "
+            f"a path of weights{_tags_of(encoder.model, folder)}"
+        )
+    if encoder.model.startswith(HUB):
+        raise UsageError(
+            f"{setting}.pretrained goes with a model of open_clip's own: {encoder.model} brings its weights"
+        )
+    path = folder / wanted
+    if path.is_file():
+        if path.suffix not in WEIGHTS_SUFFIXES:
+            raise UsageError(f"{setting}.pretrained {path} is none of {', '.join(WEIGHTS_SUFFIXES)}")
+        return str(path.absolute()), _sha256(path)
+    if path.is_dir() or "/" in wanted or path.suffix in WEIGHTS_SUFFIXES:
+        raise UsageError(f"{setting}.pretrained {path} is not a file")
+    name = encoder.model.replace("/", "-")
+    if name not in _names():
+        raise UsageError(f"{setting}.pretrained {path} is not a file, and only models of open_clip's own have tags")
+    from jobs.encoders.clip_model import pretrained_tags
+
+    tags = pretrained_tags(name)
+    # A tag's old spelling has hyphens.
+    if wanted.replace("-", "_").lower() not in {tag.replace("-", "_").lower() for tag in tags}:
+        raise UsageError(
+            f"{setting}.pretrained {wanted!r} is neither a file nor a tag of {name}{_near(wanted, tags)}; "
+            f"tags are {_some(tags)}"
+        )
+    return wanted, wanted
+
+
+def _weights_in(folder: Path, setting: str) -> Path | None:
+    """The weights of a model's folder."""
+    for suffix in WEIGHTS_SUFFIXES:
+        found = sorted(folder.glob(f"*{suffix}"))
+        named = [folder / f"{stem}{suffix}" for stem in WEIGHTS_STEMS if folder / f"{stem}{suffix}" in found]
+        if len(found) > 1 and not named:
+            raise UsageError(
+                f"{setting}.model {folder} holds {len(found)} files of weights: name one in {setting}.pretrained"
+            )
+        if found:
+            return named[0] if named else found[0]
+    return None
+
+
+def _names() -> list[str]:
+    """Models that the installed open_clip describes, without importing it: that takes seconds."""
+    [place] = importlib.util.find_spec("open_clip").submodule_search_locations
+    return sorted(path.stem for path in (Path(place) / "model_configs").glob("*.json"))
+
+
+def _tags_of(model: str, folder: Path) -> str:
+    if (folder / model).exists() or model.replace("/", "-") not in _names():
+        return ""
+    from jobs.encoders.clip_model import pretrained_tags
+
+    return f"; {model} has {_some(pretrained_tags(model.replace('/', '-')))}"
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - NAMED_TAGS
+    return ", ".join(names[:NAMED_TAGS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
