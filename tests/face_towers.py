@@ -8,7 +8,7 @@ faces too. Whoever judges by held-out faces must hold them out of what he trains
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+import json
 from pathlib import Path
 
 import numpy as np
@@ -24,18 +24,8 @@ CONFIGURATION = {
 STEPS = 150
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FaceTowers:
-    """The model, its tokeniser, the faces' unit vectors (600, 64) and genders."""
-
-    module: object
-    tokenise: object
-    images: np.ndarray
-    gender: np.ndarray
-
-
-def train_face_towers() -> FaceTowers:
-    """The same model each time on one kind of machine."""
+def write_face_towers(folder: Path) -> tuple[Path, Path]:
+    """A JSON configuration and safetensors of the model, in a folder; the same each time on one kind of machine."""
     import torch
     from PIL import Image
 
@@ -43,7 +33,9 @@ def train_face_towers() -> FaceTowers:
 
     make_importable()
     import open_clip
+    from open_clip.constants import OPENAI_DATASET_MEAN, OPENAI_DATASET_STD
     from open_clip.model import CLIP
+    from safetensors.torch import save_file
 
     with (FACES / "labels.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -54,16 +46,16 @@ def train_face_towers() -> FaceTowers:
         module = CLIP(**CONFIGURATION)
     tokeniser = open_clip.tokenizer.SimpleTokenizer(context_length=CONTEXT)
     captions = [f"a photo of a {row['race']} {'woman' if row['gender'] == 'Female' else 'man'}" for row in rows]
-    images = _fit(module, tokeniser, (pixels.permute(0, 3, 1, 2) - 0.45) / 0.27, captions)
-    return FaceTowers(
-        module=module.eval().requires_grad_(False),
-        tokenise=tokeniser,
-        images=images,
-        gender=np.array([row["gender"] for row in rows]),
-    )
+    scaled = (pixels - torch.tensor(OPENAI_DATASET_MEAN)) / torch.tensor(OPENAI_DATASET_STD)
+    _fit(module, tokeniser, scaled.permute(0, 3, 1, 2), captions)
+    model, weights = folder / "faces.json", folder / "faces.safetensors"
+    model.write_text(json.dumps(CONFIGURATION), encoding="utf-8")
+    save_file({name: value.contiguous() for name, value in module.state_dict().items()}, weights)
+    return model, weights
 
 
-def _fit(module, tokeniser, pixels, captions: list[str]) -> np.ndarray:
+def _fit(module, tokeniser, pixels, captions: list[str]) -> None:
+    """Train the last projection of the image tower, and the text tower, in place."""
     import torch
     from torch.nn import functional
 
@@ -93,5 +85,3 @@ def _fit(module, tokeniser, pixels, captions: list[str]) -> np.ndarray:
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    with torch.no_grad():
-        return functional.normalize(module.eval().encode_image(pixels), dim=-1).numpy()

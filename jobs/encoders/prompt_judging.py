@@ -78,9 +78,7 @@ def _accuracy(
         # Stopped early, the network reads a little less in both cases alike.
         warnings.simplefilter("ignore", ConvergenceWarning)
         classifier.fit(similarities[train], labels[train])
-    return float(classifier.score(
-        similarities[held_out], labels[held_out])
-    )
+    return float(classifier.score(similarities[held_out], labels[held_out]))
 
 
 def _linear() -> Any:

@@ -1,62 +1,167 @@
-"""Tokens that hide an attribute, on real faces: what held-out judges still read, and what it costs."""
+"""Tokens that hide an attribute, on real faces: what held-out judges still read, its cost, and an audit with them."""
+
+import json
 
 import numpy as np
 import pytest
-from sklearn.model_selection import train_test_split
+import yaml
 
-from tests.face_towers import FACES, train_face_towers
+from jobs.audit import prepare
+from jobs.cli import main
+from jobs.config_file import read_config
+from jobs.config_prompts import PromptTraining
+from jobs.encoders import load
+from jobs.encoders.prompt_files import read_tokens, write_tokens
+from jobs.encoders.sources import item_source
+from jobs.errors import UsageError
+from jobs.prompts import train_prompt
+from jobs.stages.vectors import to_matrix
+from jobs.store import unit_file
+from tests.face_towers import FACES, write_face_towers
+from tests.jobs.units_in_process import run_plan
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("open_clip_torch" if False else "safetensors")
+pytestmark = pytest.mark.skipif(not FACES.exists(), reason=f"{FACES} is absent")
 
-from jobs.encoders.prompt_judging import judge  # noqa: E402
-from jobs.encoders.prompt_tokens import encode_behind, token_ids  # noqa: E402
-from jobs.encoders.prompt_training import NoTokensFound, Training, train  # noqa: E402
-
-WORDS = ["good", "evil", "smart", "dumb", "friendly", "unfriendly", "lawful", "criminal", "lazy", "caring", "clever", "nasty"]
+WORDS = "good evil smart dumb friendly unfriendly lawful criminal lazy caring clever nasty".split()
 PROMPTS = [f"a photo of a {word} person" for word in WORDS]
-# Of the change of a similarity (root mean square), in deviations over faces. The training keeps to the first on its own
-# faces, the second is what the test asks for on others.
+# Largest root mean square change of a similarity, in its deviations over faces. The training keeps to the first on the
+# faces that it sees; the second is stated for those that it does not.
 MARGIN, HELD_OUT_MARGIN = 0.45, 0.5
+DATASET = {
+    "name": "faces",
+    "kind": "images",
+    "path": str(FACES),
+    "labels": "labels.csv",
+    "image": "file",
+    "attributes": {"gender": {}},
+}
+# The towers were trained on pictures that were decoded in full.
+ENCODER = {"kind": "open_clip", "model": "faces.json", "pretrained": "faces.safetensors", "fast_jpeg": False}
 
 
 @pytest.fixture(scope="module")
-def towers():
-    if not FACES.exists():
-        pytest.skip(f"{FACES} is absent")
-    return train_face_towers()
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("faces")
+    write_face_towers(folder)
+    training = {
+        "dataset": DATASET,
+        "attribute": "gender",
+        "encoder": ENCODER,
+        "prompts": PROMPTS,
+        "training": {"steps": 150, "margin": MARGIN},
+        "held_out_share": 1 / 3,
+        "output": "gender.safetensors",
+    }
+    (folder / "training.yaml").write_text(yaml.safe_dump(training), encoding="utf-8")
+    return folder
 
 
 @pytest.fixture(scope="module")
-def split(towers):
-    return train_test_split(np.arange(600), test_size=200, random_state=0, stratify=towers.gender)
+def trained(folder):
+    return train_prompt(read_config(folder / "training.yaml", (), PromptTraining))
 
 
 @pytest.fixture(scope="module")
-def tokens(towers, split):
-    codes = (towers.gender == "Female").astype(int)
-    settings = Training(tokens=4, steps=150, margin=MARGIN)
-    rows = split[0]
-    return train(towers.module, towers.tokenise, towers.images[rows], codes[rows], PROMPTS, settings)
+def encoder(folder):
+    settings = read_config(folder / "training.yaml", (), PromptTraining).settings
+    encoder = load(item_source(settings.encoder, folder).loading)
+    yield encoder
+    encoder.close()
 
 
-def similarities(towers, tokens=None) -> np.ndarray:
-    with torch.no_grad():
-        if tokens is None:
-            texts = towers.module.encode_text(towers.tokenise(PROMPTS))
-        else:
-            ids = token_ids(towers.module, towers.tokenise, PROMPTS, len(tokens))
-            texts = encode_behind(towers.module, ids, torch.from_numpy(tokens))
-        return towers.images @ torch.nn.functional.normalize(texts, dim=-1).numpy().T
-
-
-def test_held_out_classifiers_read_less_and_similarity_keeps_within_the_margin(towers, split, tokens):
-    codes = (towers.gender == "Female").astype(int)
-    found = judge(similarities(towers), similarities(towers, tokens), codes, *split, seed=0)
+def test_held_out_classifiers_read_less_and_similarity_keeps_within_the_margin(trained):
+    _, found = trained
     print(found)
     assert found.held_out == 200
-    assert found.accuracy_before > 0.63
-    assert found.accuracy_after < found.accuracy_before - 0.05
+    assert found.accuracy_before > 0.62
+    assert found.accuracy_after < found.accuracy_before - 0.04
     assert found.network_accuracy_after < found.network_accuracy_before
-    assert found.gap_after < 0.6 * found.gap_before
+    assert found.gap_after < 0.7 * found.gap_before
     assert found.similarity_change < HELD_OUT_MARGIN
+
+
+def test_tokens_saved_and_loaded_give_the_same_embeddings(folder, trained, encoder):
+    path, _ = trained
+    tokens = read_tokens(path)
+    assert tokens.shape == (4, 64)
+    write_tokens(folder / "again.safetensors", tokens, {})
+    again = folder / "again.safetensors"
+    vectors = encoder.encode_behind(PROMPTS, tokens)
+    assert np.array_equal(encoder.encode_behind(PROMPTS, read_tokens(again)), vectors)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(PROMPTS)), abs=1e-6)
+    assert not np.allclose(vectors, encoder.encode(PROMPTS), atol=1e-3)
+
+
+def test_an_audit_ranks_by_the_query_behind_the_tokens(folder, trained, encoder):
+    audit = {
+        "dataset": DATASET,
+        "encoder": ENCODER,
+        "queries": {"list": ["caring person", "clever person"], "prompt": "a photo of a {query}"},
+        "k": [20],
+        "methods": ["top_k", {"debias_clip": {"tokens": "gender.safetensors"}}],
+    }
+    path = folder / "audit.yaml"
+    path.write_text(yaml.safe_dump(audit), encoding="utf-8")
+    plan, store = run_plan(path, encoder)
+    assert [len(plan.stages[stage]) for stage in ("tokens", "debiased")] == [1, 1]
+    shards = [store.map_table(unit_file("embed", unit.key, "vectors")) for unit in plan.stages["embed"]]
+    ids = np.concatenate([shard["item_id"].to_numpy(zero_copy_only=False) for shard in shards])
+    images = np.concatenate([to_matrix(shard["vector"]) for shard in shards])
+    for query in ("caring person", "clever person"):
+        [unit] = [unit for unit in plan.stages["solve"] if unit.title == f"faces: {query}: debias_clip"]
+        [row] = store.read_table(unit_file("solve", unit.key, "results")).to_pylist()
+        prompt = [f"a photo of a {query}"]
+        behind = images @ encoder.encode_behind(prompt, read_tokens(folder / "gender.safetensors"))[0]
+        assert set(row["item_ids"]) == set(ids[np.argsort(-behind)[:20]])
+        original = dict(zip(ids, images @ encoder.encode(prompt)[0]))
+        assert row["similarity"] == pytest.approx(np.mean([original[item] for item in row["item_ids"]]), abs=1e-6)
+        assert row["similarity"] < row["similarity_top_k"]
+
+
+def test_the_tokens_content_is_in_the_keys_and_their_place_is_not(folder, trained):
+    def solved(tokens):
+        override = f"methods=[top_k, {{debias_clip: {{tokens: {tokens}}}}}]"
+        plan = prepare(read_config(folder / "audit.yaml", (override,)))[1]
+        return [unit.key for unit in plan.stages["solve"]]
+
+    (folder / "copy.safetensors").write_bytes((folder / "gender.safetensors").read_bytes())
+    assert solved("copy.safetensors") == solved("gender.safetensors")
+    write_tokens(folder / "zeros.safetensors", np.zeros((4, 64)), {})
+    same = [one == other for one, other in zip(solved("gender.safetensors"), solved("zeros.safetensors"))]
+    assert same == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("attribute=sex", ["'sex'", "gender"]),
+        ("encoder.kind=sentence", ["encoder.kind"]),
+        ("training.margin=0.001", ["margin", "nearest"]),
+        ("training.marign=1", ["did you mean 'margin'?"]),
+        ("output=tokens.pt", [".safetensors"]),
+        ("output=null", ["--output"]),
+        ("prompts=[a, a]", ["prompts", "distinct"]),
+        ("dataset.attributes={age: {map: {more than 70: old}}}", ["gender"]),
+    ],
+)
+def test_what_cannot_be_trained_is_one_sentence(folder, override, words, capsys):
+    code = main(["train-prompt", str(folder / "training.yaml"), "--set", override, "--set", "training.steps=2"])
+    line = capsys.readouterr().err.strip()
+    assert code == 2
+    assert "\n" not in line
+    for word in words:
+        assert word in line
+
+
+def test_the_command_prints_what_was_judged(folder, capsys):
+    arguments = ["--set", "training.steps=5", "--set", "training.margin=5", "--output", str(folder / "few.safetensors")]
+    assert main(["train-prompt", str(folder / "training.yaml"), *arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["tokens"] == str(folder / "few.safetensors")
+    assert found["held_out"] == 200
+
+
+def test_without_a_text_tower_that_takes_tokens(folder, trained):
+    for encoder, words in (("{kind: sentence}", "sentence"), ("{kind: precomputed, column: vector}", "no text tower")):
+        with pytest.raises(UsageError, match=f"debias_clip.*{words}|needs text|vector"):
+            prepare(read_config(folder / "audit.yaml", (f"encoder={encoder}",)))
