@@ -1,6 +1,8 @@
 """Tokens that hide an attribute, on real faces: what held-out judges still read, its cost, and an audit with them."""
 
+import io
 import json
+from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
@@ -14,7 +16,6 @@ from jobs.encoders import load
 from jobs.encoders.prompt_files import read_tokens, write_tokens
 from jobs.encoders.sources import item_source
 from jobs.errors import UsageError
-from jobs.prompts import train_prompt
 from jobs.stages.vectors import to_matrix
 from jobs.store import unit_file
 from tests.face_towers import FACES, write_face_towers
@@ -58,7 +59,11 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trained(folder):
-    return train_prompt(read_config(folder / "training.yaml", (), PromptTraining))
+    """What the command prints for programs."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        assert main(["train-prompt", str(folder / "training.yaml"), "--json"]) == 0
+    return json.loads(printed.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -70,19 +75,16 @@ def encoder(folder):
 
 
 def test_held_out_classifiers_read_less_and_similarity_keeps_within_the_margin(trained):
-    _, found = trained
-    print(found)
-    assert found.held_out == 200
-    assert found.accuracy_before > 0.62
-    assert found.accuracy_after < found.accuracy_before - 0.04
-    assert found.network_accuracy_after < found.network_accuracy_before
-    assert found.gap_after < 0.7 * found.gap_before
-    assert found.similarity_change < HELD_OUT_MARGIN
+    assert trained["held_out"] == 200
+    assert trained["accuracy_before"] > 0.62
+    assert trained["accuracy_after"] < trained["accuracy_before"] - 0.04
+    assert trained["network_accuracy_after"] < trained["network_accuracy_before"]
+    assert trained["gap_after"] < 0.7 * trained["gap_before"]
+    assert trained["similarity_change"] < HELD_OUT_MARGIN
 
 
 def test_tokens_saved_and_loaded_give_the_same_embeddings(folder, trained, encoder):
-    path, _ = trained
-    tokens = read_tokens(path)
+    tokens = read_tokens(trained["tokens"])
     assert tokens.shape == (4, 64)
     write_tokens(folder / "again.safetensors", tokens, {})
     again = folder / "again.safetensors"
@@ -141,7 +143,7 @@ def test_the_tokens_content_is_in_the_keys_and_their_place_is_not(folder, traine
         ("output=tokens.pt", [".safetensors"]),
         ("output=null", ["--output"]),
         ("prompts=[a, a]", ["prompts", "distinct"]),
-        ("dataset.attributes={age: {map: {more than 70: old}}}", ["gender"]),
+        ("dataset.attributes={age: {}}", ["'gender'", "has age"]),
     ],
 )
 def test_what_cannot_be_trained_is_one_sentence(folder, override, words, capsys):
@@ -151,14 +153,6 @@ def test_what_cannot_be_trained_is_one_sentence(folder, override, words, capsys)
     assert "\n" not in line
     for word in words:
         assert word in line
-
-
-def test_the_command_prints_what_was_judged(folder, capsys):
-    arguments = ["--set", "training.steps=5", "--set", "training.margin=5", "--output", str(folder / "few.safetensors")]
-    assert main(["train-prompt", str(folder / "training.yaml"), *arguments, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["tokens"] == str(folder / "few.safetensors")
-    assert found["held_out"] == 200
 
 
 def test_without_a_text_tower_that_takes_tokens(folder, trained):
