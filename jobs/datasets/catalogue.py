@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from jobs.datasets.vector_files import VectorFiles
 from jobs.schema import SKIPPED_ITEMS
 
 # Prefix of the columns that hold each item's level of an attribute.
@@ -19,7 +20,8 @@ class Catalogue:
     """Items in canonical order: identical pictures or texts adjacent, otherwise as the source has them.
 
     items has the columns item_id, text, image, relevance (nullable strings), weight (float64) and one
-    string column `attribute:NAME` an attribute; with precomputed vectors, also `vector`.
+    string column `attribute:NAME` an attribute; with precomputed vectors, also `vector`, or `vector_row` where they
+    lie in vector_files.
     levels holds each attribute's levels in reading order. fingerprint is a SHA-256 of the source.
     dropped counts items that were left out, by reason. skipped (item_id, reason, detail) names those that
     the loader could not take. root is the folder that `image` starts from: each value is a path below it, or
@@ -32,12 +34,25 @@ class Catalogue:
     fingerprint: str
     dropped: Mapping[str, int]
     root: str | None = None
+    vector_files: VectorFiles | None = None
     skipped: pa.Table = field(default_factory=SKIPPED_ITEMS.empty_table)
 
     @property
     def size(self) -> int:
         """Number of items."""
         return self.items.num_rows
+
+    @property
+    def vector_width(self) -> int | None:
+        """Numbers in a vector, where items have theirs already."""
+        if self.vector_files is not None:
+            return self.vector_files.width
+        return self.items["vector"].type.list_size if "vector" in self.items.column_names else None
+
+    def vector_files_of(self, start: int, stop: int) -> VectorFiles:
+        """The files that hold the vectors of rows [start, stop)."""
+        rows = self.items["vector_row"].slice(start, stop - start).to_numpy()
+        return self.vector_files.holding(rows)
 
     def shards(self, shard_items: int) -> list[tuple[int, int]]:
         """Row ranges [start, stop) of about that many items; identical pictures or texts never part.

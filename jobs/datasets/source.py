@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from jobs.datasets.vector_files import VectorFiles
 from jobs.images import Reason
 
 
@@ -27,7 +28,8 @@ class Skip:
 class Source:
     """Rows of a data set. id, image and relevance name columns of the table.
 
-    root is the folder that the image column's paths start from. orders holds values of columns in reading order,
+    root is the folder that the image column's paths start from. vectors are the rows' own, where they lie in files of
+    their own. orders holds values of columns in reading order,
     for those that have one. fingerprint is a SHA-256 of all that was read.
     """
 
@@ -36,6 +38,7 @@ class Source:
     id: str
     image: str | None = None
     root: str | None = None
+    vectors: VectorFiles | None = None
     relevance: str | None = None
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped: tuple[Skip, ...] = ()
