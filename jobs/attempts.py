@@ -27,14 +27,15 @@ class Loss(StrEnum):
     ERROR = "error"  # it could not be handed over or back
 
 
-# How often a unit is tried again after each loss; machines go away more often than code crashes.
+# How often a unit is tried again after each loss: machines go away more often than code crashes, and what
+# crashes at once may go down before its first word.
 RETRIES = {
     Loss.WORKER: 3,
     Loss.NODE: 10,
     Loss.NODE_MEMORY: 5,
     Loss.UNIT_MEMORY: 0,
     Loss.UNIT_TIME: 0,
-    Loss.UNSTARTED: 30,
+    Loss.UNSTARTED: 10,
     Loss.ERROR: 0,
 }
 # An encoder's memory follows its batch, which is halved each time.
@@ -103,6 +104,31 @@ class Lost:
 
     loss: Loss
     reason: str
+
+
+# Names of Ray's errors, so that these rules need no Ray.
+_LOSSES = {
+    "OutOfMemoryError": Loss.NODE_MEMORY,
+    "NodeDiedError": Loss.NODE,
+    "ActorUnavailableError": Loss.NODE,
+    "RpcError": Loss.NODE,
+    "ObjectLostError": Loss.NODE,
+    "OwnerDiedError": Loss.NODE,
+    "WorkerCrashedError": Loss.WORKER,
+    "ActorDiedError": Loss.WORKER,
+    "RayActorError": Loss.WORKER,
+    "TaskCancelledError": Loss.WORKER,
+}
+# What Ray says of an actor's death and keeps in words alone.
+_WORDS = {"running low on memory": Loss.NODE_MEMORY, "its node has died": Loss.NODE}
+
+
+def lost(error: Exception) -> Lost:
+    """What an error of Ray's says about the worker that had the unit."""
+    name, text = type(error).__name__, str(error)
+    by_words = [loss for words, loss in _WORDS.items() if words in text]
+    loss = by_words[0] if by_words else _LOSSES.get(name, Loss.ERROR)
+    return Lost(loss=loss, reason=f"{name}: {text}")
 
 
 def explanation(attempt: Attempt, loss: Loss, limits: Limits, reason: str) -> str:

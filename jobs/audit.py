@@ -4,62 +4,36 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from jobs import inputs as audit_inputs
 from jobs import plan as audit_plan
+from jobs.compute import Progress, compute
 from jobs.config import Audit
 from jobs.config_file import ConfigFile
-from jobs.dispatch import Event, UnitEnded
 from jobs.errors import UsageError
 from jobs.inputs import Inputs
+from jobs.journal import Journal, opened
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current
 from jobs.plan import Plan
+from jobs.plan_file import write_plan
 from jobs.progress import Reporter
-from jobs.skipped import Counts, counts_of, expect_few_skipped, skipped_items
-from jobs.stages import ENCODING, Outcome, commit
+from jobs.skipped import Counts, counts_of, skipped_items
 from jobs.stages.collect import collect
-from jobs.stages.embed import query_table
 from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
-from jobs.stages.vectors import to_column
 from jobs.store import Receipt, Store, receipt_file, valid_receipt
 from jobs.thumbnails import write_thumbnails
-from jobs.units import Unit
-
-PLAN = "plan.json"
-
-
-@dataclass(slots=True)
-class Progress:
-    """What became of each unit of a plan, by key."""
-
-    done: dict[str, Receipt] = field(default_factory=dict)
-    computed: set[str] = field(default_factory=set)
-    failed: dict[str, str] = field(default_factory=dict)
-    skipped: set[str] = field(default_factory=set)
-
-    def counts(self) -> dict[str, int]:
-        """Units computed, cached, failed and skipped."""
-        return {
-            "computed": len(self.computed),
-            "cached": len(self.done) - len(self.computed),
-            "failed": len(self.failed),
-            "skipped": len(self.skipped),
-        }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunSummary:
-    """How a run ended. `report` is the page's path, if any unit was solved; `seconds` of wall time.
+    """How a run ended. `report` is the page's path, if any was written; `seconds` of wall time.
 
     skipped_items counts items that were left out, by data set and reason.
+    is_stopped: as many units had failed as runtime.max_failures allows, the rest was not tried.
     """
 
     run_id: str
@@ -69,6 +43,7 @@ class RunSummary:
     failures: list[dict[str, str]]
     skipped_items: Counts
     seconds: float
+    is_stopped: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The object that `run --json` ends with."""
@@ -119,27 +94,52 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
         return _summary(store, plan, progress, run_id, started)
     store.prepare()
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
-    store.delete(SUCCESS)
-    store.write_json(PLAN, [{"stage": unit.stage, "unit": unit.key, "title": unit.title} for unit in plan.units])
-    _discard_damaged(store, plan, progress, reporter)
-    _compute(settings, inputs, plan, store, progress, reporter)
-    summary = _summary(store, plan, progress, run_id, started)
+    with opened(reporter, store, run_id, name=settings.name) as journal:
+        store.delete(SUCCESS)
+        write_plan(store, plan)
+        _discard_damaged(store, plan, progress, journal)
+        compute(settings, inputs, plan, store, progress, journal)
+        summary = _summary(store, plan, progress, run_id, started)
+        if not progress.is_stopped:
+            _collect(settings, inputs, plan, store, progress, summary, journal)
+        summary = replace(summary, seconds=time.monotonic() - started)
+        journal.end("stopped" if progress.is_stopped else "done", summary.counts, summary.seconds)
+    return summary
+
+
+def _collect(
+    settings: Audit,
+    inputs: Inputs,
+    plan: Plan,
+    store: Store,
+    progress: Progress,
+    summary: RunSummary,
+    journal: Journal,
+) -> None:
+    """Tables, manifest and report; those of an earlier run stay where nothing was solved."""
     solved = [unit for unit in plan.stages["solve"] if unit.key in progress.done]
-    # Where nothing was solved, the tables and the report of an earlier run stay as they are.
-    if solved:
-        reporter.say("collecting results")
-        skipped = skipped_items(store, plan, progress.done)
-        files = collect(store, solved, run_id, skipped) | write_thumbnails(store, settings, inputs)
-        manifest = manifest_of(
-            run_id, settings, inputs, plan, progress.done, summary.counts, summary.failures, files, counts_of(skipped)
-        )
-        manifest["probes"] = _judged_probes(plan, store, progress)
-        store.write_json(MANIFEST, manifest)
-        reporter.say("writing the report")
-        publish(store)
-        if not summary.failures:
-            store.write(SUCCESS, b"")
-    return replace(summary, seconds=time.monotonic() - started)
+    if not solved:
+        return
+    journal.enter("collecting", "collecting results")
+    skipped = skipped_items(store, plan, progress.done)
+    files = collect(store, solved, summary.run_id, skipped) | write_thumbnails(store, settings, inputs)
+    manifest = manifest_of(
+        summary.run_id,
+        settings,
+        inputs,
+        plan,
+        progress.done,
+        summary.counts,
+        summary.failures,
+        files,
+        counts_of(skipped),
+    )
+    manifest["probes"] = _judged_probes(plan, store, progress)
+    store.write_json(MANIFEST, manifest)
+    journal.enter("reporting", "writing the report")
+    publish(store)
+    if not summary.failures:
+        store.write(SUCCESS, b"")
 
 
 def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[str, Any]]:
@@ -152,7 +152,7 @@ def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[st
 
 
 def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started: float) -> RunSummary:
-    is_any_solved = any(unit.key in progress.done for unit in plan.stages["solve"])
+    is_any_solved = any(unit.key in progress.done for unit in plan.stages["solve"]) and not progress.is_stopped
     return RunSummary(
         run_id=run_id,
         output=store.root,
@@ -165,99 +165,14 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
         ],
         skipped_items=counts_of(skipped_items(store, plan, progress.done)),
         seconds=time.monotonic() - started,
+        is_stopped=progress.is_stopped,
     )
 
 
-def _discard_damaged(store: Store, plan: Plan, progress: Progress, reporter: Reporter) -> None:
+def _discard_damaged(store: Store, plan: Plan, progress: Progress, journal: Journal) -> None:
     """Name the units whose files no longer hold what was written, and take back their receipts."""
     for unit in plan.units:
         if unit.key not in progress.done and store.exists(receipt_file(unit.stage, unit.key)):
-            reporter.say(f"damaged, computed again: {unit.stage} {unit.title}")
+            message = f"damaged, computed again: {unit.stage} {unit.title}"
+            journal.say("unit_damaged", message, "warning", stage=unit.stage, unit=unit.key)
             store.delete(receipt_file(unit.stage, unit.key))
-
-
-def _compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress: Progress, reporter: Reporter) -> None:
-    """Run every stage's missing units; units whose needs failed are skipped."""
-    missing = [unit for unit in plan.units if unit.key not in progress.done]
-    for unit in missing:
-        table = _read_by_driver(unit, inputs, plan)
-        if table is not None:
-            progress.done[unit.key] = commit(unit, store, table, 0.0)
-            progress.computed.add(unit.key)
-    if len(progress.done) == len(plan.units):
-        return
-    expect_few_skipped(store, plan, progress.done)
-    # Starting Ray takes seconds: only when there is work for it.
-    from jobs.runtime import Cluster
-
-    reporter.say("starting Ray")
-    with Cluster(settings.runtime) as cluster:
-        note = cluster.encoder_actors(inputs.item_encoder and inputs.item_encoder.loading).note
-        if note:
-            reporter.say(note)
-        for stages in _rounds(plan):
-            waiting: list[Unit] = []
-            for stage in stages:
-                missing = [unit for unit in plan.stages[stage] if unit.key not in progress.done]
-                reporter.start(stage, len(plan.stages[stage]), len(plan.stages[stage]) - len(missing))
-                waiting += missing
-            # Units of a merge need others of their own stage: a tree is worked off level by level.
-            while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
-                for event in _events(cluster, inputs, able, store):
-                    if isinstance(event, UnitEnded):
-                        _note(progress, event.unit, event.outcome, reporter)
-                        reporter.advance(event.unit.stage)
-                tried = {unit.key for unit in able}
-                waiting = [unit for unit in waiting if unit.key not in tried]
-            progress.skipped |= {unit.key for unit in waiting}
-            if "embed" in stages:
-                expect_few_skipped(store, plan, progress.done)
-
-
-def _rounds(plan: Plan) -> list[list[str]]:
-    """Stages in order; those that need an encoder together, so that its weights are loaded once."""
-    rounds: list[list[str]] = []
-    for stage in plan.stages:
-        if stage in ENCODING and rounds and rounds[-1][0] in ENCODING:
-            rounds[-1].append(stage)
-        else:
-            rounds.append([stage])
-    return rounds
-
-
-def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | None:
-    """Tables of a unit that reading the inputs has made already."""
-    if unit.stage == "catalogue":
-        catalogue = plan.catalogues[unit.key]
-        return {"items": catalogue.items, "skipped": catalogue.skipped}
-    if unit.stage == "tokens":
-        return {"tokens": pa.table({"vector": to_column(plan.tokens[unit.key])})}
-    if unit.stage == "queries" and inputs.query_vectors is not None:
-        by_query = dict(zip(*(inputs.query_vectors[name].to_pylist() for name in ("query", "vector"))))
-        vectors = np.array([by_query[query.text] for query in inputs.queries], dtype=np.float32)
-        return {"vectors": query_table([query.prompt for query in inputs.queries], vectors)}
-    return None
-
-
-def _events(cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store) -> Iterator[Event]:
-    """What happens to units that need nothing of each other."""
-    yield from cluster.run_tasks([unit for unit in units if unit.stage not in ENCODING], store)
-    items, texts = inputs.item_encoder, inputs.text_encoder
-    embed = [unit for unit in units if unit.stage == "embed"]
-    others = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
-    if items is not None and items == texts:
-        yield from cluster.run_on_encoders([*embed, *others], store, items.loading)
-        return
-    # Items have their vectors; only texts (queries, phrases) go through a model.
-    yield from cluster.run_on_encoders(embed, store, None)
-    if texts is not None:
-        yield from cluster.run_on_encoders(others, store, texts.loading)
-
-
-def _note(progress: Progress, unit: Unit, outcome: Outcome, reporter: Reporter) -> None:
-    if outcome.receipt is not None:
-        progress.done[unit.key] = outcome.receipt
-        progress.computed.add(unit.key)
-    else:
-        progress.failed[unit.key] = outcome.message
-        reporter.say(f"failed: {unit.stage} {unit.title}: {outcome.message}")

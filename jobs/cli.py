@@ -26,14 +26,16 @@ from jobs.config_file import read_config
 from jobs.errors import Detached, RunError, UsageError
 from jobs.estimate import estimate
 from jobs.manifest import PAGE
-from jobs.options import AsJson, Config, Folder, Limit, Output, Overrides
+from jobs.options import AsJson, Config, Folder, Limit, MaxFailures, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
 from jobs.result_commands import compare, exhibits, export
 from jobs.stages.publish import publish
+from jobs.staleness import counted, reasons
+from jobs.status import status_of, status_text
 from jobs.store import Store
 from jobs.submission import job as submission
 from jobs.submission.identity import PERIODS
-from jobs.summary import plan_text, run_text, status_of, status_text, worst_text
+from jobs.summary import plan_text, run_text, worst_text
 
 FAILED, USAGE, UNFINISHED, INTERRUPTED = 1, 2, 3, 130
 
@@ -56,19 +58,30 @@ def plan(
     inputs, planned = audit.prepare(file, limit)
     chosen = output or file.settings.output
     done = audit.finished(planned, Store(chosen)) if chosen else {}
+    why = counted(planned, reasons(planned, Store(chosen), done)) if chosen else {}
     missing = {unit.key for unit in planned.units} - set(done)
     cost = estimate(file.settings, planned, missing)
-    text, table = plan_text(file.settings, inputs, planned, set(done), cost)
+    text, table = plan_text(file.settings, inputs, planned, set(done), cost, why)
     print(json.dumps(table, ensure_ascii=False) if as_json else text)
     return 0
 
 
+class Stopped(Exception):
+    """A run ended early because of its failures; it has been told of."""
+
+
 @app.command()
 def run(
-    config: Config, output: Output = None, overrides: Overrides = None, limit: Limit = None, as_json: AsJson = False
+    config: Config,
+    output: Output = None,
+    overrides: Overrides = None,
+    limit: Limit = None,
+    max_failures: MaxFailures = None,
+    as_json: AsJson = False,
 ) -> int:
     """Run an audit, or what is missing of it, and write its report."""
-    file = read_config(config, tuple(overrides or ()))
+    overrides = [*(overrides or ()), *([f"runtime.max_failures={max_failures}"] if max_failures else [])]
+    file = read_config(config, tuple(overrides))
     chosen = audit.output_of(file.settings, output)
     console = Console(stderr=True)
     reporter: Any = Silent() if as_json else Bars(console) if console.is_terminal else Lines()
@@ -81,12 +94,14 @@ def run(
     else:
         print(worst_text(audit_report.load(summary.output)))
         print(run_text(summary))
+    if summary.is_stopped:
+        raise Stopped(f"stopped after {summary.counts['failed']} failed units; finished units are kept")
     return UNFINISHED if summary.failures else 0
 
 
 @app.command()
 def status(folder: Folder, as_json: AsJson = False) -> int:
-    """Print what is done, missing and failed in a run's folder."""
+    """Print what is done, running, failed and left in a run's folder, and whether a run is at it."""
     found = status_of(Store(folder))
     print(json.dumps(found, ensure_ascii=False) if as_json else status_text(found))
     return 0
@@ -225,9 +240,14 @@ def main(arguments: list[str] | None = None) -> int:
             raise KeyboardInterrupt
         return code
     except (KeyboardInterrupt, typer.Abort):
-        again = shlex.join(["mpr-audit", *arguments])
-        print(f"mpr-audit: interrupted; finished units are kept, continue with: {again}", file=sys.stderr)
+        # Whoever presses again wants the end that is coming.
+        for again in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(again, signal.SIG_IGN)
+        _say_how_to_go_on("interrupted; finished units are kept", arguments)
         return INTERRUPTED
+    except Stopped as error:
+        _say_how_to_go_on(str(error), arguments)
+        return UNFINISHED
     except Detached as error:
         print(f"mpr-audit: {error}", file=sys.stderr)
         return INTERRUPTED
@@ -242,3 +262,7 @@ def main(arguments: list[str] | None = None) -> int:
         traceback.print_exc()
         print(f"mpr-audit: failed: {type(error).__name__}: {error}", file=sys.stderr)
         return FAILED
+
+
+def _say_how_to_go_on(what: str, arguments: list[str]) -> None:
+    print(f"mpr-audit: {what}, continue with: {shlex.join(['mpr-audit', *arguments])}", file=sys.stderr)

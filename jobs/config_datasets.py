@@ -48,6 +48,7 @@ class Attribute(Block):
         return self
 
 
+Kind = Literal["table", "images", "celeba", "utkface", "fairface", "occupations", "webdataset", "clip_retrieval"]
 # Attributes of kinds that say by themselves what their labels are.
 OWN_ATTRIBUTES: dict[str, dict[str, Any]] = {
     "images": {"folder": {}},
@@ -58,9 +59,9 @@ OWN_ATTRIBUTES: dict[str, dict[str, Any]] = {
 }
 # Settings that mean something for some kinds only.
 SETTING_OF_KINDS = {
-    "id": ("table",),
-    "image": ("table", "images"),
-    "root": ("table", "fairface", "occupations"),
+    "id": ("table", "clip_retrieval"),
+    "image": ("table", "images", "clip_retrieval"),
+    "root": ("table", "fairface", "occupations", "clip_retrieval"),
     "labels": ("images",),
     "partition": ("celeba", "fairface"),
 }
@@ -71,14 +72,15 @@ class Dataset(Block):
     """Items that can be retrieved, or people to compare with."""
 
     name: str = Field("items", description="how rows of the results name it")
-    kind: Literal["table", "images", "celeba", "utkface", "fairface", "occupations", "webdataset"] = Field(
+    kind: Kind = Field(
         "table",
         description="table: parquet or csv, a file or a folder of them; images: a folder of pictures, whose ids are "
-        "their paths, with labels from a table or from the folders' names; webdataset: tar shards; celeba, utkface, "
-        "fairface, occupations: these data sets as they are handed out",
+        "their paths, with labels from a table or from the folders' names; webdataset: tar shards; clip_retrieval: "
+        "vectors that it wrote, for encoder precomputed; celeba, utkface, fairface, occupations: these data sets as "
+        "they are handed out",
     )
     path: str = Field(description="file or folder, relative to the configuration file")
-    id: str = Field("item_id", description="kind table: column of distinct ids")
+    id: str = Field("item_id", description="kinds table and clip_retrieval: column of distinct ids")
     text: str | None = Field(None, description='template over columns: "{name}, {occupation}"')
     image: str | None = Field(
         None,
@@ -100,7 +102,8 @@ class Dataset(Block):
     image_limits: ImageLimits = Field(ImageLimits(), description="what a picture may cost before it is skipped")
     image_fingerprint: Literal["names", "listing", "content"] = Field(
         "listing",
-        description="how changed pictures are noticed: names alone, with sizes and times of change, or with all bytes",
+        description="how changed pictures, or files of clip_retrieval, are noticed: by names alone, also by sizes and "
+        "times of change, or by all bytes",
     )
     max_skipped_share: float = Field(
         0.1, ge=0, le=1, description="share of the items that may be skipped; above it the run fails"

@@ -17,7 +17,7 @@ from jobs.units import Unit
 
 # Seconds of one core: a text of twenty words through the sentence encoder, a picture through ViT-B/32 on a
 # CPU, a unit of each stage.
-SECONDS_PER_ITEM = {"text": 0.005, "vector": 0.0001, "image": 0.1}
+SECONDS_PER_ITEM = {"text": 0.005, "vector": 0.0001, "vector_row": 0.0001, "image": 0.1}
 SECONDS_PER_UNIT = {
     "catalogue": 0.1,
     "tokens": 0.1,

@@ -86,7 +86,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     queries = read_queries(settings.queries, folder, limit)
     vectors = query_vectors(settings.queries, folder) if settings.queries.vectors else None
     for catalogue in catalogues.values() if vectors is not None and column is not None else ():
-        width, asked = catalogue.items["vector"].type.list_size, len(vectors["vector"][0])
+        width, asked = catalogue.vector_width, len(vectors["vector"][0])
         if width != asked:
             raise UsageError(
                 f"queries.vectors {settings.queries.vectors}: vectors have {asked} numbers, "

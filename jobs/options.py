@@ -13,3 +13,6 @@ Output = Annotated[str | None, typer.Option("--output", help="Folder of the run;
 Overrides = Annotated[list[str] | None, typer.Option("--set", help="Override a setting, as k=10 or a.b=c.")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N queries.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+MaxFailures = Annotated[
+    int | None, typer.Option("--max-failures", min=1, help="Stop once N units have failed; default: never.")
+]

@@ -21,6 +21,8 @@ from jobs.units import Unit, digest, unit
 
 # Unit vectors that were stored as float16 are this far from length 1.
 UNIT_LENGTH_TOLERANCE = 2e-3
+# Vectors in files that are looked at before a run.
+SAMPLED_VECTORS = 1_000
 # Settings of a data set that name or place it without changing its items.
 _NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_share"}
 
@@ -29,13 +31,15 @@ _NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_s
 class Plan:
     """Units by stage, in the order in which stages run, and remarks for the reader of the run.
 
-    catalogues are those that the catalogue units write, and blocks their settings, by the unit's key; tokens
-    (count, width) are those of the tokens units; probes are the units that train them, by name.
+    catalogues are those that the catalogue units write, blocks their settings, and shards the embed units of their
+    items, all by the unit's key; tokens (count, width) are those of the tokens units; probes are the units that
+    train them, by name.
     """
 
     stages: dict[str, list[Unit]]
     catalogues: Mapping[str, Catalogue]
     blocks: Mapping[str, Dataset]
+    shards: Mapping[str, tuple[str, ...]]
     tokens: Mapping[str, np.ndarray]
     probes: Mapping[str, Unit]
     notes: tuple[str, ...]
@@ -128,6 +132,9 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         "solve": solve,
     }
     # Two blocks may ask for the same content: it is one unit.
+    shards: dict[str, list[str]] = {}
+    for one in stages["embed"]:
+        shards.setdefault(one.spec["catalogue"], []).append(one.key)
     distinct = {stage: list({unit.key: unit for unit in units}.values()) for stage, units in stages.items() if units}
     notes += _length_notes(catalogues.values())
     tokens = {
@@ -139,6 +146,7 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         stages=distinct,
         catalogues=catalogues,
         blocks=blocks,
+        shards={key: tuple(dict.fromkeys(keys)) for key, keys in shards.items()},
         tokens=tokens,
         probes=probes.fits,
         notes=tuple(dict.fromkeys(notes)),
@@ -148,13 +156,25 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
 def _length_notes(catalogues: Iterable[Catalogue]) -> Iterator[str]:
     """Vectors are used as given; where they are no unit vectors, scores are no cosines."""
     for catalogue in catalogues:
-        if "vector" in catalogue.items.column_names:
-            lengths = np.linalg.norm(to_matrix(catalogue.items["vector"]), axis=1)
-            if np.abs(lengths - 1).max() > UNIT_LENGTH_TOLERANCE:
-                yield (
-                    f"dataset {catalogue.name}: vectors have lengths from {lengths.min():.3g} to {lengths.max():.3g} "
-                    "and are used as given: scores are inner products, not cosines"
-                )
+        vectors = _sample(catalogue)
+        if vectors is None or not len(vectors):
+            continue
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+        lengths = lengths[np.isfinite(lengths) & (lengths > 0)]
+        if lengths.size and np.abs(lengths - 1).max() > UNIT_LENGTH_TOLERANCE:
+            yield (
+                f"dataset {catalogue.name}: vectors have lengths from {lengths.min():.3g} to {lengths.max():.3g} "
+                "and are used as given: scores are inner products, not cosines"
+            )
+
+
+def _sample(catalogue: Catalogue) -> np.ndarray | None:
+    """The vectors that items have already: all in memory, or some of those in files."""
+    if catalogue.vector_files is None:
+        has_vectors = "vector" in catalogue.items.column_names
+        return to_matrix(catalogue.items["vector"]) if has_vectors else None
+    chosen = np.unique(np.linspace(0, catalogue.size - 1, min(catalogue.size, SAMPLED_VECTORS)).astype(np.intp))
+    return catalogue.vector_files.take(catalogue.items["vector_row"].to_numpy()[chosen])
 
 
 def _is_query_conditioned(settings: Audit, reference: str) -> bool:

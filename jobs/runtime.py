@@ -1,41 +1,36 @@
 """The stages as Ray tasks and actors. The only module that imports ray.
 
-Paths to shared storage travel, not data: a task gets units and the store, writes its
-own files and says how each unit ended as it ends. Ray finds out what was lost; whether it is tried
+Paths to shared storage travel, not data: a task gets units and the store, writes its own files and
+says how each unit ended as it ends. Ray finds out what was lost; whether it is tried
 again is decided in one place, `attempts`, so that Ray's own retries are off.
 """
 
 from __future__ import annotations
 
 import logging
-import math
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+# Ray prints paragraphs on standard output for each loss, between what a run prints; the run's own log has them.
+LOSSES = r"A worker died or was killed|has been marked dead|killed due to memory|running low on memory"
+os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", LOSSES)
 
 import ray  # noqa: E402 - its settings are read at import
-from ray.exceptions import (  # noqa: E402
-    ActorDiedError,
-    ActorUnavailableError,
-    NodeDiedError,
-    OutOfMemoryError,
-    RayError,
-    TaskCancelledError,
-    WorkerCrashedError,
-)
+from ray.util.metrics import Counter, Gauge, Histogram  # noqa: E402
 
 from jobs import encoders  # noqa: E402
-from jobs.attempts import Attempt, Limits, Loss, Lost, Report  # noqa: E402
+from jobs.attempts import Attempt, Limits, Lost, Report, lost  # noqa: E402
 from jobs.config import Runtime  # noqa: E402
 from jobs.dispatch import Dispatch, Event  # noqa: E402
 from jobs.encoder_actors import EncoderActors, encoder_actors  # noqa: E402
 from jobs.errors import UsageError  # noqa: E402
+from jobs.meters import Meters  # noqa: E402
+from jobs.nodes import Nodes  # noqa: E402
 from jobs.store import Store  # noqa: E402
 from jobs.units import Unit  # noqa: E402
 from jobs.worker import work  # noqa: E402
@@ -46,10 +41,6 @@ TASKS_PER_CPU = 3
 LONGEST_STOP_SECONDS = 5.0
 # Receipts travel through the object store, data does not.
 OBJECT_STORE_BYTES = 200 * 1024 * 1024
-# A request for all memory of a node must fit beside what rounds off.
-LARGEST_REQUEST = 0.95
-# Seconds for which what is known of the nodes is good enough.
-NODES_SECONDS = 5.0
 
 
 @ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")
@@ -91,14 +82,14 @@ class _Streams:
             return ray.get(next(handle))
         except StopIteration:
             return None
-        except RayError as error:
-            return Lost(loss=_loss(error), reason=f"{type(error).__name__}: {error}")
+        except ray.exceptions.RayError as error:
+            return lost(error)
 
 
 class _Tasks(_Streams):
     """Units as tasks."""
 
-    def __init__(self, store: Store, limits: Limits, nodes: _Nodes) -> None:
+    def __init__(self, store: Store, limits: Limits, nodes: Nodes) -> None:
         self._store, self._limits, self._nodes = store, limits, nodes
 
     @property
@@ -106,7 +97,7 @@ class _Tasks(_Streams):
         return TASKS_PER_CPU * self._nodes.cpus
 
     def submit(self, attempts: Sequence[Attempt]) -> Any:
-        memory_bytes = self._nodes.request(self._limits, max(attempt.halvings for attempt in attempts))
+        memory_bytes = self._nodes.request_bytes(self._limits, max(attempt.halvings for attempt in attempts))
         return _execute.options(memory=memory_bytes).remote(self._store, attempts, self._limits)
 
     def stop(self, handle: Any) -> None:
@@ -123,7 +114,7 @@ class _Actors(_Streams):
     """
 
     def __init__(
-        self, store: Store, limits: Limits, nodes: _Nodes, shape: EncoderActors, settings: Mapping[str, Any] | None
+        self, store: Store, limits: Limits, nodes: Nodes, shape: EncoderActors, settings: Mapping[str, Any] | None
     ) -> None:
         self._store, self._limits, self._nodes, self._shape = store, limits, nodes, shape
         self._settings = None if settings is None else shape.loading(settings)
@@ -143,12 +134,19 @@ class _Actors(_Streams):
         first, _ = self._free[0]
         try:
             ray.get(first.load.remote(), timeout=self._limits.seconds)
-        except RayError as error:
+        except ray.exceptions.RayError as error:
             cause = getattr(error, "cause", None)
             if isinstance(cause, UsageError):
                 raise UsageError(str(cause)) from None
             # What else went wrong is found, and counted, by the units that need the actor.
             ray.kill(self._free.pop(0)[0])
+
+    def wait(self, handles: Sequence[Any], timeout: float) -> list[Any]:
+        # Nothing waits for these. One that is still to be placed, perhaps after its machine was lost, does.
+        for actor, _ in self._free:
+            ray.kill(actor)
+        self._free.clear()
+        return super().wait(handles, timeout)
 
     def submit(self, attempts: Sequence[Attempt]) -> Any:
         halvings = max(attempt.halvings for attempt in attempts)
@@ -166,7 +164,7 @@ class _Actors(_Streams):
         settings = self._settings
         if settings is not None and "batch" in settings:
             settings = settings | {"batch": max(1, settings["batch"] >> halvings)}
-        memory_bytes = self._nodes.request(self._limits, halvings)
+        memory_bytes = self._nodes.request_bytes(self._limits, halvings)
         asks = {"num_cpus": self._shape.cpus, "num_gpus": self._shape.gpus, "memory": memory_bytes}
         return _EncoderActor.options(**asks).remote(settings)
 
@@ -187,40 +185,6 @@ class _Actors(_Streams):
     def close(self) -> None:
         for actor, _ in [*self._free, *self._busy.values()]:
             ray.kill(actor)
-
-
-class _Nodes:
-    """What the machines of the cluster offer; they come and go, so it is asked now and then."""
-
-    def __init__(self) -> None:
-        self._looked = -math.inf
-
-    def _alive(self) -> list[dict[str, float]]:
-        if time.monotonic() - self._looked > NODES_SECONDS:
-            self._looked = time.monotonic()
-            self._resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        return self._resources
-
-    @property
-    def cpus(self) -> int:
-        """CPUs of all nodes, at least 1: a cluster that grows by demand may begin with none."""
-        return max(1, int(sum(node.get("CPU", 0) for node in self._alive())))
-
-    @property
-    def offers(self) -> list[tuple[float, float]]:
-        """CPUs and GPUs of each node."""
-        return [(node.get("CPU", 0.0), node.get("GPU", 0.0)) for node in self._alive()]
-
-    def request(self, limits: Limits, halvings: int) -> int | None:
-        """Bytes of memory that a unit asks for: a CPU's share, twice as much after every time it ran out.
-
-        At last it asks for a whole machine: nothing runs beside it.
-        """
-        nodes = [(node.get("memory", 0), node["CPU"]) for node in self._alive() if node.get("CPU", 0) >= 1]
-        share_bytes = min((memory / cpus for memory, cpus in nodes), default=0)
-        largest_bytes = max((memory for memory, _ in nodes), default=0)
-        first = max(limits.memory_bytes or 0, LARGEST_REQUEST * share_bytes)
-        return int(min(first * 2**halvings, LARGEST_REQUEST * largest_bytes)) or None
 
 
 class Cluster:
@@ -269,16 +233,20 @@ class Cluster:
     @property
     def cpus(self) -> int:
         """CPUs that Ray may use."""
-        return _Nodes().cpus
+        return Nodes(ray.nodes).cpus
+
+    def meters(self, audit: str) -> Meters:
+        """Metrics of an audit, shown by the endpoint of every Ray node."""
+        return Meters(audit, Counter, Gauge, Histogram)
 
     def encoder_actors(self, settings: Mapping[str, Any] | None) -> EncoderActors:
         """The actors that this cluster has room for, given an encoder's settings."""
-        return encoder_actors(self._settings, None if settings is None else settings["kind"], _Nodes().offers)
+        return encoder_actors(self._settings, None if settings is None else settings["kind"], Nodes(ray.nodes).offers)
 
     def run_tasks(self, units: Sequence[Unit], store: Store) -> Iterator[Event]:
         """What happens to units, as it happens, a bounded number in flight."""
         if units:
-            yield from Dispatch(_Tasks(store, self._limits, _Nodes()), store, self._limits).run(units)
+            yield from Dispatch(_Tasks(store, self._limits, Nodes(ray.nodes)), store, self._limits).run(units)
 
     def run_on_encoders(
         self, units: Sequence[Unit], store: Store, settings: Mapping[str, Any] | None
@@ -289,40 +257,13 @@ class Cluster:
         """
         if not units:
             return
-        actors = _Actors(store, self._limits, _Nodes(), self.encoder_actors(settings), settings)
+        actors = _Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(settings), settings)
         try:
             if settings is not None:
                 actors.prepare(len(units))
             yield from Dispatch(actors, store, self._limits).run(units)
         finally:
             actors.close()
-
-
-def _loss(error: RayError) -> Loss:
-    """What an error of Ray's says about the worker that had the unit."""
-    text = str(error)
-    if isinstance(error, OutOfMemoryError) or "running low on memory" in text:
-        return Loss.NODE_MEMORY
-    if isinstance(error, (NodeDiedError, ActorUnavailableError)) or "its node has died" in text:
-        return Loss.NODE
-    if isinstance(error, (WorkerCrashedError, ActorDiedError, TaskCancelledError)):
-        return Loss.WORKER
-    return Loss.ERROR
-
-
-def look_around(settings: Runtime) -> dict[str, Any]:
-    """What Ray has where an audit with these settings would run: nodes and resources; a local Ray is started for it."""
-    with Cluster(settings):
-        alive = [node for node in ray.nodes() if node["Alive"]]
-        return {"version": ray.__version__, "nodes": len(alive), "resources": ray.cluster_resources()}
-
-
-def dashboard_version(address: str) -> str:
-    """Ray's version on the cluster whose dashboard has that http address.
-
-    Raises:  UsageError as `job_client` does.
-    """
-    return job_client(address)._server_ray_version
 
 
 def job_client(address: str) -> Any:

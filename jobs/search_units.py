@@ -34,7 +34,7 @@ class Embedded:
     def reads(self) -> str:
         """The column that is embedded; pictures win over texts where the encoder sees both."""
         if self.encoder is None:
-            return "vector"
+            return "vector" if self.catalogue.vector_files is None else "vector_row"
         return "image" if self.encoder.reads_images and has_images(self.catalogue) else "text"
 
 
@@ -71,26 +71,32 @@ def search_units(
 
 def vector_width(catalogue: Catalogue) -> int:
     """Numbers in a vector, as far as that is known before items are embedded."""
-    return catalogue.items["vector"].type.list_size if "vector" in catalogue.items.column_names else ASSUMED_WIDTH
+    return catalogue.vector_width or ASSUMED_WIDTH
 
 
 def embed_units(settings: Audit, embedded: Embedded) -> list[Unit]:
-    """The shards of a data set, in order."""
-    encoder = embedded.encoder
+    """The shards of a data set, in order.
+
+    A key names what is embedded, not the labels beside it nor the place of its files: another bin or attribute,
+    or a folder that has moved, leaves the vectors as they are.
+    """
+    encoder, catalogue = embedded.encoder, embedded.catalogue
     content = {
-        "catalogue": embedded.unit.key,
+        "items": catalogue.content_of(embedded.reads),
         "encoder": settings.encoder.model_dump(mode="json", exclude={"text"}) if encoder is None else encoder.key,
         "reads": embedded.reads,
         "storage": settings.prefilter.storage,
     }
-    # Which pictures there are stands in the catalogue's key: where they lie makes no other vectors.
-    place: dict = {}
+    place: dict = {"catalogue": embedded.unit.key}
     if embedded.reads == "image":
-        place = {"root": embedded.catalogue.root, "limits": embedded.block.image_limits.model_dump(mode="json")}
+        content["limits"] = embedded.block.image_limits.model_dump(mode="json")
+        place["root"] = catalogue.root
     units = []
-    for start, stop in embedded.catalogue.shards(settings.shard_items):
-        title = f"{embedded.catalogue.name} items {start} to {stop - 1}"
+    for start, stop in catalogue.shards(settings.shard_items):
+        title = f"{catalogue.name} items {start} to {stop - 1}"
         named = unit("embed", title, content | {"start": start, "stop": stop}, needs=(embedded.unit.key,))
+        if embedded.reads == "vector_row":
+            place["files"] = catalogue.vector_files_of(start, stop).to_json()
         units.append(replace(named, spec=named.spec | place))
     return units
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.audit import PLAN, RunSummary
+from jobs.audit import RunSummary
 from jobs.config import Audit
-from jobs.errors import UsageError
 from jobs.estimate import Estimate
 from jobs.inputs import Inputs
-from jobs.manifest import SUCCESS
 from jobs.plan import Plan
 from jobs.report import Run, headline, worst_pairs
 from jobs.skipped import TABLE, reasons_text
-from jobs.store import Store, failure_file, valid_receipt
+from jobs.staleness import NEVER
 
 WORST_SHOWN = 5
 
 
 def plan_text(
-    settings: Audit, inputs: Inputs, plan: Plan, done: set[str], cost: Estimate
+    settings: Audit, inputs: Inputs, plan: Plan, done: set[str], cost: Estimate, why: Mapping[str, Mapping[str, int]]
 ) -> tuple[str, dict[str, Any]]:
-    """A plan for people, and the same as JSON values."""
+    """A plan for people, and the same as JSON values. why: how many units of a stage are stale for which reason."""
     methods = {
         entry.name: (entry.points or len(entry.values)) if entry.points or entry.values else 1
         for entry in settings.methods
@@ -36,7 +34,11 @@ def plan_text(
         "methods": methods,
         "function_classes": [entry.display for entry in settings.function_classes],
         "stages": {
-            stage: {"units": len(units), "cached": sum(unit.key in done for unit in units)}
+            stage: {
+                "units": len(units),
+                "cached": sum(unit.key in done for unit in units),
+                "stale": dict(why.get(stage, {})),
+            }
             for stage, units in plan.stages.items()
         },
         "estimate": {
@@ -59,14 +61,22 @@ def plan_text(
         "  measured    " + ", ".join(table["function_classes"]),
         "",
         f"  {'stage':<12}{'units':>8}{'cached':>8}",
-        *(f"  {stage:<12}{count['units']:>8}{count['cached']:>8}" for stage, count in table["stages"].items()),
+        *(line for stage, count in table["stages"].items() for line in _stage_lines(stage, count)),
         "",
-        f"  estimate    {_duration(cost.wall_seconds)}, {_size(cost.memory_bytes)} memory, "
+        f"  estimate    {duration(cost.wall_seconds)}, {_size(cost.memory_bytes)} memory, "
         f"{_size(cost.disk_bytes)} disk",
-        f"  search      {_size(cost.read_bytes)} of vectors read, {_duration(cost.search_seconds)} of the estimate",
+        f"  search      {_size(cost.read_bytes)} of vectors read, {duration(cost.search_seconds)} of the estimate",
         *(f"  note        {note}" for note in plan.notes),
     ]
     return "\n".join(lines), table
+
+
+def _stage_lines(stage: str, count: Mapping[str, Any]) -> list[str]:
+    """A stage's counts, and why its units are to be computed where that is not simply the first time."""
+    stale = count["stale"]
+    shown = [f"{' ' * 32}{number} to compute: {reason}" for reason, number in stale.items()]
+    line = f"  {stage:<12}{count['units']:>8}{count['cached']:>8}"
+    return [line] if list(stale) == [NEVER] else [line, *shown]
 
 
 def worst_text(run: Run) -> str:
@@ -86,7 +96,7 @@ def run_text(summary: RunSummary) -> str:
     counts = summary.counts
     lines = [
         f"units: {counts['computed']} computed, {counts['cached']} cached, "
-        f"{counts['failed']} failed, {counts['skipped']} skipped, in {_duration(summary.seconds)}",
+        f"{counts['failed']} failed, {counts['skipped']} skipped, in {duration(summary.seconds)}",
         *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
         *(_skipped_line(dataset, reasons, summary.output) for dataset, reasons in summary.skipped_items.items()),
         f"report: {summary.report or 'none, no unit was solved'}",
@@ -105,45 +115,8 @@ def exhibits_text(written: Mapping[str, Sequence[str]], missing: Mapping[str, st
     return "\n".join([*lines, *(f"  {name:<24}   not made: {lack}" for name, lack in missing.items())])
 
 
-def status_of(store: Store) -> dict[str, Any]:
-    """What a folder holds of its last plan.
-
-    Raises:  UsageError when no run has written there.
-    """
-    planned = store.read_json(PLAN)
-    if planned is None:
-        raise UsageError(f"{store.root} holds no run: `mpr-audit run CONFIG --output DIR` starts one")
-    stages: dict[str, dict[str, int]] = {}
-    failures = []
-    for unit in planned:
-        count = stages.setdefault(unit["stage"], {"units": 0, "done": 0, "failed": 0})
-        count["units"] += 1
-        if valid_receipt(store, unit["stage"], unit["unit"]) is not None:
-            count["done"] += 1
-            continue
-        failure = store.read_json(failure_file(unit["stage"], unit["unit"]))
-        if failure is not None:
-            count["failed"] += 1
-            failures.append({key: failure[key] for key in ("unit", "stage", "title", "message")})
-    return {"output": store.root, "is_complete": store.exists(SUCCESS), "stages": stages, "failures": failures}
-
-
-def status_text(found: dict[str, Any]) -> str:
-    """A status for people."""
-    return "\n".join(
-        [
-            f"{found['output']}: {'complete' if found['is_complete'] else 'not complete'}",
-            f"  {'stage':<12}{'units':>8}{'done':>8}{'failed':>8}",
-            *(
-                f"  {stage:<12}{count['units']:>8}{count['done']:>8}{count['failed']:>8}"
-                for stage, count in found["stages"].items()
-            ),
-            *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in found["failures"]),
-        ]
-    )
-
-
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds as a reader says them."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

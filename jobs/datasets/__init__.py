@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from jobs.config_datasets import Dataset
-from jobs.datasets import celeba, fairface, images, occupations, table, utkface, webdataset
+from jobs.datasets import celeba, clip_retrieval, fairface, images, occupations, table, utkface, webdataset
 from jobs.datasets.assemble import assemble
 from jobs.datasets.catalogue import Catalogue
 from jobs.datasets.source import Source
@@ -19,6 +19,7 @@ KINDS: dict[str, Callable[[Dataset, Path], Source]] = {
     "fairface": fairface.read,
     "occupations": occupations.read,
     "webdataset": webdataset.read,
+    "clip_retrieval": clip_retrieval.read,
 }
 
 

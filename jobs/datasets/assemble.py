@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import string
+import hashlib
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from jobs.config_datasets import Dataset
 from jobs.datasets.catalogue import ATTRIBUTE, Catalogue, embedded_column
-from jobs.datasets.columns import column, numbers, strings
+from jobs.datasets.columns import column, numbers, strings, template_columns
 from jobs.datasets.given_vectors import vectors
 from jobs.datasets.labels import UNKNOWN, attributes
 from jobs.datasets.source import Source
@@ -35,7 +35,9 @@ def assemble(block: Dataset, source: Source, embedding_column: str | None = None
         "weight": pa.array(_weights(block, table, is_kept)),
         **{ATTRIBUTE + name: pa.array(one, pa.string()) for name, one in levels_of.items()},
     }
-    if embedding_column is not None:
+    if source.vectors is not None:
+        items["vector_row"] = pa.array(np.arange(table.num_rows))
+    elif embedding_column is not None:
         items["vector"] = vectors(block, table, embedding_column, ids)
     kept, dropped = pa.table(items), {}
     if not is_kept.all():
@@ -47,9 +49,11 @@ def assemble(block: Dataset, source: Source, embedding_column: str | None = None
         name=block.name,
         items=_identical_adjacent(kept),
         levels=levels,
-        fingerprint=source.fingerprint,
+        fingerprint=hashlib.sha256(f"{source.labels} {source.files}".encode()).hexdigest(),
+        files=source.files,
         dropped=dropped,
         root=source.root,
+        vector_files=source.vectors,
         skipped=pa.Table.from_pylist([skip.to_row() for skip in source.skipped], SKIPPED_ITEMS),
     )
 
@@ -78,16 +82,8 @@ def _ids(block: Dataset, source: pa.Table, name: str) -> list[str]:
 def _texts(block: Dataset, source: pa.Table) -> pa.Array:
     if block.text is None:
         return pa.nulls(source.num_rows, pa.string())
-    try:
-        fields = [field for field in string.Formatter().parse(block.text) if field[1] is not None]
-    except ValueError as error:
-        raise UsageError(f"dataset {block.name}: text is not a template ({error}): {block.text!r}") from None
-    if any(style or conversion for _, _, style, conversion in fields):
-        raise UsageError(f"dataset {block.name}: text takes columns as {{name}}, without a format: {block.text!r}")
-    names = dict.fromkeys(name for _, name, _, _ in fields)
+    names = template_columns(block)
     columns = {name: strings(block, source, name, "text").to_pylist() for name in names}
-    if not columns:
-        raise UsageError(f"dataset {block.name}: text names no column, as {{name}}: {block.text!r}")
     rows = ([UNKNOWN if value is None else value for value in values] for values in zip(*columns.values()))
     return pa.array([block.text.format(**dict(zip(columns, row))) for row in rows], pa.string())
 

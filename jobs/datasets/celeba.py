@@ -58,7 +58,8 @@ def read(block: Dataset, folder: Path) -> Source:
             columns[name] = _named(values[attribute], levels)
     return Source(
         table=pa.table(columns),
-        fingerprint=pictures.fingerprint(block, root, names, labels=table_files.fingerprint(files)),
+        labels=table_files.fingerprint(files),
+        files=pictures.fingerprint(block, root, names),
         id="item_id",
         image="item_id",
         root=str(root),
@@ -70,14 +71,19 @@ def _attributes(block: Dataset, file: Path) -> tuple[np.ndarray, pd.DataFrame]:
     """Names of pictures, and for each whether it has an attribute (booleans), a column an attribute."""
     table = _table(block, file, has_count=True)
     values = table.drop(columns=table.columns[0])
+    if values.shape[1] == 0:
+        raise UsageError(f"dataset {block.name}: {file} has no attributes")
     # The CSV form has -1 and 1, or 0 and 1.
-    is_there = values.isin([1, "1"])
-    wrong = ~(is_there | values.isin([-1, 0, "-1", "0"]))
-    if values.shape[1] == 0 or wrong.to_numpy().any():
-        row, column = np.argwhere(wrong.to_numpy())[0] if values.shape[1] else (0, None)
-        which = f"{values.columns[column]} of {table.iloc[row, 0]}" if column is not None else "no attribute"
-        raise UsageError(f"dataset {block.name}: {file}: every attribute is -1 or 1, but {which} is not")
-    return table.iloc[:, 0].to_numpy(dtype=str), is_there
+    found = values.to_numpy()
+    is_there = found == 1
+    wrong = ~(is_there | (found == -1) | (found == 0))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise UsageError(
+            f"dataset {block.name}: {file}: every attribute is -1 or 1, but {values.columns[column]} of "
+            f"{table.iloc[row, 0]} is {found[row, column]!s:.40}"
+        )
+    return table.iloc[:, 0].to_numpy(dtype=str), pd.DataFrame(is_there, columns=values.columns)
 
 
 def _is_in_partition(block: Dataset, file: Path, names: np.ndarray) -> np.ndarray:

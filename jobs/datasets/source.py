@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from jobs.datasets.vector_files import VectorFiles
 from jobs.images import Reason
 
 
@@ -27,15 +28,19 @@ class Skip:
 class Source:
     """Rows of a data set. id, image and relevance name columns of the table.
 
-    root is the folder that the image column's paths start from. orders holds values of columns in reading order,
-    for those that have one. fingerprint is a SHA-256 of all that was read.
+    root is the folder that the image column's paths start from. vectors are the rows' own, where they lie in files of
+    their own. orders holds values of columns in reading order,
+    for those that have one. labels is a SHA-256 of the tables that were read,
+    files one of the pictures or files of vectors, empty where there are none.
     """
 
     table: pa.Table
-    fingerprint: str
+    labels: str = ""
+    files: str = ""
     id: str
     image: str | None = None
     root: str | None = None
+    vectors: VectorFiles | None = None
     relevance: str | None = None
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped: tuple[Skip, ...] = ()

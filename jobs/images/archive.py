@@ -7,7 +7,6 @@ import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from jobs.images.errors import ImageError, Reason
@@ -77,7 +76,7 @@ def _fault(info: tarfile.TarInfo) -> Reason | None:
 
 def climbs(name: str) -> bool:
     """Whether a path is absolute or leaves its folder."""
-    return name.startswith(("/", "\\")) or ".." in PurePosixPath(name.replace("\\", "/")).parts
+    return name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/")
 
 
 def read_member(path: str, name: str, most_bytes: float) -> bytes:

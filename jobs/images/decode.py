@@ -32,6 +32,8 @@ DECODER_ERRORS = (
     struct.error,
     zlib.error,
 )
+# EXIF's tag; 1 is upright.
+ORIENTATION = 0x112
 # Words of Pillow's messages for data that end too early.
 _ENDED_EARLY = ("truncated", "broken data stream", "unexpected end", "not enough", "eof", "incomplete", "no more data")
 _QUIET = r"PIL\.|jobs\.images"
@@ -55,7 +57,10 @@ def decode(data: bytes, limits: ImageLimits, at_least: int | None = None) -> Ima
             if at_least is not None:
                 image.draft(None, (at_least, at_least))
             image.load()
-            return to_rgb(_upright(image))
+            picture = to_rgb(_upright(image))
+            # What a file says beside its pixels (its orientation, a profile, a text) has been dealt with.
+            picture.info = {}
+            return picture
     except ImageError:
         raise
     except Image.DecompressionBombError:
@@ -90,7 +95,8 @@ def _check_size(size: tuple[int, int], limits: ImageLimits) -> None:
 def _upright(image: Image.Image) -> Image.Image:
     """Turned as EXIF says; metadata that cannot be read turn nothing."""
     try:
-        return ImageOps.exif_transpose(image)
+        # Without a turn, Pillow's function would copy the picture.
+        return image if image.getexif().get(ORIENTATION, 1) == 1 else ImageOps.exif_transpose(image)
     except DECODER_ERRORS:
         return image
 

@@ -111,9 +111,9 @@ def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None)
 def _gap_sentence(pair: Mapping[str, Any]) -> str:
     group = group_name(pair["group"])
     shares = (
-        f"{percent(pair['share_selected'])} of the {pair['k']} items, {percent(pair['share_reference'])} of the "
-        f"reference ({points(pair['gap_points'])} points)."
+        f"{percent(pair['share_selected'])} of the {pair['k']} items against {percent(pair['share_reference'])} of "
+        f"the reference ({points(pair['gap_points'])} points)."
     )
     if abs(pair["gap_points"]) < 0.05:
-        return f"Shown as in the reference: {group}: {shares}"
-    return f"Worst off: {group}: {shares}" if pair["gap_points"] < 0 else f"Shown too much: {group}: {shares}"
+        return f"Shown as in the reference: {group}, {shares}"
+    return f"{'Worst off' if pair['gap_points'] < 0 else 'Shown too much'}: {group}, {shares}"

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from jobs.datasets.vector_files import VectorFiles
 from jobs.encoders import Encoder, ImageEncoder
+from jobs.images import Reason
 from jobs.images.limits import ImageLimits
 from jobs.schema import SKIPPED_ITEMS
 from jobs.stages.vectors import shard_table, to_column, to_matrix
@@ -19,14 +21,17 @@ def embed(spec: Mapping[str, Any], store: Store, encoder: Encoder | None) -> dic
     """Vectors of one shard of a catalogue, with their item ids in the same file.
 
     spec's `reads` is the catalogue's column that is embedded: image, text, or vector, which is used as given
-    but for being stored in the configuration's dtype. Items whose pictures cannot be read have no vector and
-    stand in the table `skipped`; `root` and `limits` say where pictures lie and what they may cost.
+    but for being stored in the configuration's dtype, or vector_row, the place of such a vector in `files`. Items
+    whose pictures cannot be read, or whose vectors in files are of no use, have no vector and stand in the table
+    `skipped`; `root` and `limits` say where pictures lie and what they may cost.
     Raises:  ValueError naming the item whose vector or text gives nothing finite.
     """
     name, reads = unit_file("catalogue", spec["catalogue"], "items"), spec["reads"]
     shard = store.read_rows(name, spec["start"], spec["stop"], ["item_id", reads])
     if reads == "image":
         return _embed_images(spec, shard, encoder)
+    if reads == "vector_row":
+        return _copy_vectors(spec, shard)
     vectors = to_matrix(shard["vector"]) if reads == "vector" else encoder.encode(shard["text"].to_pylist())
     return {"vectors": shard_table(shard["item_id"], vectors, spec["storage"]), "skipped": SKIPPED_ITEMS.empty_table()}
 
@@ -41,6 +46,29 @@ def _embed_images(spec: Mapping[str, Any], shard: pa.Table, encoder: ImageEncode
     ]
     return {
         "vectors": shard_table(kept, encoded.vectors, spec["storage"], encoded.positions, shard.num_rows),
+        "skipped": pa.Table.from_pylist(faults, schema=SKIPPED_ITEMS),
+    }
+
+
+def _copy_vectors(spec: Mapping[str, Any], shard: pa.Table) -> dict[str, pa.Table]:
+    """Vectors that lie in mapped files; nobody has looked at them before."""
+    vectors = VectorFiles(**spec["files"]).take(shard["vector_row"].to_numpy())
+    with np.errstate(over="ignore"):
+        vectors = vectors.astype(spec["storage"], copy=False)
+    is_finite, has_direction = np.isfinite(vectors).all(axis=1), vectors.any(axis=1)
+    places = np.flatnonzero(is_finite & has_direction)
+    ids = shard["item_id"]
+    faults = [
+        {
+            "item_id": ids[row].as_py(),
+            "reason": str(Reason.NO_DIRECTION if is_finite[row] else Reason.NOT_FINITE),
+            "detail": f"in {spec['storage']}",
+        }
+        for row in np.flatnonzero(~(is_finite & has_direction)).tolist()
+    ]
+    kept = ids.take(pa.array(places))
+    return {
+        "vectors": shard_table(kept, vectors[places], spec["storage"], places, shard.num_rows),
         "skipped": pa.Table.from_pylist(faults, schema=SKIPPED_ITEMS),
     }
 

@@ -153,6 +153,7 @@ class GurobiModel:
             bound=-float(model.ObjBound),
             is_complete=model.Status == status.OPTIMAL,
             is_out_of_time=model.Status == status.TIME_LIMIT,
+            nodes=int(model.NodeCount),
         )
 
     def _aim_at_similarity(self, rho: float) -> None:

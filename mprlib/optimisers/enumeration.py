@@ -14,7 +14,9 @@ least loss among those dropped is a bound that still holds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -77,17 +79,15 @@ def enumerate_counts(
         fits = new_total <= allowance
         fits &= (new_taken + least[depth + 1] <= pool.k) & (new_taken + highest[depth + 1] >= pool.k)
         parent, pick = np.nonzero(fits)
-        new_gap = gap[parent] + count[pick, None] * directions[cell]
-        can_reach = np.all(new_gap + reach_low[depth + 1] <= rho + ROUNDING, axis=1)
-        can_reach &= np.all(new_gap + reach_high[depth + 1] >= -rho - ROUNDING, axis=1)
-        parent, pick, gap = parent[can_reach], pick[can_reach], new_gap[can_reach]
-        total, taken = new_total[parent, pick], new_taken[parent, pick]
+        new_total = new_total[parent, pick]
+        reaching = partial(
+            _reaching, gap, parent, count[pick], directions[cell], reach_low[depth + 1], reach_high[depth + 1], rho
+        )
+        chosen, gap, dropped = _cheapest(new_total, limit, reaching)
+        least_dropped = min(least_dropped, dropped)
+        parent, pick = parent[chosen], pick[chosen]
+        total, taken = new_total[chosen], new_taken[parent, pick]
         picks = np.column_stack([picks[parent], pick.astype(np.int16)])
-        if total.size > limit:
-            cheapest = np.argpartition(total, limit)
-            least_dropped = min(least_dropped, float(total[cheapest[limit:]].min()))
-            cheapest = np.sort(cheapest[:limit])
-            total, taken, gap, picks = total[cheapest], taken[cheapest], gap[cheapest], picks[cheapest]
     value = np.sqrt(np.einsum("ij,ij->i", gap, gap)) if is_ball else np.abs(gap).max(axis=1, initial=0.0)
     # The measuring code decides on values within rounding of rho.
     inside = np.flatnonzero((value <= rho * (1.0 + ROUNDING) + ROUNDING) & (taken == pool.k))
@@ -105,6 +105,54 @@ def enumerate_counts(
     return Enumerated(
         candidates=counts[best], losses=bound - similarity[best], least_loss=min(least_dropped, float(unlisted))
     )
+
+
+def _reaching(
+    gap: FloatArray,
+    parent: IntArray,
+    added: IntArray,
+    direction: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    rho: float,
+    some: IntArray,
+) -> tuple[IntArray, FloatArray]:
+    """Which of some sums can still meet rho in every direction, and their gaps.
+
+    low, high: what the cells that are left add to each direction, at least and at most.
+    """
+    new_gap = gap[parent[some]] + added[some, None] * direction
+    can_reach = np.all(new_gap + low <= rho + ROUNDING, axis=1) & np.all(new_gap + high >= -rho - ROUNDING, axis=1)
+    return some[can_reach], new_gap[can_reach]
+
+
+def _cheapest(
+    totals: FloatArray, limit: int, reaching: Callable[[IntArray], tuple[IntArray, FloatArray]]
+) -> tuple[IntArray, FloatArray, float]:
+    """The `limit` cheapest sums that reach, by position, their gaps, and the least total of the others that do.
+
+    The cheapest are asked first and the rest only as far as it takes: of millions of sums few are looked at.
+    """
+    rest, found, gaps, count = np.arange(totals.size), [], [], 0
+    while not found or (rest.size and count <= limit):
+        block = rest
+        if rest.size > 2 * limit:
+            parted = np.argpartition(totals[rest], 2 * limit)
+            block, rest = np.sort(rest[parted[: 2 * limit]]), rest[parted[2 * limit :]]
+        else:
+            rest = rest[:0]
+        own, own_gaps = reaching(block)
+        found.append(own)
+        gaps.append(own_gaps)
+        count += own.size
+    chosen, gap = np.concatenate(found), np.concatenate(gaps)
+    dropped = np.inf
+    if count > limit:
+        parted = np.argpartition(totals[chosen], limit)
+        dropped = float(totals[chosen[parted[limit:]]].min())
+        chosen, gap = chosen[parted[:limit]], gap[parted[:limit]]
+    order = np.argsort(chosen)
+    return chosen[order], gap[order], dropped
 
 
 def margin_of(relaxation: Relaxation, pool: CellPool) -> float:

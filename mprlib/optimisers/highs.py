@@ -105,6 +105,7 @@ class HighsModel:
             bound=-float(info.mip_dual_bound),
             is_complete=status == Outcome.kOptimal,
             is_out_of_time=status == Outcome.kTimeLimit,
+            nodes=int(info.mip_node_count),
         )
 
     def _costs(self) -> FloatArray:

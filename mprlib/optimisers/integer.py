@@ -4,7 +4,8 @@ mopr's set and bound come first. Their gap settles most items by reduced cost: a
 relaxation's prices than the gap is in no better set, one cheaper by as much is in all. The counts
 that stay open are enumerated; when they are too many, a mixed-integer programme takes over. It holds
 the class as cuts, and each whole set that it returns and the measuring code refuses adds the
-function that saw most. Limits are numbers of partial sums, rounds and nodes; the clock is a back-stop.
+function that saw most. Limits are numbers of partial sums, rounds and nodes, set by `nodes`; the clock
+is a back-stop.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
 from mprlib.optimisers.backend import model_factory
@@ -28,14 +30,15 @@ from mprlib.optimisers.relaxing import relaxed
 from mprlib.problem import FloatArray, IntArray, Problem
 from mprlib.selection import Selection, Status
 
-# Partial sums carried on by the exhaustive search, a second try after a first: 20 ms and 0.2 s a row
-# with 28 cells.
-SEARCH_LIMITS = (20_000, 300_000)
+# Nodes of branch and bound that a row may take in all its rounds together.
+NODE_LIMIT = 2_000
+# Partial sums carried on by the exhaustive search for each node that a row may take, in a second try
+# after a first: 20 ms and 0.2 s a row with 28 cells.
+SEARCH_SUMS = (10, 150)
 # Over cuts a candidate is a guess that the measuring code may refuse, and each partial sum carries
 # hundreds of gaps: one short search is enough.
 CUT_SEARCH_LIMITS = (2_000,)
 LARGEST_ROUNDS = 40
-NODE_LIMIT = 2_000
 # Back-stop of one row's search, branch and bound together; a row that meets it says time_limit.
 ROW_SECONDS = 60.0
 
@@ -50,11 +53,14 @@ class _Proof:
     is_out_of_time: bool = False
 
 
-def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
+def sweep(problem: Problem, oracle: Oracle, values: Sequence[float], nodes: int = NODE_LIMIT) -> list[Selection]:
     """One Selection a rho, in the order given.
 
-    Raises:  InputError for a rho that is no finite number of at least 0.
+    nodes: how far the search for one rho goes, in nodes of branch and bound.
+    Raises:  InputError for a rho that is no finite number of at least 0, or nodes below 1.
     """
+    if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
+        raise InputError(f"nodes is {nodes!r}: a whole number of at least 1 is expected")
     watch = Stopwatch()
     rhos = checked_rhos(values, "mopr_integer")
     distinct = sorted(set(rhos), reverse=True)
@@ -65,12 +71,12 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Sel
     found: dict[float, Selection] = {}
     for relaxation in reversed(answer.rows):
         watch = Stopwatch()
-        row = _proven_row(certifier, relaxation, answer.region)
+        row = _proven_row(certifier, relaxation, answer.region, nodes)
         found[relaxation.rho] = replace(row, solve_seconds=shared + watch.seconds())
     return [replace(found[rho], value=value) for rho, value in zip(rhos, values)]
 
 
-def _proven_row(certifier: Certifier, relaxation: Relaxation, region: Region) -> Selection:
+def _proven_row(certifier: Certifier, relaxation: Relaxation, region: Region, nodes: int) -> Selection:
     counts, is_inside = certifier.best_counts(relaxation)
     if certifier.pool.cell_count > MANY_CELLS:
         # Items that all differ leave nothing to enumerate, and cuts in hundreds of dimensions close no gap.
@@ -79,11 +85,14 @@ def _proven_row(certifier: Certifier, relaxation: Relaxation, region: Region) ->
         return certifier.row(relaxation, counts, is_inside, None)
     proof = _Proof(counts=counts if is_inside else None, bound=relaxation.bound)
     watch = Stopwatch()
-    for limit in SEARCH_LIMITS if isinstance(region, BallRegion) else CUT_SEARCH_LIMITS:
-        if not _is_settled(certifier.pool, proof):
+    sums = [nodes * each for each in SEARCH_SUMS]
+    for place, limit in enumerate(sums if isinstance(region, BallRegion) else CUT_SEARCH_LIMITS):
+        # Without a set in hand no loss is too large, and the long search is the short one many times over.
+        is_worth_it = place == 0 or proof.counts is not None
+        if is_worth_it and not _is_settled(certifier.pool, proof):
             proof = _searched(certifier, relaxation, region, proof.counts, limit, watch)
     if not _is_settled(certifier.pool, proof):
-        proof = _branched(certifier, relaxation, region, proof, watch)
+        proof = _branched(certifier, relaxation, region, proof, nodes, watch)
     if proof.is_empty:
         message = f"no whole set has MPR <= {relaxation.rho:g}: all were ruled out"
         return certifier.row(relaxation, counts, False, None, status=Status.INFEASIBLE, message=message)
@@ -131,14 +140,16 @@ def _searched(
     return _Proof(counts=best, bound=bound)
 
 
-def _branched(certifier: Certifier, relaxation: Relaxation, region: Region, proof: _Proof, watch: Stopwatch) -> _Proof:
+def _branched(
+    certifier: Certifier, relaxation: Relaxation, region: Region, proof: _Proof, nodes: int, watch: Stopwatch
+) -> _Proof:
     """Branch and bound over what the gap leaves open."""
     pool, oracle, rho = certifier.pool, certifier.oracle, relaxation.rho
     shares = oracle.cells.reference_shares
     window = _open_window(relaxation, pool, proof)
     settled = pool.similarity(window.taken)
     cuts = list(_first_cuts(certifier, relaxation, region))
-    best, bound = proof.counts, proof.bound
+    best, bound, nodes_left = proof.counts, proof.bound, nodes
     for _ in range(LARGEST_ROUNDS):
         seconds_left = ROW_SECONDS - watch.seconds()
         if seconds_left <= 0:
@@ -147,7 +158,8 @@ def _branched(certifier: Certifier, relaxation: Relaxation, region: Region, proo
         model = model_factory(window, is_whole=True)(window)
         for cut in cuts:
             model.add_cut(cut)
-        answer = model.maximise_whole(rho, start=best, node_limit=NODE_LIMIT, time_limit_seconds=seconds_left)
+        answer = model.maximise_whole(rho, start=best, node_limit=nodes_left, time_limit_seconds=seconds_left)
+        nodes_left -= answer.nodes
         if answer.is_infeasible:
             # With a set in hand the window holds every better one: there is none.
             return _Proof(counts=best, bound=bound if best is None else pool.similarity(best), is_empty=best is None)
@@ -163,8 +175,8 @@ def _branched(certifier: Certifier, relaxation: Relaxation, region: Region, proo
                 best = answer.counts
             return _Proof(counts=best, bound=max(bound, pool.similarity(best)))
         cut = centred(worst.function, shares, pool.k)
-        if cut @ answer.counts <= rho + 1e-9 or not answer.is_complete:
-            # Refused by less than the solver can tell, or a limit of nodes was hit.
+        if cut @ answer.counts <= rho + 1e-9 or not answer.is_complete or nodes_left <= 0:
+            # Refused by less than the solver can tell, or the limit of nodes was hit.
             return state
         cuts.append(cut)
     return _Proof(counts=best, bound=bound)

@@ -70,7 +70,8 @@ class LinearSolution:
 class IntegerSolution:
     """The best whole counts (G,) found, None when there are none, and what is proven.
 
-    bound is on the total similarity of the window's items; is_complete: no limit was hit.
+    bound is on the total similarity of the window's items; is_complete: no limit was hit; nodes: those
+    that branch and bound looked at.
     """
 
     counts: IntArray | None
@@ -78,6 +79,7 @@ class IntegerSolution:
     is_complete: bool = False
     is_infeasible: bool = False
     is_out_of_time: bool = False
+    nodes: int = 0
 
 
 class LinearModel(Protocol):

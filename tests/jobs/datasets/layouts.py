@@ -136,6 +136,27 @@ def write_webdataset(folder: Path, count: int = 30) -> dict[str, Any]:
     return {"kind": "webdataset", "path": str(folder), "attributes": {"gender": {}, "cls": {}}}
 
 
+def write_clip_retrieval(folder: Path, count: int = 36, width: int = 8) -> dict[str, Any]:
+    """Twelve numbered parts of float16 vectors and their metadata: in the order of names, 10 would follow 1."""
+    generator = np.random.default_rng(1)
+    (folder / "img_emb").mkdir(parents=True)
+    (folder / "metadata").mkdir()
+    per_part = count // 12
+    for part in range(12):
+        vectors = generator.standard_normal((per_part, width))
+        # The first number says which row this is.
+        vectors[:, 0] = np.arange(part * per_part, (part + 1) * per_part)
+        np.save(folder / f"img_emb/img_emb_{part}.npy", vectors.astype(np.float16))
+        numbers = np.arange(part * per_part, (part + 1) * per_part)
+        labels = {
+            "image_path": [f"pictures/{number}.jpg" for number in numbers],
+            "caption": [f"person {number}" for number in numbers],
+            "gender": np.where(numbers % 2 == 0, "woman", "man"),
+        }
+        pd.DataFrame(labels).to_parquet(folder / f"metadata/metadata_{part}.parquet")
+    return {"kind": "clip_retrieval", "path": str(folder), "attributes": {"gender": {}}}
+
+
 def write_tar(path: Path, members: dict[str, bytes]) -> None:
     """A tar archive of files."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -146,6 +167,9 @@ def write_tar(path: Path, members: dict[str, bytes]) -> None:
             archive.addfile(info, io.BytesIO(data))
 
 
+# Those whose items have pictures.
+PICTURE_KINDS = ("celeba", "utkface", "fairface", "occupations", "images", "table", "webdataset")
+
 LAYOUTS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "celeba": write_celeba,
     "utkface": write_utkface,
@@ -154,6 +178,7 @@ LAYOUTS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "images": write_images,
     "table": write_table,
     "webdataset": write_webdataset,
+    "clip_retrieval": write_clip_retrieval,
 }
 
 

@@ -38,6 +38,9 @@ def test_loads_silently_and_follows_its_controls(folder: Path):
         await page.open(folder / "plain.html")
         title, verdict, read, groups, items = await page.ask(STATE)
         assert "Worst off:" in verdict and "mean similarity" in verdict and "mopr, rho" in read
+        # No table of the overview has a column beyond its edge.
+        wide = "[...document.querySelectorAll('#overview .scroll')].some((one) => one.scrollWidth > one.clientWidth)"
+        assert not await page.ask(wide)
         assert await page.ask("document.querySelectorAll('#panels svg[role=img][aria-label]').length") == 3
         # The slider, by keyboard: the next point of the sweep shows other items and other shares.
         await page.ask("document.getElementById('point-b').focus()")

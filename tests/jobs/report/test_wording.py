@@ -33,7 +33,7 @@ def test_writes(write, value, text):
 
 def test_the_verdict_names_group_gap_and_cost():
     assert wording.verdict(PAIR) == (
-        "Worst off: sex: Female, race: Black: 0% of the 50 items, 33% of the reference "
+        "Worst off: sex: Female, race: Black, 0% of the 50 items against 33% of the reference "
         "(\u221233.0 points). Retrieval constrained by mopr with rho = 0.005, the smallest it met, shows 34% "
         "(+1.0 points), at the cost of 1.2% of top-k's mean similarity."
     )
@@ -42,8 +42,9 @@ def test_the_verdict_names_group_gap_and_cost():
 def test_the_verdict_names_who_is_worst_off_where_the_largest_gap_is_of_others():
     men = PAIR | {"group": "sex=Male", "gap_points": 40.0, "share_selected": 1.0, "share_reference": 0.6}
     assert wording.verdict(men, PAIR) == (
-        "Worst off: sex: Female, race: Black: 0% of the 50 items, 33% of the reference (\u221233.0 points). Shown too "
-        "much: sex: Male: 100% of the 50 items, 60% of the reference (+40.0 points). Retrieval constrained by mopr "
+        "Worst off: sex: Female, race: Black, 0% of the 50 items against 33% of the reference (\u221233.0 points). "
+        "Shown too much: sex: Male, 100% of the 50 items against 60% of the reference (+40.0 points). Retrieval "
+        "constrained by mopr "
         "with rho = 0.005, the smallest it met, shows 34% (+1.0 points) of sex: Female, race: Black and 34% (+1.0 "
         "points) of sex: Male, at the cost of 1.2% of top-k's mean similarity."
     )

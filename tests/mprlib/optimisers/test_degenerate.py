@@ -98,3 +98,14 @@ def test_cone_programme_refuses_a_class_that_is_no_ball() -> None:
 def test_paper_refuses_bad_rounds(rounds) -> None:
     with pytest.raises(InputError, match="rounds"):
         select(problem(), "mopr_paper", 0.1, rounds=rounds)
+
+
+def test_paper_refuses_an_unknown_programme() -> None:
+    with pytest.raises(InputError, match="reduced or printed"):
+        select(problem(), "mopr_paper", 0.1, programme="whole")
+
+
+@pytest.mark.parametrize("nodes", [0, True, 2.5])
+def test_integer_refuses_bad_nodes(nodes) -> None:
+    with pytest.raises(InputError, match="nodes"):
+        select(problem(), "mopr_integer", 0.1, nodes=nodes)

@@ -63,3 +63,18 @@ def test_equals_brute_force(seed: int, name: str) -> None:
                 np.testing.assert_array_equal(row.items, problem.best_first[: problem.k])
             if method == "mopr_integer":
                 assert row.status == ("infeasible" if best is None else "optimal")
+
+
+def test_the_reduced_programme_gives_the_printed_one_s_sets() -> None:
+    rng = np.random.default_rng(3)
+    labels = np.column_stack([rng.random((300, 3)) < 0.4, rng.random(300) < 0.2]).astype(float)
+    reference = (rng.random((200, 4)) < 0.5).astype(float)
+    problem = Problem(scores=rng.random(300), labels=labels, reference=reference, k=12)
+    for name in ("linear", "tree"):
+        rows = [
+            sweep(problem, "mopr_paper", [0.02, 0.06], name, rounds=8, programme=programme)
+            for programme in ("reduced", "printed")
+        ]
+        for reduced, printed in zip(*rows):
+            np.testing.assert_array_equal(reduced.items, printed.items)
+            assert reduced.status == printed.status

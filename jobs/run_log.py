@@ -1,0 +1,78 @@
+"""The log of one run: a JSON object a line in `logs/RUN_ID.jsonl`, written as things happen.
+
+Keys of every line: time (UTC), level, event, message; of a unit's also stage, unit (its key) and,
+as far as they are known, seconds, node, pid, attempt. A local log grows line by line; on an object
+store, which cannot append, it is put again every half minute and at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jobs.store import Store
+
+FOLDER = "logs"
+# Seconds between two uploads of a log to an object store.
+UPLOAD_SECONDS = 30.0
+
+
+def log_file(run_id: str) -> str:
+    """Where a run's log lies."""
+    return f"{FOLDER}/{run_id}.jsonl"
+
+
+class RunLog:
+    """A log that is being written; a context manager."""
+
+    def __init__(self, store: Store, run_id: str) -> None:
+        self._store, self._name = store, log_file(run_id)
+        if store.is_local:
+            path = Path(store.path(self._name))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._lines = path.open("a", encoding="utf-8", buffering=1)
+        else:
+            self._lines = tempfile.TemporaryFile("w+", encoding="utf-8", buffering=1)
+        self._uploaded = time.monotonic()
+
+    def __enter__(self) -> RunLog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self._upload()
+            self._lines.close()
+
+    def write(self, event: str, message: str = "", level: str = "info", **fields: Any) -> None:
+        """One line; fields of None are left out."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        line = {"time": now, "level": level, "event": event, "message": message}
+        line |= {name: value for name, value in fields.items() if value is not None}
+        # A full disk fails units, which is told; it does not end the run for the sake of its log.
+        with suppress(OSError):
+            self._lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+        if time.monotonic() - self._uploaded > UPLOAD_SECONDS:
+            self._upload()
+
+    def _upload(self) -> None:
+        self._uploaded = time.monotonic()
+        if not self._store.is_local:
+            self._lines.seek(0)
+            self._store.write(self._name, self._lines.read().encode())
+
+
+def read_log(store: Store, run_id: str) -> list[dict[str, Any]]:
+    """The lines of a run's log; a last line that was cut is left out."""
+    lines = store.read(log_file(run_id)).decode("utf-8", errors="replace").splitlines()
+    found = []
+    for line in lines:
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            continue
+    return found

@@ -1,0 +1,53 @@
+"""docs/data.md covers every kind and every reason, and its examples are read."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from jobs import datasets
+from jobs.config import Reference
+from jobs.config_datasets import OWN_ATTRIBUTES, Dataset
+from jobs.images import Reason
+from jobs.reference_levels import shared_levels
+from tests.jobs.datasets.layouts import write
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "data.md").read_text(encoding="utf-8")
+EXAMPLES = [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)]
+
+
+@pytest.mark.parametrize("kind", datasets.KINDS)
+def test_every_kind_has_its_row(kind):
+    [row] = re.findall(rf"^\| `{kind}` \|(.*)\|$", PAGE, flags=re.MULTILINE)
+    for attribute in OWN_ATTRIBUTES.get(kind, {}):
+        assert f"`{attribute}`" in row
+
+
+@pytest.mark.parametrize("kind", datasets.KINDS)
+def test_every_module_says_where_files_come_from_and_on_what_terms(kind):
+    text = datasets.KINDS[kind].__globals__["__doc__"]
+    if kind != "table":
+        assert "erms" in text
+    if kind in ("celeba", "utkface", "fairface", "occupations", "clip_retrieval"):
+        assert "Files: " in text and "https://" in text
+
+
+def test_every_reason_is_explained():
+    table = PAGE.partition("| reason | what it was |")[2]
+    for reason in Reason:
+        assert reason.value in table
+
+
+def test_the_example_of_two_data_sets_that_agree(tmp_path):
+    first, second = EXAMPLES
+    known = Dataset(**first["dataset"])
+    assert (known.kind, known.partition) == ("fairface", "train")
+    block = Dataset(**(second["dataset"] | write("utkface", tmp_path / "utkface")))
+    reference = Reference(**second["reference"])
+    write("fairface", tmp_path / "fairface")
+    people = datasets.load(reference.dataset.model_copy(update={"path": str(tmp_path / "fairface")}), tmp_path)
+    levels, remarks = shared_levels(datasets.load(block, tmp_path), reference, people)
+    assert remarks == []
+    assert levels["race"] == ["White", "Black", "Asian", "Indian", "Others"]
+    assert levels["age"] == ["under 50", "50 and over"]
