@@ -18,6 +18,7 @@ from jobs.inputs import Inputs
 from jobs.journal import Journal, opened
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current
 from jobs.plan import Plan
+from jobs.plan_file import write_plan
 from jobs.progress import Reporter
 from jobs.skipped import Counts, counts_of, skipped_items
 from jobs.stages.collect import collect
@@ -25,8 +26,6 @@ from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
 from jobs.store import Receipt, Store, receipt_file, valid_receipt
 from jobs.thumbnails import write_thumbnails
-
-PLAN = "plan.json"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +96,7 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
     with opened(reporter, store, run_id, name=settings.name) as journal:
         store.delete(SUCCESS)
-        store.write_json(PLAN, [{"stage": unit.stage, "unit": unit.key, "title": unit.title} for unit in plan.units])
+        write_plan(store, plan)
         _discard_damaged(store, plan, progress, journal)
         compute(settings, inputs, plan, store, progress, journal)
         summary = _summary(store, plan, progress, run_id, started)

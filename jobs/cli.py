@@ -28,8 +28,10 @@ from jobs.estimate import estimate
 from jobs.manifest import PAGE
 from jobs.options import AsJson, Config, Folder, Limit, MaxFailures, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
+from jobs.prompt_commands import convert_prompt, train_prompt
 from jobs.result_commands import compare, exhibits, export
 from jobs.stages.publish import publish
+from jobs.staleness import counted, reasons
 from jobs.status import status_of, status_text
 from jobs.store import Store
 from jobs.submission import job as submission
@@ -57,9 +59,10 @@ def plan(
     inputs, planned = audit.prepare(file, limit)
     chosen = output or file.settings.output
     done = audit.finished(planned, Store(chosen)) if chosen else {}
+    why = counted(planned, reasons(planned, Store(chosen), done)) if chosen else {}
     missing = {unit.key for unit in planned.units} - set(done)
     cost = estimate(file.settings, planned, missing)
-    text, table = plan_text(file.settings, inputs, planned, set(done), cost)
+    text, table = plan_text(file.settings, inputs, planned, set(done), cost, why)
     print(json.dumps(table, ensure_ascii=False) if as_json else text)
     return 0
 
@@ -214,6 +217,8 @@ def examine(
 app.command()(compare)
 app.command()(export)
 app.command()(exhibits)
+app.command()(train_prompt)
+app.command()(convert_prompt)
 
 
 def entry() -> NoReturn:

@@ -7,11 +7,11 @@ import time
 from collections import defaultdict
 from typing import Any
 
-from jobs.audit import PLAN
 from jobs.board import read_board
 from jobs.errors import UsageError
 from jobs.estimate import SECONDS_PER_UNIT
 from jobs.manifest import SUCCESS
+from jobs.plan_file import read_plan
 from jobs.run_log import log_file
 from jobs.store import Store, committed_receipt, failure_file
 from jobs.summary import duration
@@ -27,7 +27,7 @@ def status_of(store: Store) -> dict[str, Any]:
              with node and seconds; run: state, is_alive, process, log; seconds_left, an estimate.
     Raises:  UsageError when no run has written there.
     """
-    planned = store.read_json(PLAN)
+    planned = read_plan(store)
     if planned is None:
         raise UsageError(f"{store.root} holds no run: `mpr-audit run CONFIG --output DIR` starts one")
     board = read_board(store)
@@ -36,7 +36,7 @@ def status_of(store: Store) -> dict[str, Any]:
     failures = []
     running = {one["unit"] for one in board["units"]} if board else set()
     for unit in planned:
-        stage, key = unit["stage"], unit["unit"]
+        stage, key = unit.stage, unit.key
         count = stages.setdefault(stage, {"units": 0, "done": 0, "running": 0, "failed": 0})
         count["units"] += 1
         receipt = committed_receipt(store, stage, key)

@@ -12,14 +12,15 @@ from jobs.inputs import Inputs
 from jobs.plan import Plan
 from jobs.report import Run, headline, worst_pairs
 from jobs.skipped import TABLE, reasons_text
+from jobs.staleness import NEVER
 
 WORST_SHOWN = 5
 
 
 def plan_text(
-    settings: Audit, inputs: Inputs, plan: Plan, done: set[str], cost: Estimate
+    settings: Audit, inputs: Inputs, plan: Plan, done: set[str], cost: Estimate, why: Mapping[str, Mapping[str, int]]
 ) -> tuple[str, dict[str, Any]]:
-    """A plan for people, and the same as JSON values."""
+    """A plan for people, and the same as JSON values. why: how many units of a stage are stale for which reason."""
     methods = {
         entry.name: (entry.points or len(entry.values)) if entry.points or entry.values else 1
         for entry in settings.methods
@@ -33,7 +34,11 @@ def plan_text(
         "methods": methods,
         "function_classes": [entry.display for entry in settings.function_classes],
         "stages": {
-            stage: {"units": len(units), "cached": sum(unit.key in done for unit in units)}
+            stage: {
+                "units": len(units),
+                "cached": sum(unit.key in done for unit in units),
+                "stale": dict(why.get(stage, {})),
+            }
             for stage, units in plan.stages.items()
         },
         "estimate": {
@@ -56,7 +61,7 @@ def plan_text(
         "  measured    " + ", ".join(table["function_classes"]),
         "",
         f"  {'stage':<12}{'units':>8}{'cached':>8}",
-        *(f"  {stage:<12}{count['units']:>8}{count['cached']:>8}" for stage, count in table["stages"].items()),
+        *(line for stage, count in table["stages"].items() for line in _stage_lines(stage, count)),
         "",
         f"  estimate    {duration(cost.wall_seconds)}, {_size(cost.memory_bytes)} memory, "
         f"{_size(cost.disk_bytes)} disk",
@@ -64,6 +69,14 @@ def plan_text(
         *(f"  note        {note}" for note in plan.notes),
     ]
     return "\n".join(lines), table
+
+
+def _stage_lines(stage: str, count: Mapping[str, Any]) -> list[str]:
+    """A stage's counts, and why its units are to be computed where that is not simply the first time."""
+    stale = count["stale"]
+    shown = [f"{' ' * 32}{number} to compute: {reason}" for reason, number in stale.items()]
+    line = f"  {stage:<12}{count['units']:>8}{count['cached']:>8}"
+    return [line] if list(stale) == [NEVER] else [line, *shown]
 
 
 def worst_text(run: Run) -> str:

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from jobs.audit import PLAN
 from jobs.export.selections import read_selections
+from jobs.plan_file import read_plan
 from jobs.store import Store, unit_file
 from jobs.units import digest
 
@@ -105,10 +105,8 @@ def _judgements(store: Store, dataset: str, queries: list[str]) -> Iterator[str]
 
     They come from the unit that lists the items, whose key the run's plan states.
     """
-    planned = store.read_json(PLAN) or []
-    units = [
-        unit["unit"] for unit in planned if unit["stage"] == "catalogue" and unit["title"] == f"items of {dataset}"
-    ]
+    planned = read_plan(store) or []
+    units = [unit.key for unit in planned if unit.stage == "catalogue" and unit.title == f"items of {dataset}"]
     name = unit_file("catalogue", units[0], "items") if units else ""
     if not units or not store.exists(name):
         return

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+from jobs.config_datasets import Dataset
 from jobs.config_file import ConfigFile
 from jobs.entries import MethodEntry
 from jobs.errors import UsageError
 
-# Settings that are paths relative to the configuration file, by their block.
+# Settings that are paths relative to the configuration file, by their block: the driver reads these files.
 PATH_SETTINGS = {"Dataset": ("path", "root"), "Queries": ("file", "vectors")}
 # The same among a method's own settings.
-METHOD_PATHS = ("phrases",)
+METHOD_PATHS = ("phrases", "tokens")
+# Such paths that workers read as well.
+WORKER_PATHS = {"OpenClipEncoder": ("model", "pretrained")}
 # Ray takes no larger working directory.
 LARGEST_BYTES = 100 * 1024 * 1024
 # Ray puts the working directory on Python's path: below this name no folder can be mistaken for a package.
@@ -59,7 +62,7 @@ def bundle_of(config: ConfigFile) -> Bundle:
 
     Raises:  UsageError for a file that is not here, and for more than Ray takes.
     """
-    _refuse_pictures(config)
+    _refuse_what_workers_read(config)
     files = {config.path}
     for path, setting in named_files(config).items():
         if not path.exists():
@@ -86,38 +89,46 @@ def named_files(config: ConfigFile) -> dict[Path, str]:
     return {Path(os.path.normpath(config.folder / path)): setting for setting, path in _paths(config.settings)}
 
 
-def _refuse_pictures(config: ConfigFile) -> None:
-    """Workers read pictures themselves, from one path on every node; what travels lies elsewhere on each."""
-    datasets = [*config.settings.dataset, *(one.dataset for one in config.settings.reference if one.dataset)]
-    for block in datasets:
-        place = block.root or block.path
-        if (block.kind != "table" or block.image) and not Path(place).is_absolute():
-            raise UsageError(
-                f"dataset {block.name}: {place} is relative, and every node must find its pictures: put them on "
-                "storage that the cluster reaches and name it by an absolute path"
-            )
+def _refuse_what_workers_read(config: ConfigFile) -> None:
+    """Workers need one path on every node; what travels lies elsewhere on each."""
+    for block in _blocks(config.settings):
+        places: list[str | None] = []
+        if isinstance(block, Dataset) and (block.kind != "table" or block.image):
+            places = [block.root or block.path]
+        for name in WORKER_PATHS.get(type(block).__name__, ()):
+            # A name or a tag is no file.
+            value = getattr(block, name)
+            places += [value] if value and (config.folder / value).exists() else []
+        for place in places:
+            if not Path(place).is_absolute():
+                raise UsageError(
+                    f"{place} is relative, and workers on every node read it: put it on storage that the cluster "
+                    "reaches and name it by an absolute path"
+                )
 
 
-def _paths(value: Any, setting: str = "") -> Iterator[tuple[str, str]]:
-    """Every setting that is a relative path, and the path."""
-    if isinstance(value, MethodEntry):
-        for name in METHOD_PATHS:
-            yield from _if_relative(f"methods: {value.name}.{name}", value.extras.get(name))
-    elif isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            inner = f"{setting}.{name}" if setting else name
-            if name in PATH_SETTINGS.get(type(value).__name__, ()):
-                yield from _if_relative(inner, getattr(value, name))
-            else:
-                yield from _paths(getattr(value, name), inner)
-    elif isinstance(value, tuple):
-        for one in value:
-            yield from _paths(one, setting)
+def _blocks(value: Any) -> Iterator[BaseModel]:
+    """Every block of the settings."""
+    if isinstance(value, BaseModel):
+        yield value
+        value = tuple(getattr(value, name) for name in type(value).model_fields)
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    for one in value if isinstance(value, tuple) else ():
+        yield from _blocks(one)
 
 
-def _if_relative(setting: str, path: str | None) -> Iterator[tuple[str, str]]:
-    if path is not None and "://" not in path and not Path(path).is_absolute():
-        yield setting, path
+def _paths(settings: BaseModel) -> Iterator[tuple[str, str]]:
+    """Every relative path that a setting holds, and the setting."""
+    for block in _blocks(settings):
+        if isinstance(block, MethodEntry):
+            found = [(f"method {block.name}: {name}", block.extras.get(name)) for name in METHOD_PATHS]
+        else:
+            kind = type(block).__name__
+            found = [(f"{kind.lower()}.{name}", getattr(block, name)) for name in PATH_SETTINGS.get(kind, ())]
+        for setting, path in found:
+            if path is not None and "://" not in path and not Path(path).is_absolute():
+                yield setting, path
 
 
 def _visible_files(folder: Path) -> Iterator[Path]:

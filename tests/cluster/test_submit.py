@@ -53,8 +53,6 @@ def test_the_same_audit_is_not_started_twice(nodes):
     assert (again.returncode, again.stdout) == (2, "")
     assert again.stderr.count("\n") == 1
     assert f"{printed['submission_id']} was submitted" in again.stderr
-    # A scheduler whose own process was lost goes on following.
-    assert submit(nodes, "--period", "weekly", "--attach").returncode == 0
     # Ray itself decides, whoever asks.
     name = printed["submission_id"]
     where = ["--address", nodes.address, "--submission-id", name]
@@ -64,12 +62,26 @@ def test_the_same_audit_is_not_started_twice(nodes):
 
 
 def test_a_failing_jobs_exit_code_reaches_the_shell(nodes):
-    failing = submit(nodes, "--set", "k=500")
-    assert failing.returncode == 2, failing.stderr
-    assert "k is 500, but dataset census has 120 items" in failing.stdout
-    retried = submit(nodes, "--set", "k=500", "--retry", "--no-wait", "--json")
-    assert retried.returncode == 0
-    assert json.loads(retried.stdout)["submission_id"].endswith("-2")
+    # The cluster hands the command to a shell: a value must stay one.
+    failing = ["--set", "k=500", "--set", f"name=$(touch {nodes.folder}/marker)"]
+    failed = submit(nodes, *failing)
+    assert failed.returncode == 2, failed.stderr
+    assert "k is 500, but dataset census has 120 items" in failed.stdout
+    assert not (nodes.folder / "marker").exists()
+    # A scheduler whose own process was lost follows what it had submitted.
+    followed = submit(nodes, *failing, "--attach")
+    assert followed.returncode == 2
+    assert "k is 500" in followed.stdout
+
+
+@pytest.mark.slow
+def test_what_failed_is_submitted_again_when_asked(nodes):
+    """Each attempt is a job of its own, with the log of its own."""
+    for attempt in ("", "-2", "-3"):
+        sent = submit(nodes, "--set", "k=501", "--retry", "--json")
+        assert sent.returncode == 2
+        assert json.loads(sent.stdout)["submission_id"].endswith(attempt)
+    assert submit(nodes, "--set", "k=501").returncode == 2
 
 
 def test_the_token_is_asked_for(nodes):

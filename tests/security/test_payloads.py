@@ -16,6 +16,7 @@ from jobs.images import ImageError, ImageLimits, read_image
 from tests.jobs.conftest import settings, write_audit
 from tests.jobs.datasets.layouts import face
 from tests.security import payloads
+from tests.tiny_clip import write_tiny_clip
 
 
 @pytest.fixture
@@ -95,3 +96,14 @@ def test_templates_of_texts_reach_no_attribute(tmp_path):
         changed = settings()["dataset"] | {"text": template}
         path = write_audit(tmp_path, table, dataset=changed)
         assert main(["plan", str(path)]) == 2, template
+
+
+def test_weights_of_an_image_model(tmp_path, marker):
+    from jobs.encoders.clip_model import load_model
+
+    model, _ = write_tiny_clip(tmp_path)
+    bare = tmp_path / "weights.bin"
+    bare.write_bytes(payloads.pickled(marker))
+    for file in (payloads.torch_file(tmp_path / "weights.pt", marker), bare):
+        with pytest.raises(UsageError, match=f"encoder.pretrained {file}"):
+            load_model(model=str(model), pretrained=str(file), precision="float32", device="cpu")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from jobs import config, config_datasets
+from jobs import config, config_datasets, config_encoders, config_probes
 from jobs.cli import main
 from jobs.config_file import read_config
 from jobs.errors import UsageError
@@ -79,11 +79,16 @@ def test_on_the_cluster_nothing_travels(tmp_path):
 
 def test_every_relative_path_of_the_configuration_is_known():
     """A new setting that is a path must travel too; its description says what it is relative to."""
-    for block in [*vars(config).values(), *vars(config_datasets).values()]:
+    modules = (config, config_datasets, config_encoders, config_probes)
+    for block in [one for module in modules for one in vars(module).values()]:
         if isinstance(block, type) and issubclass(block, BaseModel):
             for name, field in block.model_fields.items():
                 if re.search("relative (to the configuration|as `)", field.description or ""):
-                    assert name in bundle.PATH_SETTINGS.get(block.__name__, ()), f"{block.__name__}.{name}"
+                    known = [
+                        *bundle.PATH_SETTINGS.get(block.__name__, ()),
+                        *bundle.WORKER_PATHS.get(block.__name__, ()),
+                    ]
+                    assert name in known, f"{block.__name__}.{name}"
 
 
 def test_values_never_reach_a_shell(tmp_path):
@@ -102,7 +107,7 @@ def test_values_never_reach_a_shell(tmp_path):
         ({"address": "10.0.0.1:6379"}, "http"),
         ({"environment": ("A B=c",)}, "NAME=VALUE"),
         ({"overrides": ("dataset.path=absent.parquet",)}, "dataset.path"),
-        ({"overrides": ("dataset.image=picture", "dataset.root=faces")}, "every node must find its pictures"),
+        ({"overrides": ("dataset.image=picture", "dataset.root=faces")}, "workers on every node read it"),
     ],
 )
 def test_bad_usage(tmp_path, changes, words):
