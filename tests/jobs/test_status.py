@@ -14,10 +14,10 @@ from dataclasses import asdict
 import pytest
 
 from jobs.attempts import Loss
-from jobs.audit import PLAN
 from jobs.board import MISSED_INTERVALS, RUNNING, Process, read_board, this_process
 from jobs.dispatch import UnitEnded, UnitRetried, UnitStarted
 from jobs.journal import opened
+from jobs.plan_file import PLAN
 from jobs.progress import Silent
 from jobs.run_log import read_log
 from jobs.stages import Outcome, commit, record_failure
