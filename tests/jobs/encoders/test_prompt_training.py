@@ -76,7 +76,7 @@ def encoder(folder):
 
 def test_held_out_classifiers_read_less_and_similarity_keeps_within_the_margin(trained):
     assert trained["held_out"] == 200
-    assert trained["accuracy_before"] > 0.62
+    assert trained["accuracy_before"] > 0.6
     assert trained["accuracy_after"] < trained["accuracy_before"] - 0.04
     assert trained["network_accuracy_after"] < trained["network_accuracy_before"]
     assert trained["gap_after"] < 0.7 * trained["gap_before"]
