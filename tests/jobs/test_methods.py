@@ -153,3 +153,21 @@ def test_unusable_settings_are_found_before_anything_runs(tmp_path, methods, wor
 def test_texts_need_an_encoder(audit_file):
     with pytest.raises(UsageError, match="method paths.*encoder.text"):
         prepare(read_config(audit_file, ("methods=[paths]",)))
+
+
+@pytest.mark.parametrize(
+    ("encoder", "words"),
+    [
+        ({"kind": "precomputed", "column": "embedding"}, "has no text tower"),
+        (TEXT_ENCODER, "is sentence, whose text tower takes none"),
+    ],
+)
+def test_learned_tokens_need_a_text_tower_that_reads_them(tmp_path, encoder, words):
+    path = write_audit(tmp_path, encoder=encoder, methods=[{"debias_clip": {"tokens": "tokens.safetensors"}}])
+    with pytest.raises(UsageError, match=f"debias_clip.*open_clip.*{words}"):
+        prepare(read_config(path))
+
+
+def test_debias_clip_needs_tokens(tmp_path):
+    with pytest.raises(UsageError, match="debias_clip needs tokens.*train-prompt"):
+        prepare(read_config(write_audit(tmp_path, methods=["debias_clip"])))

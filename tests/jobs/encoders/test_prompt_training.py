@@ -15,7 +15,6 @@ from jobs.config_prompts import PromptTraining
 from jobs.encoders import load
 from jobs.encoders.prompt_files import read_tokens, write_tokens
 from jobs.encoders.sources import item_source
-from jobs.errors import UsageError
 from jobs.stages.vectors import to_matrix
 from jobs.store import unit_file
 from tests.face_towers import FACES, write_face_towers
@@ -153,9 +152,3 @@ def test_what_cannot_be_trained_is_one_sentence(folder, override, words, capsys)
     assert "\n" not in line
     for word in words:
         assert word in line
-
-
-def test_without_a_text_tower_that_takes_tokens(folder, trained):
-    for encoder, words in (("{kind: sentence}", "sentence"), ("{kind: precomputed, column: vector}", "no text tower")):
-        with pytest.raises(UsageError, match=f"debias_clip.*{words}|needs text|vector"):
-            prepare(read_config(folder / "audit.yaml", (f"encoder={encoder}",)))
