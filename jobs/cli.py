@@ -28,6 +28,7 @@ from jobs.estimate import estimate
 from jobs.manifest import PAGE
 from jobs.options import AsJson, Config, Folder, Limit, MaxFailures, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
+from jobs.prompt_commands import convert_prompt, train_prompt
 from jobs.result_commands import compare, exhibits, export
 from jobs.stages.publish import publish
 from jobs.staleness import counted, reasons
@@ -216,6 +217,8 @@ def examine(
 app.command()(compare)
 app.command()(export)
 app.command()(exhibits)
+app.command()(train_prompt)
+app.command()(convert_prompt)
 
 
 def entry() -> NoReturn:
