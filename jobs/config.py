@@ -108,7 +108,7 @@ class ReportSettings(Block):
     group_attributes: Whole = Field(2, ge=1, le=4, description="named groups are intersections of up to this many")
     minimum_share: float = Field(0.01, ge=0, lt=1, description="smaller groups of the reference stay out of headlines")
     thumbnail_megabytes: float = Field(
-        6, ge=0, le=100, description="of the page, for small pictures of the items shown first; the rest as text"
+        6, ge=0, le=100, description="of the page, for small pictures of the items shown first; 0: none are kept"
     )
 
 

@@ -31,13 +31,15 @@ _NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_s
 class Plan:
     """Units by stage, in the order in which stages run, and remarks for the reader of the run.
 
-    catalogues are those that the catalogue units write, and blocks their settings, by the unit's key; tokens
-    (count, width) are those of the tokens units; probes are the units that train them, by name.
+    catalogues are those that the catalogue units write, blocks their settings, and shards the embed units of their
+    items, all by the unit's key; tokens (count, width) are those of the tokens units; probes are the units that
+    train them, by name.
     """
 
     stages: dict[str, list[Unit]]
     catalogues: Mapping[str, Catalogue]
     blocks: Mapping[str, Dataset]
+    shards: Mapping[str, tuple[str, ...]]
     tokens: Mapping[str, np.ndarray]
     probes: Mapping[str, Unit]
     notes: tuple[str, ...]
@@ -130,6 +132,9 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         "solve": solve,
     }
     # Two blocks may ask for the same content: it is one unit.
+    shards: dict[str, list[str]] = {}
+    for one in stages["embed"]:
+        shards.setdefault(one.spec["catalogue"], []).append(one.key)
     distinct = {stage: list({unit.key: unit for unit in units}.values()) for stage, units in stages.items() if units}
     notes += _length_notes(catalogues.values())
     tokens = {
@@ -141,6 +146,7 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         stages=distinct,
         catalogues=catalogues,
         blocks=blocks,
+        shards={key: tuple(dict.fromkeys(keys)) for key, keys in shards.items()},
         tokens=tokens,
         probes=probes.fits,
         notes=tuple(dict.fromkeys(notes)),

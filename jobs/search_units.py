@@ -75,24 +75,28 @@ def vector_width(catalogue: Catalogue) -> int:
 
 
 def embed_units(settings: Audit, embedded: Embedded) -> list[Unit]:
-    """The shards of a data set, in order."""
-    encoder = embedded.encoder
+    """The shards of a data set, in order.
+
+    A key names what is embedded, not the labels beside it nor the place of its files: another bin or attribute,
+    or a folder that has moved, leaves the vectors as they are.
+    """
+    encoder, catalogue = embedded.encoder, embedded.catalogue
     content = {
-        "catalogue": embedded.unit.key,
+        "items": catalogue.content_of(embedded.reads),
         "encoder": settings.encoder.model_dump(mode="json", exclude={"text"}) if encoder is None else encoder.key,
         "reads": embedded.reads,
         "storage": settings.prefilter.storage,
     }
-    # Which pictures (or files of vectors) there are stands in the catalogue's key: where they lie changes nothing.
-    place: dict = {}
+    place: dict = {"catalogue": embedded.unit.key}
     if embedded.reads == "image":
-        place = {"root": embedded.catalogue.root, "limits": embedded.block.image_limits.model_dump(mode="json")}
+        content["limits"] = embedded.block.image_limits.model_dump(mode="json")
+        place["root"] = catalogue.root
     units = []
-    for start, stop in embedded.catalogue.shards(settings.shard_items):
-        title = f"{embedded.catalogue.name} items {start} to {stop - 1}"
+    for start, stop in catalogue.shards(settings.shard_items):
+        title = f"{catalogue.name} items {start} to {stop - 1}"
         named = unit("embed", title, content | {"start": start, "stop": stop}, needs=(embedded.unit.key,))
         if embedded.reads == "vector_row":
-            place = {"files": embedded.catalogue.vector_files_of(start, stop).to_json()}
+            place["files"] = catalogue.vector_files_of(start, stop).to_json()
         units.append(replace(named, spec=named.spec | place))
     return units
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -16,10 +16,10 @@ from jobs.errors import RunError
 from jobs.plan import Plan
 from jobs.schema import SKIPPED
 from jobs.store import MAPPED_STAGES, FileReceipt, Receipt, Store, unit_file
-from jobs.units import Unit
 
 # What the units that can skip an item call their table, and the folder that all are collected in.
 TABLE = "skipped"
+CATALOGUE, EMBED = "catalogue", "embed"
 # Items that a count names as examples.
 NAMED_ITEMS = 5
 # What a run says of its skipped items: {data set: {reason: {"items": how many, "first": [ids]}}}.
@@ -27,12 +27,12 @@ Counts = dict[str, dict[str, dict[str, Any]]]
 
 
 def skipped_items(store: Store, plan: Plan, done: Mapping[str, Receipt]) -> pa.Table:
-    """Every item that the plan's finished units skipped, in their order."""
+    """Every item that the plan's finished units skipped, by data set."""
     parts = [SKIPPED.empty_table()]
-    for unit, _ in _skipping(plan, done):
-        name = unit_file(unit.stage, unit.key, TABLE)
-        rows = store.map_table(name) if unit.stage in MAPPED_STAGES else store.read_table(name)
-        dataset = pa.repeat(pa.scalar(plan.catalogues[_source(unit)].name), rows.num_rows)
+    for one in _skipping(plan, done):
+        name = unit_file(one.stage, one.unit, TABLE)
+        rows = store.map_table(name) if one.stage in MAPPED_STAGES else store.read_table(name)
+        dataset = pa.repeat(pa.scalar(plan.catalogues[one.catalogue].name), rows.num_rows)
         parts.append(rows.add_column(0, SKIPPED.field("dataset"), dataset).cast(SKIPPED))
     return pa.concat_tables(parts)
 
@@ -57,10 +57,10 @@ def expect_few_skipped(store: Store, plan: Plan, done: Mapping[str, Receipt]) ->
     """
     numbers = Counter[str]()
     left_out = Counter[str]()
-    for unit, file in _skipping(plan, done):
-        numbers[_source(unit)] += file.rows
-        if unit.stage == "catalogue":
-            left_out[unit.key] += file.rows
+    for one in _skipping(plan, done):
+        numbers[one.catalogue] += one.items
+        if one.stage == CATALOGUE:
+            left_out[one.catalogue] += one.items
     for key, number in numbers.items():
         catalogue, most = plan.catalogues[key], plan.blocks[key].max_skipped_share
         items = catalogue.size + left_out[key]
@@ -88,15 +88,19 @@ def reasons_text(reasons: Mapping[str, Mapping[str, Any]]) -> str:
     return ", ".join(f"{entry['items']:,} {reason}" for reason, entry in reasons.items())
 
 
-def _skipping(plan: Plan, done: Mapping[str, Receipt]) -> Iterator[tuple[Unit, FileReceipt]]:
-    """Finished units that skipped something, and what their tables hold."""
-    for unit in plan.units:
-        receipt = done.get(unit.key)
-        file = receipt.files.get(TABLE) if receipt is not None else None
-        if file is not None and file.rows:
-            yield unit, file
+class _Skipping(NamedTuple):
+    """A finished unit that skipped items of a catalogue; a unit may serve two catalogues with the same items."""
+
+    catalogue: str
+    stage: str
+    unit: str
+    items: int
 
 
-def _source(unit: Unit) -> str:
-    """The key of the unit's catalogue."""
-    return unit.key if unit.stage == "catalogue" else unit.spec["catalogue"]
+def _skipping(plan: Plan, done: Mapping[str, Receipt]) -> Iterator[_Skipping]:
+    for catalogue in plan.catalogues:
+        units = [(CATALOGUE, catalogue), *((EMBED, shard) for shard in plan.shards.get(catalogue, ()))]
+        for stage, unit in units:
+            file = done[unit].files.get(TABLE) if unit in done else None
+            if file is not None and file.rows:
+                yield _Skipping(catalogue, stage, unit, file.rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,7 +49,8 @@ def assemble(block: Dataset, source: Source, embedding_column: str | None = None
         name=block.name,
         items=_identical_adjacent(kept),
         levels=levels,
-        fingerprint=source.fingerprint,
+        fingerprint=hashlib.sha256(f"{source.labels} {source.files}".encode()).hexdigest(),
+        files=source.files,
         dropped=dropped,
         root=source.root,
         vector_files=source.vectors,

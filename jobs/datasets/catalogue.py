@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +15,8 @@ from jobs.schema import SKIPPED_ITEMS
 
 # Prefix of the columns that hold each item's level of an attribute.
 ATTRIBUTE = "attribute:"
+# Columns that name something in a file.
+BEHIND_FILES = ("image", "vector_row")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,7 +26,8 @@ class Catalogue:
     items has the columns item_id, text, image, relevance (nullable strings), weight (float64) and one
     string column `attribute:NAME` an attribute; with precomputed vectors, also `vector`, or `vector_row` where they
     lie in vector_files.
-    levels holds each attribute's levels in reading order. fingerprint is a SHA-256 of the source.
+    levels holds each attribute's levels in reading order. fingerprint is a SHA-256 of all of the source, files one
+    of the pictures (or files of vectors) alone.
     dropped counts items that were left out, by reason. skipped (item_id, reason, detail) names those that
     the loader could not take. root is the folder that `image` starts from: each value is a path below it, or
     `archive.tar::member`.
@@ -32,6 +37,7 @@ class Catalogue:
     items: pa.Table
     levels: Mapping[str, tuple[str, ...]]
     fingerprint: str
+    files: str
     dropped: Mapping[str, int]
     root: str | None = None
     vector_files: VectorFiles | None = None
@@ -48,6 +54,13 @@ class Catalogue:
         if self.vector_files is not None:
             return self.vector_files.width
         return self.items["vector"].type.list_size if "vector" in self.items.column_names else None
+
+    def content_of(self, column: str) -> str:
+        """SHA-256 of what is embedded when that column is read: ids, the column's values, and the files behind it."""
+        digest = hashlib.sha256(self.files.encode() if column in BEHIND_FILES else b"")
+        for name in ("item_id", column):
+            _add(digest, self.items[name])
+        return digest.hexdigest()
 
     def vector_files_of(self, start: int, stop: int) -> VectorFiles:
         """The files that hold the vectors of rows [start, stop)."""
@@ -78,6 +91,18 @@ class Catalogue:
 def has_images(catalogue: Catalogue) -> bool:
     """Whether any item has a picture."""
     return catalogue.items["image"].null_count < catalogue.size
+
+
+def _add(digest: Any, column: pa.ChunkedArray) -> None:
+    """A column's values, whatever its chunks and what lies under its nulls."""
+    values = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    if pa.types.is_string(values.type):
+        texts = values.to_pylist()
+        digest.update(np.array([-1 if text is None else len(text) for text in texts], dtype=np.int64).tobytes())
+        digest.update("".join(text or "" for text in texts).encode())
+    else:
+        flat = values.flatten() if pa.types.is_fixed_size_list(values.type) else values
+        digest.update(np.ascontiguousarray(flat.to_numpy(zero_copy_only=False)).tobytes())
 
 
 def embedded_column(items: pa.Table) -> pa.ChunkedArray:

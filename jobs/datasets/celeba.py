@@ -58,7 +58,8 @@ def read(block: Dataset, folder: Path) -> Source:
             columns[name] = _named(values[attribute], levels)
     return Source(
         table=pa.table(columns),
-        fingerprint=pictures.fingerprint(block, root, names, labels=table_files.fingerprint(files)),
+        labels=table_files.fingerprint(files),
+        files=pictures.fingerprint(block, root, names),
         id="item_id",
         image="item_id",
         root=str(root),

@@ -52,7 +52,7 @@ def read(block: Dataset, folder: Path) -> Source:
     places = [path.relative_to(root).as_posix() for path in (*vectors.values(), *metadata.values())]
     return Source(
         table=pa.concat_tables(parts, promote_options="permissive"),
-        fingerprint=pictures.fingerprint(block, root, places),
+        files=pictures.fingerprint(block, root, places),
         id=id_column,
         image=block.image,
         root=str(root if block.root is None else pictures.folder_of(block, folder, block.root)),

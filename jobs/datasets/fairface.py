@@ -57,7 +57,8 @@ def read(block: Dataset, folder: Path) -> Source:
     table = table.set_column(table.column_names.index("age"), "age", pa.array(ages, pa.string()))
     return Source(
         table=table.filter(pa.array(is_known)),
-        fingerprint=pictures.fingerprint(block, root, names, labels=table_files.fingerprint(files)),
+        labels=table_files.fingerprint(files),
+        files=pictures.fingerprint(block, root, names),
         id="file",
         image="file",
         root=str(root),

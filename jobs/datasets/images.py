@@ -45,7 +45,8 @@ def read(block: Dataset, folder: Path) -> Source:
         content = table_files.fingerprint([labels])
     return Source(
         table=table,
-        fingerprint=pictures.fingerprint(block, root, table[ID].to_pylist(), labels=content),
+        labels=content,
+        files=pictures.fingerprint(block, root, table[ID].to_pylist()),
         id=ID,
         image=ID,
         root=str(root),

@@ -60,7 +60,8 @@ def read(block: Dataset, folder: Path) -> Source:
         table = table.append_column(name, pa.array(values, pa.string()))
     return Source(
         table=table,
-        fingerprint=pictures.fingerprint(block, root, names, labels=table_files.fingerprint([file])),
+        labels=table_files.fingerprint([file]),
+        files=pictures.fingerprint(block, root, names),
         id="item_id",
         image="item_id",
         root=str(root),

@@ -68,9 +68,9 @@ def _shown(path: Path) -> str:
     return path.as_posix().encode("utf-8", "backslashreplace").decode()
 
 
-def fingerprint(block: Dataset, root: str | Path, locators: Iterable[str | None], labels: str = "") -> str:
-    """SHA-256 of the pictures that locators name, as far as `image_fingerprint` asks, and of the labels' own."""
-    digest = hashlib.sha256(labels.encode())
+def fingerprint(block: Dataset, root: str | Path, locators: Iterable[str | None]) -> str:
+    """SHA-256 of the files that locators name, as far as `image_fingerprint` asks."""
+    digest = hashlib.sha256()
     previous = ""
     for locator in locators:
         digest.update(f"{locator}\0".encode())

@@ -30,11 +30,13 @@ class Source:
 
     root is the folder that the image column's paths start from. vectors are the rows' own, where they lie in files of
     their own. orders holds values of columns in reading order,
-    for those that have one. fingerprint is a SHA-256 of all that was read.
+    for those that have one. labels is a SHA-256 of the tables that were read,
+    files one of the pictures or files of vectors, empty where there are none.
     """
 
     table: pa.Table
-    fingerprint: str
+    labels: str = ""
+    files: str = ""
     id: str
     image: str | None = None
     root: str | None = None

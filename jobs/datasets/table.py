@@ -23,18 +23,12 @@ def read(block: Dataset, folder: Path) -> Source:
     path = folder / block.path
     files = table_files.files(block, path)
     texts = [block.id] if block.image is None else [block.id, block.image]
-    source = Source(
-        table=table_files.read(block, files, texts), fingerprint=table_files.fingerprint(files), id=block.id
-    )
+    source = Source(table=table_files.read(block, files, texts), labels=table_files.fingerprint(files), id=block.id)
     if block.image is None:
         return source
     beside = path if path.is_dir() else path.parent
     root = pictures.folder_of(block, folder, block.root or str(beside.absolute()))
     named = strings(block, source.table, block.image, "image").to_pylist()
     layout.expect_some(block, root, named)
-    return replace(
-        source,
-        image=block.image,
-        root=str(root),
-        fingerprint=pictures.fingerprint(block, root, named, labels=source.fingerprint),
-    )
+    seen = pictures.fingerprint(block, root, named)
+    return replace(source, image=block.image, root=str(root), files=seen)

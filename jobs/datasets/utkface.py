@@ -50,7 +50,7 @@ def read(block: Dataset, folder: Path) -> Source:
     table = pa.table({"item_id": paths, "age": ages, "gender": genders, "race": races})
     return Source(
         table=table,
-        fingerprint=pictures.fingerprint(block, root, paths),
+        files=pictures.fingerprint(block, root, paths),
         id="item_id",
         image="item_id",
         root=str(root),

@@ -56,7 +56,7 @@ def read(block: Dataset, folder: Path) -> Source:
     table = pa.table({name: pa.array([row.get(name) for row in rows], pa.string()) for name in names})
     return Source(
         table=table,
-        fingerprint=pictures.fingerprint(block, root, table[IMAGE].to_pylist()),
+        files=pictures.fingerprint(block, root, table[IMAGE].to_pylist()),
         id=ID,
         image=IMAGE,
         root=str(root),

@@ -29,6 +29,7 @@ class Reason(StrEnum):
     REPEATED = "repeated name"
     NO_LABEL = "no label"
     BAD_ARCHIVE = "damaged archive"
+    CRASHED = "decoder crashed"
 
 
 class ImageError(Exception):

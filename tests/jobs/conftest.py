@@ -13,6 +13,7 @@ import yaml
 
 from jobs.config import Runtime
 from jobs.runtime import Cluster
+from tests.tiny_clip import write_tiny_clip
 
 PEOPLE = 120
 DIMENSION = 8
@@ -23,6 +24,12 @@ def cluster() -> Iterator[Cluster]:
     """Two workers; runs inside a test connect to it instead of starting their own."""
     with Cluster(Runtime(workers=2)) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A tiny open_clip model: its JSON configuration and its weights."""
+    return write_tiny_clip(tmp_path_factory.mktemp("tiny clip"))
 
 
 def people(seed: int = 0) -> pd.DataFrame:
