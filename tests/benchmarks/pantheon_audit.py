@@ -115,7 +115,7 @@ def main() -> None:
     print(f"audit                  {wall / 60:8.2f} min of wall time (limit {AUDIT_MINUTES:g} min)")
     print(f"page, {size / 1e6:.1f} MB          {page:8.1f} s of wall time (limit {PAGE_SECONDS:g} s)")
     print(
-        f"solving a query        {solving:8.1f} s of CPU: {QUERIES} are {solving * QUERIES / 120:.1f} min of two cores"
+        f"solving a query        {solving:8.1f} s of CPU: {solving * QUERIES / 120:.1f} min of two cores for {QUERIES}"
     )
 
 
