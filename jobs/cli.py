@@ -29,7 +29,7 @@ from jobs.manifest import PAGE
 from jobs.options import AsJson, Config, Folder, Limit, MaxFailures, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
 from jobs.prompt_commands import convert_prompt, train_prompt
-from jobs.result_commands import compare, exhibits, export
+from jobs.result_commands import compare, exhibits, export, verify
 from jobs.stages.publish import publish
 from jobs.staleness import counted, reasons
 from jobs.status import status_of, status_text
@@ -217,6 +217,7 @@ def examine(
 app.command()(compare)
 app.command()(export)
 app.command()(exhibits)
+app.command()(verify)
 app.command()(train_prompt)
 app.command()(convert_prompt)
 
