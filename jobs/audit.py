@@ -16,7 +16,7 @@ from jobs.config_file import ConfigFile
 from jobs.errors import UsageError
 from jobs.inputs import Inputs
 from jobs.journal import Journal, opened
-from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current
+from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current, seal
 from jobs.plan import Plan
 from jobs.plan_file import write_plan
 from jobs.progress import Reporter
@@ -139,7 +139,7 @@ def _collect(
     journal.enter("reporting", "writing the report")
     publish(store)
     if not summary.failures:
-        store.write(SUCCESS, b"")
+        seal(store)
 
 
 def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[str, Any]]:

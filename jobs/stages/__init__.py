@@ -54,7 +54,7 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
     A unit with a receipt is done: a task that Ray repeats after losing a worker computes only what is
     missing. encoder gives the loaded encoder to the stages that need one.
     """
-    started = time.perf_counter()
+    started, cpu_started = time.perf_counter(), time.process_time()
     try:
         receipt = committed_receipt(store, unit.stage, unit.key)
         if receipt is not None:
@@ -63,7 +63,8 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
             tables = ENCODING[unit.stage](unit.spec, store, encoder())
         else:
             tables = STAGES[unit.stage](unit.spec, store)
-        return Outcome(key=unit.key, receipt=commit(unit, store, tables, time.perf_counter() - started))
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+        return Outcome(key=unit.key, receipt=commit(unit, store, tables, seconds, cpu_seconds))
     except Exception as error:  # noqa: BLE001 - whatever a unit raises is its failure, kept with its traceback
         message = f"{type(error).__name__}: {error}"
         outcome = Outcome(key=unit.key, message=message, traceback=traceback.format_exc())
@@ -71,7 +72,9 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
         return outcome
 
 
-def commit(unit: Unit, store: Store, tables: Mapping[str, pa.Table], seconds: float) -> Receipt:
+def commit(
+    unit: Unit, store: Store, tables: Mapping[str, pa.Table], seconds: float, cpu_seconds: float = 0.0
+) -> Receipt:
     """Put a unit's tables in place, then its receipt; the second writer of a unit writes nothing."""
     done = committed_receipt(store, unit.stage, unit.key)
     if done is not None:
@@ -80,7 +83,9 @@ def commit(unit: Unit, store: Store, tables: Mapping[str, pa.Table], seconds: fl
         name: store.write_table(unit_file(unit.stage, unit.key, name), table, ROWS_PER_GROUP.get(unit.stage))
         for name, table in tables.items()
     }
-    receipt = Receipt(stage=unit.stage, key=unit.key, title=unit.title, files=files, seconds=seconds)
+    receipt = Receipt(
+        stage=unit.stage, key=unit.key, title=unit.title, files=files, seconds=seconds, cpu_seconds=cpu_seconds
+    )
     store.write(receipt_file(unit.stage, unit.key), receipt.to_json().encode())
     store.delete(failure_file(unit.stage, unit.key))
     return receipt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,7 @@ def solve(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
 
     run_id and unit are filled in when results are collected: a cached unit serves many runs.
     """
-    case = _Case(spec, store)
+    case = Case(spec, store)
     method = MethodEntry(**spec["method"])
     target = ClassEntry(**spec["target"]) if spec["target"] else None
     selections, remark = _sweep(case, method, target)
@@ -48,7 +48,7 @@ def solve(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
     }
 
 
-def _sweep(case: _Case, entry: MethodEntry, target: ClassEntry | None) -> tuple[list[Selection], str]:
+def _sweep(case: Case, entry: MethodEntry, target: ClassEntry | None) -> tuple[list[Selection], str]:
     """The method's selections over its parameter, and a remark on the values."""
     method = registry.METHODS[entry.name]
     # A method without a target sees all labels; the oracle only measures, and rows are measured below.
@@ -74,13 +74,22 @@ def _grid_remark(method: Method, grid: list[Any], values: list[Any]) -> str:
     return remark if len(values) == len(grid) else f"{remark}; equal values stand once"
 
 
-class _Case:
+def _read_pool(spec: Mapping[str, Any], classes: Sequence[ClassEntry], store: Store) -> pa.Table:
+    """The query's pool; with its vectors, most of its bytes, only where something looks at them."""
+    file = unit_file("pool", spec["pool"], "pool")
+    method = registry.METHODS[spec["method"]["name"]]
+    if method.needs_embeddings or "texts" in spec or any(entry.over == "embedding" for entry in classes):
+        return store.read_table(file)
+    return store.read_table(file, columns=[name for name in store.parquet(file).schema_arrow.names if name != "vector"])
+
+
+class Case:
     """The problem of one (data set, reference, query, k), as each class sees it."""
 
     def __init__(self, spec: Mapping[str, Any], store: Store) -> None:
         self.spec = spec
         self.classes = [ClassEntry(**entry) for entry in spec["function_classes"]]
-        pool = with_predicted(store.read_table(unit_file("pool", spec["pool"], "pool")), spec, store)
+        pool = with_predicted(_read_pool(spec, self.classes, store), spec, store)
         if pool.num_rows < spec["k"]:
             raise ValueError(
                 f"k is {spec['k']}, but only {pool.num_rows} items of dataset {spec['dataset']} have a vector: "

@@ -30,13 +30,14 @@ class FileReceipt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
-    """A finished unit. `seconds` is its computing time."""
+    """A finished unit. `seconds` is its computing time by the wall clock, `cpu_seconds` what its process used."""
 
     stage: str
     key: str
     title: str
     files: Mapping[str, FileReceipt]
     seconds: float
+    cpu_seconds: float = 0.0
 
     def to_json(self) -> str:
         """One line of JSON."""

@@ -1,18 +1,21 @@
 """What two people would see: the first items of each method, side by side.
 
 Source:     MPR paper, the appendix's pages of retrieved images (top-k beside MOPR and the baselines).
-Deviation:  methods stand at their smallest MPR of the first configured class; items without an image,
-            and all items of text data, are shown by their text. The labels that the audit used stand in
-            the table, so that a reader need not judge anybody by their looks.
+Deviation:  methods stand at their smallest MPR of the first configured class; a picture is shown where
+            the run kept its thumbnail, which it does for top-k and the repaired selections within
+            `report.thumbnail_megabytes`; all other items are shown by their text, labels or id. The labels
+            that the audit used stand in the table, so that a reader need not judge anybody by their looks.
 """
 
 from __future__ import annotations
 
 import textwrap
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from jobs.images import ImageLimits, decode
 from jobs.report.cases import CASE, function_classes
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import in_order, smallest_mpr
@@ -24,7 +27,7 @@ from jobs.report.wording import is_missing
 TITLE = "First items of each method at its smallest MPR"
 # What a page holds; the table holds the same.
 SHEETS, COLUMNS, ITEMS, PRINTED_ITEMS = 10, 5, 12, 5
-LINE_CHARACTERS, LINES = 30, 3
+LINE_CHARACTERS, LINES = 26, 4
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
@@ -42,7 +45,8 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
         shown = [one for series in columns for one in _items(run, own[own["series"] == series], case)]
         if shown:
             rows += shown
-            figures[file_part(*case)] = _sheet(case, shown, [name for name in columns if name in set(own["series"])])
+            names = [name for name in columns if name in set(own["series"])]
+            figures[file_part(*case)] = _sheet(run, case, shown, names)
     table = pd.DataFrame(rows)
     return Exhibit(title=TITLE, table=table, summary=_printed(table, columns), figures=figures)
 
@@ -70,13 +74,17 @@ def _items(run: Run, points: pd.DataFrame, case: tuple) -> list[dict[str, object
     return found
 
 
-def _sheet(case: tuple, shown: list[dict[str, object]], columns: list[str]) -> Figure:
-    sheet = Sheet.of(len(columns), ITEMS, f"{case[2]} ({case[0]}, k = {case[3]})")
+def _sheet(run: Run, case: tuple, shown: list[dict[str, object]], columns: list[str]) -> Figure:
+    pictures = {item["item_id"]: run.thumbnails.get((case[0], item["item_id"])) for item in shown}
+    has_pictures = any(picture is not None for picture in pictures.values())
+    sheet = Sheet.of(len(columns), ITEMS, f"{case[2]} ({case[0]}, k = {case[3]})", has_pictures=has_pictures)
     for item in shown:
-        place = columns.index(item["series"])
-        if item["rank"] == 1:
+        place, row, picture = columns.index(item["series"]), item["rank"] - 1, pictures[item["item_id"]]
+        if row == 0:
             sheet.head(place, item["series"])
-        sheet.write(place, item["rank"] - 1, _wrapped(str(item["text"] or item["item_id"])))
+        if picture is not None:
+            sheet.draw(place, row, np.asarray(decode(picture, ImageLimits())))
+        sheet.write(place, row, _wrapped(str(item["text"] or item["labels"] or item["item_id"])))
     return sheet.figure
 
 
