@@ -28,7 +28,8 @@ from jobs.estimate import estimate
 from jobs.manifest import PAGE
 from jobs.options import AsJson, Config, Folder, Limit, MaxFailures, Output, Overrides
 from jobs.progress import Bars, Lines, Silent
-from jobs.result_commands import compare, exhibits, export
+from jobs.prompt_commands import convert_prompt, train_prompt
+from jobs.result_commands import compare, exhibits, export, verify
 from jobs.stages.publish import publish
 from jobs.staleness import counted, reasons
 from jobs.status import status_of, status_text
@@ -216,6 +217,9 @@ def examine(
 app.command()(compare)
 app.command()(export)
 app.command()(exhibits)
+app.command()(verify)
+app.command()(train_prompt)
+app.command()(convert_prompt)
 
 
 def entry() -> NoReturn:

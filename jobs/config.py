@@ -108,7 +108,7 @@ class ReportSettings(Block):
     group_attributes: Whole = Field(2, ge=1, le=4, description="named groups are intersections of up to this many")
     minimum_share: float = Field(0.01, ge=0, lt=1, description="smaller groups of the reference stay out of headlines")
     thumbnail_megabytes: float = Field(
-        6, ge=0, le=100, description="of the page, for small pictures of the items shown first; the rest as text"
+        6, ge=0, le=100, description="of the page, for small pictures of the items shown first; 0: none are kept"
     )
 
 
@@ -125,6 +125,12 @@ class Runtime(Block):
         ge=0,
         description="GPUs of an actor with an open_clip encoder, or a part of one, such as 0.5; default: 1 where the "
         "cluster has any, else 0. Where no node has that many, CPUs are used and the run says so",
+    )
+    await_gpus_seconds: FiniteFloat = Field(
+        0,
+        ge=0,
+        description="on a cluster that grows by demand and has no GPU yet: how long to wait for one, once asked for "
+        "(as many as encoder_actors says, else one), before an open_clip encoder runs on CPUs",
     )
     decode_workers: Whole | None = Field(
         None,

@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from jobs.block import Block
 from jobs.config import Audit
 from jobs.errors import UsageError
 
+Settings = TypeVar("Settings", bound=Block)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ConfigFile:
+class ConfigFile(Generic[Settings]):
     """Validated settings and the folder that their relative paths start from."""
 
-    settings: Audit
+    settings: Settings
     path: Path
 
     @property
@@ -27,8 +30,10 @@ class ConfigFile:
         return self.path.parent
 
 
-def read_config(path: str | Path, overrides: tuple[str, ...] = ()) -> ConfigFile:
-    """Settings of a YAML file, `a.b=c` overrides applied before validation.
+def read_config(
+    path: str | Path, overrides: tuple[str, ...] = (), form: type[Settings] = Audit
+) -> ConfigFile[Settings]:
+    """Settings of a YAML file, `a.b=c` overrides applied before validation; form says which settings.
 
     Raises:  UsageError, one line that names the file, the line and the key.
     """
@@ -48,13 +53,15 @@ def read_config(path: str | Path, overrides: tuple[str, ...] = ()) -> ConfigFile
         reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "problem", None) or error
         raise UsageError(f"{path}{line}: not valid YAML: {_one_line(reason)}") from None
     if not isinstance(raw, dict):
-        raise UsageError(f"{path}: a mapping of settings is expected, with at least dataset, encoder and queries")
+        required = [name for name, field in form.model_fields.items() if field.is_required()]
+        least = f"{', '.join(required[:-1])} and {required[-1]}"
+        raise UsageError(f"{path}: a mapping of settings is expected, with at least {least}")
     _refuse_repeated_keys(path, root)
     overridden = {_override(raw, override) for override in overrides}
     try:
-        settings = Audit.model_validate(raw)
+        settings = form.model_validate(raw)
     except ValidationError as error:
-        raise UsageError(_first_error(error, path, root, overridden)) from None
+        raise UsageError(_first_error(error, path, root, overridden, form)) from None
     return ConfigFile(settings=settings, path=path.resolve())
 
 
@@ -101,18 +108,18 @@ def _override(raw: dict[str, Any], override: str) -> str:
     return key.strip()
 
 
-def _first_error(error: ValidationError, path: Path, root: yaml.Node, overridden: set[str]) -> str:
+def _first_error(error: ValidationError, path: Path, root: yaml.Node, overridden: set[str], form: type[Block]) -> str:
     """The first problem as one line: place, key, what is wrong."""
     # An unknown key explains a missing one next to it, not the other way round.
     problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
-    problem = _placed(problems[0])
+    problem = _placed(problems[0], form)
     line, key = _locate(root, problem["loc"])
     dotted = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int) and part not in _UNION_TAGS)
     # The override holds the problem, or stands in the block that the problem is about.
     override = next((name for name in overridden if _is_within(dotted, name) or _is_within(name, dotted)), None)
     where = f"--set {override}" if override else f"{path}:{line}: {key}" if key else f"{path}:{line}"
     if problem["type"] == "extra_forbidden":
-        known = _known_keys(problem["loc"][:-1])
+        known = _known_keys(problem["loc"][:-1], form)
         close = get_close_matches(str(problem["loc"][-1]), known, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
         return f"{where}: unknown key; {hint}"
@@ -127,10 +134,10 @@ def _is_within(key: str, block: str) -> bool:
     return bool(block) and f"{key}.".startswith(f"{block}.")
 
 
-def _placed(problem: dict[str, Any]) -> dict[str, Any]:
+def _placed(problem: dict[str, Any], form: type[Block]) -> dict[str, Any]:
     """The problem with the key that it is about, where pydantic names only the block."""
     key, _, message = problem["msg"].removeprefix("Value error, ").partition(": ")
-    if not problem["loc"] and key in Audit.model_fields:
+    if not problem["loc"] and key in form.model_fields:
         return problem | {"loc": (key,), "msg": message}
     if problem["type"] == "union_tag_invalid":
         found, expected = problem["ctx"]["tag"], problem["ctx"]["expected_tags"]
@@ -169,9 +176,9 @@ def _locate(root: yaml.Node, loc: tuple[int | str, ...]) -> tuple[int, str]:
 _UNION_TAGS = ("sentence", "precomputed", "open_clip")
 
 
-def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
+def _known_keys(loc: tuple[int | str, ...], form: type[Block]) -> list[str]:
     """Keys of the settings block at a location."""
-    model: Any = Audit
+    model: Any = form
     for part in loc:
         if not isinstance(model, type) or not issubclass(model, BaseModel) or part not in model.model_fields:
             if part in _UNION_TAGS:

@@ -91,10 +91,23 @@ def manifest_of(
     }
 
 
+def seal(store: Store) -> None:
+    """Mark a run as finished: `_SUCCESS` holds the manifest's SHA-256, and is written last."""
+    store.write(SUCCESS, store.digest(MANIFEST).encode())
+
+
+def is_sealed(store: Store) -> bool:
+    """Whether the run is finished and its manifest is the one that was sealed."""
+    try:
+        return store.read(SUCCESS).decode() == store.digest(MANIFEST)
+    except (OSError, ValueError):
+        return False
+
+
 def results_are_current(store: Store, plan: Plan, settings: Audit) -> bool:
     """Whether the collected tables and the report are those of this plan, whole."""
     manifest = store.read_json(MANIFEST)
-    if not (store.exists(SUCCESS) and isinstance(manifest, dict) and PAGE in manifest.get("files", {})):
+    if not (is_sealed(store) and isinstance(manifest, dict) and PAGE in manifest.get("files", {})):
         return False
     if manifest.get("results") != _identity(plan, settings):
         return False

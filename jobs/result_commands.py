@@ -18,8 +18,9 @@ from jobs.report.comparison import LEVEL, THRESHOLD, wording
 from jobs.stages.publish_exhibits import write_exhibits
 from jobs.store import Store
 from jobs.summary import exhibits_text
+from jobs.verify import verify as verify_folder
 
-REGRESSION = 4
+REGRESSION, FAULTY = 4, 1
 
 
 def compare(
@@ -80,3 +81,14 @@ def exhibits(
     else:
         print(exhibits_text(written, missing))
     return 0
+
+
+def verify(
+    folder: Folder,
+    sample: Annotated[int, typer.Option(min=0, help="Rows of the results whose MPR is measured again.")] = 20,
+    as_json: AsJson = False,
+) -> int:
+    """Read a run's folder again, hash every file, measure a sample anew; exit code 1 for a fault."""
+    found = verify_folder(Store(folder), sample)
+    print(json.dumps(found.to_json(), ensure_ascii=False) if as_json else found.to_text())
+    return FAULTY if found.faults else 0

@@ -78,7 +78,7 @@ class OpenClipEncoder:
         """
         distinct, module = list(dict.fromkeys(texts)), self.model.module
         ids = token_ids(module, self.model.tokenise, distinct, len(tokens)).numpy()
-        behind = torch.from_numpy(np.ascontiguousarray(tokens)).to(self.model.device)
+        behind = torch.from_numpy(np.array(tokens, dtype=np.float32)).to(self.model.device)
         tower = text_tower(self.model, lambda ids: encode_behind(module, ids, behind))
         return _in_order_of(texts, distinct, unit_rows(ids, TEXT_BATCH, tower, self.model.width))
 

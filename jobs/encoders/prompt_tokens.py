@@ -55,12 +55,12 @@ def encode_behind(model: nn.Module, ids: torch.Tensor, tokens: torch.Tensor) -> 
         return model.encode_text(ids)
 
 
-def token_width(model: nn.Module) -> int:
-    """Numbers in a token of the model's text tower.
+def token_table(model: nn.Module) -> torch.Tensor:
+    """The text tower's own embeddings of tokens (vocabulary, width).
 
     Raises:  NoTextTower.
     """
-    return _tower(model).token_embedding.weight.shape[1]
+    return _tower(model).token_embedding.weight.detach()
 
 
 def _with_tokens(found: torch.Tensor, tokens: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:

@@ -8,8 +8,8 @@ Let S be the similarities (images, prompts) behind the tokens and S_0 those with
 where R2 is the share of the attribute's variance that the best linear classifier (ridge regression on the
 one-hot levels) reads from S, and spread the deviation of S_0 over the images, by prompt. The classifier is
 solved anew at each step, so it is always the best of its kind, and the gradient through it is the adversary's
-(the envelope theorem). Of all steps that keep the mean change within the margin, the one with the least R2
-is taken.
+(the envelope theorem). While the change is above the margin w grows, below it w falls back to its
+setting; of all steps within the margin the one with the least R2 is taken.
 
 **Deviation** from the paper, whose adversary is a network trained in turns with the tokens: here an exact one
 hid more at half the change of similarity (`tests/jobs/encoders/test_prompt_training.py` keeps the figures of the
@@ -21,34 +21,22 @@ Source: Berg et al. 2022, "A Prompt Array Keeps the Bias Away", sections 3.2 and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch.nn import functional
 
-from jobs.encoders.prompt_tokens import encode_behind, token_ids, token_width
+from jobs.config_prompts import TokenTraining
+from jobs.encoders.prompt_tokens import encode_behind, token_ids, token_table
 
 # Keeps the classifier's equations solvable where prompts' similarities are collinear; in units of their variance.
 RIDGE = 1e-2
+# How fast w follows: in e-foldings a step, where the squared change is twice the squared margin, or more.
+WEIGHT_RATE = 0.05
 # The token whose embedding every trained token starts from, as in the published code.
 FIRST_TOKEN = 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Training:
-    """Settings of a training.
-
-    tokens: how many stand before a text. similarity_weight: w above. margin: the largest root mean square of
-    (S - S_0) / spread that is accepted.
-    """
-
-    tokens: int = 2
-    steps: int = 300
-    learning_rate: float = 0.03
-    similarity_weight: float = 0.1
-    margin: float = 0.5
 
 
 class NoTokensFound(ValueError):
@@ -61,7 +49,7 @@ def train(
     images: np.ndarray,
     labels: np.ndarray,
     prompts: list[str],
-    settings: Training,
+    settings: TokenTraining,
 ) -> np.ndarray:
     """Tokens (count, width) float32. Nothing is drawn: equal input gives equal tokens on one kind of machine.
 
@@ -76,23 +64,27 @@ def train(
     with torch.no_grad():
         original = vectors @ functional.normalize(module.encode_text(tokenise(prompts).to(device)).float(), dim=-1).T
         spread = original.std(0)
-    tokens = _first_tokens(module, settings.tokens).to(device).requires_grad_(True)
+    # Their places differ, and so do their gradients.
+    first = token_table(module)[FIRST_TOKEN].float()
+    tokens = first.expand(settings.tokens, -1).clone().requires_grad_(True)
     optimiser = torch.optim.Adam([tokens], settings.learning_rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, settings.steps)
-    best, least, nearest = None, float("inf"), float("inf")
+    best, least, nearest, weight = None, float("inf"), float("inf"), settings.similarity_weight
     for _ in range(settings.steps):
         texts = functional.normalize(encode_behind(module, ids, tokens).float(), dim=-1)
         similarities = vectors @ texts.T
         explained = _explained_share((similarities - similarities.mean(0)) / spread, target)
         change = (((similarities - original) / spread) ** 2).mean()
-        distance = float(change.detach().sqrt())
+        distance, read = change.detach().sqrt().item(), explained.detach().item()
         nearest = min(nearest, distance)
-        if distance <= settings.margin and float(explained) < least:
-            best, least = tokens.detach().clone(), float(explained)
+        if distance <= settings.margin and read < least:
+            best, least = tokens.detach().clone(), read
         optimiser.zero_grad()
-        (explained + settings.similarity_weight * change).backward()
+        (explained + weight * change).backward()
         optimiser.step()
         schedule.step()
+        excess = min(distance**2 / settings.margin**2 - 1, 1.0)
+        weight = max(settings.similarity_weight, weight * math.exp(WEIGHT_RATE * excess))
     if best is None:
         raise NoTokensFound(
             f"no tokens kept similarity within the margin of {settings.margin:g} spreads, the nearest came to "
@@ -107,10 +99,3 @@ def _explained_share(rows: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     ridge = RIDGE * torch.eye(rows.shape[1], device=rows.device)
     shared = rows.T @ target / len(rows)
     return (shared * torch.linalg.solve(covariance + ridge, shared)).sum() / (target**2).sum(1).mean()
-
-
-def _first_tokens(module: torch.nn.Module, count: int) -> torch.Tensor:
-    """The same start for every token; positions differ, so their gradients do."""
-    table = getattr(module, "token_embedding", None) or module.text.token_embedding
-    assert table.weight.shape[1] == token_width(module)
-    return table.weight[FIRST_TOKEN].detach().float().expand(count, -1).clone()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from jobs import report
-from jobs.manifest import MANIFEST
+from jobs.manifest import MANIFEST, SUCCESS, is_sealed, seal
 from jobs.store import Store
 
 FOLDER = "report"
@@ -18,6 +18,7 @@ def publish(store: Store) -> list[str]:
     Raises:  FileNotFoundError when the folder holds no results; OSError or pyarrow's errors for
              tables that cannot be read.
     """
+    is_finished = is_sealed(store)
     files = {f"{FOLDER}/{name}": data for name, data in report.build(report.load(store.root)).items()}
     for name, data in files.items():
         store.write(name, data)
@@ -27,5 +28,8 @@ def publish(store: Store) -> list[str]:
     manifest = store.read_json(MANIFEST) or {}
     others = {name: file for name, file in manifest.get("files", {}).items() if not name.startswith(f"{FOLDER}/")}
     written = {name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()}
+    store.delete(SUCCESS)
     store.write_json(MANIFEST, manifest | {"files": others | written})
+    if is_finished:
+        seal(store)
     return sorted(files)

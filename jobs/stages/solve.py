@@ -34,7 +34,7 @@ def solve(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
 
     run_id and unit are filled in when results are collected: a cached unit serves many runs.
     """
-    case = _Case(spec, store)
+    case = Case(spec, store)
     method = MethodEntry(**spec["method"])
     target = ClassEntry(**spec["target"]) if spec["target"] else None
     selections, remark = _sweep(case, method, target)
@@ -48,7 +48,7 @@ def solve(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
     }
 
 
-def _sweep(case: _Case, entry: MethodEntry, target: ClassEntry | None) -> tuple[list[Selection], str]:
+def _sweep(case: Case, entry: MethodEntry, target: ClassEntry | None) -> tuple[list[Selection], str]:
     """The method's selections over its parameter, and a remark on the values."""
     method = registry.METHODS[entry.name]
     # A method without a target sees all labels; the oracle only measures, and rows are measured below.
@@ -83,7 +83,7 @@ def _read_pool(spec: Mapping[str, Any], classes: Sequence[ClassEntry], store: St
     return store.read_table(file, columns=[name for name in store.parquet(file).schema_arrow.names if name != "vector"])
 
 
-class _Case:
+class Case:
     """The problem of one (data set, reference, query, k), as each class sees it."""
 
     def __init__(self, spec: Mapping[str, Any], store: Store) -> None:

@@ -6,7 +6,7 @@ A unit without a receipt was never done. Paths are relative to the root, with "/
 """
 
 from jobs.store.disk import TEMPORARY, Entry
-from jobs.store.files import Store
+from jobs.store.files import Store, schema_digest
 from jobs.store.places import MAPPED_STAGES, MAPPED_SUFFIX, failure_file, receipt_file, unit_file
 from jobs.store.receipts import FileReceipt, Receipt, committed_receipt, read_receipt, valid_receipt
 
@@ -22,6 +22,7 @@ __all__ = [
     "failure_file",
     "read_receipt",
     "receipt_file",
+    "schema_digest",
     "unit_file",
     "valid_receipt",
 ]

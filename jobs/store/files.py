@@ -185,22 +185,29 @@ class Store:
 
     def write_table(self, name: str, table: pa.Table, rows_per_group: int | None = None) -> FileReceipt:
         """A Parquet file (Arrow where its name says so), and what its receipt says."""
-        buffer = pa.BufferOutputStream()
+        buffer, schema = pa.BufferOutputStream(), table.schema
         if name.endswith(MAPPED_SUFFIX):
-            with pa.ipc.new_file(buffer, table.schema) as writer:
+            with pa.ipc.new_file(buffer, schema) as writer:
                 writer.write_table(table.combine_chunks())
         else:
             # A flipped bit is then an error where the page is read, not a wrong number.
             pq.write_table(table, buffer, compression="zstd", row_group_size=rows_per_group, write_page_checksum=True)
+            # As a reader will see it: Parquet names the elements of lists in its own way.
+            schema = pq.read_schema(pa.BufferReader(buffer.getvalue()))
         data = memoryview(buffer.getvalue())
         stamp = self.write(name, data)
         return FileReceipt(
             rows=table.num_rows,
             bytes=len(data),
             sha256=hashlib.sha256(data).hexdigest(),
-            schema_sha256=hashlib.sha256(table.schema.serialize().to_pybytes()).hexdigest(),
+            schema_sha256=schema_digest(schema),
             stamp=stamp,
         )
+
+
+def schema_digest(schema: pa.Schema) -> str:
+    """SHA-256 of a table's columns and their types."""
+    return hashlib.sha256(schema.serialize().to_pybytes()).hexdigest()
 
 
 def _rebuilt(root: str, is_durable: bool, options: Mapping[str, Any]) -> Store:

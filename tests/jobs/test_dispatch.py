@@ -97,7 +97,8 @@ def test_every_unit_ends_once_and_never_more_are_in_flight_than_the_window(store
 @pytest.mark.parametrize("loss", [Loss.WORKER, Loss.NODE, Loss.NODE_MEMORY, Loss.UNIT_MEMORY, Loss.ERROR])
 def test_what_is_lost_every_time_fails_after_its_bound_and_is_kept(store, loss):
     executor = Scripted(2, lambda unit, number: loss if unit.key == "00003" else None)
-    events = list(Dispatch(executor, store, Limits(memory_bytes=10**9)).run(units(8)))
+    dispatch = Dispatch(executor, store, Limits(memory_bytes=10**9), pause_seconds=0.0)
+    events = list(dispatch.run(units(8)))
     outcomes = ends(events)
     assert [key for key, outcome in outcomes.items() if outcome.receipt is None] == ["00003"]
     assert executor.runs["00003"] == RETRIES[loss] + 1
@@ -165,6 +166,35 @@ def test_an_encoder_that_runs_out_of_memory_gets_half_the_batch_until_it_is_give
     outcome = ends(Dispatch(executor, store, Limits(memory_bytes=10**6)).run(units(1, "embed")))["00000"]
     assert seen == list(range(ENCODING_MEMORY_RETRIES + 1))
     assert "runtime.unit_megabytes" in outcome.message
+
+
+def test_a_unit_rests_longer_every_time_its_machine_runs_out_of_memory_even_before_it_began(store):
+    now, handed = [0.0], []
+
+    class Timed(Scripted):
+        def submit(self, attempts):
+            handed.append(now[0])
+            return super().submit(attempts)
+
+        def read(self, handle):
+            self.open[handle] = self.open[handle][-1:]  # not a word but the end
+            return super().read(handle)
+
+        def wait(self, handles, timeout):
+            return list(handles)
+
+    def clock():
+        now[0] += 0.5
+        return now[0]
+
+    def sleep(seconds):
+        now[0] += seconds
+
+    executor = Timed(1, lambda unit, number: Loss.NODE_MEMORY)
+    outcome = ends(Dispatch(executor, store, Limits(), clock, sleep, pause_seconds=100.0).run(units(1)))["00000"]
+    assert outcome.message.startswith(f"killed {RETRIES[Loss.NODE_MEMORY] + 1} times because its machine ran out")
+    rests = [later - earlier for earlier, later in zip(handed, handed[1:])]
+    assert all(rest >= 100 * 2**number for number, rest in enumerate(rests))
 
 
 def test_closing_early_stops_what_is_in_flight(store):

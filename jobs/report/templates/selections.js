@@ -184,7 +184,8 @@ function drawItems() {
         );
       if (isOnly) entry.append(make("span", { class: "only " + side }, "only in " + side.toUpperCase()), " ");
       entry.append(
-        text || image || items.ids[item],
+        // A picture needs no name of its file, and an id stands once.
+        text || (picture || image === items.ids[item] ? "" : image || ""),
         " ",
         ...levels.map((level) => make("span", { class: "tag" }, items.levels[level])),
         make("span", { class: "id" }, items.ids[item]),

@@ -33,6 +33,22 @@ STATE = (
 )
 
 
+# Letter and A4 less the browser's margins, at 96 pixels an inch.
+SHEET_PIXELS = 717
+
+
+def test_prints_within_the_width_of_a_sheet(folder: Path):
+    async def script(page: chromium.Page) -> int:
+        await page.open(folder / "plain.html")
+        await page.ask("dispatchEvent(new Event('beforeprint'))")
+        await page.call("Emulation.setEmulatedMedia", media="print")
+        size = {"width": SHEET_PIXELS, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+        await page.call("Emulation.setDeviceMetricsOverride", **size)
+        return await page.ask("document.documentElement.scrollWidth")
+
+    assert chromium.browse(script) <= SHEET_PIXELS
+
+
 def test_loads_silently_and_follows_its_controls(folder: Path):
     async def script(page: chromium.Page) -> None:
         await page.open(folder / "plain.html")

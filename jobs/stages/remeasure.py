@@ -1,0 +1,32 @@
+"""Stored selections measured again, by the code that measures and from what the units hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jobs.stages.solve import Case
+from jobs.store import Store
+
+
+def remeasure(spec: Mapping[str, Any], store: Store, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+    """MPR and similarity of each row's items under the row's function class.
+
+    spec: of the solve unit that made the rows.
+    Raises:  KeyError for an item that the unit's pool lacks, or a class that the unit does not measure.
+    """
+    case = Case(spec, store)
+    positions = {item: at for at, item in enumerate(case.problem.item_ids)}
+    classes = {entry.display: entry for entry in case.classes}
+    found = []
+    for row in rows:
+        items = np.array([positions[item] for item in row["item_ids"]])
+        found.append(
+            {
+                "mpr": case.measure(classes[row["function_class"]], items).value,
+                "similarity": float(np.mean(case.problem.scores[items])),
+            }
+        )
+    return found
