@@ -161,7 +161,9 @@ def test_too_few_labels_of_a_level(tmp_path):
 @pytest.mark.usefixtures("cluster")
 def test_the_report_and_the_manifest_say_what_is_predicted_and_how_well(tmp_path):
     write_labelled(tmp_path)
-    path = write_audit(tmp_path, dataset=PREDICTED, probes=PROBES, methods=["top_k"], queries=["nurse"])
+    path = write_audit(
+        tmp_path, dataset=PREDICTED, probes=PROBES, methods=["top_k"], queries=["nurse"], shard_items=200
+    )
     output = tmp_path / "run"
     assert main(["run", str(path), "--output", str(output)]) == 0
     [probe] = json.loads((output / "manifest.json").read_text(encoding="utf-8"))["probes"]
