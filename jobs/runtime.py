@@ -251,8 +251,10 @@ class Cluster:
 
     def await_gpus(self, kind: str | None) -> None:
         """Have the GPUs that an encoder of a kind wants, where the settings say to wait for them."""
+        from ray.autoscaler.sdk import request_resources
+
         nodes = Nodes(ray.nodes)
-        await_gpus(self._settings, kind, lambda: nodes.offers, _ask)
+        await_gpus(self._settings, kind, lambda: nodes.offers, lambda bundles: request_resources(bundles=bundles))
 
     def run_on_encoders(
         self, units: Sequence[Unit], store: Store, settings: Mapping[str, Any] | None
@@ -271,13 +273,6 @@ class Cluster:
             yield from Dispatch(actors, store, self._limits).run(units)
         finally:
             actors.close()
-
-
-def _ask(bundles: list[dict[str, float]]) -> None:
-    """Tell the autoscaler what must find room."""
-    from ray.autoscaler.sdk import request_resources
-
-    request_resources(bundles=bundles)
 
 
 def job_client(address: str) -> Any:

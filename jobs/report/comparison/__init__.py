@@ -102,6 +102,6 @@ def _without_items(old: Run, new: Run, queries: pd.DataFrame) -> list[str]:
     asked = [set(run.results[keys].itertuples(index=False, name=None)) for run in (old, new)]
     compared = set(queries[keys].itertuples(index=False, name=None))
     return [
-        f"{query!r} (k = {k}) has a top-k selection in one run only: not compared"
+        f"{query!r} (k = {k}) is not compared: its top-k selection holds no items in OLD or NEW"
         for _, query, k in sorted((asked[0] & asked[1]) - compared)
     ]
