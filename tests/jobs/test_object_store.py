@@ -44,7 +44,9 @@ def bucket(server, monkeypatch, request):
 
 def counts(capsys, *arguments):
     code = main([str(argument) for argument in (*arguments, "--json")])
-    return code, json.loads(capsys.readouterr().out.strip().splitlines()[-1])
+    captured = capsys.readouterr()
+    assert captured.out, captured.err
+    return code, json.loads(captured.out.strip().splitlines()[-1])
 
 
 def rows(output):
