@@ -21,7 +21,7 @@ from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_curr
 from jobs.plan import Plan
 from jobs.plan_file import write_plan
 from jobs.progress import Reporter
-from jobs.skipped import Counts, counts_of, skipped_items
+from jobs.skipped import Counts, counts_of, expect_few_skipped, skipped_items
 from jobs.stages.collect import collect
 from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
@@ -90,6 +90,8 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
         reporter.say(note)
     store = Store(output)
     progress = Progress(done=finished(plan, store))
+    # Also where nothing is left to compute: the largest share may have changed.
+    expect_few_skipped(store, plan, progress.done)
     if len(progress.done) == len(plan.units) and results_are_current(store, plan, settings):
         run_id = store.read_json(MANIFEST)["run_id"]
         return _summary(store, plan, progress, run_id, started)

@@ -39,7 +39,7 @@ class Board:
     _began: float = field(default_factory=time.time)
 
     def __enter__(self) -> Board:
-        self._write()
+        self.publish()
         self._writer = threading.Thread(target=self._keep_writing, daemon=True)
         self._writer.start()
         return self
@@ -51,7 +51,7 @@ class Board:
         finally:  # a second interrupt may fall on the waiting
             self._units.clear()
             with suppress(OSError):
-                self._write()
+                self.publish()
 
     def note(self, event: UnitStarted | UnitEnded | UnitRetried) -> None:
         """Follow what happens to units."""
@@ -75,13 +75,8 @@ class Board:
         """Between two writings."""
         return DISK_SECONDS if self.store.is_local else OBJECT_SECONDS
 
-    def _keep_writing(self) -> None:
-        while not self._over.wait(self.interval_seconds):
-            # A full disk fails units, which is told; the next writing may succeed.
-            with suppress(OSError):
-                self._write()
-
-    def _write(self) -> None:
+    def publish(self) -> None:
+        """Put the present state where readers look."""
         with self._lock:
             units = list(self._units.values())
         self.store.write_json(
@@ -98,6 +93,12 @@ class Board:
                 "units": units,
             },
         )
+
+    def _keep_writing(self) -> None:
+        while not self._over.wait(self.interval_seconds):
+            # A full disk fails units, which is told; the next writing may succeed.
+            with suppress(OSError):
+                self.publish()
 
 
 def read_board(store: Store) -> dict[str, Any] | None:

@@ -15,6 +15,8 @@ from jobs.stages import Outcome, record_failure
 from jobs.store import Store, valid_receipt
 from jobs.units import Unit
 
+# How long a unit rests after its machine ran out of memory; twice as long every time.
+PAUSE_SECONDS = 2.0
 # The longest wait before limits are looked at again.
 LONGEST_WAIT_SECONDS = 1.0
 
@@ -87,16 +89,22 @@ class Dispatch:
     store: Store
     limits: Limits
     clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    pause_seconds: float = PAUSE_SECONDS
     _waiting: Batches = field(init=False)
     _again: deque[Attempt] = field(default_factory=deque)
+    _resting: list[tuple[float, Attempt]] = field(default_factory=list)
     _flights: dict[Hashable, _Flight] = field(default_factory=dict)
 
     def run(self, units: Sequence[Unit]) -> Iterator[Event]:
         """What happens to the units, as it happens; stops what runs when it is closed early."""
         self._waiting = Batches(units, self.executor.window)
         try:
-            while self._waiting or self._again or self._flights:
+            while self._waiting or self._again or self._resting or self._flights:
                 self._fill()
+                if not self._flights:
+                    self.sleep(self._patience())
+                    continue
                 for handle in self.executor.wait(list(self._flights), self._patience()):
                     yield from self._read(handle)
                 self._stop_overdue()
@@ -105,6 +113,9 @@ class Dispatch:
                 self.executor.stop(handle)
 
     def _fill(self) -> None:
+        now = self.clock()
+        self._again.extend(attempt for ready, attempt in self._resting if ready <= now)
+        self._resting = [(ready, attempt) for ready, attempt in self._resting if ready > now]
         while len(self._flights) < self.executor.window and (self._again or self._waiting):
             # What was lost goes alone, so that whatever kills it takes nothing else along.
             attempts = [self._again.popleft()] if self._again else [Attempt(unit=one) for one in self._waiting.take()]
@@ -117,7 +128,8 @@ class Dispatch:
                 yield handle, flight.since + self.limits.seconds - self.clock()
 
     def _patience(self) -> float:
-        return max(0.0, min([LONGEST_WAIT_SECONDS, *(left for _, left in self._due())]))
+        rests = [ready - self.clock() for ready, _ in self._resting]
+        return max(0.0, min([LONGEST_WAIT_SECONDS, *rests, *(left for _, left in self._due())]))
 
     def _stop_overdue(self) -> None:
         for handle in [handle for handle, left in self._due() if left <= 0]:
@@ -128,7 +140,8 @@ class Dispatch:
         flight, said = self._flights[handle], self.executor.read(handle)
         if isinstance(said, Report):
             if said.outcome is not None:
-                flight.since = None
+                # It may have ended while it was being stopped: what that takes down is the next one, without blame.
+                flight.since, flight.is_overdue = None, False
                 unit = flight.attempts.popleft().unit
                 if said.outcome.receipt is not None:
                     self._waiting.learn(unit.stage, 1, said.outcome.receipt.seconds)
@@ -152,10 +165,10 @@ class Dispatch:
         """Only the unit that was running is to blame; those behind it go back as they were."""
         culprit = flight.attempts.popleft()
         loss = Loss.UNIT_TIME if flight.is_overdue else lost.loss
-        if flight.since is None and loss is not Loss.ERROR:
-            loss = Loss.UNSTARTED
         if loss is Loss.WORKER and self.limits.memory_bytes and was_stopped(culprit, self.store):
             loss = Loss.UNIT_MEMORY
+        if flight.since is None and loss in (Loss.WORKER, Loss.NODE):
+            loss = Loss.UNSTARTED
         self._waiting.split(attempt.unit for attempt in flight.attempts)
         # It may have died between its receipt and its word: then it is done.
         receipt = valid_receipt(self.store, culprit.unit.stage, culprit.unit.key)
@@ -164,7 +177,9 @@ class Dispatch:
             return
         again = culprit.after(loss)
         if again is not None:
-            self._again.append(again)
+            # A machine without memory needs time more than another try.
+            pause = self.pause_seconds * 2 ** (again.halvings - 1) if loss is Loss.NODE_MEMORY else 0.0
+            self._resting.append((self.clock() + pause, again))
             yield UnitRetried(unit=culprit.unit, loss=loss, attempt=again.number)
             return
         message = explanation(culprit, loss, self.limits, lost.reason)

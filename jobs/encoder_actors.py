@@ -84,4 +84,7 @@ def _note(settings: Runtime, kind: str | None, nodes: Sequence[tuple[float, floa
             f"no node has the {settings.gpus_per_actor:g} GPUs of runtime.gpus_per_actor (the most is {most:g}): "
             f"encoder {kind} runs on CPUs"
         )
+    if settings.await_gpus_seconds:
+        seconds = f"{settings.await_gpus_seconds:g} s"
+        return f"no GPU in the cluster yet: one is asked for; after {seconds} without it encoder {kind} runs on CPUs"
     return f"no GPU in the cluster: encoder {kind} runs on CPUs"

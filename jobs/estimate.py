@@ -28,6 +28,7 @@ SECONDS_PER_UNIT = {
     "probe": 10.0,
     "labels": 0.2,
     "information": 2.0,
+    "order": 0.1,
     "prefilter": 0.2,
     "merge": 0.1,
     "rescore": 0.2,

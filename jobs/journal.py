@@ -22,13 +22,13 @@ class Journal:
     """Told once of everything that happens; tells everybody."""
 
     def __init__(self, reporter: Reporter, log: RunLog, board: Board) -> None:
-        self._reporter, self._log, self._board = reporter, log, board
+        self._reporter, self._log, self.board = reporter, log, board
         self._running: set[str] = set()
         self._meters: Meters | None = None
 
     def begin(self, cpus: int, meters: Meters) -> None:
         """Ray runs, with so many CPUs and these metrics."""
-        self._board.cpus, self._meters = cpus, meters
+        self.board.cpus, self._meters = cpus, meters
         self.enter("running", cpus=cpus)
 
     def say(self, event: str, message: str, level: str = "info", **fields: Any) -> None:
@@ -38,14 +38,14 @@ class Journal:
 
     def enter(self, state: str, message: str = "", level: str = "info", **fields: Any) -> None:
         """The run goes over into another state; a message is shown."""
-        self._board.state = state
+        self.board.state = state
         if message:
             self._reporter.say(message)
         self._log.write(f"run_{state}", message, level, **fields)
 
     def end(self, state: str, counts: dict[str, int], seconds: float) -> None:
         """The run is over, with so many units computed, cached, failed and skipped."""
-        self._board.counts = counts
+        self.board.counts = counts
         self.enter(state, **counts, seconds=round(seconds, 3))
 
     def stage(self, stage: str, total: int, cached: int) -> None:
@@ -60,7 +60,7 @@ class Journal:
 
     def note(self, event: Event) -> None:
         """Something happened to a unit."""
-        self._board.note(event)
+        self.board.note(event)
         match event:
             case UnitStarted():
                 self._running.add(event.unit.key)

@@ -42,6 +42,7 @@ class MethodUnits:
 
     texts: Unit | None
     information: list[Unit]
+    order: Unit | None
     tokens: Unit | None
     debiased: Unit | None
     probe_labels: dict[str, list[str]]
@@ -52,8 +53,8 @@ class MethodUnits:
         keys: dict[str, Any] = {}
         if self.texts is not None:
             keys["texts"] = self.texts.key
-        if self.information:
-            keys["information"] = [part.key for part in self.information]
+        if self.order is not None:
+            keys["order"] = self.order.key
         if self.tokens is not None:
             keys["tokens"] = self.tokens.key
         if self.probe_labels:
@@ -68,7 +69,7 @@ class MethodUnits:
     @property
     def needs(self) -> list[str]:
         """Keys of all units."""
-        own = [self.texts, self.debiased, *self.information]
+        own = [self.texts, self.debiased, self.order]
         return [part.key for part in own if part is not None] + [
             key for keys in self.probe_labels.values() for key in keys
         ]
@@ -85,6 +86,7 @@ def method_units(settings: Audit, inputs: Inputs, place: int, searched: Searched
     return MethodUnits(
         texts=None if texts is None else _texts_unit(inputs, entry, texts),
         information=information,
+        order=_order_unit(searched, information) if information else None,
         tokens=given,
         debiased=None if given is None else _debiased_unit(inputs, given),
         probe_labels={
@@ -130,3 +132,8 @@ def _information_unit(searched: Searched, attributes: Sequence[str], part: int) 
     title = f"{searched.catalogue.title}: {' and '.join(attributes)}, part {part + 1} of {INFORMATION_PARTS}"
     labels = [key for keys in predicted.values() for key in keys]
     return unit("information", title, spec, needs=(searched.catalogue.key, *spec["vectors"], *labels))
+
+
+def _order_unit(searched: Searched, information: Sequence[Unit]) -> Unit:
+    keys = [part.key for part in information]
+    return unit("order", f"{searched.catalogue.title}: columns", {"information": keys}, needs=tuple(keys))

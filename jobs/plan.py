@@ -125,6 +125,7 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         "probe": list(probes.fits.values()),
         "labels": list(probes.labels.values()),
         "information": [unit for units in extra for unit in units.information],
+        "order": [units.order for units in extra if units.order is not None],
         "prefilter": [unit for search in searches.values() for unit in search.parts],
         "merge": [unit for search in searches.values() for unit in search.merges],
         "rescore": [unit for search in searches.values() for unit in search.scored],

@@ -29,6 +29,7 @@ from jobs.config import Runtime  # noqa: E402
 from jobs.dispatch import Dispatch, Event  # noqa: E402
 from jobs.encoder_actors import EncoderActors, encoder_actors  # noqa: E402
 from jobs.errors import UsageError  # noqa: E402
+from jobs.growth import await_gpus  # noqa: E402
 from jobs.meters import Meters  # noqa: E402
 from jobs.nodes import Nodes  # noqa: E402
 from jobs.store import Store  # noqa: E402
@@ -248,6 +249,13 @@ class Cluster:
         if units:
             yield from Dispatch(_Tasks(store, self._limits, Nodes(ray.nodes)), store, self._limits).run(units)
 
+    def await_gpus(self, kind: str | None) -> None:
+        """Have the GPUs that an encoder of a kind wants, where the settings say to wait for them."""
+        from ray.autoscaler.sdk import request_resources
+
+        nodes = Nodes(ray.nodes)
+        await_gpus(self._settings, kind, lambda: nodes.offers, lambda bundles: request_resources(bundles=bundles))
+
     def run_on_encoders(
         self, units: Sequence[Unit], store: Store, settings: Mapping[str, Any] | None
     ) -> Iterator[Event]:
@@ -257,6 +265,7 @@ class Cluster:
         """
         if not units:
             return
+        self.await_gpus(None if settings is None else settings["kind"])
         actors = _Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(settings), settings)
         try:
             if settings is not None:
@@ -264,6 +273,18 @@ class Cluster:
             yield from Dispatch(actors, store, self._limits).run(units)
         finally:
             actors.close()
+
+
+def look_around(settings: Runtime) -> dict[str, Any]:
+    """What Ray has where an audit with these settings would run: nodes and resources; a local Ray is started for it."""
+    with Cluster(settings):
+        alive = [node for node in ray.nodes() if node["Alive"]]
+        return {"version": ray.__version__, "nodes": len(alive), "resources": ray.cluster_resources()}
+
+
+def dashboard_version(address: str) -> str:
+    """Ray's version on the cluster whose dashboard has that http address; raises as `job_client` does."""
+    return job_client(address)._server_ray_version
 
 
 def job_client(address: str) -> Any:

@@ -19,6 +19,7 @@ STAGE_VERSIONS = {
     "probe": 1,
     "labels": 1,
     "information": 1,
+    "order": 1,
     "prefilter": 2,
     "merge": 1,
     "rescore": 1,

@@ -24,6 +24,12 @@ CONFIGURATION = {
 STEPS = 150
 
 
+def face_labels() -> list[dict[str, str]]:
+    """file, age, gender and race of every face."""
+    with (FACES / "labels.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def write_face_towers(folder: Path) -> tuple[Path, Path]:
     """A JSON configuration and safetensors of the model, in a folder; the same each time on one kind of machine."""
     import torch
@@ -37,8 +43,7 @@ def write_face_towers(folder: Path) -> tuple[Path, Path]:
     from open_clip.model import CLIP
     from safetensors.torch import save_file
 
-    with (FACES / "labels.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = face_labels()
     pictures = (Image.open(FACES / row["file"]).convert("RGB").resize((SIZE, SIZE), Image.BICUBIC) for row in rows)
     pixels = torch.tensor(np.stack([np.asarray(picture) for picture in pictures]), dtype=torch.float32) / 255
     with torch.random.fork_rng():

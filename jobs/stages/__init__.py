@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from jobs.encoders import Encoder
 from jobs.stages.embed import embed, embed_debiased, embed_queries, embed_texts
-from jobs.stages.information import information
+from jobs.stages.information import information, order
 from jobs.stages.labels import labels
 from jobs.stages.pool import pool
 from jobs.stages.prefilter import merge, prefilter
@@ -28,6 +28,7 @@ STAGES: dict[str, Callable[[Mapping[str, Any], Store], dict[str, pa.Table]]] = {
     "probe": probe,
     "labels": labels,
     "information": information,
+    "order": order,
     "prefilter": prefilter,
     "merge": merge,
     "rescore": rescore,

@@ -24,7 +24,7 @@ def method_extras(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem,
     """Keywords of the method's sweep.
 
     spec: that of the solve unit; `texts` is the unit that embedded the method's texts,
-    `information` those that measured its columns, `probe_labels` those that labelled the items by each of
+    `order` the one that sorted its columns, `probe_labels` those that labelled the items by each of
     its probes, where it has any.
     Raises:  ValueError for a group that no item and no reference row belongs to.
     """
@@ -36,7 +36,7 @@ def method_extras(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem,
     if "group_labels" in made:
         extras["group_labels"] = _group_labels(entry, spec, problem, store)
     if "order" in made:
-        extras["order"] = read_order(spec["information"], store)
+        extras["order"] = read_order(spec["order"], store)
     if "subspace" in made:
         extras["subspace"] = read_vectors(store, "texts", spec["texts"])
     if "debiased_query" in made:

@@ -41,10 +41,20 @@ def information(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
     return {"information": pa.table(columns)}
 
 
-def read_order(keys: Sequence[str], store: Store) -> np.ndarray:
-    """Columns (d,) by falling information, from the units of all parts in their order."""
-    parts = [store.read_table(unit_file("information", key, "information"))["information"].to_numpy() for key in keys]
-    return order_of(np.concatenate(parts))
+def order(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
+    """All columns by falling information, from the units of all parts.
+
+    Columns that tell nothing are tied, and how a sort leaves ties depends on the processor: the order is made
+    once and stored, so that every query is answered by the same one.
+    """
+    parts = [store.read_table(unit_file("information", key, "information")) for key in spec["information"]]
+    found = order_of(pa.concat_tables(parts)["information"].to_numpy())
+    return {"order": pa.table({"column": pa.array(found, pa.int64())})}
+
+
+def read_order(key: str, store: Store) -> np.ndarray:
+    """The columns (d,) that an order unit has sorted."""
+    return store.read_table(unit_file("order", key, "order"))["column"].to_numpy()
 
 
 def _vectors_at(shards: Sequence[Shard], positions: np.ndarray) -> np.ndarray:

@@ -69,9 +69,10 @@ class RayNodes:
             _end(session)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def start(self, command: str, **environment: str) -> None:
+    def start(self, command: str, ip: str | None = "127.0.0.1", **environment: str) -> None:
         """Run a `ray start` command in a shell, in a session of its own; own ports and folders come last and win."""
-        own = ["--node-ip-address=127.0.0.1", f"--object-store-memory={OBJECT_STORE_BYTES}"]
+        own = [f"--node-ip-address={ip}"] if ip else []
+        own += [f"--object-store-memory={OBJECT_STORE_BYTES}"]
         own += [f"--temp-dir={self.folder}/ray", "--metrics-export-port=0", "--dashboard-agent-listen-port=0"]
         if "--head" in command:
             own += [f"--port={self.port}", f"--dashboard-port={self.dashboard_port}"]

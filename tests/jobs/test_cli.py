@@ -1,11 +1,8 @@
 """The command line as its user meets it, on a real local Ray."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import pandas as pd
 import pytest
@@ -215,27 +212,6 @@ def test_one_and_two_workers_give_identical_results(tmp_path):
     pd.testing.assert_frame_equal(results(tmp_path / "1"), results(tmp_path / "2"))
     for table in ("groups", "items"):
         pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "1" / table), pd.read_parquet(tmp_path / "2" / table))
-
-
-# A terminal and `timeout` signal the whole process group, Ray's processes included.
-@pytest.mark.parametrize(
-    ("sent", "to"), [(signal.SIGINT, os.kill), (signal.SIGTERM, os.kill), (signal.SIGTERM, os.killpg)]
-)
-def test_an_interrupted_run_says_how_to_go_on(tmp_path, sent, to):
-    path = write_audit(tmp_path, methods=[{"mmr": {"points": 50}}], queries=[f"q{number}" for number in range(40)])
-    output = tmp_path / "run"
-    command = [sys.executable, "-m", "jobs", "run", str(path), "--output", str(output), "--set", "runtime.workers=1"]
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    deadline = time.monotonic() + 120
-    while not list((output / "receipts" / "solve").glob("*.json")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    to(process.pid, sent)
-    _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130, errors
-    assert f"continue with: mpr-audit run {path}" in errors
-    assert not (output / "_SUCCESS").exists()
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 
 import pytest
 
-from jobs.attempts import ENCODING_MEMORY_RETRIES, RETRIES, Limits, Loss, Lost, Report, Started
-from jobs.dispatch import Dispatch, UnitEnded, UnitRetried, UnitStarted
+from jobs.attempts import ENCODING_MEMORY_RETRIES, RETRIES, Attempt, Limits, Loss, Lost, Report, Started
+from jobs.batches import Batches
+from jobs.dispatch import Dispatch, UnitEnded, UnitRetried, UnitStarted, _Flight
 from jobs.stages import Outcome, commit
 from jobs.store import Receipt, Store, failure_file
 from jobs.units import Unit
@@ -97,7 +98,8 @@ def test_every_unit_ends_once_and_never_more_are_in_flight_than_the_window(store
 @pytest.mark.parametrize("loss", [Loss.WORKER, Loss.NODE, Loss.NODE_MEMORY, Loss.UNIT_MEMORY, Loss.ERROR])
 def test_what_is_lost_every_time_fails_after_its_bound_and_is_kept(store, loss):
     executor = Scripted(2, lambda unit, number: loss if unit.key == "00003" else None)
-    events = list(Dispatch(executor, store, Limits(memory_bytes=10**9)).run(units(8)))
+    dispatch = Dispatch(executor, store, Limits(memory_bytes=10**9), pause_seconds=0.0)
+    events = list(dispatch.run(units(8)))
     outcomes = ends(events)
     assert [key for key, outcome in outcomes.items() if outcome.receipt is None] == ["00003"]
     assert executor.runs["00003"] == RETRIES[loss] + 1
@@ -153,6 +155,24 @@ def test_a_unit_beyond_its_time_is_stopped_and_failed_at_once(store):
     assert executor.runs["00001"] == 1
 
 
+def test_a_kill_that_comes_after_the_end_of_its_unit_is_no_fault_of_the_next_one(store):
+    first, second = units(2)
+    receipt = Receipt(stage="solve", key=first.key, title="", files={}, seconds=0.0)
+    started = Started(key=second.key, node="here", pid=1)
+    executor = Scripted(1)
+    executor.open["task"] = [
+        Report(outcome=Outcome(key=first.key, receipt=receipt), started=started),
+        Lost(loss=Loss.WORKER, reason="killed"),
+    ]
+    dispatch = Dispatch(executor, store, Limits(seconds=1.0))
+    dispatch._waiting = Batches([], window=1)
+    attempts = deque([Attempt(unit=first), Attempt(unit=second)])
+    dispatch._flights["task"] = _Flight(attempts, since=0.0, is_overdue=True)
+    [ended, began, lost] = [*dispatch._read("task"), *dispatch._read("task")]
+    assert (ended.unit, began.unit) == (first, second)
+    assert isinstance(lost, UnitRetried) and (lost.unit, lost.loss) == (second, Loss.WORKER)
+
+
 def test_an_encoder_that_runs_out_of_memory_gets_half_the_batch_until_it_is_given_up(store):
     seen = []
 
@@ -165,6 +185,35 @@ def test_an_encoder_that_runs_out_of_memory_gets_half_the_batch_until_it_is_give
     outcome = ends(Dispatch(executor, store, Limits(memory_bytes=10**6)).run(units(1, "embed")))["00000"]
     assert seen == list(range(ENCODING_MEMORY_RETRIES + 1))
     assert "runtime.unit_megabytes" in outcome.message
+
+
+def test_a_unit_rests_longer_every_time_its_machine_runs_out_of_memory_even_before_it_began(store):
+    now, handed = [0.0], []
+
+    class Timed(Scripted):
+        def submit(self, attempts):
+            handed.append(now[0])
+            return super().submit(attempts)
+
+        def read(self, handle):
+            self.open[handle] = self.open[handle][-1:]  # not a word but the end
+            return super().read(handle)
+
+        def wait(self, handles, timeout):
+            return list(handles)
+
+    def clock():
+        now[0] += 0.5
+        return now[0]
+
+    def sleep(seconds):
+        now[0] += seconds
+
+    executor = Timed(1, lambda unit, number: Loss.NODE_MEMORY)
+    outcome = ends(Dispatch(executor, store, Limits(), clock, sleep, pause_seconds=100.0).run(units(1)))["00000"]
+    assert outcome.message.startswith(f"killed {RETRIES[Loss.NODE_MEMORY] + 1} times because its machine ran out")
+    rests = [later - earlier for earlier, later in zip(handed, handed[1:])]
+    assert all(rest >= 100 * 2**number for number, rest in enumerate(rests))
 
 
 def test_closing_early_stops_what_is_in_flight(store):

@@ -9,9 +9,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from jobs.audit import PLAN
 from jobs.cli import main
 from jobs.export.trec import token
+from jobs.plan_file import PLAN
 from jobs.store import Store, unit_file
 from tests.jobs.report import hostile, synthetic
 

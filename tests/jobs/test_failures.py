@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -78,6 +80,18 @@ def test_each_fate_of_a_task_ends_as_it_should(audited):
         again = list(cluster.run_tasks([unit for unit in units if unit.key in failed], store))
     assert all(event.outcome.receipt for event in again if isinstance(event, UnitEnded))
     assert not store.list("failures")
+
+
+@pytest.mark.slow
+def test_a_machine_without_memory_is_given_time_and_then_given_up(tmp_path):
+    # What others on this machine use moves its memory as well: only what holds in any case is asked for.
+    command = [sys.executable, "-m", "tests.jobs.node_memory", str(tmp_path)]
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    tries = RETRIES[Loss.NODE_MEMORY]
+    assert told["retried"].count("solve-always: node memory") == tries
+    assert f"solve-always: killed {tries + 1} times because its machine ran out of memory" in told["messages"][2]
+    assert "solve-once: node memory" in told["retried"] and "embed-once: node memory" in told["retried"]
+    assert all(line.endswith(": node memory") for line in told["retried"])
 
 
 def test_a_shard_that_kills_its_actor_every_time_fails_and_the_others_are_done(audited):

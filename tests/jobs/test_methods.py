@@ -80,8 +80,8 @@ def test_pbm_by_prompts_reads_the_encoder(tmp_path):
 def test_clip_clip_drops_the_column_that_tells_the_gender(solved):
     plan, store = solved
     vectors = np.array(people()["embedding"].tolist(), dtype=np.float32)
-    parts = [unit.key for unit in plan.stages["information"]]
-    order = read_order(parts, store)
+    [unit] = plan.stages["order"]
+    order = read_order(unit.key, store)
     assert order.tolist() == column_order(vectors, (people()["gender"] == "male").to_numpy().astype(int)).tolist()
     assert order[0] == 0
 
@@ -92,7 +92,9 @@ def test_the_order_is_one_set_of_units_for_all_queries_and_k(tmp_path):
     assert len(before.stages["information"]) == 8
     assert len(before.stages["solve"]) == 4
     after = prepare(read_config(path, ("methods=[{clip_clip: {points: 3, attributes: [gender]}}]",)))[1]
-    assert [unit.key for unit in after.stages["information"]] == [unit.key for unit in before.stages["information"]]
+    for stage in ("information", "order"):
+        assert [unit.key for unit in after.stages[stage]] == [unit.key for unit in before.stages[stage]]
+    assert {unit.spec["order"] for unit in after.stages["solve"]} == {after.stages["order"][0].key}
 
 
 def test_a_new_query_leaves_clip_clip_of_the_others_alone(tmp_path):
@@ -151,3 +153,21 @@ def test_unusable_settings_are_found_before_anything_runs(tmp_path, methods, wor
 def test_texts_need_an_encoder(audit_file):
     with pytest.raises(UsageError, match="method paths.*encoder.text"):
         prepare(read_config(audit_file, ("methods=[paths]",)))
+
+
+@pytest.mark.parametrize(
+    ("encoder", "words"),
+    [
+        ({"kind": "precomputed", "column": "embedding"}, "has no text tower"),
+        (TEXT_ENCODER, "is sentence, whose text tower takes none"),
+    ],
+)
+def test_learned_tokens_need_a_text_tower_that_reads_them(tmp_path, encoder, words):
+    path = write_audit(tmp_path, encoder=encoder, methods=[{"debias_clip": {"tokens": "tokens.safetensors"}}])
+    with pytest.raises(UsageError, match=f"debias_clip.*open_clip.*{words}"):
+        prepare(read_config(path))
+
+
+def test_debias_clip_needs_tokens(tmp_path):
+    with pytest.raises(UsageError, match="debias_clip needs tokens.*train-prompt"):
+        prepare(read_config(write_audit(tmp_path, methods=["debias_clip"])))

@@ -172,7 +172,7 @@ def test_information_is_of_those_that_have_vectors(damaged):
     ages = bins[np.searchsorted([40, 60], labels.loc[good, "age"], side="right")]
     joint = group_labels.from_levels([f"{gender}&{age}" for gender, age in zip(labels.loc[good, "gender"], ages)])
     expected = order_of(mutual_information(unit(NameEncoder().encode(good)), joint, slice(0, DIMENSION)))
-    found = read_order([one.key for one in plan.stages["information"]], store)
+    found = read_order(plan.stages["order"][0].key, store)
     assert found.tolist() == expected.tolist()
 
 

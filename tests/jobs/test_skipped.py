@@ -57,6 +57,9 @@ class TestRun:
         again = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
         assert again["computed"] == 0
         assert again["skipped_items"] == {"items": expected}
+        strict = ["run", str(picture_audit), "--output", str(output), "--set", "dataset.max_skipped_share=0.03"]
+        assert main(strict) == 1
+        assert "more than max_skipped_share" in capsys.readouterr().err
         images = load(output).items["image"]
         assert set(images) <= {f"{number:03d}.jpg" for number in range(PEOPLE)}
 
