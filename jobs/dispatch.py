@@ -140,7 +140,8 @@ class Dispatch:
         flight, said = self._flights[handle], self.executor.read(handle)
         if isinstance(said, Report):
             if said.outcome is not None:
-                flight.since = None
+                # It may have ended while it was being stopped: what that takes down is the next one, without blame.
+                flight.since, flight.is_overdue = None, False
                 unit = flight.attempts.popleft().unit
                 if said.outcome.receipt is not None:
                     self._waiting.learn(unit.stage, 1, said.outcome.receipt.seconds)
@@ -164,10 +165,10 @@ class Dispatch:
         """Only the unit that was running is to blame; those behind it go back as they were."""
         culprit = flight.attempts.popleft()
         loss = Loss.UNIT_TIME if flight.is_overdue else lost.loss
-        if flight.since is None and loss in (Loss.WORKER, Loss.NODE):
-            loss = Loss.UNSTARTED
         if loss is Loss.WORKER and self.limits.memory_bytes and was_stopped(culprit, self.store):
             loss = Loss.UNIT_MEMORY
+        if flight.since is None and loss in (Loss.WORKER, Loss.NODE):
+            loss = Loss.UNSTARTED
         self._waiting.split(attempt.unit for attempt in flight.attempts)
         # It may have died between its receipt and its word: then it is done.
         receipt = valid_receipt(self.store, culprit.unit.stage, culprit.unit.key)

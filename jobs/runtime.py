@@ -251,8 +251,10 @@ class Cluster:
 
     def await_gpus(self, kind: str | None) -> None:
         """Have the GPUs that an encoder of a kind wants, where the settings say to wait for them."""
+        from ray.autoscaler.sdk import request_resources
+
         nodes = Nodes(ray.nodes)
-        await_gpus(self._settings, kind, lambda: nodes.offers, _ask)
+        await_gpus(self._settings, kind, lambda: nodes.offers, lambda bundles: request_resources(bundles=bundles))
 
     def run_on_encoders(
         self, units: Sequence[Unit], store: Store, settings: Mapping[str, Any] | None
@@ -273,11 +275,16 @@ class Cluster:
             actors.close()
 
 
-def _ask(bundles: list[dict[str, float]]) -> None:
-    """Tell the autoscaler what must find room."""
-    from ray.autoscaler.sdk import request_resources
+def look_around(settings: Runtime) -> dict[str, Any]:
+    """What Ray has where an audit with these settings would run: nodes and resources; a local Ray is started for it."""
+    with Cluster(settings):
+        alive = [node for node in ray.nodes() if node["Alive"]]
+        return {"version": ray.__version__, "nodes": len(alive), "resources": ray.cluster_resources()}
 
-    request_resources(bundles=bundles)
+
+def dashboard_version(address: str) -> str:
+    """Ray's version on the cluster whose dashboard has that http address; raises as `job_client` does."""
+    return job_client(address)._server_ray_version
 
 
 def job_client(address: str) -> Any:

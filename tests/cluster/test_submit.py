@@ -1,6 +1,9 @@
 """The demo as a job of a cluster that a launcher's own commands started, sent from a clean shell."""
 
 import json
+import signal
+import subprocess
+import time
 
 import pandas as pd
 import pytest
@@ -35,11 +38,16 @@ def nodes():
         yield nodes
 
 
+def submit_command(nodes, *extra) -> list[str]:
+    """The demo in its smallest form."""
+    table = f"dataset.path={nodes.folder}/census.parquet"
+    small = ["--set", table, "--set", "k=10", "--set", "methods=[top_k]", "--limit", "1"]
+    where = ["--address", nodes.address, "--output", f"{nodes.folder}/run"]
+    return ["mpr-audit", "submit", str(DEMO), *small, *where, *extra]
+
+
 def submit(nodes, *extra, **environment):
-    small = ["--set", "dataset.path={}/census.parquet", "--set", "k=10", "--set", "methods=[top_k]", "--limit", "1"]
-    arguments = [part.replace("{}", str(nodes.folder)) for part in small]
-    where = ["--address", nodes.address, "--output", str(nodes.folder / "run")]
-    return nodes.run("mpr-audit", "submit", str(DEMO), *arguments, *where, *extra, **environment)
+    return nodes.run(*submit_command(nodes, *extra), **environment)
 
 
 def test_the_same_audit_is_not_started_twice(nodes):
@@ -82,6 +90,23 @@ def test_what_failed_is_submitted_again_when_asked(nodes):
         assert sent.returncode == 2
         assert json.loads(sent.stdout)["submission_id"].endswith(attempt)
     assert submit(nodes, "--set", "k=501").returncode == 2
+
+
+@pytest.mark.slow
+def test_who_stops_following_stops_no_job(nodes):
+    command = submit_command(nodes, "--set", "seed=1")
+    environment = nodes.environment | {"RAY_AUTH_MODE": "token"}
+    with subprocess.Popen(
+        command, env=environment, cwd=nodes.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as following:
+        submitted = following.stdout.readline().split()[1]
+        time.sleep(2)
+        following.send_signal(signal.SIGINT)
+        _, errors = following.communicate(timeout=60)
+    assert following.returncode == 130
+    assert errors.count("\n") == 1
+    assert f"job {submitted} goes on; see it with: ray job logs -f {submitted}" in errors
+    assert submit(nodes, "--set", "seed=1", "--attach").returncode == 0
 
 
 def test_the_token_is_asked_for(nodes):

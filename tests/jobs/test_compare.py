@@ -14,7 +14,7 @@ from jobs import report
 from jobs.cli import main
 from jobs.errors import UsageError
 from jobs.report.comparison import compare
-from jobs.report.comparison.wording import to_text
+from jobs.report.comparison.wording import summary, to_markdown, to_text
 from jobs.report.load import Run
 
 from .conftest import DIMENSION, write_audit
@@ -204,6 +204,24 @@ def test_queries_of_one_run_alone_are_listed(runs):
     assert (found.only_old, found.only_new) == ([], [("people", "population", "pilot", K)])
     assert len(found.cases) == 4 and found.has_regression
     assert "note: only in NEW: pilot" in to_text(found, ABOUT)
+
+
+def test_references_share_a_query_and_texts_of_the_data_are_no_markup(runs):
+    old, new = (report.load(runs[side]) for side in ("old", "new"))
+    twice = [
+        with_tables(
+            run,
+            results=pd.concat([run.results, run.results.assign(reference="a|<b>*")]),
+            groups=pd.concat([run.groups, run.groups.assign(reference="a|<b>*")]),
+        )
+        for run in (old, new)
+    ]
+    found = compare(*twice)
+    assert len(found.cases) == 10 and found.cases["is_regression"].sum() == 2
+    assert summary(found).startswith("5 queries compared; 1 moved beyond chance")
+    text = to_markdown(found, ABOUT)
+    assert "reference a&#124;&#60;b&#62;\\*" in text and "<b>" not in text
+    assert all(line.count("|") in (0, 7, 8) for line in text.splitlines())
 
 
 def test_pools_and_references_of_other_sizes_or_shares_are_refused(runs):

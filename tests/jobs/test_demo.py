@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 from jobs.cli import main
+from jobs.stages.publish_exhibits import write_exhibits
+from jobs.store import Store
 
 DEMO = Path(__file__).resolve().parents[2] / "jobs" / "configs" / "demo.yaml"
 
@@ -69,3 +71,16 @@ def test_shipped_data_is_compact_and_attributed():
     assert len(census) >= 10_000
     assert census["occupation"].notna().all()
     assert "CC BY 4.0" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_paper_s_exhibits_are_made_of_a_census(output):
+    written, missing = write_exhibits([str(output)], Store(str(output.parent / "exhibits")))
+    assert set(missing) == {"lp_and_integer", "cutting_plane_and_cone", "oracle_and_closed_form", "precision"}
+    assert {"trade_off", "intersections", "running_times", "smallest_mpr", "contact_sheets"} == set(written)
+    rows = pd.read_csv(output.parent / "exhibits" / "intersections.csv").set_index(["series", "group"])
+    # A query that shows women only and one that shows nearly none; the repaired ones hold the population.
+    women = rows.loc["top_k"].filter(like="sex=woman & race=", axis=0)
+    assert women["share_mean"].sum() == pytest.approx(0.5, abs=0.1)
+    assert women["share_deviation"].max() > 0.15
+    repaired = rows.loc["mopr (linear)"]
+    assert (repaired["share_mean"] - repaired["share_reference"]).abs().max() < 0.1

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 
 import pytest
 
-from jobs.attempts import ENCODING_MEMORY_RETRIES, RETRIES, Limits, Loss, Lost, Report, Started
-from jobs.dispatch import Dispatch, UnitEnded, UnitRetried, UnitStarted
+from jobs.attempts import ENCODING_MEMORY_RETRIES, RETRIES, Attempt, Limits, Loss, Lost, Report, Started
+from jobs.batches import Batches
+from jobs.dispatch import Dispatch, UnitEnded, UnitRetried, UnitStarted, _Flight
 from jobs.stages import Outcome, commit
 from jobs.store import Receipt, Store, failure_file
 from jobs.units import Unit
@@ -152,6 +153,24 @@ def test_a_unit_beyond_its_time_is_stopped_and_failed_at_once(store):
     assert [key for key, outcome in outcomes.items() if outcome.receipt is None] == ["00001"]
     assert outcomes["00001"].message.startswith("stopped after 1 s: runtime.unit_seconds")
     assert executor.runs["00001"] == 1
+
+
+def test_a_kill_that_comes_after_the_end_of_its_unit_is_no_fault_of_the_next_one(store):
+    first, second = units(2)
+    receipt = Receipt(stage="solve", key=first.key, title="", files={}, seconds=0.0)
+    started = Started(key=second.key, node="here", pid=1)
+    executor = Scripted(1)
+    executor.open["task"] = [
+        Report(outcome=Outcome(key=first.key, receipt=receipt), started=started),
+        Lost(loss=Loss.WORKER, reason="killed"),
+    ]
+    dispatch = Dispatch(executor, store, Limits(seconds=1.0))
+    dispatch._waiting = Batches([], window=1)
+    attempts = deque([Attempt(unit=first), Attempt(unit=second)])
+    dispatch._flights["task"] = _Flight(attempts, since=0.0, is_overdue=True)
+    [ended, began, lost] = [*dispatch._read("task"), *dispatch._read("task")]
+    assert (ended.unit, began.unit) == (first, second)
+    assert isinstance(lost, UnitRetried) and (lost.unit, lost.loss) == (second, Loss.WORKER)
 
 
 def test_an_encoder_that_runs_out_of_memory_gets_half_the_batch_until_it_is_given_up(store):

@@ -10,10 +10,13 @@ import pandas as pd
 
 from jobs.report.cases import CASE
 from jobs.report.comparison import Comparison
+from jobs.report.comparison.movement import QUESTION
 from jobs.report.wording import group_name, is_missing, number, percent, points
 
 # Rows of a text or a Markdown table; JSON holds all.
 SHOWN = 20
+# Signs of Markdown: as entities where HTML or a table's cell would read them, else with a backslash.
+ESCAPES = {ord(sign): f"&#{ord(sign)};" for sign in "<>|&"} | {ord(sign): f"\\{sign}" for sign in "\\`*_[]#"}
 # Names in a sentence on queries that one run alone holds.
 NAMED = 5
 
@@ -75,11 +78,13 @@ def to_markdown(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> st
 
 def summary(found: Comparison) -> str:
     """One sentence: how many queries were compared, moved and are worse off."""
-    moved = int(found.cases["is_moved"].sum())
-    worse = int(found.cases["is_regression"].sum())
+    compared, moved, worse = (
+        len(found.cases[is_meant].drop_duplicates(QUESTION))
+        for is_meant in (slice(None), found.cases["is_moved"], found.cases["is_regression"])
+    )
     return (
-        f"{len(found.cases)} queries compared; {moved} moved beyond chance (false discovery rate "
-        f"{percent(found.level)}); {worse} worse off ({_rule(found)})."
+        f"{compared} {'query' if compared == 1 else 'queries'} compared; {moved} moved beyond chance (false discovery "
+        f"rate {percent(found.level)}); {worse} worse off ({_rule(found)})."
     )
 
 
@@ -167,9 +172,7 @@ def _p(value: float) -> str:
 
 def _escaped(text: str) -> str:
     """Text of the data must not become markup, nor end a cell of a table."""
-    for sign in "\\`*_[]<>|#":
-        text = text.replace(sign, f"&#{ord(sign)};" if sign in "<>|" else f"\\{sign}")
-    return " ".join(text.split())
+    return " ".join(text.translate(ESCAPES).split())
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
