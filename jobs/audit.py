@@ -16,6 +16,7 @@ from jobs.config_file import ConfigFile
 from jobs.errors import UsageError
 from jobs.inputs import Inputs
 from jobs.journal import Journal, opened
+from jobs.lock import Lock
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current, seal
 from jobs.plan import Plan
 from jobs.plan_file import write_plan
@@ -96,12 +97,13 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
         return _summary(store, plan, progress, run_id, started)
     store.prepare()
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
-    with opened(reporter, store, run_id, name=settings.name) as journal:
+    with Lock(store, run_id, reporter.say) as lock, opened(reporter, store, run_id, name=settings.name) as journal:
         store.delete(SUCCESS)
         write_plan(store, plan)
         _discard_damaged(store, plan, progress, journal)
         compute(settings, inputs, plan, store, progress, journal)
         summary = _summary(store, plan, progress, run_id, started)
+        lock.expect_held()
         if not progress.is_stopped:
             _collect(settings, inputs, plan, store, progress, summary, journal)
         summary = replace(summary, seconds=time.monotonic() - started)

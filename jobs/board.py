@@ -6,17 +6,14 @@ process on the same machine, and by the age of the last writing from elsewhere.
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import psutil
-
 from jobs.dispatch import UnitEnded, UnitRetried, UnitStarted
+from jobs.process import Process, this_process
 from jobs.store import Store
 
 RUNNING = "running.json"
@@ -102,30 +99,6 @@ class Board:
             # A full disk fails units, which is told; the next writing may succeed.
             with suppress(OSError):
                 self.publish()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Process:
-    """A process for good: its number is used again after it, its start is not."""
-
-    host: str
-    pid: int
-    started: float
-
-    @property
-    def is_alive(self) -> bool | None:
-        """Whether it runs; None where this is another machine, from which it cannot be told."""
-        if self.host != socket.gethostname():
-            return None
-        try:
-            return abs(psutil.Process(self.pid).create_time() - self.started) < 1.0
-        except psutil.NoSuchProcess:
-            return False
-
-
-def this_process() -> Process:
-    """The one that asks."""
-    return Process(host=socket.gethostname(), pid=os.getpid(), started=psutil.Process().create_time())
 
 
 def read_board(store: Store) -> dict[str, Any] | None:

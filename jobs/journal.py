@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from jobs.board import Board, this_process
+from jobs.board import Board
 from jobs.dispatch import Event, UnitEnded, UnitRetried, UnitStarted
 from jobs.meters import Meters
+from jobs.process import this_process
 from jobs.progress import Reporter
 from jobs.run_log import RunLog
 from jobs.store import Store

@@ -33,7 +33,12 @@ def read_labelled(settings: Audit, folder: Path, embedding_column: str | None) -
                 f"{', '.join(catalogue.levels)}"
             )
         counts = pc.value_counts(catalogue.items[ATTRIBUTE + learnt]).to_pylist()
-        rare = min((row for row in counts if row["values"] != UNKNOWN), key=lambda row: row["counts"])
+        known = [row for row in counts if row["values"] != UNKNOWN]
+        if len(known) < 2:
+            raise UsageError(
+                f"probes.{name}: dataset {catalogue.name} has one level of {learnt}: a probe needs two to tell apart"
+            )
+        rare = min(known, key=lambda row: row["counts"])
         if rare["counts"] < FEWEST_ROWS:
             raise UsageError(
                 f"probes.{name}: dataset {catalogue.name} has {rare['counts']} items of {learnt} {rare['values']!r}, "

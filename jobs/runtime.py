@@ -275,6 +275,18 @@ class Cluster:
             actors.close()
 
 
+def look_around(settings: Runtime) -> dict[str, Any]:
+    """What Ray has where an audit with these settings would run: nodes and resources; a local Ray is started for it."""
+    with Cluster(settings):
+        alive = [node for node in ray.nodes() if node["Alive"]]
+        return {"version": ray.__version__, "nodes": len(alive), "resources": ray.cluster_resources()}
+
+
+def dashboard_version(address: str) -> str:
+    """Ray's version on the cluster whose dashboard has that http address; raises as `job_client` does."""
+    return job_client(address)._server_ray_version
+
+
 def job_client(address: str) -> Any:
     """Ray's client of the Jobs API of a cluster, by its dashboard's http address.
 

@@ -11,10 +11,10 @@ solved anew at each step, so it is always the best of its kind, and the gradient
 (the envelope theorem). While the change is above the margin w grows, below it w falls back to its
 setting; of all steps within the margin the one with the least R2 is taken.
 
-**Deviation** from the paper, whose adversary is a network trained in turns with the tokens: here an exact one
-hid more at half the change of similarity (`tests/jobs/encoders/test_prompt_training.py` keeps the figures of the
-judges, which are other classifiers, on images that were held out). Similarity is kept by its own value, not by
-a contrastive loss on a second, captioned data set.
+**Deviation** from the paper, whose adversary is a network trained in turns with the tokens: an exact one is never
+behind them, so there is no game to keep in balance, and nothing is drawn. What is claimed is judged by other
+classifiers, on images that were held out (`prompt_judging`). Similarity is kept by its own value, not by a contrastive
+loss on a second, captioned data set.
 
 Source: Berg et al. 2022, "A Prompt Array Keeps the Bias Away", sections 3.2 and 3.3.
 """

@@ -58,8 +58,9 @@ def _source(encoder: TextEncoder, folder: Path, setting: str) -> EncoderSource:
     settings = encoder.model_dump(mode="json")
     if not isinstance(encoder, OpenClipEncoder):
         return EncoderSource(key=settings, loading=settings)
-    if importlib.util.find_spec("open_clip") is None:
-        raise UsageError(f"{setting}: kind open_clip needs open_clip_torch: pip install 'mprlib[clip]'")
+    for package in ("open_clip", "torch", "torchvision", "safetensors"):
+        if importlib.util.find_spec(package) is None:
+            raise UsageError(f"{setting}: kind open_clip needs {package}: pip install 'mprlib[clip]'")
     model, model_key, own_weights = _model(encoder.model, folder, setting)
     pretrained, weights_key = _weights(encoder, own_weights, folder, setting)
     return EncoderSource(

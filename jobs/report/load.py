@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
-import fsspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 
 from jobs import schema
 from jobs.report.worst import MINIMUM_SHARE
+from jobs.store import Store
 
 TABLES = {
     "results": schema.RESULTS,
@@ -92,13 +91,11 @@ def read_tables(folder: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, 
 
     Raises:  FileNotFoundError when the folder holds no results.
     """
-    filesystem, root = fsspec.core.url_to_fs(str(folder))
-    tables = {name: _read_tables(filesystem, f"{root}/{name}", columns) for name, columns in TABLES.items()}
+    store = Store(str(folder))
+    tables = {name: _read_tables(store, name, columns) for name, columns in TABLES.items()}
     if tables["results"].num_rows == 0:
         raise FileNotFoundError(f"{folder} holds no rows under results/: `run` writes them, a report only reads them")
-    path = f"{root}/manifest.json"
-    manifest = json.loads(filesystem.cat_file(path)) if filesystem.exists(path) else {}
-    return manifest, tables
+    return store.read_json("manifest.json") or {}, tables
 
 
 def from_tables(
@@ -126,10 +123,8 @@ def from_tables(
     )
 
 
-def _read_tables(filesystem: fsspec.AbstractFileSystem, folder: str, columns: pa.Schema) -> pa.Table:
+def _read_tables(store: Store, folder: str, columns: pa.Schema) -> pa.Table:
     """All committed Parquet files of a folder, by name, so that the order never depends on the disk."""
-    tables = []
-    for path in sorted(filesystem.glob(f"{folder}/*.parquet")):
-        with filesystem.open(path, "rb") as file:
-            tables.append(pq.read_table(file, schema=columns))
+    names = [name for name in store.list(folder) if name.endswith(".parquet")]
+    tables = [pq.read_table(pa.BufferReader(store.read(name)), schema=columns) for name in names]
     return pa.concat_tables(tables) if tables else columns.empty_table()

@@ -40,6 +40,22 @@ def put(target: Path, data: bytes | memoryview, is_durable: bool) -> str:
     return stamp
 
 
+def create(target: Path, data: bytes, is_durable: bool) -> bool:
+    """Write under a temporary name and link it where there is no file; False where there is one."""
+    temporary = target.with_name(f"{target.name}{TEMPORARY}{uuid.uuid4().hex}")
+    put(temporary, data, is_durable)
+    try:
+        # Unlike an exclusive open, a link appears with its content, and on every version of NFS once.
+        os.link(temporary, target)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink(missing_ok=True)
+    if is_durable:
+        flush_folder(target.parent)
+    return True
+
+
 def entry_of(status: os.stat_result) -> Entry:
     """Size, and nanoseconds of the last change."""
     return Entry(status.st_size, str(status.st_mtime_ns))

@@ -143,6 +143,27 @@ class Store:
             return entry.stamp
         return disk.put(Path(path), data, self.is_durable)
 
+    def create(self, name: str, data: bytes) -> bool:
+        """Put a whole file in place where there is none. Returns whether there was none.
+
+        On object stores by a conditional PUT; one that knows none looks first, and two at the same
+        moment may both succeed.
+        """
+        if self.is_local:
+            return disk.create(Path(self.path(name)), data, self.is_durable)
+        path = self.path(name)
+        try:
+            self._files.pipe_file(path, data, mode="create")
+        except (TypeError, ValueError, NotImplementedError):
+            if self.exists(name):
+                return False
+            self._files.pipe_file(path, data)
+        except OSError:  # a condition that was not met has many names
+            if not self.exists(name):
+                raise
+            return False
+        return True
+
     def write_json(self, name: str, value: Any) -> None:
         """A JSON file, sorted keys, readable."""
         self.write(name, (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())

@@ -94,7 +94,8 @@ def _refuse_what_workers_read(config: ConfigFile) -> None:
     for block in _blocks(config.settings):
         places: list[str | None] = []
         if isinstance(block, Dataset) and (block.kind != "table" or block.image):
-            places = [block.root or block.path]
+            # Where vectors exist already, workers read these, not the pictures.
+            places = [block.path if block.kind == "clip_retrieval" else block.root or block.path]
         for name in WORKER_PATHS.get(type(block).__name__, ()):
             # A name or a tag is no file.
             value = getattr(block, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ DIMENSION = 8
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     """Two workers; runs inside a test connect to it instead of starting their own."""
+    # Workers have credentials of their own: those of the object store that some tests start.
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        os.environ.setdefault(name, "testing")
     with Cluster(Runtime(workers=2)) as started:
         yield started
 

@@ -142,6 +142,15 @@ def test_unusable_probes_are_found_before_anything_runs(tmp_path, override, word
         assert word in str(caught.value)
 
 
+def test_one_level_and_unknown(tmp_path):
+    write_labelled(tmp_path)
+    table = pd.read_parquet(tmp_path / "labelled.parquet")
+    table.loc[table["gender"] == "male", "gender"] = None
+    table.to_parquet(tmp_path / "labelled.parquet")
+    with pytest.raises(UsageError, match="one level of gender"):
+        prepare(read_config(write_audit(tmp_path, dataset=PREDICTED, probes=PROBES)))
+
+
 def test_too_few_labels_of_a_level(tmp_path):
     write_labelled(tmp_path, count=12)
     path = write_audit(tmp_path, dataset=PREDICTED, probes=PROBES)
@@ -152,7 +161,9 @@ def test_too_few_labels_of_a_level(tmp_path):
 @pytest.mark.usefixtures("cluster")
 def test_the_report_and_the_manifest_say_what_is_predicted_and_how_well(tmp_path):
     write_labelled(tmp_path)
-    path = write_audit(tmp_path, dataset=PREDICTED, probes=PROBES, methods=["top_k"], queries=["nurse"])
+    path = write_audit(
+        tmp_path, dataset=PREDICTED, probes=PROBES, methods=["top_k"], queries=["nurse"], shard_items=200
+    )
     output = tmp_path / "run"
     assert main(["run", str(path), "--output", str(output)]) == 0
     [probe] = json.loads((output / "manifest.json").read_text(encoding="utf-8"))["probes"]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from jobs.errors import UsageError
-from jobs.report.cases import CASE
-from jobs.report.comparison.movement import movement
+from jobs.report.cases import CASE, TOP_K
+from jobs.report.comparison.movement import QUESTION, movement
 from jobs.report.comparison.sameness import refusal, remarks
 from jobs.report.comparison.verdicts import verdicts
 from jobs.report.load import Run
@@ -78,9 +78,8 @@ def compare(
 
 def _with_gaps(groups: pd.DataFrame, old: Run, new: Run) -> pd.DataFrame:
     """Shares shown before and after, and the reference's, for each reference; the largest change first."""
-    keys = ["dataset", "query", "k", "group"]
     shares = [
-        run.groups[run.groups["method"] == "top_k"].drop_duplicates([*CASE, "group"])[
+        run.groups[run.groups["method"] == TOP_K].drop_duplicates([*CASE, "group"])[
             [*CASE, "group", "share_selected", "share_reference"]
         ]
         for run in (old, new)
@@ -90,7 +89,7 @@ def _with_gaps(groups: pd.DataFrame, old: Run, new: Run) -> pd.DataFrame:
         .merge(shares[1], on=[*CASE, "group"], how="outer", suffixes=("_old", "_new"))
         .fillna({f"share_{what}_{side}": 0.0 for what in ("selected", "reference") for side in ("old", "new")})
     )
-    table = groups.merge(both, on=keys)
+    table = groups.merge(both, on=[*QUESTION, "group"])
     order = table.assign(_size=table["change_share"].abs(), _follows=~table["is_found"].astype(bool))
     order = order.sort_values(["_follows", "_size", *CASE], ascending=[True, False, *[True] * 4], kind="stable")
     return order.drop(columns=["_size", "_follows"]).reset_index(drop=True)
@@ -98,9 +97,8 @@ def _with_gaps(groups: pd.DataFrame, old: Run, new: Run) -> pd.DataFrame:
 
 def _without_items(old: Run, new: Run, queries: pd.DataFrame) -> list[str]:
     """Queries that both runs hold and one of them found nothing for."""
-    keys = ["dataset", "query", "k"]
-    asked = [set(run.results[keys].itertuples(index=False, name=None)) for run in (old, new)]
-    compared = set(queries[keys].itertuples(index=False, name=None))
+    asked = [set(run.results[QUESTION].itertuples(index=False, name=None)) for run in (old, new)]
+    compared = set(queries[QUESTION].itertuples(index=False, name=None))
     return [
         f"{query!r} (k = {k}) is not compared: its top-k selection holds no items in OLD or NEW"
         for _, query, k in sorted((asked[0] & asked[1]) - compared)

@@ -7,7 +7,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from jobs.report.comparison.pairing import pairs
+from jobs.report.comparison.pairing import Pair, pairs
 from jobs.report.load import Run
 from mprlib.statistics import benjamini_hochberg, exchange_test, group_p_values, moved_groups
 
@@ -24,8 +24,8 @@ def movement(old: Run, new: Run, level: float) -> tuple[pd.DataFrame, pd.DataFra
     queries that moved (Benjamini and Bogomolov).
 
     Returns: queries (dataset, query, k, items_changed, p_value, p_adjusted, is_moved) and groups
-             (dataset, query, k, group, change_share, p_value, is_found, follows), a group that only
-             follows from the found ones having is_found False and the p-value of its own test.
+             (dataset, query, k, group, change_share, p_value, is_found); a group that only follows
+             from the found ones has is_found False and the p-value of its own test.
     """
     found = dict(pairs(old, new))
     queries = pd.DataFrame(
@@ -47,7 +47,7 @@ def movement(old: Run, new: Run, level: float) -> tuple[pd.DataFrame, pd.DataFra
     return queries, groups
 
 
-def _groups(key: tuple, pair, level: float) -> list[tuple[str, float, float, bool]]:
+def _groups(key: tuple, pair: Pair, level: float) -> list[tuple[str, float, float, bool]]:
     """Found groups in the order of their finding, then those that follow, largest change first."""
     k = key[2]
     changes = (pair.entered.sum(axis=0) - pair.left.sum(axis=0)) / k

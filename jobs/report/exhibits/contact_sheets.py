@@ -27,7 +27,8 @@ from jobs.report.wording import is_missing
 TITLE = "First items of each method at its smallest MPR"
 # What a page holds; the table holds the same.
 SHEETS, COLUMNS, ITEMS, PRINTED_ITEMS = 10, 5, 12, 5
-LINE_CHARACTERS, LINES = 26, 4
+# Lines of a cell: alone, and beside a picture.
+LINE_CHARACTERS, NARROW_CHARACTERS, LINES = 32, 19, 4
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
@@ -77,19 +78,21 @@ def _items(run: Run, points: pd.DataFrame, case: tuple) -> list[dict[str, object
 def _sheet(run: Run, case: tuple, shown: list[dict[str, object]], columns: list[str]) -> Figure:
     pictures = {item["item_id"]: run.thumbnails.get((case[0], item["item_id"])) for item in shown}
     has_pictures = any(picture is not None for picture in pictures.values())
-    sheet = Sheet.of(len(columns), ITEMS, f"{case[2]} ({case[0]}, k = {case[3]})", has_pictures=has_pictures)
+    rows = max(item["rank"] for item in shown)
+    sheet = Sheet.of(len(columns), rows, f"{case[2]} ({case[0]}, k = {case[3]})", has_pictures=has_pictures)
+    characters = NARROW_CHARACTERS if has_pictures else LINE_CHARACTERS
     for item in shown:
         place, row, picture = columns.index(item["series"]), item["rank"] - 1, pictures[item["item_id"]]
         if row == 0:
             sheet.head(place, item["series"])
         if picture is not None:
             sheet.draw(place, row, np.asarray(decode(picture, ImageLimits())))
-        sheet.write(place, row, _wrapped(str(item["text"] or item["labels"] or item["item_id"])))
+        sheet.write(place, row, _wrapped(str(item["text"] or item["labels"] or item["item_id"]), characters))
     return sheet.figure
 
 
-def _wrapped(text: str) -> str:
-    return "\n".join(textwrap.wrap(text, LINE_CHARACTERS, max_lines=LINES, placeholder="\u2026"))
+def _wrapped(text: str, characters: int) -> str:
+    return "\n".join(textwrap.wrap(text, characters, max_lines=LINES, placeholder="\u2026"))
 
 
 def _printed(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:

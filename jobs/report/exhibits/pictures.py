@@ -23,7 +23,7 @@ PANEL_INCHES = (3.1, 2.5)
 # Above the panels nothing, under them axis label and legend; left of them the axis label.
 LONGEST_PART = 60
 # A table as a drawing: one line of monospaced type a row.
-LONGEST_TABLE, CHARACTER_INCHES, LINE_INCHES = 60, 0.0675, 0.19
+LONGEST_TABLE, CHARACTER_INCHES, LINE_INCHES, LINE_SPACING = 60, 0.0675, 0.19, 1.45
 LEFT_INCHES, BOTTOM_INCHES, TOP_INCHES = 0.75, 1.1, 0.3
 
 
@@ -107,13 +107,17 @@ def table_picture(rows: pd.DataFrame, title: str) -> Figure:
     figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH)
     FigureCanvasAgg(figure)
     figure.text(0.2 / width, 1 - LINE_INCHES / height, title, fontsize=9, weight="bold", va="center", parse_math=False)
-    for line, row in enumerate(texts):
-        up = 1 - (line + 2.2) * LINE_INCHES / height
-        for start, text in zip(starts, row):
-            is_bold = line == 0 or text.startswith("*")
+    for start, column in zip(starts, zip(*texts)):
+        # A column is two texts, plain and bold, whose lines leave each other room: a text a cell takes far longer.
+        for is_bold in (False, True):
+            lines = [
+                cell.strip("*") if (line == 0 or cell.startswith("*")) == is_bold else ""
+                for line, cell in enumerate(column)
+            ]
             figure.text(
-                (0.2 + start * CHARACTER_INCHES) / width, up, text.strip("*"), fontsize=8, va="center",
-                family="monospace", weight="bold" if is_bold else "normal", parse_math=False,
+                (0.2 + start * CHARACTER_INCHES) / width, 1 - 1.7 * LINE_INCHES / height, "\n".join(lines),
+                fontsize=8, va="top", family="monospace", weight="bold" if is_bold else "normal",
+                linespacing=LINE_SPACING, parse_math=False,
             )  # fmt: skip
     if len(rows) > len(shown):
         figure.text(0.2 / width, 0.4 * LINE_INCHES / height, f"and {len(rows) - len(shown)} more rows", fontsize=8)
