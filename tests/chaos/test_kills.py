@@ -57,7 +57,8 @@ def kill_and_continue(undisturbed, cluster, output, seed: int) -> int:
     committed |= audit.receipts()
     # A worker while it runs units, a node, then the driver.
     process = audit.start()
-    hits += when(process, lambda: kill_worker(cluster, "ray::_execute", chance), lambda: None)
+    is_time = reached(chance.randint(len(committed), total // 2))
+    hits += when(process, lambda: is_time() and kill_worker(cluster, "ray::_execute", chance), lambda: None)
     hits += when(process, reached(chance.randint(len(committed), total // 2)), cluster.kill_second)
     hits += when(process, reached(chance.randint(total // 2, total * 3 // 4)), lambda: kill_driver(process))
     committed |= audit.receipts()
