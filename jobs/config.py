@@ -158,20 +158,32 @@ class Audit(Block):
     name: str = Field("audit", description="the audit's name, in its report and in run ids")
     seed: Whole = Field(0, ge=0, le=LARGEST_SEED, description="of everything that draws")
     output: str | None = Field(None, description="folder of the run, or any fsspec URL")
-    dataset: Annotated[tuple[Dataset, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
-    reference: Annotated[tuple[Reference, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = (Reference(),)
+    dataset: Annotated[tuple[Dataset, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+        description="what is retrieved from: a block, or a list of named ones"
+    )
+    reference: Annotated[tuple[Reference, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+        (Reference(),), description="whom retrieval should show: a block, or a list of named ones"
+    )
     probes: dict[str, Probe] = Field(
         {}, description="classifiers of vectors, by name, for attributes that say `probe: NAME` and for `pbm`"
     )
-    encoder: Encoder
-    queries: Queries
-    prefilter: Prefilter = Prefilter()
+    encoder: Encoder = Field(
+        description="the model behind the vectors; its `kind` is sentence, open_clip or precomputed"
+    )
+    queries: Queries = Field(description="what is asked")
+    prefilter: Prefilter = Field(Prefilter(), description="how pools are made")
     shard_items: Whole = Field(4096, ge=1, description="items a unit of embedding")
-    k: Annotated[tuple[Annotated[Whole, Field(ge=1)], ...], BeforeValidator(_one_or_many), Field(min_length=1)] = (50,)
-    function_classes: Annotated[tuple[ClassEntry, ...], Field(min_length=1)] = (ClassEntry(name="linear"),)
-    methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)] = (MethodEntry(name="top_k"),)
-    report: ReportSettings = ReportSettings()
-    runtime: Runtime = Runtime()
+    k: Annotated[tuple[Annotated[Whole, Field(ge=1)], ...], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+        (50,), description="how many items are shown: a number, or a list"
+    )
+    function_classes: Annotated[tuple[ClassEntry, ...], Field(min_length=1)] = Field(
+        (ClassEntry(name="linear"),), description="every selection is measured under each of them"
+    )
+    methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)] = Field(
+        (MethodEntry(name="top_k"),), description="what selects the items"
+    )
+    report: ReportSettings = Field(ReportSettings(), description="what the report shows")
+    runtime: Runtime = Field(Runtime(), description="how the job runs")
 
     @field_validator("function_classes", mode="before")
     @classmethod

@@ -48,7 +48,7 @@ class PromptTraining(Block):
         min_length=1,
         description="texts whose similarity is to tell less; best those of the audit, as tokens help little elsewhere",
     )
-    training: TokenTraining = TokenTraining()
+    training: TokenTraining = Field(TokenTraining(), description="how they are trained")
     held_out_share: float = Field(0.3, gt=0, lt=1, description="share of the pictures that judges and does not train")
     seed: Whole = Field(0, ge=0, le=LARGEST_SEED, description="of the split and of the judges")
     output: str | None = Field(None, description="the file of tokens, safetensors, relative to the configuration file")
