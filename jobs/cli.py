@@ -58,7 +58,7 @@ def plan(
     file = read_config(config, tuple(overrides or ()))
     inputs, planned = audit.prepare(file, limit)
     chosen = output or file.settings.output
-    done = audit.finished(planned, Store(chosen)) if chosen else {}
+    done = audit.inventory(planned, Store(chosen)).done if chosen else {}
     why = counted(planned, reasons(planned, Store(chosen), done)) if chosen else {}
     missing = {unit.key for unit in planned.units} - set(done)
     cost = estimate(file.settings, planned, missing)
