@@ -8,24 +8,24 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from jobs import inputs as audit_inputs
-from jobs import plan as audit_plan
-from jobs.compute import Progress, compute
-from jobs.config import Audit
-from jobs.config_file import ConfigFile
+from jobs.config.audit import Audit
+from jobs.config.file import ConfigFile
 from jobs.errors import UsageError
-from jobs.inputs import Inputs
-from jobs.journal import Journal, opened
-from jobs.lock import Lock
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current, seal
-from jobs.plan import Plan
-from jobs.plan_file import write_plan
-from jobs.progress import Reporter
+from jobs.planning import inputs as audit_inputs
+from jobs.planning import plan as audit_plan
+from jobs.planning.inputs import Inputs
+from jobs.planning.plan import Plan
+from jobs.planning.plan_file import write_plan
+from jobs.running.compute import Progress, compute
+from jobs.running.journal import Journal, opened
+from jobs.running.lock import Lock
+from jobs.running.progress import Reporter
 from jobs.skipped import Counts, counts_of, expect_few_skipped, skipped_items
 from jobs.stages.collect import collect
 from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
-from jobs.store import Receipt, Store, receipt_file, valid_receipt
+from jobs.store import Inventory, Store, receipt_file, take_inventory
 from jobs.thumbnails import write_thumbnails
 
 
@@ -71,10 +71,15 @@ def prepare(config: ConfigFile, limit: int | None = None) -> tuple[Inputs, Plan]
     return inputs, audit_plan.build(config.settings, inputs)
 
 
-def finished(plan: Plan, store: Store) -> dict[str, Receipt]:
-    """Receipts of the units that are done already."""
-    receipts = ((unit.key, valid_receipt(store, unit.stage, unit.key)) for unit in plan.units)
-    return {key: receipt for key, receipt in receipts if receipt is not None}
+def inventory(plan: Plan, store: Store) -> Inventory:
+    """What the folder has of a plan.
+
+    Raises:  UsageError for a folder that cannot be read.
+    """
+    try:
+        return take_inventory(store, ((unit.stage, unit.key) for unit in plan.units))
+    except OSError as error:
+        raise UsageError(f"output {store.root} cannot be read: {error.strerror or error}") from None
 
 
 def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None = None) -> RunSummary:
@@ -89,7 +94,8 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
     for note in plan.notes:
         reporter.say(note)
     store = Store(output)
-    progress = Progress(done=finished(plan, store))
+    found = inventory(plan, store)
+    progress = Progress(done=dict(found.done))
     # Also where nothing is left to compute: the largest share may have changed.
     expect_few_skipped(store, plan, progress.done)
     if len(progress.done) == len(plan.units) and results_are_current(store, plan, settings):
@@ -100,7 +106,7 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
     with Lock(store, run_id, reporter.say) as lock, opened(reporter, store, run_id, name=settings.name) as journal:
         store.delete(SUCCESS)
         write_plan(store, plan)
-        _discard_damaged(store, plan, progress, journal)
+        _clear(store, plan, found, journal)
         compute(settings, inputs, plan, store, progress, journal)
         summary = _summary(store, plan, progress, run_id, started)
         lock.expect_held()
@@ -173,10 +179,17 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
     )
 
 
-def _discard_damaged(store: Store, plan: Plan, progress: Progress, journal: Journal) -> None:
-    """Name the units whose files no longer hold what was written, and take back their receipts."""
-    for unit in plan.units:
-        if unit.key not in progress.done and store.exists(receipt_file(unit.stage, unit.key)):
-            message = f"damaged, computed again: {unit.stage} {unit.title}"
-            journal.say("unit_damaged", message, "warning", stage=unit.stage, unit=unit.key)
-            store.delete(receipt_file(unit.stage, unit.key))
+def _clear(store: Store, plan: Plan, found: Inventory, journal: Journal) -> None:
+    """Remove what dead writers left, name the units that no longer hold what was written, take back their receipts.
+
+    Temporary files that were there before this run held the lock belong to nobody that is alive.
+    """
+    for name in found.leftovers:
+        store.delete(name)
+    if found.leftovers:
+        journal.say("leftovers_removed", f"removed {len(found.leftovers)} files that were left half written")
+    titles = {unit.key: unit.title for unit in plan.units} if found.damaged else {}
+    for stage, key in found.damaged:
+        message = f"damaged, computed again: {stage} {titles[key]}"
+        journal.say("unit_damaged", message, "warning", stage=stage, unit=key)
+        store.delete(receipt_file(stage, key))

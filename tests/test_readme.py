@@ -8,7 +8,7 @@ from typer.main import get_command
 
 import mprlib
 from jobs.cli import app
-from jobs.config import Audit
+from jobs.config.audit import Audit
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
 

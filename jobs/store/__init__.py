@@ -7,6 +7,7 @@ A unit without a receipt was never done. Paths are relative to the root, with "/
 
 from jobs.store.disk import TEMPORARY, Entry
 from jobs.store.files import Store, schema_digest
+from jobs.store.inventory import Inventory, take_inventory
 from jobs.store.places import MAPPED_STAGES, MAPPED_SUFFIX, failure_file, receipt_file, unit_file
 from jobs.store.receipts import FileReceipt, Receipt, committed_receipt, read_receipt, valid_receipt
 
@@ -16,6 +17,7 @@ __all__ = [
     "TEMPORARY",
     "Entry",
     "FileReceipt",
+    "Inventory",
     "Receipt",
     "Store",
     "committed_receipt",
@@ -23,6 +25,7 @@ __all__ = [
     "read_receipt",
     "receipt_file",
     "schema_digest",
+    "take_inventory",
     "unit_file",
     "valid_receipt",
 ]

@@ -50,12 +50,20 @@ class Receipt:
         raw["files"] = {name: FileReceipt(**file) for name, file in raw["files"].items()}
         return cls(**raw)
 
+    @classmethod
+    def parsed(cls, text: str | bytes) -> Receipt | None:
+        """The same; None for what is no receipt."""
+        try:
+            return cls.from_json(text)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return None
+
 
 def read_receipt(store: Store, stage: str, key: str) -> Receipt | None:
     """The unit's receipt; None where there is none, or one that cannot be read."""
     try:
-        return Receipt.from_json(store.read(receipt_file(stage, key)))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return Receipt.parsed(store.read(receipt_file(stage, key)))
+    except OSError:
         return None
 
 

@@ -5,25 +5,24 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
-from jobs.attempts import Loss
-from jobs.board import MISSED_INTERVALS, RUNNING, Process, read_board, this_process
-from jobs.dispatch import UnitEnded, UnitRetried, UnitStarted
-from jobs.journal import opened
-from jobs.plan_file import PLAN
-from jobs.progress import Silent
-from jobs.run_log import read_log
+from jobs.planning.plan_file import PLAN
+from jobs.planning.units import Unit
+from jobs.running.attempts import Loss
+from jobs.running.board import MISSED_INTERVALS, RUNNING, read_board, this_process
+from jobs.running.dispatch import UnitEnded, UnitRetried, UnitStarted
+from jobs.running.journal import opened
+from jobs.running.progress import Silent
+from jobs.running.run_log import read_log
 from jobs.stages import Outcome, commit, record_failure
 from jobs.status import status_of, status_text
 from jobs.store import Store
-from jobs.units import Unit
 
 UNITS = [Unit(stage="solve", key=f"{number:020d}", title=f"query {number}", spec={}) for number in range(4)]
 
@@ -122,13 +121,13 @@ def test_a_killed_run_is_known_by_its_process_here_and_by_its_age_from_elsewhere
         board = store.read_json(RUNNING)
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    reused = Process(host=socket.gethostname(), pid=os.getpid(), started=this_process().started - 100)
-    for process in (Process(host=socket.gethostname(), pid=ended.pid, started=1.0), reused):
+    reused = replace(this_process(), started=this_process().started - 100)
+    for process in (replace(this_process(), pid=ended.pid, started=1.0), reused):
         store.write_json(RUNNING, board | {"process": asdict(process)})
         found = status_of(store)
         assert (found["run"]["state"], found["running"]) == ("killed", [])
         assert found["stages"]["solve"]["running"] == 0
-    elsewhere = asdict(Process(host="another", pid=1, started=1.0))
+    elsewhere = asdict(replace(this_process(), host="another", pid=1, started=1.0))
     for age_intervals, is_alive in ((1, True), (MISSED_INTERVALS + 1, False)):
         updated = time.time() - age_intervals * board["interval_seconds"]
         store.write_json(RUNNING, board | {"process": elsewhere, "updated": updated})

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from jobs import datasets
-from jobs.config import Reference
-from jobs.config_datasets import OWN_ATTRIBUTES, Dataset
+from jobs.config.audit import Reference
+from jobs.config.datasets import OWN_ATTRIBUTES, Dataset
 from jobs.images import Reason
-from jobs.reference_levels import shared_levels
+from jobs.planning.reference_levels import shared_levels
 from tests.jobs.datasets.layouts import write
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "data.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import torch
 from jobs.encoders.open_clip import OpenClipEncoder
 from tests.benchmarks.embedding import FAIRFACE, bare_and_whole
 
-FACES, BATCH = 24, 8
+FACES, BATCH = 12, 4
 # Of the bare forward pass's throughput, what reading, decoding and fitting must leave.
 LEAST_KEPT = 0.85
 

@@ -1,0 +1,64 @@
+"""What stands in a run's folder, found in one listing: finished units, damaged ones, and what the dead left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from jobs.store.disk import TEMPORARY, Entry
+from jobs.store.files import Store
+from jobs.store.places import receipt_file, unit_file
+from jobs.store.receipts import Receipt
+
+# Receipts that are held as text at a time.
+RECEIPTS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inventory:
+    """done: whole units' receipts by key. damaged: (stage, key) of those with a receipt that does not hold.
+
+    leftovers: names of temporary files. They are somebody's work while a run is alive, and nobody's to
+    whoever holds the folder's lock after the listing.
+    """
+
+    done: dict[str, Receipt] = field(default_factory=dict)
+    damaged: tuple[tuple[str, str], ...] = ()
+    leftovers: tuple[str, ...] = ()
+
+
+def take_inventory(store: Store, units: Iterable[tuple[str, str]]) -> Inventory:
+    """Look for units, by stage and key.
+
+    A file that has its receipt's size and stamp has not been written since, and is not read; any
+    other is hashed. What changes neither (bits that rot) is found by the page checksums of whoever reads
+    the file, and by `verify`.
+    """
+    listing = store.entries("")
+    listed = [(stage, key) for stage, key in units if receipt_file(stage, key) in listing]
+    done: dict[str, Receipt] = {}
+    damaged = []
+    for start in range(0, len(listed), RECEIPTS_AT_ONCE):
+        some = listed[start : start + RECEIPTS_AT_ONCE]
+        contents = store.read_many([receipt_file(stage, key) for stage, key in some])
+        for stage, key in some:
+            receipt = Receipt.parsed(contents.get(receipt_file(stage, key), b""))
+            if receipt is not None and _stands(store, receipt, stage, key, listing):
+                done[key] = receipt
+            else:
+                damaged.append((stage, key))
+    leftovers = tuple(name for name in listing if TEMPORARY in name)
+    return Inventory(done=done, damaged=tuple(damaged), leftovers=leftovers)
+
+
+def _stands(store: Store, receipt: Receipt, stage: str, key: str, listing: Mapping[str, Entry]) -> bool:
+    """Whether all files of a receipt are as they were written."""
+    for name, file in receipt.files.items():
+        path = unit_file(stage, key, name)
+        entry = listing.get(path)
+        if entry is None or entry.bytes != file.bytes:
+            return False
+        is_untouched = file.stamp is not None and entry.stamp == file.stamp
+        if not is_untouched and not store.holds(path, file.bytes, file.sha256):
+            return False
+    return True

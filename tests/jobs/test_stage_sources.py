@@ -1,0 +1,64 @@
+"""A stage whose code changed has a new version, so that no unit of the old code is taken for one of the new."""
+
+import copy
+
+import pytest
+
+from jobs.planning.units import STAGE_VERSIONS
+from tests.jobs import stage_sources
+from tests.jobs.stage_sources import COMMAND, current, differences, digest, modules, recorded, refused
+
+
+def test_every_stage_is_as_recorded():
+    found = [what for _, what in differences(recorded(), current())]
+    assert not found, (
+        "; ".join(found) + f": raise STAGE_VERSIONS in jobs/planning/units.py where what it writes changed, then run "
+        f"`{COMMAND}` (--same-output where it did not)"
+    )
+
+
+def test_what_determines_a_stage():
+    assert "mprlib.optimisers.mopr" in modules("solve")
+    assert "jobs.search.canonical" in modules("pool")
+    assert "jobs.encoders.sentence" in modules("queries")
+    assert "jobs.datasets.fairface" in modules("catalogue")
+    assert not any(name.startswith(("jobs.runtime", "jobs.store", "jobs.stages.solve")) for name in modules("pool"))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_same"),
+    [
+        ('"""Other words."""\n\n\ndef twice(x):\n    return 2 * x  # a remark\n', True),
+        ('def twice(x):\n    """Doubles."""\n\n    return (2 *\n        x)\n', True),
+        ("def twice(x):\n    return 3 * x\n", False),
+        ("def twice(y):\n    return 2 * y\n", False),
+    ],
+)
+def test_only_code_counts(text, is_same):
+    assert (digest(text) == digest("def twice(x):\n    return 2 * x\n")) is is_same
+
+
+def test_a_function_of_a_docstring_alone():
+    assert digest('def nothing():\n    """Does nothing."""\n') == digest("def nothing():\n    pass\n")
+
+
+def test_changed_code_needs_a_new_version_or_a_word(monkeypatch, tmp_path, capsys):
+    record = tmp_path / "record.json"
+    monkeypatch.setattr(stage_sources, "RECORD", record)
+    assert stage_sources.main([]) == 0
+    before = recorded()
+    changed = copy.deepcopy(before)
+    changed["pool"]["modules"]["jobs.stages.pool"] = "other"
+    monkeypatch.setattr(stage_sources, "current", lambda: changed)
+    assert stage_sources.main([]) == 1
+    version = STAGE_VERSIONS["pool"]
+    assert f"stage pool changed under version {version}: jobs.stages.pool: raise its" in capsys.readouterr().err
+    assert recorded() == before
+    assert stage_sources.main(["--same-output"]) == 0
+    assert recorded() == changed
+    raised = copy.deepcopy(before)
+    raised["pool"]["version"] += 1
+    assert refused(before, raised) == []
+    assert refused(raised, before) == [f"stage pool has version {version}, recorded is {version + 1}"]
+    assert [stage for stage, _ in differences(before, {**before, "new": raised["pool"]})] == ["new"]
+    assert set(before) == set(STAGE_VERSIONS)
