@@ -9,11 +9,11 @@ import yaml
 from typer.main import get_command
 
 from jobs.cli import app
-from jobs.config import Audit
-from jobs.config_prompts import PromptTraining
-from jobs.config_reference import blocks as setting_blocks
-from jobs.config_reference import reference
-from jobs.method_settings import DESCRIPTIONS, known_settings
+from jobs.config.audit import Audit
+from jobs.config.method_settings import DESCRIPTIONS, known_settings
+from jobs.config.prompts import PromptTraining
+from jobs.config.reference import blocks as setting_blocks
+from jobs.config.reference import reference
 from mprlib import METHODS
 from tests.pages import PAGES, ROOT, blocks, commands, name_of, text_of
 
@@ -89,7 +89,7 @@ def test_configurations_are_valid(page):
 
 
 def test_the_reference_of_settings_is_what_its_command_prints():
-    assert text_of("docs/configuration.md") == reference(), "python -m jobs.config_reference > docs/configuration.md"
+    assert text_of("docs/configuration.md") == reference(), "python -m jobs.config.reference > docs/configuration.md"
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.__name__)

@@ -1,6 +1,6 @@
 """What an audit is: every setting, its default and its meaning.
 
-Field descriptions are the documentation of the configuration file; `config_file` reads one.
+Field descriptions are the documentation of the configuration file; `jobs.config.file` reads one.
 """
 
 from __future__ import annotations

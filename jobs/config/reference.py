@@ -1,4 +1,4 @@
-"""The configuration reference, docs/configuration.md: `python -m jobs.config_reference` prints it.
+"""The configuration reference, docs/configuration.md: `python -m jobs.config.reference` prints it.
 
 Everything in it comes from the settings themselves: descriptions, types, defaults and limits from the blocks, function
 classes and methods from the registries.
@@ -16,17 +16,17 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from jobs.block import Block
-from jobs.config import Audit
-from jobs.config_prompts import PromptTraining
-from jobs.method_settings import DESCRIPTIONS, known_settings
+from jobs.config.audit import Audit
+from jobs.config.block import Block
+from jobs.config.method_settings import DESCRIPTIONS, known_settings
+from jobs.config.prompts import PromptTraining
 from mprlib import FUNCTION_CLASSES, METHODS
 from mprlib.method import Method
 
 INTRODUCTION = """\
 # Configuration reference
 
-Every setting of an audit's YAML file, made by `python -m jobs.config_reference` from the settings' own descriptions. \
+Every setting of an audit's YAML file, made by `python -m jobs.config.reference` from the settings' own descriptions. \
 Only `dataset`, `encoder` and `queries` are required. An unknown key or a wrong value ends the command with exit code \
 2 and one line that names file, line and key. `--set a.b=c` overrides a setting on the command line. Paths are \
 relative to the configuration file.
@@ -72,7 +72,7 @@ def _reachable(root: type[Block]) -> Iterator[type[Block]]:
 def _inside(annotation: Any) -> list[type[Block]]:
     """Blocks in a type; entries of classes and methods have chapters of their own."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation] if annotation.__module__ != "jobs.entries" else []
+        return [annotation] if annotation.__module__ != "jobs.config.entries" else []
     return [block for part in get_args(annotation) for block in _inside(part)]
 
 
@@ -112,7 +112,7 @@ def _type(annotation: Any) -> str:
     if origin is dict:
         return f"block of {_type(parts[0])} to {_type(parts[1])}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        if annotation.__module__ == "jobs.entries":
+        if annotation.__module__ == "jobs.config.entries":
             return "name, or `{name: {setting: value}}`"
         return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
     return PLAIN[annotation]
