@@ -10,7 +10,8 @@ from typer.main import get_command
 
 from jobs.cli import app
 from jobs.config.audit import Audit
-from jobs.config.method_settings import DESCRIPTIONS, known_settings
+from jobs.config.method_descriptions import DESCRIPTIONS
+from jobs.config.method_settings import known_settings
 from jobs.config.prompts import PromptTraining
 from jobs.config.reference import blocks as setting_blocks
 from jobs.config.reference import reference

@@ -18,7 +18,8 @@ from pydantic.fields import FieldInfo
 
 from jobs.config.audit import Audit
 from jobs.config.block import Block
-from jobs.config.method_settings import DESCRIPTIONS, known_settings
+from jobs.config.method_descriptions import DESCRIPTIONS
+from jobs.config.method_settings import known_settings
 from jobs.config.prompts import PromptTraining
 from mprlib import FUNCTION_CLASSES, METHODS
 from mprlib.method import Method
