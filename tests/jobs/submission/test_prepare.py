@@ -9,10 +9,10 @@ import pytest
 from pydantic import BaseModel
 
 from jobs.cli import main
-from jobs.config.audit import audit as config
-from jobs.config.audit import datasets as config_datasets
-from jobs.config.audit import encoders as config_encoders
-from jobs.config.audit import probes as config_probes
+from jobs.config import audit as config
+from jobs.config import datasets as config_datasets
+from jobs.config import encoders as config_encoders
+from jobs.config import probes as config_probes
 from jobs.config.file import read_config
 from jobs.errors import UsageError
 from jobs.submission import bundle
