@@ -8,19 +8,19 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from jobs import inputs as audit_inputs
-from jobs import plan as audit_plan
-from jobs.compute import Progress, compute
-from jobs.config import Audit
-from jobs.config_file import ConfigFile
+from jobs.config.audit import Audit
+from jobs.config.file import ConfigFile
 from jobs.errors import UsageError
-from jobs.inputs import Inputs
-from jobs.journal import Journal, opened
-from jobs.lock import Lock
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current, seal
-from jobs.plan import Plan
-from jobs.plan_file import write_plan
-from jobs.progress import Reporter
+from jobs.planning import inputs as audit_inputs
+from jobs.planning import plan as audit_plan
+from jobs.planning.inputs import Inputs
+from jobs.planning.plan import Plan
+from jobs.planning.plan_file import write_plan
+from jobs.running.compute import Progress, compute
+from jobs.running.journal import Journal, opened
+from jobs.running.lock import Lock
+from jobs.running.progress import Reporter
 from jobs.skipped import Counts, counts_of, expect_few_skipped, skipped_items
 from jobs.stages.collect import collect
 from jobs.stages.probe import judgement

@@ -22,16 +22,16 @@ from rich.console import Console
 
 from jobs import audit, doctor
 from jobs import report as audit_report
-from jobs.config_file import read_config
+from jobs.commands.options import AsJson, Config, Folder, Limit, MaxFailures, Output, Overrides
+from jobs.commands.prompts import convert_prompt, train_prompt
+from jobs.commands.results import compare, exhibits, export, verify
+from jobs.config.file import read_config
 from jobs.errors import Detached, RunError, UsageError
-from jobs.estimate import estimate
 from jobs.manifest import PAGE
-from jobs.options import AsJson, Config, Folder, Limit, MaxFailures, Output, Overrides
-from jobs.progress import Bars, Lines, Silent
-from jobs.prompt_commands import convert_prompt, train_prompt
-from jobs.result_commands import compare, exhibits, export, verify
+from jobs.planning.estimate import estimate
+from jobs.planning.staleness import counted, reasons
+from jobs.running.progress import Bars, Lines, Silent
 from jobs.stages.publish import publish
-from jobs.staleness import counted, reasons
 from jobs.status import status_of, status_text
 from jobs.store import Store
 from jobs.submission import job as submission

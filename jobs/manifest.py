@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from jobs.config import Audit
-from jobs.inputs import Inputs
-from jobs.plan import Plan
+from jobs.config.audit import Audit
+from jobs.planning.inputs import Inputs
+from jobs.planning.plan import Plan
+from jobs.planning.units import digest
 from jobs.skipped import Counts
 from jobs.store import FileReceipt, Receipt, Store
-from jobs.units import digest
 
 MANIFEST = "manifest.json"
 SUCCESS = "_SUCCESS"

@@ -24,17 +24,17 @@ import ray  # noqa: E402 - its settings are read at import
 from ray.util.metrics import Counter, Gauge, Histogram  # noqa: E402
 
 from jobs import encoders  # noqa: E402
-from jobs.attempts import Attempt, Limits, Lost, Report, lost  # noqa: E402
-from jobs.config import Runtime  # noqa: E402
-from jobs.dispatch import Dispatch, Event  # noqa: E402
-from jobs.encoder_actors import EncoderActors, encoder_actors  # noqa: E402
+from jobs.config.audit import Runtime  # noqa: E402
 from jobs.errors import UsageError  # noqa: E402
-from jobs.growth import await_gpus  # noqa: E402
-from jobs.meters import Meters  # noqa: E402
-from jobs.nodes import Nodes  # noqa: E402
+from jobs.planning.units import Unit  # noqa: E402
+from jobs.running.attempts import Attempt, Limits, Lost, Report, lost  # noqa: E402
+from jobs.running.dispatch import Dispatch, Event  # noqa: E402
+from jobs.running.encoder_actors import EncoderActors, encoder_actors  # noqa: E402
+from jobs.running.growth import await_gpus  # noqa: E402
+from jobs.running.meters import Meters  # noqa: E402
+from jobs.running.nodes import Nodes  # noqa: E402
+from jobs.running.worker import work  # noqa: E402
 from jobs.store import Store  # noqa: E402
-from jobs.units import Unit  # noqa: E402
-from jobs.worker import work  # noqa: E402
 
 # Tasks in flight for each CPU: enough that none waits for the driver, few enough to plan afresh.
 TASKS_PER_CPU = 3

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from jobs.errors import RunError
-from jobs.plan import Plan
+from jobs.planning.plan import Plan
 from jobs.schema import SKIPPED
 from jobs.store import MAPPED_STAGES, FileReceipt, Receipt, Store, unit_file
 

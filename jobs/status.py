@@ -7,12 +7,12 @@ import time
 from collections import defaultdict
 from typing import Any
 
-from jobs.board import read_board
 from jobs.errors import UsageError
-from jobs.estimate import SECONDS_PER_UNIT
 from jobs.manifest import SUCCESS
-from jobs.plan_file import read_plan
-from jobs.run_log import log_file
+from jobs.planning.estimate import SECONDS_PER_UNIT
+from jobs.planning.plan_file import read_plan
+from jobs.running.board import read_board
+from jobs.running.run_log import log_file
 from jobs.store import Store, committed_receipt, failure_file
 from jobs.summary import duration
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jobs.audit import RunSummary
-from jobs.config import Audit
-from jobs.estimate import Estimate
-from jobs.inputs import Inputs
-from jobs.plan import Plan
+from jobs.config.audit import Audit
+from jobs.planning.estimate import Estimate
+from jobs.planning.inputs import Inputs
+from jobs.planning.plan import Plan
+from jobs.planning.staleness import NEVER
 from jobs.report import Run, headline, worst_pairs
 from jobs.skipped import TABLE, reasons_text
-from jobs.staleness import NEVER
 
 WORST_SHOWN = 5
 

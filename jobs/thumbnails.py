@@ -9,10 +9,10 @@ from itertools import islice, zip_longest
 import pyarrow as pa
 
 from jobs import report
-from jobs.config import Audit
+from jobs.config.audit import Audit
 from jobs.images import ImageError, ImageLimits, decode, read_image
 from jobs.images.thumbnail import SIDE_PIXELS, thumbnail
-from jobs.inputs import Inputs
+from jobs.planning.inputs import Inputs
 from jobs.report.cases import repaired_rows, top_k_rows
 from jobs.report.load import Run
 from jobs.schema import THUMBNAILS

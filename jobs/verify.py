@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from jobs.errors import UsageError
 from jobs.manifest import MANIFEST, SUCCESS, is_sealed
-from jobs.plan_file import PlannedUnit, read_plan
+from jobs.planning.plan_file import PlannedUnit, read_plan
 from jobs.schema import RESULTS
 from jobs.stages.remeasure import remeasure
 from jobs.store import MAPPED_SUFFIX, Receipt, Store, read_receipt, receipt_file, schema_digest, unit_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets import celeba, clip_retrieval, fairface, images, occupations, table, utkface, webdataset
 from jobs.datasets.assemble import assemble
 from jobs.datasets.catalogue import Catalogue

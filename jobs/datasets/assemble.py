@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets.catalogue import ATTRIBUTE, Catalogue, embedded_column
 from jobs.datasets.columns import column, numbers, strings, template_columns
 from jobs.datasets.given_vectors import vectors

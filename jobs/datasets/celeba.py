@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.source import Source
 from jobs.errors import UsageError

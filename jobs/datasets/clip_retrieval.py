@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets import layout, pictures
 from jobs.datasets.columns import named_columns
 from jobs.datasets.source import Source

@@ -7,7 +7,7 @@ import string
 import numpy as np
 import pyarrow as pa
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.errors import UsageError
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Skip, Source

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets import pictures, table_files
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Skip, Source

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from jobs.config_datasets import Attribute, Dataset
+from jobs.config.datasets import Attribute, Dataset
 from jobs.datasets.columns import column, numbers, strings
 from jobs.errors import UsageError
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.errors import UsageError
 from jobs.images.archive import climbs
 from jobs.images.reading import split_locator

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.errors import UsageError
 
 SUFFIXES = (".parquet", ".csv")

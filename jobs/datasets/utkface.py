@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 import pyarrow as pa
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets import pictures
 from jobs.datasets.source import Skip, Source
 from jobs.errors import UsageError

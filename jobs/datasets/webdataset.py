@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets import pictures
 from jobs.datasets.source import Skip, Source
 from jobs.errors import UsageError

@@ -7,7 +7,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from jobs.config import Runtime
+from jobs.config.audit import Runtime
 from jobs.doctor import cluster, machine, packages, settings
 from jobs.doctor.check import Check, ok, problem
 from jobs.doctor.probe import look

@@ -70,7 +70,7 @@ def _encoder(settings: Any) -> Any:
 
 
 def _ray(settings: Any) -> Any:
-    from jobs.config import Runtime
+    from jobs.config.audit import Runtime
     from jobs.runtime import look_around
 
     return look_around(Runtime(**settings))

@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from jobs.config_prompts import TokenTraining
+from jobs.config.prompts import TokenTraining
 from jobs.encoders.prompt_tokens import encode_behind, token_ids, token_table
 
 # Keeps the classifier's equations solvable where prompts' similarities are collinear; in units of their variance.

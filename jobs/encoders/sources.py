@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs.config_encoders import Encoder, OpenClipEncoder, PrecomputedEncoder, TextEncoder
+from jobs.config.encoders import Encoder, OpenClipEncoder, PrecomputedEncoder, TextEncoder
 from jobs.errors import UsageError
 
 HUB = "hf-hub:"

@@ -19,9 +19,9 @@ from typing import Any
 from urllib.parse import quote
 
 from jobs.export.selections import read_selections
-from jobs.plan_file import read_plan
+from jobs.planning.plan_file import read_plan
+from jobs.planning.units import digest
 from jobs.store import Store, unit_file
-from jobs.units import digest
 
 # What a token may not hold: separators, control characters, and the escape's own sign.
 UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")

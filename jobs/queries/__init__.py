@@ -15,7 +15,7 @@ from jobs.queries.article import article
 from jobs.queries.lists import path_of
 
 if TYPE_CHECKING:
-    from jobs.config import Queries
+    from jobs.config.audit import Queries
 
 __all__ = ["Query", "article", "query_vectors", "read_phrases", "read_queries"]
 

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.encoders import Encoder
+from jobs.planning.units import Unit
 from jobs.stages.embed import embed, embed_debiased, embed_queries, embed_texts
 from jobs.stages.information import information, order
 from jobs.stages.labels import labels
@@ -20,7 +21,6 @@ from jobs.stages.probe import probe
 from jobs.stages.rescore import rescore
 from jobs.stages.solve import solve
 from jobs.store import Receipt, Store, committed_receipt, failure_file, receipt_file, unit_file
-from jobs.units import Unit
 
 # Stages that need an encoder get it third; `catalogue` is what the driver has read itself.
 ENCODING = {"embed": embed, "queries": embed_queries, "texts": embed_texts, "debiased": embed_debiased}

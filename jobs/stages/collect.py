@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.datasets.catalogue import ATTRIBUTE
+from jobs.planning.units import Unit
 from jobs.schema import GROUPS, ITEMS, RESULTS
 from jobs.skipped import write_skipped
 from jobs.stages.labels import with_predicted
 from jobs.store import FileReceipt, Store, unit_file
-from jobs.units import Unit
 
 # Result rows of one output file: a part is written when this many are together.
 ROWS_PER_PART = 100_000

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from jobs.config.entries import MethodEntry
+from jobs.config.method_settings import MADE_FROM
 from jobs.datasets.labels import UNKNOWN
-from jobs.entries import MethodEntry
-from jobs.method_settings import MADE_FROM
 from jobs.stages.information import read_order
 from jobs.stages.labels import predicted_levels
 from jobs.stages.query_vectors import query_vector

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 import mprlib
+from jobs.config.entries import ClassEntry, MethodEntry
 from jobs.datasets.catalogue import attribute_columns
-from jobs.entries import ClassEntry, MethodEntry
 from jobs.schema import GROUPS, RESULTS
 from jobs.stages.extras import method_extras
 from jobs.stages.labels import with_predicted

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jobs.config import Audit
-from jobs.units import digest
+from jobs.config.audit import Audit
+from jobs.planning.units import digest
 
 # What stands for a moment in an id, by the schedule's period; ISO weeks, so that none is split by New Year.
 PERIODS = {"hourly": "%Y-%m-%dT%H", "daily": "%Y-%m-%d", "weekly": "%G-W%V", "monthly": "%Y-%m"}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs.config_file import ConfigFile
+from jobs.config.file import ConfigFile
 from jobs.errors import Detached, UsageError
 from jobs.submission.bundle import Bundle, bundle_of, named_files
 from jobs.submission.identity import period_of, submission_id

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from jobs.config_prompts import PROMPTS, TokenTraining
+from jobs.config.prompts import PROMPTS, TokenTraining
 from jobs.encoders import load
 from jobs.encoders.prompt_judging import Judgement, judge
 from jobs.encoders.prompt_training import train

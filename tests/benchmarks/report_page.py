@@ -15,7 +15,7 @@ import pyarrow as pa
 from PIL import Image
 
 from jobs import report
-from jobs.config import ReportSettings
+from jobs.config.audit import ReportSettings
 from jobs.images.thumbnail import SIDE_PIXELS, thumbnail
 from jobs.schema import THUMBNAILS
 from jobs.thumbnails import BASE64

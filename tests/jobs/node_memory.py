@@ -20,10 +20,10 @@ def main(folder: str) -> None:
     memory = psutil.virtual_memory()
     os.environ["RAY_memory_usage_threshold"] = str((memory.total - memory.available + ROOM_BYTES) / memory.total)
     os.environ["RAY_memory_monitor_refresh_ms"] = "100"
-    from jobs.config import Runtime
-    from jobs.dispatch import UnitEnded, UnitRetried
+    from jobs.config.audit import Runtime
+    from jobs.planning.units import Unit
+    from jobs.running.dispatch import UnitEnded, UnitRetried
     from jobs.runtime import Cluster
-    from jobs.units import Unit
     from tests.jobs.faults import FaultyStore
 
     told: dict[str, list[str]] = {"retried": [], "messages": []}

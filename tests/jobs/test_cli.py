@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from jobs.audit import prepare
 from jobs.cli import app, main
-from jobs.config_file import read_config
+from jobs.config.file import read_config
 
 from .conftest import people, write_audit
 

@@ -9,8 +9,8 @@ import pytest
 
 from jobs import datasets
 from jobs.audit import prepare
-from jobs.config_datasets import Dataset
-from jobs.config_file import read_config
+from jobs.config.datasets import Dataset
+from jobs.config.file import read_config
 from jobs.datasets.assemble import assemble
 from jobs.datasets.source import Source
 from tests.jobs.datasets.layouts import write_images

@@ -11,7 +11,7 @@ import pytest
 
 from jobs.cli import main
 from jobs.export.trec import token
-from jobs.plan_file import PLAN
+from jobs.planning.plan_file import PLAN
 from jobs.store import Store, unit_file
 from tests.jobs.report import hostile, synthetic
 

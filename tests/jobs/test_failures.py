@@ -14,13 +14,13 @@ import pytest
 import ray
 
 from jobs import audit
-from jobs.attempts import RETRIES, Loss
 from jobs.cli import main
-from jobs.config import Runtime
-from jobs.config_file import read_config
-from jobs.dispatch import UnitEnded, UnitRetried, UnitStarted
-from jobs.progress import Silent
-from jobs.run_log import read_log
+from jobs.config.audit import Runtime
+from jobs.config.file import read_config
+from jobs.running.attempts import RETRIES, Loss
+from jobs.running.dispatch import UnitEnded, UnitRetried, UnitStarted
+from jobs.running.progress import Silent
+from jobs.running.run_log import read_log
 from jobs.runtime import Cluster
 from jobs.status import status_of, status_text
 from jobs.store import Store, failure_file, receipt_file

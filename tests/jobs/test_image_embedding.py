@@ -15,10 +15,10 @@ import yaml
 
 from jobs.audit import prepare
 from jobs.cli import main
-from jobs.config import Runtime
-from jobs.config_file import read_config
-from jobs.dispatch import UnitEnded, UnitRetried, UnitStarted
+from jobs.config.audit import Runtime
+from jobs.config.file import read_config
 from jobs.encoders import load
+from jobs.running.dispatch import UnitEnded, UnitRetried, UnitStarted
 from jobs.runtime import Cluster
 from jobs.stages import commit, execute
 from jobs.stages.vectors import open_shard

@@ -5,9 +5,9 @@ import os
 import pyarrow as pa
 import pytest
 
+from jobs.planning.units import unit
 from jobs.stages import commit
 from jobs.store import TEMPORARY, Store, receipt_file, take_inventory, unit_file
-from jobs.units import unit
 
 TABLE = pa.table({"x": [1, 2, 3]})
 UNITS = [unit("pool", f"work {number}", {"a": number}) for number in range(4)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jobs.audit import prepare
-from jobs.config_file import read_config
+from jobs.config.file import read_config
 from jobs.errors import UsageError
 from jobs.queries import SHIPPED_PHRASES, read_phrases
 from jobs.stages.information import read_order

@@ -7,7 +7,7 @@ import yaml
 from PIL import Image
 
 from jobs.audit import prepare
-from jobs.config_file import read_config
+from jobs.config.file import read_config
 from jobs.encoders.encoded import EncodedImages
 from jobs.images import ImageError, Reason
 from jobs.stages import execute

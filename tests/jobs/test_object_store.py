@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from jobs.cli import main
-from jobs.lock import LOCK, Lock
+from jobs.running.lock import LOCK, Lock
 from jobs.store import Store
 
 from .conftest import write_audit

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from jobs.cli import main
-from jobs.config_file import read_config
+from jobs.config.file import read_config
 from jobs.report.exhibits import EXHIBITS
 from tests.jobs.datasets import layouts
 from tests.tiny_clip import write_tiny_clip

@@ -1,6 +1,6 @@
 import pytest
 
-from jobs.config import Queries
+from jobs.config.audit import Queries
 from jobs.errors import UsageError
 from jobs.queries import article, read_queries
 from jobs.queries.lists import NAMED

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from jobs.audit import prepare
-from jobs.config_file import read_config
-from jobs.dispatch import UnitEnded
-from jobs.estimate import estimate
-from jobs.search_units import MERGED_TABLES
+from jobs.config.file import read_config
+from jobs.planning.estimate import estimate
+from jobs.planning.search_units import MERGED_TABLES
+from jobs.running.dispatch import UnitEnded
 from jobs.stages import commit, execute
 from jobs.stages.embed import query_table
 from jobs.stages.vectors import open_shard, shard_table, to_column, to_matrix

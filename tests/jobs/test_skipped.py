@@ -9,7 +9,7 @@ import yaml
 
 from jobs.audit import prepare
 from jobs.cli import main
-from jobs.config_file import read_config
+from jobs.config.file import read_config
 from jobs.errors import RunError
 from jobs.report import load
 from jobs.schema import SKIPPED, SKIPPED_ITEMS

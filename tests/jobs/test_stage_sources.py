@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from jobs.units import STAGE_VERSIONS
+from jobs.planning.units import STAGE_VERSIONS
 from tests.jobs import stage_sources
 from tests.jobs.stage_sources import COMMAND, current, differences, digest, modules, recorded, refused
 
@@ -12,7 +12,7 @@ from tests.jobs.stage_sources import COMMAND, current, differences, digest, modu
 def test_every_stage_is_as_recorded():
     found = [what for _, what in differences(recorded(), current())]
     assert not found, (
-        "; ".join(found) + f": raise STAGE_VERSIONS in jobs/units.py where what it writes changed, then run "
+        "; ".join(found) + f": raise STAGE_VERSIONS in jobs/planning/units.py where what it writes changed, then run "
         f"`{COMMAND}` (--same-output where it did not)"
     )
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from jobs.audit import prepare
-from jobs.config_file import read_config
+from jobs.config.file import read_config
 from jobs.encoders import load
 from jobs.schema import GROUPS, RESULTS, SKIPPED
 from jobs.stages import commit, execute

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from jobs.errors import UsageError
+from jobs.planning.units import unit
 from jobs.stages import Outcome, commit, record_failure
 from jobs.store import TEMPORARY, Store, failure_file, receipt_file, unit_file, valid_receipt
-from jobs.units import unit
 
 TABLE = pa.table({"x": [1, 2, 3]})
 WORK = unit("solve", "some work", {"a": 1})

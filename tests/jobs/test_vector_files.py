@@ -9,7 +9,7 @@ import yaml
 
 from jobs.audit import prepare
 from jobs.cli import main
-from jobs.config_file import read_config
+from jobs.config.file import read_config
 from jobs.stages import commit, execute
 from jobs.stages.vectors import open_shard
 from jobs.store import Store, unit_file

@@ -9,7 +9,7 @@ import pytest
 
 from jobs.audit import prepare
 from jobs.cli import main
-from jobs.config_file import read_config
+from jobs.config.file import read_config
 from jobs.errors import UsageError
 from jobs.manifest import MANIFEST
 from jobs.store import Store

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.audit import prepare
-from jobs.config_file import read_config
+from jobs.config.file import read_config
 from jobs.stages import commit, execute
 from jobs.stages.embed import query_table
 from jobs.stages.vectors import to_column

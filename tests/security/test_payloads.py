@@ -8,8 +8,8 @@ import torch
 
 from jobs import datasets
 from jobs.cli import main
-from jobs.config_datasets import Dataset
-from jobs.config_file import read_config
+from jobs.config.datasets import Dataset
+from jobs.config.file import read_config
 from jobs.encoders.prompt_files import convert_published
 from jobs.errors import UsageError
 from jobs.images import ImageError, ImageLimits, read_image

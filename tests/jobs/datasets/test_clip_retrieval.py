@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from jobs import datasets
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets.vector_files import numbered, open_files
 from jobs.errors import UsageError
 from tests.jobs.datasets.layouts import write_clip_retrieval

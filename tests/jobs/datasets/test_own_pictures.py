@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from jobs import datasets
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.errors import UsageError
 from tests.jobs.datasets.layouts import write, write_tar
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from jobs import datasets
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets.catalogue import attribute_columns
 from jobs.datasets.fairface import age_band
 from jobs.errors import UsageError

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from jobs import datasets
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.datasets.catalogue import attribute_columns
 from jobs.datasets.labels import bin_names
 from jobs.errors import UsageError

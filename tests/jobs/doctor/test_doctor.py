@@ -6,7 +6,7 @@ from importlib.metadata import version
 import pytest
 
 from jobs.cli import main
-from jobs.config import Runtime
+from jobs.config.audit import Runtime
 from jobs.doctor import cluster, machine, packages, probe, settings
 from tests.jobs.conftest import write_audit
 

@@ -10,8 +10,8 @@ import yaml
 
 from jobs.audit import prepare
 from jobs.cli import main
-from jobs.config_file import read_config
-from jobs.config_prompts import PromptTraining
+from jobs.config.file import read_config
+from jobs.config.prompts import PromptTraining
 from jobs.encoders import load
 from jobs.encoders.prompt_files import read_tokens, write_tokens
 from jobs.encoders.sources import item_source

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from jobs.audit import prepare
-from jobs.config_encoders import OpenClipEncoder, PrecomputedEncoder, SentenceEncoder
-from jobs.config_file import read_config
+from jobs.config.encoders import OpenClipEncoder, PrecomputedEncoder, SentenceEncoder
+from jobs.config.file import read_config
 from jobs.encoders.sources import item_source, text_source
 from jobs.errors import UsageError
 from tests.jobs.conftest import settings, write_audit

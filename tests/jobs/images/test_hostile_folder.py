@@ -5,7 +5,7 @@ import time
 import pytest
 
 from jobs import datasets
-from jobs.config_datasets import Dataset
+from jobs.config.datasets import Dataset
 from jobs.images import ImageError, decode, read_image
 from tests.jobs.images.hostile import REASONS, HostileFolder, write_hostile_folder
 

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from jobs import config, config_datasets, config_encoders, config_probes
 from jobs.cli import main
-from jobs.config_file import read_config
+from jobs.config import audit as config
+from jobs.config import datasets as config_datasets
+from jobs.config import encoders as config_encoders
+from jobs.config import probes as config_probes
+from jobs.config.file import read_config
 from jobs.errors import UsageError
 from jobs.submission import bundle
 from jobs.submission.identity import period_of

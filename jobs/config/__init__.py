@@ -1,0 +1,1 @@
+"""What an audit is asked for: its settings, and the file that states them."""

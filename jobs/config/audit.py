@@ -1,0 +1,256 @@
+"""What an audit is: every setting, its default and its meaning.
+
+Field descriptions are the documentation of the configuration file; `jobs.config.file` reads one.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model_validator
+
+from jobs.config.block import Block, Whole
+from jobs.config.datasets import Dataset
+from jobs.config.encoders import Encoder
+from jobs.config.entries import ClassEntry, MethodEntry, class_entry, method_entry
+from jobs.config.probes import Probe
+from jobs.queries.lists import NAMED, path_of
+from mprlib import registry
+
+# What a seed may be everywhere: numpy and scikit-learn take 32 bits.
+LARGEST_SEED = 2**32 - 1
+
+
+def _one_or_many(value: Any) -> Any:
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+class Reference(Block):
+    """Whom retrieval should show."""
+
+    name: str = Field("population", description="how rows of the results name it")
+    kind: Literal["population", "balanced", "shares", "dataset"] = Field(
+        "population",
+        description="population: the data set itself by its weights; balanced: every combination of levels alike; "
+        "shares: stated target shares; dataset: another data set",
+    )
+    query_conditioned: bool = Field(False, description="population and dataset: its top items for the query")
+    shares: dict[str, dict[str, float]] | None = Field(
+        None, description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}'
+    )
+    size: FiniteFloat = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
+    dataset: Dataset | None = Field(None, description="kind dataset: its block, named as the reference by default")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_dataset(cls, raw: Any) -> Any:
+        """So that what is said of it is not taken for the audited data set, whose default name it would have."""
+        if isinstance(raw, dict) and isinstance(raw.get("dataset"), dict):
+            return raw | {"dataset": {"name": raw.get("name", "population")} | raw["dataset"]}
+        return raw
+
+    @model_validator(mode="after")
+    def _complete(self) -> Reference:
+        if (self.kind == "dataset") != (self.dataset is not None):
+            raise ValueError("a dataset block goes with kind: dataset, and only with it")
+        if (self.kind == "shares") != (self.shares is not None):
+            raise ValueError("shares go with kind: shares, and only with it")
+        if self.query_conditioned and self.kind in ("balanced", "shares"):
+            raise ValueError(f"query_conditioned needs people to ask: kind {self.kind} has none")
+        return self
+
+
+class Queries(Block):
+    """What is asked."""
+
+    list: tuple[str, ...] | None = Field(None, description="the queries")
+    named: str | None = Field(None, description=f"a list that comes with the job: {', '.join(NAMED)}")
+    file: str | None = Field(None, description="a text file, one query a line, relative to the configuration file")
+    vectors: str | None = Field(
+        None, description="parquet with columns query and vector, for a precomputed encoder; relative as `file`"
+    )
+    prompt: str = Field("A photo of {a} {query}", description="{query} is the query, {a} becomes a or an")
+
+    @field_validator("named")
+    @classmethod
+    def _known(cls, named: str | None) -> str | None:
+        if named is not None:
+            path_of(named)
+        return named
+
+    @field_validator("prompt")
+    @classmethod
+    def _has_query(cls, prompt: str) -> str:
+        if "{query}" not in prompt:
+            raise ValueError(f"prompt is {prompt!r}: it must hold {{query}}")
+        return prompt
+
+
+class Prefilter(Block):
+    """How many of the most similar items form a query's pool."""
+
+    top: Whole = Field(10_000, ge=1, description="items in a pool, at most")
+    backend: Literal["auto", "faiss", "torch"] = Field("auto", description="what scores a shard")
+    storage: Literal["float32", "float16"] = Field(
+        "float32",
+        description="numbers of stored item vectors; float16 halves what is read, scores are of the stored vectors",
+    )
+    shard_megabytes: FiniteFloat = Field(
+        1024,
+        gt=0,
+        description="vectors that one search task maps, at most: neighbouring units of embedding are searched together",
+    )
+
+
+class ReportSettings(Block):
+    """What the report shows."""
+
+    group_attributes: Whole = Field(2, ge=1, le=4, description="named groups are intersections of up to this many")
+    minimum_share: float = Field(0.01, ge=0, lt=1, description="smaller groups of the reference stay out of headlines")
+    thumbnail_megabytes: float = Field(
+        6, ge=0, le=100, description="of the page, for small pictures of the items shown first; 0: none are kept"
+    )
+
+
+class Runtime(Block):
+    """How the job runs; nothing here changes a result."""
+
+    workers: Whole | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
+    address: str | None = Field(None, description="a running Ray cluster; default: RAY_ADDRESS, else a local start")
+    encoder_actors: Whole | None = Field(
+        None, ge=1, description="actors that hold the encoder, at most; default: one a CPU, or one a GPU's share"
+    )
+    gpus_per_actor: FiniteFloat | None = Field(
+        None,
+        ge=0,
+        description="GPUs of an actor with an open_clip encoder, or a part of one, such as 0.5; default: 1 where the "
+        "cluster has any, else 0. Where no node has that many, CPUs are used and the run says so",
+    )
+    await_gpus_seconds: FiniteFloat = Field(
+        0,
+        ge=0,
+        description="on a cluster that grows by demand and has no GPU yet: how long to wait for one, once asked for "
+        "(as many as encoder_actors says, else one), before an open_clip encoder runs on CPUs",
+    )
+    decode_workers: Whole | None = Field(
+        None,
+        ge=1,
+        description="processes that decode pictures ahead of each actor; default: 1 on a CPU, else the CPUs that a "
+        "GPU's share of its node leaves, at most 16",
+    )
+    max_failures: Whole | None = Field(
+        None, ge=1, description="stop once so many units have failed; default: go on with all that can be done"
+    )
+    unit_seconds: FiniteFloat | None = Field(
+        21_600, gt=0, description="a back-stop: a unit that runs longer is stopped and counts as failed"
+    )
+    unit_megabytes: FiniteFloat | None = Field(
+        None,
+        gt=0,
+        description="memory that a unit's process may take: more ends it; no more units run at once than fit; "
+        "default: whatever the machine has",
+    )
+
+
+class Audit(Block):
+    """The whole configuration."""
+
+    name: str = Field("audit", description="the audit's name, in its report and in run ids")
+    seed: Whole = Field(0, ge=0, le=LARGEST_SEED, description="of everything that draws")
+    output: str | None = Field(None, description="folder of the run, or any fsspec URL")
+    dataset: Annotated[tuple[Dataset, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+        description="what is retrieved from: a block, or a list of named ones"
+    )
+    reference: Annotated[tuple[Reference, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+        (Reference(),), description="whom retrieval should show: a block, or a list of named ones"
+    )
+    probes: dict[str, Probe] = Field(
+        {}, description="classifiers of vectors, by name, for attributes that say `probe: NAME` and for `pbm`"
+    )
+    encoder: Encoder = Field(
+        description="the model behind the vectors; its `kind` is sentence, open_clip or precomputed"
+    )
+    queries: Queries = Field(description="what is asked")
+    prefilter: Prefilter = Field(Prefilter(), description="how pools are made")
+    shard_items: Whole = Field(4096, ge=1, description="items a unit of embedding")
+    k: Annotated[tuple[Annotated[Whole, Field(ge=1)], ...], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+        (50,), description="how many items are shown: a number, or a list"
+    )
+    function_classes: Annotated[tuple[ClassEntry, ...], Field(min_length=1)] = Field(
+        (ClassEntry(name="linear"),), description="every selection is measured under each of them"
+    )
+    methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)] = Field(
+        (MethodEntry(name="top_k"),), description="what selects the items"
+    )
+    report: ReportSettings = Field(ReportSettings(), description="what the report shows")
+    runtime: Runtime = Field(Runtime(), description="how the job runs")
+
+    @field_validator("function_classes", mode="before")
+    @classmethod
+    def _class_entries(cls, entries: Any) -> Any:
+        return [class_entry(entry) for entry in _one_or_many(entries)]
+
+    @field_validator("methods", mode="before")
+    @classmethod
+    def _method_entries(cls, entries: Any) -> Any:
+        return [method_entry(entry) for entry in _one_or_many(entries)]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Audit:
+        # A message here begins with the key that it is about: the file's line is found by it.
+        for key, names in (
+            ("dataset", [block.name for block in self.dataset]),
+            ("reference", [block.name for block in self.reference]),
+            ("function_classes", [entry.display for entry in self.function_classes]),
+            ("methods", [entry.name for entry in self.methods]),
+        ):
+            if len(set(names)) != len(names):
+                raise ValueError(f"{key}: two of them share a name: {', '.join(names)}")
+        self._check_probes()
+        for entry in self.methods:
+            self._check_targets(entry)
+            for block in self.dataset:
+                for attribute in entry.extras.get("attributes", ()):
+                    if attribute not in block.attributes:
+                        raise ValueError(
+                            f"methods: {entry.name} looks at attribute {attribute!r}: "
+                            f"dataset {block.name} has {', '.join(block.attributes)}"
+                        )
+        for entry in self.function_classes:
+            for block in self.dataset if not isinstance(entry.over, str) else ():
+                for attribute in entry.over:
+                    if attribute not in block.attributes:
+                        raise ValueError(
+                            f"function_classes: {entry.display} looks at attribute {attribute!r}: "
+                            f"dataset {block.name} has {', '.join(block.attributes)}"
+                        )
+        return self
+
+    def _check_probes(self) -> None:
+        """Whoever names a probe names one of `probes`."""
+        blocks = [("dataset", block) for block in self.dataset]
+        blocks += [("reference", block.dataset) for block in self.reference if block.dataset]
+        named = [
+            (f"{key}: attribute {name!r} of {block.name}", attribute.probe)
+            for key, block in blocks
+            for name, attribute in block.attributes.items()
+            if attribute.probe is not None
+        ]
+        named += [(f"methods: {entry.name}", name) for entry in self.methods for name in entry.extras.get("probes", ())]
+        for who, name in named:
+            if name not in self.probes:
+                known = f"probes has {', '.join(self.probes)}" if self.probes else "the configuration has no `probes`"
+                raise ValueError(f"{who} names the probe {name!r}: {known}")
+
+    def _check_targets(self, entry: MethodEntry) -> None:
+        method = registry.METHODS[entry.name]
+        known = [one.display for one in self.function_classes]
+        possible = [one.display for one in self.function_classes if method.takes(one.name)]
+        takes = ", ".join(method.classes or ())
+        for target in entry.targets or ():
+            if target not in known:
+                raise ValueError(f"methods: {entry.name} targets {target!r}: function_classes has {', '.join(known)}")
+            if target not in possible:
+                raise ValueError(f"methods: {entry.name} cannot constrain {target!r}: it takes {takes}")
+        if not possible:
+            raise ValueError(f"methods: {entry.name} constrains {takes}, and function_classes has none of them")

@@ -1,0 +1,33 @@
+"""Settings of a probe: which labelled data set teaches what to read off vectors.
+
+Field descriptions are the documentation of the configuration file.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from jobs.config.block import Block
+from jobs.config.datasets import Dataset
+
+
+class Probe(Block):
+    """Labels for items that nobody labelled: a classifier of their vectors, trained on a labelled data set."""
+
+    dataset: Dataset = Field(description="the labelled data set; the audit's encoder embeds it too")
+    attribute: str | None = Field(None, description="its attribute to learn; default: the probe's name")
+    held_out_share: float = Field(
+        0.2, gt=0, lt=1, description="share of the labelled items that judges the probe and does not train it"
+    )
+    least_probability: float = Field(
+        0.0, ge=0, lt=1, description="an item whose most probable level is less probable than this is `unknown`"
+    )
+
+    @model_validator(mode="after")
+    def _has_labels(self) -> Probe:
+        for name, attribute in self.dataset.attributes.items():
+            if attribute.probe is not None:
+                raise ValueError(
+                    f"its data set's attribute {name!r} is predicted by a probe itself: labels are expected"
+                )
+        return self

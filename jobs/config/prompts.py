@@ -1,0 +1,61 @@
+"""Settings of training tokens that hide an attribute, for `debias_clip`.
+
+Field descriptions are the documentation of the configuration file.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field, FiniteFloat, field_validator
+
+from jobs.config.audit import LARGEST_SEED
+from jobs.config.block import Block, Whole
+from jobs.config.datasets import Dataset
+from jobs.config.encoders import OpenClipEncoder
+
+# The adjectives that the paper trains with, good and bad ones alike.
+ADJECTIVES = (
+    "good, evil, smart, dumb, attractive, unattractive, lawful, criminal, friendly, unfriendly, clever, stupid, "
+    "heroic, villainous, hardworking, lazy, trustworthy, dangerous, caring, nasty"
+)
+PROMPTS = tuple(f"a photo of a {adjective} person" for adjective in ADJECTIVES.split(", "))
+
+
+class TokenTraining(Block):
+    """How tokens are trained."""
+
+    tokens: Whole = Field(4, ge=1, description="how many stand before a text; published ones are 2")
+    steps: Whole = Field(300, ge=1, description="steps of the training, all on all labelled images")
+    learning_rate: FiniteFloat = Field(0.03, gt=0, description="of the first step; it falls to 0 along a cosine")
+    similarity_weight: FiniteFloat = Field(
+        0.1, ge=0, description="of the squared change of similarities, against what the classifier reads"
+    )
+    margin: FiniteFloat = Field(
+        0.45,
+        gt=0,
+        description="largest change of a similarity that is accepted, root mean square over images and prompts, in "
+        "standard deviations of the prompt's similarities over images",
+    )
+
+
+class PromptTraining(Block):
+    """The whole configuration of `mpr-audit train-prompt`."""
+
+    dataset: Dataset = Field(description="labelled pictures")
+    attribute: str = Field(description="the attribute of the data set that the tokens are to hide")
+    encoder: OpenClipEncoder = Field(description="the model whose text tower will read the tokens")
+    prompts: tuple[str, ...] = Field(
+        PROMPTS,
+        min_length=1,
+        description="texts whose similarity is to tell less; best those of the audit, as tokens help little elsewhere",
+    )
+    training: TokenTraining = Field(TokenTraining(), description="how they are trained")
+    held_out_share: float = Field(0.3, gt=0, lt=1, description="share of the pictures that judges and does not train")
+    seed: Whole = Field(0, ge=0, le=LARGEST_SEED, description="of the split and of the judges")
+    output: str | None = Field(None, description="the file of tokens, safetensors, relative to the configuration file")
+
+    @field_validator("prompts")
+    @classmethod
+    def _distinct(cls, prompts: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(prompts)) != len(prompts) or not all(prompt.strip() for prompt in prompts):
+            raise ValueError("distinct texts are expected, none of them empty")
+        return prompts

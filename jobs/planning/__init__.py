@@ -1,0 +1,1 @@
+"""Settings and inputs to units of work, each named by what determines it."""

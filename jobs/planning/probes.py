@@ -1,0 +1,73 @@
+"""Attributes that a probe predicts: the labelled data sets, and the levels that items may get from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from jobs import datasets
+from jobs.config.audit import Audit
+from jobs.config.datasets import Dataset
+from jobs.config.probes import Probe
+from jobs.datasets.catalogue import ATTRIBUTE, Catalogue
+from jobs.datasets.labels import UNKNOWN
+from jobs.errors import UsageError
+from mprlib.probes import FEWEST_ROWS
+
+
+def read_labelled(settings: Audit, folder: Path, embedding_column: str | None) -> dict[str, Catalogue]:
+    """The labelled data set of every probe, by the probe's name.
+
+    Raises:  UsageError for a data set that cannot be read, lacks the attribute, or has too few items of a level.
+    """
+    found = {}
+    for name, probe in settings.probes.items():
+        catalogue = datasets.load(probe.dataset, folder, embedding_column)
+        learnt = learnt_attribute(name, probe)
+        if learnt not in catalogue.levels:
+            raise UsageError(
+                f"probes.{name}: dataset {catalogue.name} has no attribute {learnt!r}; it has "
+                f"{', '.join(catalogue.levels)}"
+            )
+        counts = pc.value_counts(catalogue.items[ATTRIBUTE + learnt]).to_pylist()
+        known = [row for row in counts if row["values"] != UNKNOWN]
+        if len(known) < 2:
+            raise UsageError(
+                f"probes.{name}: dataset {catalogue.name} has one level of {learnt}: a probe needs two to tell apart"
+            )
+        rare = min(known, key=lambda row: row["counts"])
+        if rare["counts"] < FEWEST_ROWS:
+            raise UsageError(
+                f"probes.{name}: dataset {catalogue.name} has {rare['counts']} items of {learnt} {rare['values']!r}, "
+                f"too few to train on and hold out: at least {FEWEST_ROWS} are expected, merge levels with map or bins"
+            )
+        found[name] = catalogue
+    return found
+
+
+def learnt_attribute(name: str, probe: Probe) -> str:
+    """The attribute of its data set that a probe learns."""
+    return probe.attribute or name
+
+
+def predicted_levels(name: str, probe: Probe, labelled: Catalogue) -> tuple[str, ...]:
+    """The levels that the probe may give to an item, in the labelled data set's order."""
+    known = tuple(level for level in labelled.levels[learnt_attribute(name, probe)] if level != UNKNOWN)
+    return (*known, UNKNOWN) if probe.least_probability else known
+
+
+def with_levels(block: Dataset, catalogue: Catalogue, settings: Audit, labelled: Mapping[str, Catalogue]) -> Catalogue:
+    """The catalogue with the levels of its predicted attributes, in the configuration's order.
+
+    Which item has which level is known once its vector is, and stands in no catalogue.
+    """
+    levels = {
+        name: catalogue.levels[name]
+        if attribute.probe is None
+        else predicted_levels(attribute.probe, settings.probes[attribute.probe], labelled[attribute.probe])
+        for name, attribute in block.attributes.items()
+    }
+    return replace(catalogue, levels=levels)

@@ -1,0 +1,117 @@
+"""Tokens for `debias_clip` from labelled pictures: read, embed, train, judge on what was held out, write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jobs import datasets
+from jobs.config.file import ConfigFile
+from jobs.config.prompts import PromptTraining
+from jobs.datasets.catalogue import ATTRIBUTE, Catalogue, has_images
+from jobs.datasets.labels import UNKNOWN
+from jobs.encoders import load
+from jobs.encoders.presence import torch_devices
+from jobs.encoders.prompt_files import SUFFIX, write_tokens
+from jobs.encoders.prompt_judging import Judgement, judge
+from jobs.encoders.sources import item_source
+from jobs.errors import UsageError
+
+# Each side of the split needs a few pictures of every level.
+FEWEST_ROWS = 10
+
+
+def train_prompt(file: ConfigFile[PromptTraining], output: Path | None = None) -> tuple[Path, Judgement]:
+    """Train the tokens of a configuration and write them; where they lie, and what they have done.
+
+    The file holds tokens that were trained without the held-out pictures.
+    Raises:  UsageError, one sentence, for input that cannot be trained on, and where no tokens keep similarity.
+    """
+    settings = file.settings
+    target = _target(file, output)
+    catalogue = datasets.load(settings.dataset, file.folder)
+    levels, codes, rows = _labels(settings, catalogue)
+    encoder = _encoder(file)
+    try:
+        encoded = encoder.encode_images(
+            catalogue.root, catalogue.items["image"].take(rows).to_pylist(), settings.dataset.image_limits
+        )
+        codes = codes[encoded.positions]
+        _expect_enough(settings, catalogue, levels, codes)
+        tokens, judgement = _trained(settings, encoder, encoded.vectors, codes)
+    finally:
+        encoder.close()
+    notes = {
+        "attribute": settings.attribute,
+        "judgement": judgement.to_json(),
+        "model": settings.encoder.model,
+        "prompts": list(settings.prompts),
+        "training": settings.training.model_dump(mode="json"),
+        "seed": settings.seed,
+    }
+    write_tokens(target, tokens, notes)
+    return target, judgement
+
+
+def _encoder(file: ConfigFile[PromptTraining]) -> Any:
+    """The model on a GPU where there is one. Tokens are trained in float32, whatever precision an audit takes."""
+    source = item_source(file.settings.encoder, file.folder)
+    device = "cuda" if torch_devices()["gpus"] else "cpu"
+    return load(source.loading | {"precision": "float32", "device": device})
+
+
+def _trained(
+    settings: PromptTraining, encoder: Any, vectors: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, Judgement]:
+    from sklearn.model_selection import train_test_split  # noqa: PLC0415 (slow to import)
+
+    from jobs.encoders.prompt_tokens import NoTextTower  # noqa: PLC0415 (brings torch)
+    from jobs.encoders.prompt_training import NoTokensFound, train  # noqa: PLC0415
+
+    shown, held_out = train_test_split(
+        np.arange(codes.size), test_size=settings.held_out_share, random_state=settings.seed, stratify=codes
+    )
+    prompts, model = list(settings.prompts), encoder.model
+    try:
+        tokens = train(model.module, model.tokenise, vectors[shown], codes[shown], prompts, settings.training)
+    except (NoTextTower, NoTokensFound) as error:
+        raise UsageError(f"training: {error}") from None
+    before, after = vectors @ encoder.encode(prompts).T, vectors @ encoder.encode_behind(prompts, tokens).T
+    return tokens, judge(before, after, codes, shown, held_out, settings.seed)
+
+
+def _target(file: ConfigFile[PromptTraining], output: Path | None) -> Path:
+    chosen = output or (file.folder / file.settings.output if file.settings.output else None)
+    if chosen is None:
+        raise UsageError("no output: give --output FILE, or output in the configuration")
+    if chosen.suffix != SUFFIX:
+        raise UsageError(f"output {chosen}: a file of tokens ends with {SUFFIX}")
+    return chosen
+
+
+def _labels(settings: PromptTraining, catalogue: Catalogue) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The attribute's levels, the code of each labelled item, and the labelled items' rows."""
+    if settings.attribute not in catalogue.levels:
+        raise UsageError(
+            f"attribute {settings.attribute!r}: dataset {catalogue.name} has {', '.join(catalogue.levels)}"
+        )
+    if not has_images(catalogue):
+        raise UsageError(f"dataset {catalogue.name}: tokens are trained on pictures, and it names none: give `image`")
+    found = np.array(catalogue.items[ATTRIBUTE + settings.attribute].to_pylist())
+    levels = [level for level in catalogue.levels[settings.attribute] if level != UNKNOWN]
+    rows = np.flatnonzero(found != UNKNOWN)
+    position = {level: code for code, level in enumerate(levels)}
+    return levels, np.array([position[level] for level in found[rows]]), rows
+
+
+def _expect_enough(settings: PromptTraining, catalogue: Catalogue, levels: list[str], codes: np.ndarray) -> None:
+    counts = Counter(codes.tolist())
+    rare = min(range(len(levels)), key=lambda code: counts[code])
+    if counts[rare] < FEWEST_ROWS:
+        raise UsageError(
+            f"dataset {catalogue.name} has {counts[rare]} readable pictures of {settings.attribute} {levels[rare]!r}: "
+            f"at least {FEWEST_ROWS} are expected, merge levels with map or bins"
+        )

@@ -1,0 +1,1 @@
+"""Units worked off: windows, losses, limits, the lock, and what a run tells."""

@@ -1,0 +1,188 @@
+"""Units through an executor: a bounded number in flight, losses tried again, limits kept. Knows no Ray."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from jobs.planning.units import Unit
+from jobs.running.attempts import Attempt, Limits, Loss, Lost, Report, Started, explanation
+from jobs.running.batches import Batches
+from jobs.running.memory_watch import was_stopped
+from jobs.stages import Outcome, record_failure
+from jobs.store import Store, valid_receipt
+
+# How long a unit rests after its machine ran out of memory; twice as long every time.
+PAUSE_SECONDS = 2.0
+# The longest wait before limits are looked at again.
+LONGEST_WAIT_SECONDS = 1.0
+
+
+class Executor(Protocol):
+    """Where units run. A handle stands for some units that were handed over together."""
+
+    window: int
+
+    def submit(self, attempts: Sequence[Attempt]) -> Hashable:
+        """Hand over; called only while fewer than `window` handles are open."""
+
+    def wait(self, handles: Sequence[Hashable], timeout: float) -> list[Hashable]:
+        """Handles with something to read, after that many seconds at most."""
+
+    def read(self, handle: Hashable) -> Report | Lost | None:
+        """The next thing that a ready handle has to say; None at its end."""
+
+    def stop(self, handle: Hashable) -> None:
+        """Kill what runs the handle; it then reads as lost."""
+
+    def release(self, handle: Hashable) -> None:
+        """The handle has ended and will not be read again."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnitStarted:
+    """A unit began."""
+
+    unit: Unit
+    node: str
+    pid: int
+    attempt: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnitEnded:
+    """A unit is done, or failed for this run."""
+
+    unit: Unit
+    outcome: Outcome
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnitRetried:
+    """A unit was lost and will be tried again."""
+
+    unit: Unit
+    loss: Loss
+    attempt: int
+
+
+Event = UnitStarted | UnitEnded | UnitRetried
+
+
+@dataclass(slots=True)
+class _Flight:
+    """Units handed over together; the first of them runs since `since`, if it has begun."""
+
+    attempts: deque[Attempt]
+    since: float | None = None
+    is_overdue: bool = False
+
+
+@dataclass(slots=True)
+class Dispatch:
+    """One pass over some units that need nothing of each other."""
+
+    executor: Executor
+    store: Store
+    limits: Limits
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    pause_seconds: float = PAUSE_SECONDS
+    _waiting: Batches = field(init=False)
+    _again: deque[Attempt] = field(default_factory=deque)
+    _resting: list[tuple[float, Attempt]] = field(default_factory=list)
+    _flights: dict[Hashable, _Flight] = field(default_factory=dict)
+
+    def run(self, units: Sequence[Unit]) -> Iterator[Event]:
+        """What happens to the units, as it happens; stops what runs when it is closed early."""
+        self._waiting = Batches(units, self.executor.window)
+        try:
+            while self._waiting or self._again or self._resting or self._flights:
+                self._fill()
+                if not self._flights:
+                    self.sleep(self._patience())
+                    continue
+                for handle in self.executor.wait(list(self._flights), self._patience()):
+                    yield from self._read(handle)
+                self._stop_overdue()
+        finally:
+            for handle in self._flights:
+                self.executor.stop(handle)
+
+    def _fill(self) -> None:
+        now = self.clock()
+        self._again.extend(attempt for ready, attempt in self._resting if ready <= now)
+        self._resting = [(ready, attempt) for ready, attempt in self._resting if ready > now]
+        while len(self._flights) < self.executor.window and (self._again or self._waiting):
+            # What was lost goes alone, so that whatever kills it takes nothing else along.
+            attempts = [self._again.popleft()] if self._again else [Attempt(unit=one) for one in self._waiting.take()]
+            self._flights[self.executor.submit(attempts)] = _Flight(deque(attempts))
+
+    def _due(self) -> Iterator[tuple[Hashable, float]]:
+        """Seconds that each running handle's unit has left."""
+        for handle, flight in self._flights.items():
+            if self.limits.seconds is not None and flight.since is not None and not flight.is_overdue:
+                yield handle, flight.since + self.limits.seconds - self.clock()
+
+    def _patience(self) -> float:
+        rests = [ready - self.clock() for ready, _ in self._resting]
+        return max(0.0, min([LONGEST_WAIT_SECONDS, *rests, *(left for _, left in self._due())]))
+
+    def _stop_overdue(self) -> None:
+        for handle in [handle for handle, left in self._due() if left <= 0]:
+            self._flights[handle].is_overdue = True
+            self.executor.stop(handle)
+
+    def _read(self, handle: Hashable) -> Iterator[Event]:
+        flight, said = self._flights[handle], self.executor.read(handle)
+        if isinstance(said, Report):
+            if said.outcome is not None:
+                # It may have ended while it was being stopped: what that takes down is the next one, without blame.
+                flight.since, flight.is_overdue = None, False
+                unit = flight.attempts.popleft().unit
+                if said.outcome.receipt is not None:
+                    self._waiting.learn(unit.stage, 1, said.outcome.receipt.seconds)
+                yield UnitEnded(unit=unit, outcome=said.outcome)
+            if said.started is not None:
+                flight.since = self.clock()
+                yield self._started(flight.attempts[0], said.started)
+            if flight.attempts:
+                return
+        del self._flights[handle]
+        self.executor.release(handle)
+        if flight.attempts:
+            lost = said if isinstance(said, Lost) else Lost(loss=Loss.WORKER, reason="the worker went without a word")
+            yield from self._lose(flight, lost)
+
+    @staticmethod
+    def _started(attempt: Attempt, started: Started) -> UnitStarted:
+        return UnitStarted(unit=attempt.unit, node=started.node, pid=started.pid, attempt=attempt.number)
+
+    def _lose(self, flight: _Flight, lost: Lost) -> Iterator[Event]:
+        """Only the unit that was running is to blame; those behind it go back as they were."""
+        culprit = flight.attempts.popleft()
+        loss = Loss.UNIT_TIME if flight.is_overdue else lost.loss
+        if loss is Loss.WORKER and self.limits.memory_bytes and was_stopped(culprit, self.store):
+            loss = Loss.UNIT_MEMORY
+        if flight.since is None and loss in (Loss.WORKER, Loss.NODE):
+            loss = Loss.UNSTARTED
+        self._waiting.split(attempt.unit for attempt in flight.attempts)
+        # It may have died between its receipt and its word: then it is done.
+        receipt = valid_receipt(self.store, culprit.unit.stage, culprit.unit.key)
+        if receipt is not None:
+            yield UnitEnded(unit=culprit.unit, outcome=Outcome(key=culprit.unit.key, receipt=receipt))
+            return
+        again = culprit.after(loss)
+        if again is not None:
+            # A machine without memory needs time more than another try.
+            pause = self.pause_seconds * 2 ** (again.halvings - 1) if loss is Loss.NODE_MEMORY else 0.0
+            self._resting.append((self.clock() + pause, again))
+            yield UnitRetried(unit=culprit.unit, loss=loss, attempt=again.number)
+            return
+        message = explanation(culprit, loss, self.limits, lost.reason)
+        outcome = Outcome(key=culprit.unit.key, message=message, traceback=lost.reason)
+        record_failure(culprit.unit, self.store, outcome)
+        yield UnitEnded(unit=culprit.unit, outcome=outcome)

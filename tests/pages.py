@@ -1,0 +1,29 @@
+"""The documentation's pages, and the blocks of code in them."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), ROOT / "cluster" / "README.md", ROOT / "jobs/data/README.md"]
+
+
+def text_of(page: str | Path) -> str:
+    """A page's text; its path is relative to the repository."""
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str | Path, language: str) -> list[str]:
+    """The fenced blocks of that language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```", text_of(page), flags=re.MULTILINE | re.DOTALL)
+
+
+def commands(page: str | Path) -> list[str]:
+    """Each line of the page's `sh` blocks that does something."""
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def name_of(page: Path) -> str:
+    """For test ids."""
+    return str(page.relative_to(ROOT))

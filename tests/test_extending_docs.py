@@ -1,0 +1,137 @@
+"""The examples of docs/extending.md, put where they belong and run through the tests of the built-in ones."""
+
+import importlib.util
+import json
+import sys
+from inspect import signature
+from typing import Annotated
+
+import numpy as np
+import pytest
+from pydantic import Field, TypeAdapter
+
+import mprlib
+from jobs import datasets, encoders
+from jobs.config import method_settings
+from jobs.config.audit import Audit
+from jobs.config.datasets import Dataset
+from jobs.config.encoders import OpenClipEncoder, SentenceEncoder
+from jobs.errors import UsageError
+from mprlib.method import Method
+from tests.jobs.conftest import settings
+from tests.mprlib import test_api
+from tests.mprlib.function_classes import test_contract
+from tests.pages import blocks
+from tests.populations import one_hot_problem
+
+EXAMPLES = {block.splitlines()[0].removeprefix("# "): block for block in blocks("docs/extending.md", "python")}
+CONTRACT = [
+    test
+    for name, test in vars(test_contract).items()
+    if name.startswith("test_") and "name" in signature(test).parameters
+]
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Imports an example as the module that its first line names."""
+
+    def load(path):
+        file = tmp_path / "example.py"
+        file.write_text(EXAMPLES[path], encoding="utf-8")
+        name = path.removesuffix(".py").replace("/", ".")
+        spec = importlib.util.spec_from_file_location(name, file)
+        found = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, found)
+        spec.loader.exec_module(found)
+        return found
+
+    return load
+
+
+@pytest.fixture
+def one_attribute(module, monkeypatch):
+    kind = module("mprlib/function_classes/one_attribute.py").OneAttribute
+    monkeypatch.setitem(mprlib.FUNCTION_CLASSES, kind.name, kind)
+    monkeypatch.setattr(test_contract, "EXACT", (*test_contract.EXACT, kind.name))
+    return kind.name
+
+
+@pytest.mark.parametrize("test", CONTRACT, ids=lambda test: test.__name__)
+def test_the_class_keeps_the_contract(one_attribute, test):
+    test(one_attribute)
+
+
+def test_the_class_sees_no_intersections_and_can_be_constrained(one_attribute):
+    """Half of the reference are (a, x) and half (b, y); shown are (a, y) and (b, x): every attribute is even."""
+    problem = mprlib.Problem(
+        scores=[1.0, 1.0, 0.0, 0.0],
+        labels=[[1, 0, 0, 1], [0, 1, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1]],
+        reference=[[1, 0, 1, 0], [0, 1, 0, 1]],
+        k=2,
+        attributes={"first": [0, 1], "second": [2, 3]},
+    )
+    assert mprlib.measure(problem, [0, 1], one_attribute).value == pytest.approx(0)
+    assert mprlib.measure(problem, [0, 1], "saturated").value > 0.1
+    problem = one_hot_problem()
+    rho = mprlib.select(problem, "top_k", function_class=one_attribute).mpr / 2
+    fairer = mprlib.select(problem, "mopr", rho, one_attribute)
+    assert fairer.status in ("optimal", "feasible") and fairer.mpr <= rho
+
+
+@pytest.fixture
+def lottery(module, monkeypatch):
+    sweep = module("mprlib/baselines/lottery.py").sweep
+    method = Method(name="lottery", summary="k items drawn by lot among the most similar", sweep=sweep)
+    monkeypatch.setitem(mprlib.METHODS, "lottery", method)
+    monkeypatch.setitem(test_api.METHODS, "lottery", method)
+    return "lottery"
+
+
+def test_the_method_keeps_the_contract(lottery):
+    generator = np.random.default_rng(0)
+    problem = mprlib.Problem(
+        scores=generator.random(60), labels=np.eye(3)[generator.integers(0, 3, 60)], reference=np.eye(3), k=9
+    )
+    test_api.test_every_method_returns_k_distinct_items_best_first(problem, lottery)
+    test_api.test_the_same_input_gives_the_same_items(problem, lottery)
+    test_api.test_all_items_equal_and_one_class_only(lottery)
+    assert set(mprlib.select(problem, lottery, among=9).items) == set(problem.best_first[:9])
+
+
+def test_a_configuration_names_the_method(lottery, one_attribute):
+    asked = settings(methods=["top_k", {lottery: {"among": 50}}], function_classes=["linear", one_attribute])
+    assert Audit.model_validate(asked).methods[1].extras == {"among": 50}
+    assert method_settings.known_settings(lottery) == ["among", "seed"]
+    with pytest.raises(ValueError, match="among is 0"):
+        Audit.model_validate(settings(methods=[{lottery: {"among": 0}}]))
+
+
+def test_the_data_set_is_read(module, monkeypatch, tmp_path):
+    read = module("jobs/datasets/directory.py").read
+    monkeypatch.setitem(datasets.KINDS, "directory", read)
+    block = Dataset(path="people.jsonl", id="id", text="{about}", attributes={"gender": {}})
+    block = block.model_copy(update={"kind": "directory"})
+    with pytest.raises(UsageError, match="people.jsonl"):
+        datasets.load(block, tmp_path)
+    people = [{"id": f"p{number}", "about": "a nurse", "gender": "fm"[number % 2]} for number in range(4)]
+    lines = [*map(json.dumps, people), "not json"]
+    (tmp_path / "people.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    catalogue = datasets.load(block, tmp_path)
+    assert catalogue.size == 4 and catalogue.levels["gender"] == ("f", "m")
+    assert catalogue.skipped.to_pylist()[0]["item_id"] == "line 5"
+
+
+def test_the_encoder_is_loaded(module, monkeypatch):
+    module("jobs/encoders/words.py")
+    monkeypatch.setitem(encoders.KINDS, "words", ("words", "WordsEncoder"))
+    scope = {"__name__": "example"}
+    exec(compile(EXAMPLES["jobs/config/encoders.py"], "docs/extending.md", "exec"), scope)
+    words = scope["WordsEncoder"]
+    either = Annotated[SentenceEncoder | OpenClipEncoder | words, Field(discriminator="kind")]
+    block = TypeAdapter(either).validate_python({"kind": "words", "width": 512})
+    encoder = encoders.load(block.model_dump())
+    nurse, other, driver = encoder.encode(["A photo of a nurse", "nurse, a photo of a", "truck driver"])
+    assert np.linalg.norm(nurse) == pytest.approx(1) and nurse @ other == pytest.approx(1) and nurse @ driver < 0.1
+    with pytest.raises(ValueError, match="no word"):
+        encoder.encode(["..."])
