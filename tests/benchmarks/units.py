@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.audit import prepare
-from jobs.config_file import read_config
+from jobs.config.file import read_config
 from tests.jobs.conftest import write_audit
 from tests.jobs.no_op import run
 

@@ -13,12 +13,12 @@ import psutil
 import pyarrow as pa
 
 from jobs import audit
-from jobs.config_file import read_config
-from jobs.plan import Plan
-from jobs.progress import Silent
+from jobs.config.file import read_config
+from jobs.planning.plan import Plan
+from jobs.planning.units import STAGE_VERSIONS, Unit, digest
+from jobs.running.progress import Silent
 from jobs.stages import STAGES
 from jobs.store import Store
-from jobs.units import STAGE_VERSIONS, Unit, digest
 
 STAGE = "no-op"
 TABLE = pa.table({"x": [1]})
