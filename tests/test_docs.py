@@ -1,6 +1,6 @@
 """No page of the documentation says what is not so: links, names, commands and settings exist."""
 
-import importlib
+import importlib.util
 import re
 import shlex
 
@@ -19,9 +19,20 @@ from mprlib import METHODS
 from tests.pages import PAGES, ROOT, blocks, commands, name_of, text_of
 
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name_of)
-# Programs whose commands need a cloud, a cluster or a container engine, or set this machine up.
-# tests/cluster starts from cluster/README.md what can be started on one machine.
-OUTSIDE = {"docker", "kubectl", "ray", "pip", "make", "chmod", "sed", "week=$(date", "export", "python"}
+# Programs whose commands are not run here, and why.
+OUTSIDE = {
+    "make": "sets this machine up; what it then runs is run by test_demo and by this suite",
+    "docker": "needs a container engine; tests/cluster reads the Dockerfile",
+    "kubectl": "needs Kubernetes; tests/cluster validates the files against the published schemas",
+    "week=$(date": "a variable for kubectl",
+    "sed": "fills in a file for kubectl",
+    "ray": "needs a cloud; tests/cluster runs what its launcher would run on a machine",
+    "pip": "installs",
+    "chmod": "works on the token in the home directory",
+    "export": "sets a variable of the shell",
+}
+# test_readme, tests/jobs/test_readme_commands, test_analysis_docs and test_extending_docs run all of these.
+RUN = ("README.md", "docs/analysis.md", "docs/extending.md")
 BLOCKS = list(dict.fromkeys([*setting_blocks(Audit), *setting_blocks(PromptTraining)]))
 
 
@@ -51,7 +62,8 @@ def test_named_files_exist(page):
 @EACH_PAGE
 def test_named_modules_functions_and_benchmarks_exist(page):
     names = re.findall(r"`((?:jobs|mprlib)(?:\.\w+)+)(?:\(\))?`", text_of(page))
-    names += re.findall(r"python -m ((?:jobs|tests)(?:\.[a-z]\w+)+)", text_of(page))
+    for name in re.findall(r"python -m ((?:jobs|tests)(?:\.[a-z]\w+)+)", text_of(page)):
+        assert importlib.util.find_spec(name), f"{name_of(page)} names {name}"
     for name in names:
         module, attributes = name, []
         while True:
@@ -75,8 +87,31 @@ def test_commands_are_ours_or_known_to_need_more_than_this_machine(page):
             assert program in OUTSIDE, f"{name_of(page)}: {line}"
             continue
         name, *rest = arguments
-        # Unknown commands, options and missing arguments are errors here.
+        # Unknown commands, options and missing arguments are errors here. Those that need no cluster are run by
+        # tests/jobs/test_readme_commands and test_analysis_docs.
         get_command(app).commands[name].make_context(name, rest)
+
+
+@EACH_PAGE
+def test_commands_within_sentences_exist(page):
+    for line in re.findall(r"`mpr-audit ([^`]+)`", text_of(page)):
+        name, *rest = shlex.split(line)
+        command = get_command(app).commands[name]
+        if rest and "\u2026" not in rest and not rest[0].startswith("--"):
+            command.make_context(name, rest)
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in rest if word.startswith("--")} <= known, f"{name_of(page)}: {line}"
+
+
+@EACH_PAGE
+def test_examples_are_on_pages_whose_tests_run_them(page):
+    assert name_of(page) in RUN or not blocks(page, "python") + blocks(page, "sql")
+
+
+def test_every_benchmark_is_named():
+    text = "".join(map(text_of, PAGES))
+    for path in (ROOT / "tests" / "benchmarks").glob("[a-z]*.py"):
+        assert f"`{path.stem}`" in text or f"tests.benchmarks.{path.stem}`" in text, path.stem
 
 
 @EACH_PAGE

@@ -157,7 +157,9 @@ class Audit(Block):
 
     name: str = Field("audit", description="the audit's name, in its report and in run ids")
     seed: Whole = Field(0, ge=0, le=LARGEST_SEED, description="of everything that draws")
-    output: str | None = Field(None, description="folder of the run, or any fsspec URL")
+    output: str | None = Field(
+        None, description="folder of the run, relative to where the command runs, or any fsspec URL"
+    )
     dataset: Annotated[tuple[Dataset, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
         description="what is retrieved from: a block, or a list of named ones"
     )

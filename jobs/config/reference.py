@@ -30,7 +30,7 @@ INTRODUCTION = """\
 Every setting of an audit's YAML file, made by `python -m jobs.config.reference` from the settings' own descriptions. \
 Only `dataset`, `encoder` and `queries` are required. An unknown key or a wrong value ends the command with exit code \
 2 and one line that names file, line and key. `--set a.b=c` overrides a setting on the command line. Paths are \
-relative to the configuration file.
+relative to the configuration file, but `output`, which is relative to where the command runs.
 """
 PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", type(None): "nothing", Any: "any"}
 # Limits of a value, as pydantic's metadata name them.
