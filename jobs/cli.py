@@ -22,6 +22,7 @@ from rich.console import Console
 
 from jobs import audit, doctor
 from jobs import report as audit_report
+from jobs.commands.clean import clean
 from jobs.commands.options import AsJson, Config, Folder, Limit, MaxFailures, Output, Overrides
 from jobs.commands.prompts import convert_prompt, train_prompt
 from jobs.commands.results import compare, exhibits, export, verify
@@ -218,6 +219,7 @@ app.command()(compare)
 app.command()(export)
 app.command()(exhibits)
 app.command()(verify)
+app.command()(clean)
 app.command()(train_prompt)
 app.command()(convert_prompt)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 # Marks files that were being written when their process died.
 TEMPORARY = ".tmp-"
+# What the system says of a folder that is not there, or cannot be.
+NO_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,9 @@ def walk(folder: str, name: str) -> Iterator[tuple[str, Entry]]:
     try:
         with os.scandir(folder) as found:
             items = list(found)
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError as error:
+        if error.errno not in NO_FOLDER:
+            raise
         return
     for item in items:
         below = f"{name}/{item.name}" if name else item.name
@@ -77,6 +83,14 @@ def walk(folder: str, name: str) -> Iterator[tuple[str, Entry]]:
             yield below, entry_of(item.stat())
         except FileNotFoundError:  # another process has removed it since
             continue
+
+
+def remove_empty_folders(folder: str) -> None:
+    """Remove the folders below one that hold nothing."""
+    for below, _, _ in os.walk(folder, topdown=False):
+        if below != folder:
+            with suppress(OSError):  # it holds something
+                os.rmdir(below)
 
 
 def flush_folder(folder: Path) -> None:

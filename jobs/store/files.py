@@ -195,6 +195,11 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             pass
 
+    def delete_empty_folders(self, folder: str) -> None:
+        """Remove the folders below a folder that hold no file; object stores have none."""
+        if self.is_local:
+            disk.remove_empty_folders(self.path(folder))
+
     def read_table(self, name: str, columns: list[str] | None = None) -> pa.Table:
         """A Parquet file."""
         return pq.read_table(io.BytesIO(self.read(name)), columns=columns, page_checksum_verification=True)

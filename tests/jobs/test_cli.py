@@ -246,7 +246,7 @@ def test_plan_lists_stages_and_estimates(audit_file, tmp_path, capsys):
     for word in ("top_k", "mopr (4 values)", "120 items", "estimate", "solve"):
         assert word in out
     code, table = counts(capsys, "plan", audit_file)
-    assert table["stages"]["solve"] == {"units": 6, "cached": 0}
+    assert table["stages"]["solve"] == {"units": 6, "cached": 0, "stale": {}}
     assert table["estimate"]["wall_seconds"] > 0
 
 

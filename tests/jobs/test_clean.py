@@ -1,0 +1,71 @@
+"""`clean` frees what the last plan does not name, and nothing else."""
+
+import json
+
+import pytest
+
+from jobs.audit import inventory
+from jobs.cli import main
+from jobs.planning.plan_file import write_plan
+from jobs.running.lock import LOCK, Lock
+from jobs.store import TEMPORARY
+
+from .units_in_process import run_plan, run_units
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Units of two plans, the last one of fewer queries; its plan, store, and the names that are its own."""
+    earlier, store = run_units(tmp_path, queries=["nurse", "chef"])
+    before = set(store.entries(""))
+    path = tmp_path / "audit.yaml"
+    path.write_text(path.read_text().replace("values:\n    - 0.0\n    - 0.5", "values:\n    - 0.25"))
+    later, store = run_plan(path)
+    write_plan(store, later)
+    kept = {unit.key for unit in later.units}
+    gone = {unit.key for unit in earlier.units} - kept
+    assert gone and kept & {unit.key for unit in earlier.units}
+    assert before < set(store.entries(""))
+    return later, store, gone
+
+
+def cleaned(capsys, store, *options):
+    assert main(["clean", store.root, "--json", *options]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_earlier_units_and_temporary_files_go(folder, capsys):
+    plan, store, gone = folder
+    half = f"results/part-00000.parquet{TEMPORARY}1"
+    store.write(half, b"half")
+    store.write("results/part-00000.parquet", b"whole")
+    names = set(store.entries(""))
+    told = cleaned(capsys, store, "--dry-run")
+    assert set(store.entries("")) == names
+    assert (told["units"], told["temporary_files"]) == (len(gone), 1)
+    found = cleaned(capsys, store)
+    assert found == told | {"is_dry_run": False}
+    left = set(store.entries(""))
+    assert len(names - left) == found["files"]
+    assert all(name == half or any(key in name for key in gone) for name in names - left)
+    assert not any(key in name for key in gone for name in left)
+    assert len(inventory(plan, store).done) == len(plan.units)
+    assert not store.exists(LOCK)
+    assert cleaned(capsys, store)["files"] == 0
+
+
+def test_a_folder_in_use_is_left_alone(folder, capsys):
+    _, store, _ = folder
+    names = set(store.list("units"))
+    with Lock(store, "monday", print):
+        assert main(["clean", store.root]) == 1
+    assert "in use by run monday" in capsys.readouterr().err
+    assert set(store.list("units")) == names
+
+
+def test_what_is_no_run_is_not_touched(tmp_path, capsys):
+    (tmp_path / "units").mkdir()
+    (tmp_path / "units" / "mine.txt").write_text("mine")
+    assert main(["clean", str(tmp_path)]) == 2
+    assert "only a run's folder can be cleaned" in capsys.readouterr().err
+    assert (tmp_path / "units" / "mine.txt").exists()
