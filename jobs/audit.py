@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from jobs.config.audit import Audit
 from jobs.config.file import ConfigFile
-from jobs.errors import UsageError
+from jobs.errors import RunError, UsageError, full_disk, is_disk_full
 from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current, seal
 from jobs.planning import inputs as audit_inputs
 from jobs.planning import plan as audit_plan
@@ -85,21 +86,30 @@ def inventory(plan: Plan, store: Store) -> Inventory:
 def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None = None) -> RunSummary:
     """Compute what is missing, collect, report.
 
-    Raises:  UsageError before anything is computed; RunError when too many items are skipped; KeyboardInterrupt.
-             All keep what is finished.
+    Raises:  UsageError before anything is computed; RunError for too many skipped items or a full disk;
+             KeyboardInterrupt. All keep what is finished.
     """
+    try:
+        return _run(config, Store(output), reporter, limit)
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        raise RunError(full_disk(output)) from None
+
+
+def _run(config: ConfigFile, store: Store, reporter: Reporter, limit: int | None) -> RunSummary:
     started = time.monotonic()
     settings = config.settings
     inputs, plan = prepare(config, limit)
     for note in plan.notes:
         reporter.say(note)
-    store = Store(output)
     found = inventory(plan, store)
     progress = Progress(done=dict(found.done))
     # Also where nothing is left to compute: the largest share may have changed.
     expect_few_skipped(store, plan, progress.done)
     if len(progress.done) == len(plan.units) and results_are_current(store, plan, settings):
         run_id = store.read_json(MANIFEST)["run_id"]
+        _clear_finished(store, run_id, found, reporter)
         return _summary(store, plan, progress, run_id, started)
     store.prepare()
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
@@ -177,6 +187,14 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
         seconds=time.monotonic() - started,
         is_stopped=progress.is_stopped,
     )
+
+
+def _clear_finished(store: Store, run_id: str, found: Inventory, reporter: Reporter) -> None:
+    """Remove what a run left that was killed after its last result, if the folder is nobody's and can be written."""
+    if found.leftovers:
+        with suppress(OSError, RunError), Lock(store, run_id, reporter.say):
+            for name in found.leftovers:
+                store.delete(name)
 
 
 def _clear(store: Store, plan: Plan, found: Inventory, journal: Journal) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.config.audit import Audit
+from jobs.errors import RunError, full_disk
 from jobs.planning.inputs import Inputs
 from jobs.planning.plan import Plan
 from jobs.planning.units import Unit
@@ -48,6 +49,7 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
     """Run every stage's missing units; units whose needs failed are skipped.
 
     Stops early once runtime.max_failures units have failed: what was not tried counts as skipped.
+    Raises:  RunError when there is no room for results.
     """
     _commit_what_was_read(inputs, plan, store, progress, journal)
     if len(progress.done) == len(plan.units):
@@ -92,6 +94,8 @@ def _run_round(
             for event in events:
                 _note(progress, event)
                 journal.note(event)
+                if isinstance(event, UnitEnded) and event.outcome.is_disk_full:
+                    raise RunError(full_disk(store.root))
                 if settings.runtime.max_failures and len(progress.failed) >= settings.runtime.max_failures:
                     progress.is_stopped = True
                     return

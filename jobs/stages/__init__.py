@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from jobs.encoders import Encoder
+from jobs.errors import is_disk_full
 from jobs.planning.units import Unit
 from jobs.stages.embed import embed, embed_debiased, embed_queries, embed_texts
 from jobs.stages.information import information, order
@@ -41,12 +43,16 @@ ROWS_PER_GROUP = {"prefilter": 1, "merge": 1, "rescore": 1, "catalogue": 65_536}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """How a unit ended: with a receipt, or with one sentence and a traceback."""
+    """How a unit ended: with a receipt, or with one sentence and a traceback.
+
+    is_disk_full: nothing is wrong with the unit, and others will fare no better.
+    """
 
     key: str
     receipt: Receipt | None = None
     message: str = ""
     traceback: str = ""
+    is_disk_full: bool = False
 
 
 def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = lambda: None) -> Outcome:
@@ -68,7 +74,8 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
         return Outcome(key=unit.key, receipt=commit(unit, store, tables, seconds, cpu_seconds))
     except Exception as error:  # noqa: BLE001 - whatever a unit raises is its failure, kept with its traceback
         message = f"{type(error).__name__}: {error}"
-        outcome = Outcome(key=unit.key, message=message, traceback=traceback.format_exc())
+        is_full = is_disk_full(error)
+        outcome = Outcome(key=unit.key, message=message, traceback=traceback.format_exc(), is_disk_full=is_full)
         record_failure(unit, store, outcome)
         return outcome
 
@@ -93,15 +100,17 @@ def commit(
 
 
 def record_failure(unit: Unit, store: Store, outcome: Outcome, ticket: str | None = None) -> None:
-    """Keep what went wrong until the unit succeeds. ticket names the attempt, where somebody will ask."""
-    store.write_json(
-        failure_file(unit.stage, unit.key),
-        {
-            "ticket": ticket,
-            "stage": unit.stage,
-            "unit": unit.key,
-            "title": unit.title,
-            "message": outcome.message,
-            "traceback": outcome.traceback,
-        },
-    )
+    """Keep what went wrong until the unit succeeds. ticket names the attempt, where somebody will ask.
+
+    A disk that has no room for it does not hide what went wrong from the run.
+    """
+    kept = {
+        "ticket": ticket,
+        "stage": unit.stage,
+        "unit": unit.key,
+        "title": unit.title,
+        "message": outcome.message,
+        "traceback": outcome.traceback,
+    }
+    with suppress(OSError):
+        store.write_json(failure_file(unit.stage, unit.key), kept)

@@ -1,0 +1,26 @@
+"""A run that dies at any of its file operations is finished by the next one, with the same results."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+def steps(*options):
+    """How many steps a unit's commit and a run have; the process fails where one of them leaves something wrong."""
+    command = [sys.executable, "-m", "tests.chaos.commit_steps", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_unit_dies_at_each_step_and_a_run_at_some():
+    found = steps("--every", "25")
+    assert found["unit"] >= 10
+    assert found["run"] >= 26
+
+
+@pytest.mark.slow
+def test_a_run_dies_at_each_step():
+    assert steps("--real-report")["run"] >= 40
