@@ -109,9 +109,10 @@ def test_examples_are_on_pages_whose_tests_run_them(page):
 
 
 def test_every_benchmark_is_named():
+    measured = text_of("README.md").partition("## Measured")[2]
     text = "".join(map(text_of, PAGES))
     for path in (ROOT / "tests" / "benchmarks").glob("[a-z]*.py"):
-        assert f"`{path.stem}`" in text or f"tests.benchmarks.{path.stem}`" in text, path.stem
+        assert f"`{path.stem}`" in measured or f"tests.benchmarks.{path.stem}`" in text, path.stem
 
 
 @EACH_PAGE
