@@ -151,14 +151,16 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
 
 def _events(cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store) -> Iterator[Event]:
     """What happens to units that need nothing of each other."""
-    yield from cluster.run_tasks([unit for unit in units if unit.stage not in ENCODING], store)
     items, texts = inputs.item_encoder, inputs.text_encoder
     embed = [unit for unit in units if unit.stage == "embed"]
     others = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
+    plain = [unit for unit in units if unit.stage not in ENCODING]
+    # Where items have their vectors, only texts (queries, phrases) go through a model.
+    yield from cluster.run_tasks(plain if items is not None else [*plain, *embed], store)
     if items is not None and items == texts:
         yield from cluster.run_on_encoders([*embed, *others], store, items.loading)
         return
-    # Items have their vectors; only texts (queries, phrases) go through a model.
-    yield from cluster.run_on_encoders(embed, store, None)
+    if items is not None:
+        yield from cluster.run_on_encoders(embed, store, items.loading)
     if texts is not None:
         yield from cluster.run_on_encoders(others, store, texts.loading)

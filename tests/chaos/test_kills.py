@@ -29,10 +29,15 @@ def undisturbed(cluster, tmp_path_factory):
     folder = tmp_path_factory.mktemp("chaos")
     config = write_audit(
         folder,
-        queries=[f"q{number}" for number in range(10)],
+        encoder={"kind": "sentence"},
         shard_items=10,
         methods=["top_k", {"mmr": {"points": 20}}],
+        runtime={"encoder_actors": 2},
     )
+    # Texts of their own, so that actors with a real encoder embed them.
+    asked = ", ".join(f"q{number}" for number in range(10))
+    text = config.read_text(encoding="utf-8").replace("vectors: queries.parquet", f"list: [{asked}]")
+    config.write_text(text.replace("  id: person\n", "  id: person\n  text: '{person}, {job}'\n"), encoding="utf-8")
     audit = Audit(config, folder / "undisturbed", cluster)
     summary = audit.finish(audit.start())
     assert summary["failed"] == summary["cached"] == summary["skipped"] == 0

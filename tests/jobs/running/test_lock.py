@@ -110,6 +110,9 @@ def test_the_holder_writes_and_sees_that_it_was_thought_dead(store):
         beats = store.read_json(LOCK)["beats"]
         mine._over.wait(0.3)
         assert store.read_json(LOCK)["beats"] > beats
+        # Stopped as a machine that hangs is: what it was about to write must not fall on what follows.
+        mine._over.set()
+        mine._writer.join()
         left_behind(store, elsewhere())
         with pytest.raises(RunError, match="taken over by another run"):
             mine.expect_held()
