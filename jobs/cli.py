@@ -239,16 +239,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     # A scheduler's SIGTERM ends a run as Ctrl-C does: what is finished is kept.
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sent, _interrupt)
     try:
         code = int(app(args=arguments, prog_name="mpr-audit", standalone_mode=False) or 0)
         if code == INTERRUPTED:  # typer swallows Ctrl-C and says so by the code alone
             raise KeyboardInterrupt
         return code
     except (KeyboardInterrupt, typer.Abort):
-        # Whoever presses again wants the end that is coming.
-        for again in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(again, signal.SIG_IGN)
         _say_how_to_go_on("interrupted; finished units are kept", arguments)
         return INTERRUPTED
     except Stopped as error:
@@ -268,6 +266,13 @@ def main(arguments: list[str] | None = None) -> int:
         traceback.print_exc()
         print(f"mpr-audit: failed: {type(error).__name__}: {error}", file=sys.stderr)
         return FAILED
+
+
+def _interrupt(*_: object) -> NoReturn:
+    """End what runs, once: whoever presses again wants the end that is coming, and would break it off."""
+    for again in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(again, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _say_how_to_go_on(what: str, arguments: list[str]) -> None:

@@ -113,7 +113,7 @@ class Decoders:
             worker = self._slots.get()
             try:
                 if worker is None:
-                    worker = _Worker()
+                    worker = _started()
                     self._workers.add(worker)
                 for picture in worker.answers(source, locators[len(found) :]):
                     found.append(picture)
@@ -131,8 +131,24 @@ class Decoders:
         return found
 
 
+def _started() -> _Worker:
+    """A process that is ready; one that is killed while it starts is started again.
+
+    Raises:  RuntimeError when it dies every time.
+    """
+    for _ in range(MOST_TRIES):
+        try:
+            return _Worker()
+        except WorkerDied as error:
+            ending = error
+    raise RuntimeError(f"a decoding process could not be started, {MOST_TRIES} times: {ending}")
+
+
 class _Worker:
-    """One process and its pipes."""
+    """One process and its pipes.
+
+    Raises:  WorkerDied when it ends before it is ready.
+    """
 
     def __init__(self) -> None:
         root = str(Path(__file__).resolve().parents[2])
@@ -147,9 +163,9 @@ class _Worker:
         )
         try:
             said = self._read(len(READY), LONGEST_START_SECONDS)
-        except WorkerDied as error:
+        except WorkerDied:
             self.end()
-            raise RuntimeError(f"a decoding process could not be started: {error}") from None
+            raise
         if bytes(said) != READY:
             self.end()
             raise RuntimeError(f"a decoding process said {bytes(said)!r} instead of being ready")
