@@ -9,9 +9,11 @@ vectors are embedded first and not counted; query texts and phrases are. `cpu` i
 process used: on a busy machine wall time says little, and half of the sum is what two free cores take.
 `--every 9` asks every ninth query and also says what its units come to for all.
 
-Seen with --every 9, other work taking most of two cores: 20.3 s of CPU a query, 9.3 min of two cores
-for 55, without collecting and the page; half of it `mopr for tree` (10.3 s: 2,700 linear programmes and
-as many calls of the tree oracle), then mopr_integer (3.2 s) and mopr_qp (2.9 s). At the limit, not under.
+Seen with --two-attributes (gender and continent), all 55 queries, at low priority beside the tests:
+4.2 min, the page 21.6 s, 5.3 s of CPU a query. With three attributes only --every 9 was run, other work
+taking most of two cores: 20.3 s of CPU a query, 9.3 min of two cores for 55, without collecting and the
+page; half of it `mopr for tree` (2,700 linear programmes and as many calls of the tree oracle). That is
+at the limit, not under.
 """
 
 from __future__ import annotations
