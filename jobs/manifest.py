@@ -117,6 +117,7 @@ def results_are_current(store: Store, plan: Plan, settings: Audit) -> bool:
 def _identity(plan: Plan, settings: Audit) -> dict[str, Any]:
     """What determines the collected tables and the report."""
     return {
+        "name": settings.name,
         "units": plan.fingerprint,
         "report": digest(settings.report.model_dump(mode="json")),
         "version": COLLECT_VERSION,

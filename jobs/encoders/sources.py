@@ -7,6 +7,7 @@ import hashlib
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def text_source(encoder: Encoder, folder: Path) -> EncoderSource | None:
 def _source(encoder: TextEncoder, folder: Path, setting: str) -> EncoderSource:
     settings = encoder.model_dump(mode="json")
     if not isinstance(encoder, OpenClipEncoder):
-        return EncoderSource(key=settings, loading=settings)
+        return EncoderSource(key=settings | {"weights": _version(encoder.model)}, loading=settings)
     for package in ("open_clip", "torch", "torchvision", "safetensors"):
         if importlib.util.find_spec(package) is None:
             raise UsageError(f"{setting}: kind open_clip needs {package}: pip install 'mprlib[clip]'")
@@ -67,6 +68,14 @@ def _source(encoder: TextEncoder, folder: Path, setting: str) -> EncoderSource:
         key=settings | {"model": model_key, "pretrained": weights_key},
         loading=settings | {"model": model, "pretrained": pretrained},
     )
+
+
+def _version(package: str) -> str | None:
+    """The installed version of the package that ships the weights; None where it is absent, as loading will say."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def _model(model: str, folder: Path, setting: str) -> tuple[str, str, Path | None]:

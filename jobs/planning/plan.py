@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +18,15 @@ from jobs.planning.reference_levels import shared_levels
 from jobs.planning.search_units import Embedded, Search, embed_units, search_units
 from jobs.planning.solve_units import method_targets, reference_spec, solve_unit
 from jobs.planning.units import Unit, digest, unit
+from jobs.queries import Query
 from jobs.stages.vectors import to_matrix
 
 # Unit vectors that were stored as float16 are this far from length 1.
 UNIT_LENGTH_TOLERANCE = 2e-3
 # Vectors in files that are looked at before a run.
 SAMPLED_VECTORS = 1_000
+# Columns of a catalogue that hold an item's vector, or its row in files of vectors.
+VECTOR_COLUMNS = ("vector", "vector_row")
 # Settings of a data set that name or place it without changing its items.
 _NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_share"}
 
@@ -67,12 +71,14 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         blocks[made.key] = block
         sources[side, name] = Embedded(block=block, catalogue=catalogue, unit=made, encoder=inputs.item_encoder)
     queries = _queries_unit(inputs)
+    told = _query_contents(inputs)
     searches = {
         source: search_units(
             settings,
             inputs.queries,
             one,
             queries,
+            told,
             with_vectors=source[0] == "dataset" and needs_embeddings(settings),
         )
         for source, one in sources.items()
@@ -224,6 +230,8 @@ def _catalogue_unit(block: Dataset, catalogue: Catalogue) -> Unit:
         "block": block.model_dump(mode="json", exclude=_NAMING),
         "fingerprint": catalogue.fingerprint,
         "columns": catalogue.items.column_names,
+        # The encoder's settings say which column holds them.
+        "vectors": [catalogue.content_of(name) for name in VECTOR_COLUMNS if name in catalogue.items.column_names],
     }
     return unit("catalogue", f"items of {catalogue.name}", spec)
 
@@ -235,3 +243,11 @@ def _queries_unit(inputs: Inputs) -> Unit:
     else:
         spec["encoder"] = inputs.text_encoder.key
     return unit("queries", f"{len(inputs.queries)} queries", spec)
+
+
+def _query_contents(inputs: Inputs) -> dict[Query, Any]:
+    """What decides each query's vector: the encoder, or the vector itself, whatever else stands in its file."""
+    if inputs.query_vectors is None:
+        return dict.fromkeys(inputs.queries, inputs.text_encoder.key)
+    given = dict(zip(inputs.query_vectors["query"].to_pylist(), inputs.query_vectors["vector"].to_pylist()))
+    return {query: digest(given[query.text]) for query in inputs.queries}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from jobs.config.audit import Audit
 from jobs.config.datasets import Dataset
 from jobs.datasets import Catalogue
 from jobs.datasets.catalogue import has_images
 from jobs.encoders.sources import EncoderSource
-from jobs.planning.units import Unit, unit
+from jobs.planning.units import STAGE_VERSIONS, Unit, unit
 from jobs.queries import Query
 
+# Stages between vectors and pools: a pool is named by what it holds, and by the code that found it.
+SEARCH_STAGES = ("prefilter", "merge", "rescore")
 # Tables of candidates that one merge reads: so many rows of one query are in its memory.
 MERGED_TABLES = 8
 # Numbers in a vector where the data set does not say: common encoders give 384 to 768.
@@ -51,9 +54,14 @@ class Search:
 
 
 def search_units(
-    settings: Audit, asked: Sequence[Query], embedded: Embedded, queries: Unit, with_vectors: bool
+    settings: Audit,
+    asked: Sequence[Query],
+    embedded: Embedded,
+    queries: Unit,
+    told: Mapping[Query, Any],
+    with_vectors: bool,
 ) -> Search:
-    """The search of a data set for all queries at once."""
+    """The search of a data set for all queries at once. told: what decides each query's vector."""
     catalogue, source = embedded.catalogue, embedded.unit
     shards = embed_units(settings, embedded)
     groups = list(_neighbours(settings, catalogue, shards))
@@ -63,7 +71,7 @@ def search_units(
     root = merges[-1] if merges else parts[0]
     scored = [_rescore_unit(settings, group, part, source, queries, root) for group, part in zip(groups, parts)]
     pools = {
-        query: _pool_unit(settings, catalogue.name, source, shards, scored, queries, query, with_vectors)
+        query: _pool_unit(settings, catalogue.name, source, shards, scored, queries, query, told[query], with_vectors)
         for query in asked
     }
     return Search(shards=shards, parts=parts, merges=merges, scored=scored, pools=pools)
@@ -169,6 +177,7 @@ def _pool_unit(
     scored: Sequence[Unit],
     queries: Unit,
     query: Query,
+    told: Any,
     with_vectors: bool,
 ) -> Unit:
     # The key names what decides the pool (vectors, query, depth), not the searches that find it:
@@ -176,7 +185,8 @@ def _pool_unit(
     content = {
         "catalogue": source.key,
         "vectors": [shard.key for shard in shards],
-        "encoder": queries.spec.get("encoder", queries.spec.get("vectors")),
+        "encoder": told,
+        "search": [STAGE_VERSIONS[stage] for stage in SEARCH_STAGES],
         "prompt": query.prompt,
         "top": settings.prefilter.top,
         "with_vectors": with_vectors,

@@ -65,6 +65,23 @@ class TestRun:
         assert set(results(output)["query"]) == {"nurse", "chef"}
         assert summary["computed"] > 0
 
+    def test_another_column_of_vectors_gives_a_fresh_run_s_rows(self, tmp_path, capsys):
+        table = people()
+        table["other"] = table["embedding"].map(lambda vector: vector[::-1].copy())
+        path = write_audit(tmp_path, table)
+        other = ("--set", "encoder.column=other")
+        assert counts(capsys, "run", path, "--output", tmp_path / "used")[0] == 0
+        assert counts(capsys, "run", path, "--output", tmp_path / "used", *other)[0] == 0
+        assert counts(capsys, "run", path, "--output", tmp_path / "fresh", *other)[0] == 0
+        pd.testing.assert_frame_equal(results(tmp_path / "used"), results(tmp_path / "fresh"))
+
+    def test_another_name_computes_nothing_and_arrives(self, audit_file, tmp_path, capsys):
+        output = tmp_path / "run"
+        counts(capsys, "run", audit_file, "--output", output)
+        code, summary = counts(capsys, "run", audit_file, "--output", output, "--set", "name=renamed")
+        assert (code, summary["computed"]) == (0, 0)
+        assert json.loads((output / "manifest.json").read_text())["name"] == "renamed"
+
     def test_a_lost_and_a_cut_file_are_made_again(self, audit_file, tmp_path, capsys):
         output = tmp_path / "run"
         counts(capsys, "run", audit_file, "--output", output)

@@ -3,7 +3,10 @@ import pytest
 
 from jobs.audit import prepare
 from jobs.config.file import read_config
+from jobs.encoders import sources
 from jobs.errors import UsageError
+from jobs.planning.search_units import SEARCH_STAGES
+from jobs.planning.units import STAGE_VERSIONS
 
 from ..conftest import people, write_audit
 
@@ -37,6 +40,50 @@ def test_what_changes_a_result_changes_only_the_keys_that_depend_on_it(audit_fil
     another_method = keys(audit_file, "solve", "methods.1.mopr.points=5")
     changed = {title for title in another_method if another_method[title] != before["solve"][title]}
     assert changed == {"items: nurse: mopr for linear", "items: chef: mopr for linear"}
+
+
+def test_another_column_of_vectors_is_another_catalogue(tmp_path):
+    table = people()
+    table["other"] = table["embedding"].map(lambda vector: vector[::-1].copy())
+    path = write_audit(tmp_path, table)
+    for stage in ("catalogue", "embed", "pool", "solve"):
+        before, after = keys(path, stage), keys(path, stage, "encoder.column=other")
+        assert not set(before.values()) & set(after.values()), stage
+
+
+@pytest.mark.parametrize("stage", SEARCH_STAGES)
+def test_other_code_of_a_search_is_another_pool(audit_file, monkeypatch, stage):
+    before = {name: keys(audit_file, name) for name in ("embed", "pool", "solve")}
+    monkeypatch.setitem(STAGE_VERSIONS, stage, STAGE_VERSIONS[stage] + 1)
+    assert keys(audit_file, "embed") == before["embed"]
+    for name in ("pool", "solve"):
+        assert not set(keys(audit_file, name).values()) & set(before[name].values())
+
+
+def test_another_vector_in_the_file_leaves_the_other_queries_alone(tmp_path):
+    path = write_audit(tmp_path)
+    before = {stage: keys(path, stage) for stage in ("pool", "solve")}
+    vectors = pd.read_parquet(tmp_path / "queries.parquet")
+    vectors.loc[len(vectors)] = ["judge", vectors["vector"][0]]
+    vectors.to_parquet(tmp_path / "queries.parquet")
+    for stage in before:
+        assert before[stage].items() < keys(path, stage).items()
+    vectors.at[0, "vector"] = -vectors["vector"][0]
+    vectors.to_parquet(tmp_path / "queries.parquet")
+    for stage in before:
+        changed = {title for title, key in before[stage].items() if keys(path, stage)[title] != key}
+        assert changed == {title for title in before[stage] if "nurse" in title}
+
+
+def test_another_version_of_the_weights_package_changes_what_it_embeds(tmp_path, monkeypatch):
+    path = write_audit(tmp_path, encoder={"kind": "sentence"}, queries=["x"])
+    text = path.read_text().replace("vectors: queries.parquet", "list: [nurse]")
+    path.write_text(text.replace("  id: person\n", "  id: person\n  text: '{job}'\n"))
+    before = {stage: keys(path, stage) for stage in ("catalogue", "queries", "embed", "pool")}
+    monkeypatch.setattr(sources, "_version", lambda package: "99")
+    assert keys(path, "catalogue") == before["catalogue"]
+    for stage in ("queries", "embed", "pool"):
+        assert not set(keys(path, stage).values()) & set(before[stage].values())
 
 
 def test_runtime_name_and_backend_change_no_pool(audit_file):
