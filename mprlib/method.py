@@ -64,6 +64,24 @@ class Stopwatch:
         return time.perf_counter() - self._start
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proof:
+    """What an optimiser knows of all sets that meet one rho.
+
+    similarity_bound: no such set has a larger mean similarity; relaxation_bound: the convex relaxation's.
+    rho_min: no set has a smaller MPR. is_infeasible: no set meets rho.
+    is_stopped: a clock ended the search, so that a rerun may find another set.
+    tolerance: sets this close to the bound, in mean similarity, are as good as any.
+    """
+
+    similarity_bound: float | None = None
+    relaxation_bound: float | None = None
+    rho_min: float | None = None
+    is_infeasible: bool = False
+    is_stopped: bool = False
+    tolerance: float = 0.0
+
+
 def selected(
     problem: Problem,
     oracle: Oracle,
@@ -71,22 +89,56 @@ def selected(
     *,
     method: str,
     value: Any,
-    status: Status = Status.DONE,
-    **fields: Any,
+    rho: float | None = None,
+    proof: Proof = Proof(),
+    solve_seconds: float = 0.0,
+    message: str = "",
 ) -> Selection:
-    """A Selection of these items, ordered best first and measured by the measuring code."""
+    """A Selection of these items, best first: the one place that measures a set, compares it with rho and
+    says what is known of it.
+
+    rho: what the method had to meet; None where it has none. No set is given out as meeting rho whose
+    measured value exceeds it, and no bound lies below a set that attains it.
+    """
     ranked = problem.ranked(items)
     worst = oracle.worst_case(selection_weights(problem, ranked))
+    similarity = mean_score(problem, ranked)
+    is_inside = rho is not None and worst.value <= rho
+    bound, relaxed, rho_min = proof.similarity_bound, proof.relaxation_bound, proof.rho_min
+    if is_inside and bound is not None and bound - similarity <= proof.tolerance:
+        # The bound and the mean are sums of the same scores in another order.
+        bound = similarity
+    if bound is not None and relaxed is not None:
+        relaxed = max(relaxed, bound)
+    if is_inside and rho_min is not None:
+        rho_min = min(rho_min, worst.value)
     return Selection(
         items=ranked,
-        status=status,
+        status=_status(rho, is_inside, bound == similarity, proof),
         method=method,
         value=value,
-        similarity=mean_score(problem, ranked),
+        similarity=similarity,
         mpr=worst.value,
         mpr_upper_bound=worst.upper_bound,
-        **fields,
+        rho=rho,
+        rho_min=rho_min,
+        relaxation_bound=relaxed,
+        similarity_bound=bound,
+        solve_seconds=solve_seconds,
+        message=message,
     )
+
+
+def _status(rho: float | None, is_inside: bool, is_best: bool, proof: Proof) -> Status:
+    if rho is None:
+        return Status.DONE
+    if is_inside and is_best:
+        return Status.OPTIMAL
+    if not is_inside and proof.is_infeasible:
+        return Status.INFEASIBLE
+    if proof.is_stopped:
+        return Status.TIME_LIMIT
+    return Status.FEASIBLE if is_inside else Status.NOT_FOUND
 
 
 def failed(*, method: str, value: Any, message: str, **fields: Any) -> Selection:

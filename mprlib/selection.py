@@ -58,7 +58,12 @@ class Selection:
 
     @property
     def gap(self) -> float | None:
-        """(bound - similarity) / |bound|: how far from the best it can be; None without a bound."""
+        """(bound - similarity) / |bound|: how far from the best it can be.
+
+        None without a bound, and for a set that exceeds rho: the bound is on sets that meet it.
+        """
         if self.similarity_bound is None or self.similarity is None:
+            return None
+        if self.rho is not None and self.mpr > self.rho:
             return None
         return (self.similarity_bound - self.similarity) / max(abs(self.similarity_bound), SMALLEST_BOUND)

@@ -28,7 +28,7 @@ from mprlib.method import Stopwatch, failed, selected
 from mprlib.naming import cell_levels
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
 from mprlib.problem import FloatArray, IntArray, Problem
-from mprlib.selection import Selection, Status
+from mprlib.selection import Selection
 
 # Nodes of branch and bound: a count, so that reruns agree. Two attributes need none.
 NODE_LIMIT = 20_000
@@ -63,7 +63,6 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[None], rule: str = 
             items,
             method="apportionment",
             value=value,
-            status=Status.DONE,
             solve_seconds=seconds,
             message="; ".join(remarks),
         )

@@ -25,16 +25,18 @@ class Ball:
     """Oracle of a unit ball.
 
     Shapes:  features (G, r); reference_mean (r,) = sum_g q_g features_g.
+    unit: the size of its values, a power of ten.
     """
 
     cells: Cells
     features: FloatArray
     reference_mean: FloatArray
+    unit: float = 1.0
 
     @classmethod
-    def of(cls, cells: Cells, features: FloatArray) -> Ball:
+    def of(cls, cells: Cells, features: FloatArray, unit: float = 1.0) -> Ball:
         """The ball of these features (G, r)."""
-        return cls(cells=cells, features=features, reference_mean=cells.reference_shares @ features)
+        return cls(cells=cells, features=features, reference_mean=cells.reference_shares @ features, unit=unit)
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """Exact: the norm of the features' mean difference, and the function along it."""
@@ -43,4 +45,4 @@ class Ball:
         if value <= ROUNDING * np.max(np.abs(self.features), initial=0.0):
             value, difference = 0.0, np.zeros_like(difference)
         direction = difference / value if value > 0 else difference
-        return WorstCase(value=value, upper_bound=value, is_exact=True, function=self.features @ direction)
+        return WorstCase(value=value, upper_bound=value, is_exact=True, function=self.features @ direction, unit=self.unit)

@@ -16,11 +16,21 @@ from mprlib.cells import Cells
 from mprlib.errors import InputError
 from mprlib.problem import FloatArray, Problem
 
-# MPR is a sum over n + m rows: what follows the twelfth decimal is the order of its terms. It is
-# dropped, so that a gap of 7/10 - 1/2 meets rho = 0.2 whichever way it was summed.
+# MPR is a sum over n + m rows: what follows the twelfth decimal of the class's unit is the order of its
+# terms. It is dropped, so that a gap of 7/10 - 1/2 meets rho = 0.2 whichever way it was summed.
 DECIMALS = 12
 # A value this little below a twelfth decimal is that decimal.
 LAST_BIT = 1e-15
+
+
+def cut(value: float, unit: float = 1.0) -> float:
+    """A value without what follows the twelfth decimal of its unit: what is reported and compared."""
+    return float(np.floor((value / unit + LAST_BIT) * 10**DECIMALS) / 10**DECIMALS * unit)
+
+
+def uncut_limit(rho: float, unit: float = 1.0) -> float:
+    """The largest value that `cut` brings to rho or below: what a proof about rho has to cover."""
+    return float(((np.floor((rho / unit + LAST_BIT) * 10**DECIMALS) + 1) / 10**DECIMALS - LAST_BIT) * unit)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -30,18 +40,18 @@ class WorstCase:
     Shapes:  function (G,), its values on the oracle's cells, signed and scaled so that
              sum_g (p_g - q_g) function_g = value >= 0. As a cut of the optimiser it says: every
              selection p with MPR <= rho has sum_g (p_g - q_g) function_g <= rho.
-    value is cut after the twelfth decimal. upper_bound is proven for the whole class; it equals
-    value where is_exact.
+    value is cut after the twelfth decimal of unit, the size of the class's values: 1 but for kernels,
+    which have the caller's. upper_bound is proven for the whole class; it equals value where is_exact.
     """
 
     value: float
     upper_bound: float
     is_exact: bool
     function: FloatArray
+    unit: float = 1.0
 
     def __post_init__(self) -> None:
-        value = float(np.floor((self.value + LAST_BIT) * 10**DECIMALS) / 10**DECIMALS)
-        object.__setattr__(self, "value", max(value, 0.0))
+        object.__setattr__(self, "value", max(cut(self.value, self.unit), 0.0))
         object.__setattr__(self, "upper_bound", self.value if self.is_exact else max(self.upper_bound, self.value))
 
 
@@ -53,6 +63,11 @@ class Oracle(Protocol):
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The largest gap under pool weights (n,) that sum to 1; they may be fractional."""
         ...
+
+
+def unit_of(oracle: Oracle) -> float:
+    """The size of the class's values: 1 but for kernels, which have the labels' units."""
+    return getattr(oracle, "unit", 1.0)
 
 
 class FunctionClass(Protocol):

@@ -64,13 +64,14 @@ class Rkhs:
 
     def _build(self, cells: Cells) -> Oracle:
         if self.kernel == "linear":
-            return Ball.of(cells, cells.labels)
+            return Ball.of(cells, cells.labels, unit_of(np.sum(cells.labels**2, axis=1)))
         bandwidth = self.bandwidth
         if self.kernel == "gaussian" and bandwidth is None:
             bandwidth = median_distance(cells)
         kernel = Kernel(settings=self, bandwidth=bandwidth)
         if cells.size <= LARGEST_EIGEN_CELLS:
-            return Ball.of(cells, _square_root(kernel.matrix(cells.labels, cells.labels)))
+            matrix = kernel.matrix(cells.labels, cells.labels)
+            return Ball.of(cells, _square_root(matrix), unit_of(np.diagonal(matrix)))
         return KernelOracle.of(cells, kernel)
 
 
@@ -123,6 +124,11 @@ class KernelOracle:
         """kappa, the largest K(x, x): functions of the ball take values up to its root."""
         return float(self.kernel.squares(self.cells.labels).max())
 
+    @property
+    def unit(self) -> float:
+        """The size of its values, a power of ten."""
+        return unit_of(self.kernel.squares(self.cells.labels))
+
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The norm of the mean embeddings' difference, clamped at 0, and the function along it."""
         shares = self.cells.shares(weights)
@@ -134,7 +140,14 @@ class KernelOracle:
             upper_bound=value,
             is_exact=True,
             function=function / value if value > 0 else np.zeros_like(function),
+            unit=self.unit,
         )
+
+
+def unit_of(squares: FloatArray) -> float:
+    """The power of ten nearest to the longest feature, given K(x, x) (G,): kernels have the labels' units."""
+    longest = float(np.sqrt(np.max(squares, initial=0.0)))
+    return float(10.0 ** np.rint(np.log10(longest))) if longest > 0 else 1.0
 
 
 def median_distance(cells: Cells) -> float:

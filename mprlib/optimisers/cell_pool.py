@@ -11,6 +11,7 @@ Worked example: scores (0.9, 0.8, 0.7), cells (0, 1, 0), k = 2: counts (1, 1) ta
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,18 +20,55 @@ from mprlib.cells import Cells
 from mprlib.problem import FloatArray, IntArray, Problem
 
 
+# What rounding takes from the mean of k scores, as a part of the largest.
+MEAN_ROUNDING = 8 * float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoreScale:
+    """The caller's scores brought to [0, 1], so that no tolerance of an optimiser or solver has their unit.
+
+    scaled = (scores / 2^size - lowest) / 2^spread: the largest score, then the range of scores is brought to
+    1. Powers of two change no digit, and the difference is as exact as the scores are beside the largest.
+    """
+
+    lowest: float
+    size: int
+    spread: int
+
+    @classmethod
+    def of(cls, scores: FloatArray) -> ScoreScale:
+        """The scale of these scores."""
+        size = _exponent(float(np.abs(scores).max()))
+        near_one = np.ldexp(scores, -size)
+        return cls(lowest=float(near_one.min()), size=size, spread=_exponent(float(np.ptp(near_one))))
+
+    def scaled(self, scores: FloatArray) -> FloatArray:
+        """Scores in [0, 1]."""
+        return np.ldexp(np.ldexp(scores, -self.size) - self.lowest, -self.spread)
+
+    def mean(self, total: float, k: int) -> float:
+        """The caller's mean over k items of a total of scaled scores."""
+        return float(np.ldexp(self.lowest + np.ldexp(total / k, self.spread), self.size))
+
+    def tolerance(self, part: float) -> float:
+        """A part of the range of scores, and no less than a mean's own rounding, in the caller's unit."""
+        return float(np.ldexp(np.ldexp(part, self.spread) + MEAN_ROUNDING, self.size))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class CellPool:
     """The N <= sum_g min(n_g, k) items that any best selection is made of, cell by cell.
 
     Shapes:  items (N,), positions in the pool; cell (N,), their cells, rising; scores (N,),
-             falling within a cell; rank (N,), place in the own cell from 0.
+             falling within a cell, brought to [0, 1] by `scale`; rank (N,), place in the own cell from 0.
              capacity (G,) = min(n_g, k); first (G,), where a cell starts.
              ladder (N + 2G,), for each cell +inf, its scores, -inf: see `losing` and `winning`.
              sums (N + G,), for each cell 0 and its prefix sums.
     """
 
     k: int
+    scale: ScoreScale
     items: IntArray
     cell: IntArray
     scores: FloatArray
@@ -93,6 +131,12 @@ class CellPool:
         )
 
 
+def _exponent(value: float) -> int:
+    """The smallest e with value <= 2^e."""
+    part, exponent = math.frexp(value)
+    return exponent - (part == 0.5)
+
+
 def cell_pool_of(problem: Problem, cells: Cells) -> CellPool:
     """The reduced pool of a problem under these cells."""
     order = problem.best_first
@@ -106,10 +150,12 @@ def cell_pool_of(problem: Problem, cells: Cells) -> CellPool:
     items, rank = order[by_cell[kept]], rank[kept]
     capacity = np.minimum(sizes, problem.k)
     first = np.cumsum(capacity) - capacity
-    scores = problem.scores[items]
+    scale = ScoreScale.of(problem.scores)
+    scores = scale.scaled(problem.scores[items])
     cell = cells.pool_cell[items]
     return CellPool(
         k=problem.k,
+        scale=scale,
         items=items,
         cell=cell,
         scores=scores,

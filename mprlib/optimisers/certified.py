@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mprlib.cells import selection_weights
 from mprlib.errors import InputError
-from mprlib.function_classes.base import DECIMALS, LAST_BIT, Oracle
-from mprlib.method import selected
+from mprlib.function_classes.base import DECIMALS, LAST_BIT, Oracle, cut, uncut_limit, unit_of
+from mprlib.method import Proof, selected
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.enumeration import enumerate_counts
@@ -29,9 +29,10 @@ CORRECTIONS, LARGEST_CORRECTIONS = 5, 12
 HOPEFUL = 1.1
 # Swaps inside that the measuring code is asked about, refused ones included.
 LARGEST_CHECKED_SWAPS = 120
-# A similarity within this part of the bound is the best: the bound's own rounding.
+# A mean this close to the bound, in parts of the range of scores, is the best: the bound's own rounding.
 OPTIMALITY = 1e-10
-# A value that exceeds the region's own by less than this is the same number, summed in another order.
+# A value that exceeds the region's own by less than this part of the class's unit is the same number, summed in
+# another order.
 SAME_VALUE = 1e-12
 # Where climbing found nothing: sets that lose up to this part of the bound are searched, with this
 # many partial sums carried on.
@@ -39,6 +40,32 @@ SEARCHED_LOSS = 0.02
 SEARCH_LIMIT = 300
 # Below this part of top-k's MPR whole sets are so few that the search finds none either.
 SEARCHED_FRACTION = 0.1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A rho as it was asked for, and the largest value that the measuring code reports as no more than it.
+
+    Optimisers and their proofs work at the limit: a proof at rho itself would say nothing of sets that
+    exceed rho by less than the measuring code tells apart.
+    """
+
+    rho: float
+    limit: float
+
+
+def asked_for(values: Sequence[Any], method: str, oracle: Oracle) -> list[Asked]:
+    """What was asked for, a value each.
+
+    Raises:  InputError for a rho that is no finite number of at least 0.
+    """
+    unit = unit_of(oracle)
+    return [Asked(rho=rho, limit=uncut_limit(rho, unit)) for rho in checked_rhos(values, method)]
+
+
+def distinct_limits(asked: Sequence[Asked]) -> list[float]:
+    """Each limit once, falling."""
+    return sorted({one.limit for one in asked}, reverse=True)
 
 
 def checked_rhos(values: Sequence[Any], method: str) -> list[float]:
@@ -77,6 +104,7 @@ class Certifier:
         self._last: IntArray | None = None
         is_cut = isinstance(region, CutRegion)
         self._nearness = Nearness.of(problem, oracle, pool, self.top_value) if is_cut else None
+        self._same_value = SAME_VALUE * unit_of(oracle)
         # Whether the last set shown to the measuring code taught the region a function.
         self.has_learnt = False
 
@@ -96,19 +124,18 @@ class Certifier:
         if isinstance(self.region, BallRegion) and self.pool.cell_count > MANY_CELLS:
             return self._swapped(relaxation)
         start = rounded(relaxation.counts, self.pool)
-        best: IntArray | None = None
-        closest, closest_value = start, np.inf
+        found = _Found(self.pool, relaxation.rho, start)
         for climbed, value in self._climbs(start, relaxation):
-            if value <= relaxation.rho:
-                if best is None or self.pool.similarity(climbed) > self.pool.similarity(best):
-                    best = climbed
-            elif value < closest_value:
-                closest, closest_value = climbed, value
-        if best is None and not relaxation.is_infeasible and relaxation.rho >= SEARCHED_FRACTION * self.top_value:
-            best = self._searched(relaxation)
-        if best is not None:
-            self._last = best
-        return (closest, False) if best is None else (best, True)
+            found.consider(climbed, value)
+        is_searched = not relaxation.is_infeasible and relaxation.rho >= SEARCHED_FRACTION * self.top_value
+        if found.best is None and is_searched:
+            searched = self._searched(relaxation)
+            if searched is not None:
+                found.consider(searched, self.measured(searched))
+        if found.best is None:
+            return found.closest, False
+        self._last = found.best
+        return found.best, True
 
     def _climbs(self, start: IntArray, relaxation: Relaxation) -> Iterator[tuple[IntArray, float]]:
         """Counts after climbing, and their measured values.
@@ -130,7 +157,7 @@ class Certifier:
                 return
 
     def _swapped(self, relaxation: Relaxation) -> tuple[IntArray, bool]:
-        counts = swapped(relaxation, self.pool, self.region.features, self._last)
+        counts = swapped(relaxation, self.pool, self.region, self._last)
         is_inside = self.measured(counts) <= relaxation.rho
         if is_inside:
             self._last = counts
@@ -144,7 +171,7 @@ class Certifier:
         if isinstance(self.region, CutRegion):
             value = self.taught(counts)
             if value <= relaxation.rho:
-                return self._improved(counts, value, landscape)
+                return self._improved(counts, value, relaxation, landscape)
         best, best_value = counts, np.inf
         for _ in range(corrections):
             counts = landscape.top(counts)
@@ -160,14 +187,16 @@ class Certifier:
                 landscape = Climb.of(relaxation, self.pool, self.region, slack=-BORDER)
         return best, best_value
 
-    def _improved(self, counts: IntArray, value: float, landscape: Climb) -> tuple[IntArray, float]:
+    def _improved(
+        self, counts: IntArray, value: float, relaxation: Relaxation, landscape: Climb
+    ) -> tuple[IntArray, float]:
         """From counts inside, swaps that the measuring code accepts one by one: cuts see too little to climb on."""
         for _ in range(LARGEST_CHECKED_SWAPS):
             after = landscape.next_inside(counts)
             if after is None:
                 break
             value_after = self.taught(after)
-            if value_after <= landscape.rho - BORDER:
+            if value_after <= relaxation.rho:
                 counts, value = after, value_after
             elif not self.has_learnt:
                 break
@@ -178,60 +207,86 @@ class Certifier:
         worst = self.oracle.worst_case(self.weights(counts))
         self.has_learnt = False
         seen = self.region.value(counts)
-        if isinstance(self.region, CutRegion) and worst.value > seen * (1 + SAME_VALUE) + SAME_VALUE:
+        if isinstance(self.region, CutRegion) and worst.value > seen * (1 + SAME_VALUE) + self._same_value:
             self.region.add(centred(worst.function, self.oracle.cells.reference_shares, self.pool.k))
             self.has_learnt = True
         return worst.value
 
     def _searched(self, relaxation: Relaxation) -> IntArray | None:
+        """The first enumerated counts inside, after climbing where that leads to better ones."""
         if not isinstance(self.region, BallRegion):
             return None
         allowance = SEARCHED_LOSS * abs(relaxation.bound)
         found = enumerate_counts(relaxation, self.pool, self.region, allowance=allowance, limit=SEARCH_LIMIT)
         for counts in found.candidates:
             if self.measured(counts) <= relaxation.rho:
-                return self.repaired(counts, relaxation)[0]
+                climbed, value = self.repaired(counts, relaxation)
+                is_better = self.pool.similarity(climbed) > self.pool.similarity(counts)
+                return climbed if value <= relaxation.rho and is_better else counts
         return None
 
     def row(
-        self, relaxation: Relaxation, counts: IntArray, is_inside: bool, bound: float | None, **fields: Any
+        self,
+        asked: Asked,
+        relaxation: Relaxation,
+        counts: IntArray,
+        bound: float | None,
+        *,
+        is_infeasible: bool = False,
+        is_stopped: bool = False,
+        message: str | None = None,
     ) -> Selection:
-        """The Selection of counts. bound: proven total similarity, at most the relaxation's."""
-        k = self.problem.k
-        # The order of the sums differs between a bound and a mean of scores: never below what is attained.
+        """The Selection of counts.
+
+        bound: proven total similarity, at most the relaxation's. is_infeasible: no whole set meets rho,
+        whatever the relaxation says. is_stopped: by a clock.
+        """
+        scale, k = self.pool.scale, self.problem.k
+        rho_min = relaxation.rho_min
+        proof = Proof(
+            similarity_bound=None if bound is None else scale.mean(bound, k),
+            relaxation_bound=None if relaxation.bound is None else scale.mean(relaxation.bound, k),
+            rho_min=None if rho_min is None else cut(rho_min, unit_of(self.oracle)),
+            is_infeasible=is_infeasible or relaxation.is_infeasible,
+            is_stopped=is_stopped,
+            tolerance=scale.tolerance(OPTIMALITY),
+        )
         row = selected(
             self.problem,
             self.oracle,
             self.pool.chosen(counts),
             method=self.method,
-            value=relaxation.rho,
-            rho=relaxation.rho,
-            rho_min=relaxation.rho_min,
-            relaxation_bound=None if relaxation.bound is None else relaxation.bound / k,
-            similarity_bound=None if bound is None else bound / k,
-            **fields,
+            value=asked.rho,
+            rho=asked.rho,
+            proof=proof,
         )
-        if not is_inside:
-            status = Status.INFEASIBLE if relaxation.is_infeasible else Status.NOT_FOUND
-        elif bound is not None and row.similarity >= (bound - OPTIMALITY * max(abs(bound), 1.0)) / k:
-            status = Status.OPTIMAL
-        else:
-            status = Status.FEASIBLE
-        row = replace(row, status=row.status if "status" in fields else status)
-        if status == Status.OPTIMAL:
-            row = replace(row, similarity_bound=row.similarity)
-            if row.relaxation_bound < row.similarity:
-                row = replace(row, relaxation_bound=row.similarity)
-        return row if "message" in fields else replace(row, message=message_of(relaxation, row.status))
+        return replace(row, message=message_of(row, relaxation) if message is None else message)
 
 
-def message_of(relaxation: Relaxation, status: Status) -> str:
+class _Found:
+    """The best counts inside rho among those considered, and the closest outside."""
+
+    def __init__(self, pool: CellPool, rho: float, start: IntArray) -> None:
+        self._pool, self._rho = pool, rho
+        self.best: IntArray | None = None
+        self.closest, self._closest_value = start, np.inf
+
+    def consider(self, counts: IntArray, value: float) -> None:
+        """Keep counts of that measured value where they are better than what is kept."""
+        if value <= self._rho:
+            if self.best is None or self._pool.similarity(counts) > self._pool.similarity(self.best):
+                self.best = counts
+        elif value < self._closest_value:
+            self.closest, self._closest_value = counts, value
+
+
+def message_of(row: Selection, relaxation: Relaxation) -> str:
     """What a reader of the row should know; empty when all is as usual."""
-    parts = []
+    status, parts = row.status, []
     if not relaxation.is_converged:
         parts.append("the relaxation was not solved to its tolerance: its bound holds, but a tighter one exists")
     if status == Status.INFEASIBLE and relaxation.is_infeasible:
-        parts.append(f"no selection has MPR <= {relaxation.rho:g}: at least {relaxation.rho_min:g} is needed")
+        parts.append(f"no selection has MPR <= {row.rho:g}: at least {row.rho_min:g} is needed")
     if status == Status.NOT_FOUND:
         parts.append("no set within rho was found, and none was ruled out")
     return "; ".join(parts)

@@ -25,7 +25,8 @@ from mprlib.optimisers.region import BallRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.problem import FloatArray, IntArray
 
-# Losses are sums of differences of scores; equality is decided above their rounding.
+# Losses are sums of differences of scaled scores, gaps those of features; equality is decided above the
+# rounding of both, gaps in parts of the largest that counts can have.
 ROUNDING = 1e-12
 
 
@@ -59,6 +60,7 @@ def enumerate_counts(
     rho = relaxation.rho
     is_ball = isinstance(region, BallRegion)
     directions = region.features if is_ball else region.cuts.T
+    slack = ROUNDING * (rho + pool.k * float(np.abs(directions).max(initial=0.0)))
     margin = margin_of(relaxation, pool)
     low, losses = near_counts(relaxation, pool, margin, allowance)
     # Cells with one possible count are settled; those with few choices first, to keep the list short.
@@ -68,6 +70,7 @@ def enumerate_counts(
     settled = np.where(is_open, 0, low)
     total = np.full(1, sum(float(losses[g][0]) for g in np.flatnonzero(~is_open)))
     taken = np.full(1, int(settled.sum()))
+    priced = np.full(1, float(settled @ relaxation.price))
     gap = (settled @ directions)[None, :]
     picks = np.zeros((1, 0), dtype=np.int16)
     least, highest, reach_low, reach_high = _rests(order, low, choices, directions)
@@ -81,30 +84,36 @@ def enumerate_counts(
         parent, pick = np.nonzero(fits)
         new_total = new_total[parent, pick]
         reaching = partial(
-            _reaching, gap, parent, count[pick], directions[cell], reach_low[depth + 1], reach_high[depth + 1], rho
+            _reaching,
+            gap,
+            parent,
+            count[pick],
+            directions[cell],
+            reach_low[depth + 1],
+            reach_high[depth + 1],
+            rho + slack,
         )
         chosen, gap, dropped = _cheapest(new_total, limit, reaching)
         least_dropped = min(least_dropped, dropped)
         parent, pick = parent[chosen], pick[chosen]
         total, taken = new_total[chosen], new_taken[parent, pick]
+        priced = priced[parent] + relaxation.price[cell] * count[pick]
         picks = np.column_stack([picks[parent], pick.astype(np.int16)])
     value = np.sqrt(np.einsum("ij,ij->i", gap, gap)) if is_ball else np.abs(gap).max(axis=1, initial=0.0)
     # The measuring code decides on values within rounding of rho.
-    inside = np.flatnonzero((value <= rho * (1.0 + ROUNDING) + ROUNDING) & (taken == pool.k))
-    counts = np.repeat(settled[None, :], inside.size, axis=0)
-    counts[:, order] = low[order] + picks[inside]
-    similarity = np.array([pool.similarity(row) for row in counts]) if inside.size <= 4 * kept else None
-    if similarity is None:
-        shortfall = total[inside] - gap[inside] @ _direction(relaxation, directions)
-        nearest = np.argsort(shortfall, kind="stable")[: 4 * kept]
-        counts = counts[nearest]
-        similarity = np.array([pool.similarity(row) for row in counts])
-    best = np.argsort(-similarity, kind="stable")[:kept]
-    bound = relaxation.bound
-    unlisted = bound - similarity[best[-1]] if inside.size > kept else np.inf
-    return Enumerated(
-        candidates=counts[best], losses=bound - similarity[best], least_loss=min(least_dropped, float(unlisted))
-    )
+    inside = np.flatnonzero((value <= rho + slack) & (taken == pool.k))
+    # Similarity is a constant less the loss plus what the counts cost at the prices.
+    shortfall = total[inside] - priced[inside]
+    nearest = np.argsort(shortfall, kind="stable")
+    listed, unlisted = inside[nearest[:kept]], nearest[kept : kept + 1]
+    counts = np.repeat(settled[None, :], listed.size, axis=0)
+    counts[:, order] = low[order] + picks[listed]
+    similarity = np.array([pool.similarity(row) for row in counts])
+    best = np.argsort(-similarity, kind="stable")
+    if unlisted.size:
+        next_loss = relaxation.bound - similarity[best[0]] + float(shortfall[unlisted[0]] - shortfall.min())
+        least_dropped = min(least_dropped, next_loss - ROUNDING * pool.k)
+    return Enumerated(candidates=counts[best], losses=relaxation.bound - similarity[best], least_loss=least_dropped)
 
 
 def _reaching(
@@ -114,15 +123,15 @@ def _reaching(
     direction: FloatArray,
     low: FloatArray,
     high: FloatArray,
-    rho: float,
+    limit: float,
     some: IntArray,
 ) -> tuple[IntArray, FloatArray]:
-    """Which of some sums can still meet rho in every direction, and their gaps.
+    """Which of some sums can still meet the limit in every direction, and their gaps.
 
     low, high: what the cells that are left add to each direction, at least and at most.
     """
     new_gap = gap[parent[some]] + added[some, None] * direction
-    can_reach = np.all(new_gap + low <= rho + ROUNDING, axis=1) & np.all(new_gap + high >= -rho - ROUNDING, axis=1)
+    can_reach = np.all(new_gap + low <= limit, axis=1) & np.all(new_gap + high >= -limit, axis=1)
     return some[can_reach], new_gap[can_reach]
 
 
@@ -189,8 +198,3 @@ def _rests(
         return np.concatenate([np.cumsum(values[::-1], axis=0)[::-1], np.zeros((1,) + values.shape[1:], values.dtype)])
 
     return rest(counts_low), rest(counts_high), rest(np.minimum(*ends)), rest(np.maximum(*ends))
-
-
-def _direction(relaxation: Relaxation, directions: FloatArray) -> FloatArray:
-    """z with price = directions @ z."""
-    return np.linalg.lstsq(directions, relaxation.price, rcond=None)[0]

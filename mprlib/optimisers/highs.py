@@ -11,6 +11,13 @@ from mprlib.problem import FloatArray, IntArray
 
 # Ten times tighter than the default, as bounds are compared to 1e-6 of a mean over k items.
 FEASIBILITY_TOLERANCE = 1e-8
+# Branch and bound takes sets that gain less than its tolerance for no better. Scores come scaled to [0, 1];
+# costs this much larger bring what it overlooks far below the tolerance of optimality.
+INTEGER_TOLERANCE = 1e-9
+INTEGER_COST = 2.0**10
+# Simplex iterations a column and row: a basis takes a few; more means that the method turns in circles.
+LARGEST_ITERATIONS_PER_PLACE = 50
+SMALLEST_ITERATION_LIMIT = 10_000
 OPTIONS = (
     ("output_flag", False),
     ("threads", 1),
@@ -45,6 +52,8 @@ class HighsModel:
         model.a_matrix_.index_ = np.arange(size)
         model.a_matrix_.value_ = np.ones(size)
         self._highs.passModel(model)
+        limit = SMALLEST_ITERATION_LIMIT + LARGEST_ITERATIONS_PER_PLACE * size
+        self._highs.setOptionValue("simplex_iteration_limit", limit)
 
     def add_cut(self, cut: FloatArray) -> None:
         """One more row; cut (G,) centred and per item."""
@@ -78,11 +87,13 @@ class HighsModel:
         highs = self._highs
         highs.changeColBounds(size, rho, rho)
         columns = np.arange(size, dtype=np.int32)
+        highs.changeColsCost(size, columns, -INTEGER_COST * self._window.scores)
         highs.changeColsIntegrality(size, columns, np.full(size, highspy.HighsVarType.kInteger))
         for option, value in (
             ("presolve", "on"),
             ("mip_rel_gap", 0.0),
             ("mip_abs_gap", 0.0),
+            ("mip_feasibility_tolerance", INTEGER_TOLERANCE),
             ("mip_max_nodes", node_limit),
             ("time_limit", time_limit_seconds),
         ):
@@ -102,7 +113,8 @@ class HighsModel:
             counts = np.rint(self._window.counts(weights)).astype(np.intp)
         return IntegerSolution(
             counts=counts,
-            bound=-float(info.mip_dual_bound),
+            # Sets that it took for no better than the last are covered.
+            bound=(INTEGER_TOLERANCE - float(info.mip_dual_bound)) / INTEGER_COST,
             is_complete=status == Outcome.kOptimal,
             is_out_of_time=status == Outcome.kTimeLimit,
             nodes=int(info.mip_node_count),

@@ -20,7 +20,7 @@ from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
 from mprlib.optimisers.backend import model_factory
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
-from mprlib.optimisers.certified import OPTIMALITY, Certifier, checked_rhos
+from mprlib.optimisers.certified import OPTIMALITY, Asked, Certifier, asked_for, distinct_limits
 from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.enumeration import enumerate_counts, margin_of, near_counts
 from mprlib.optimisers.linear_model import Window
@@ -28,7 +28,7 @@ from mprlib.optimisers.region import MANY_CELLS, BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.relaxing import relaxed
 from mprlib.problem import FloatArray, IntArray, Problem
-from mprlib.selection import Selection, Status
+from mprlib.selection import Selection
 
 # Nodes of branch and bound that a row may take in all its rounds together.
 NODE_LIMIT = 2_000
@@ -62,27 +62,26 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float], nodes: int 
     if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
         raise InputError(f"nodes is {nodes!r}: a whole number of at least 1 is expected")
     watch = Stopwatch()
-    rhos = checked_rhos(values, "mopr_integer")
-    distinct = sorted(set(rhos), reverse=True)
+    asked = asked_for(values, "mopr_integer", oracle)
+    limits = distinct_limits(asked)
     pool = cell_pool_of(problem, oracle.cells)
-    answer = relaxed(problem, oracle, pool, distinct)
+    answer = relaxed(problem, oracle, pool, limits)
     certifier = Certifier(problem, oracle, pool, answer.region, "mopr_integer")
-    shared = watch.seconds() / len(distinct)
+    shared = watch.seconds() / len(limits)
+    by_limit = {relaxation.rho: relaxation for relaxation in answer.rows}
     found: dict[float, Selection] = {}
-    for relaxation in reversed(answer.rows):
+    for one in sorted(set(asked), key=lambda one: one.rho):
         watch = Stopwatch()
-        row = _proven_row(certifier, relaxation, answer.region, nodes)
-        found[relaxation.rho] = replace(row, solve_seconds=shared + watch.seconds())
-    return [replace(found[rho], value=value) for rho, value in zip(rhos, values)]
+        row = _proven_row(certifier, one, by_limit[one.limit], answer.region, nodes)
+        found[one.rho] = replace(row, solve_seconds=shared + watch.seconds())
+    return [replace(found[one.rho], value=value) for one, value in zip(asked, values)]
 
 
-def _proven_row(certifier: Certifier, relaxation: Relaxation, region: Region, nodes: int) -> Selection:
+def _proven_row(certifier: Certifier, asked: Asked, relaxation: Relaxation, region: Region, nodes: int) -> Selection:
     counts, is_inside = certifier.best_counts(relaxation)
-    if certifier.pool.cell_count > MANY_CELLS:
+    if certifier.pool.cell_count > MANY_CELLS or relaxation.is_infeasible:
         # Items that all differ leave nothing to enumerate, and cuts in hundreds of dimensions close no gap.
-        return certifier.row(relaxation, counts, is_inside, None if relaxation.is_infeasible else relaxation.bound)
-    if relaxation.is_infeasible:
-        return certifier.row(relaxation, counts, is_inside, None)
+        return certifier.row(asked, relaxation, counts, relaxation.bound)
     proof = _Proof(counts=counts if is_inside else None, bound=relaxation.bound)
     watch = Stopwatch()
     sums = [nodes * each for each in SEARCH_SUMS]
@@ -94,14 +93,14 @@ def _proven_row(certifier: Certifier, relaxation: Relaxation, region: Region, no
     if not _is_settled(certifier.pool, proof):
         proof = _branched(certifier, relaxation, region, proof, nodes, watch)
     if proof.is_empty:
-        message = f"no whole set has MPR <= {relaxation.rho:g}: all were ruled out"
-        return certifier.row(relaxation, counts, False, None, status=Status.INFEASIBLE, message=message)
+        message = f"no whole set has MPR <= {asked.rho:g}: all were ruled out"
+        return certifier.row(asked, relaxation, counts, None, is_infeasible=True, message=message)
     if proof.counts is not None:
-        counts, is_inside = proof.counts, True
-    if proof.is_out_of_time:
-        message = f"stopped by the clock after {ROW_SECONDS:g} s"
-        return certifier.row(relaxation, counts, is_inside, proof.bound, status=Status.TIME_LIMIT, message=message)
-    return certifier.row(relaxation, counts, is_inside, proof.bound)
+        counts = proof.counts
+    message = f"stopped by the clock after {ROW_SECONDS:g} s" if proof.is_out_of_time else None
+    return certifier.row(
+        asked, relaxation, counts, proof.bound, is_stopped=proof.is_out_of_time, message=message
+    )
 
 
 def _is_settled(pool: CellPool, proof: _Proof) -> bool:
@@ -111,7 +110,7 @@ def _is_settled(pool: CellPool, proof: _Proof) -> bool:
 def _is_closed(pool: CellPool, proof: _Proof) -> bool:
     if proof.counts is None:
         return False
-    return pool.similarity(proof.counts) >= proof.bound - OPTIMALITY * max(abs(proof.bound), 1.0)
+    return pool.similarity(proof.counts) >= proof.bound - OPTIMALITY * pool.k
 
 
 def _searched(

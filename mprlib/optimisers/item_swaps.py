@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.region import BallRegion
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.rounding import BORDER, SMALLEST_GAIN
 from mprlib.problem import FloatArray, IntArray
@@ -151,7 +152,7 @@ class _Chosen:
         return self.rows[item]
 
 
-def swapped(relaxation: Relaxation, pool: CellPool, features: FloatArray, start: IntArray | None) -> IntArray:
+def swapped(relaxation: Relaxation, pool: CellPool, region: BallRegion, start: IntArray | None) -> IntArray:
     """Whole counts (G,), the most similar found inside rho; else the closest to it.
 
     start: counts known to lie inside, None where there are none.
@@ -161,11 +162,11 @@ def swapped(relaxation: Relaxation, pool: CellPool, features: FloatArray, start:
     known = np.zeros(0, dtype=np.intp) if start is None else np.flatnonzero(pool.rank < start[pool.cell])
     near = np.argsort(-value, kind="stable")[:CANDIDATES]
     candidates = np.union1d(np.union1d(near, largest), known)
-    items = features[pool.cell[candidates]]
+    items = region.features[pool.cell[candidates]]
     scores, squares = pool.scores[candidates], np.einsum("ij,ij->i", items, items)
     shared = items, scores, squares, {}
     # A last digit decides what is inside; the measuring code drops it.
-    rho = relaxation.rho - BORDER
+    rho = relaxation.rho - BORDER * region.unit
     if candidates.size == pool.k:
         return np.bincount(pool.cell, minlength=pool.cell_count)
     state = _Chosen.of(*shared, np.searchsorted(candidates, largest))

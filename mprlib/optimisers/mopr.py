@@ -18,7 +18,7 @@ from mprlib.cells import selection_weights
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.optimisers.certified import Certifier, checked_rhos
+from mprlib.optimisers.certified import Certifier, asked_for, distinct_limits
 from mprlib.optimisers.relaxing import relaxed
 from mprlib.problem import Problem
 from mprlib.selection import Selection
@@ -46,14 +46,17 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Sel
     Raises:  InputError for a rho that is no finite number of at least 0.
     """
     watch = Stopwatch()
-    rhos = checked_rhos(values, "mopr")
-    distinct = sorted(set(rhos), reverse=True)
+    asked = asked_for(values, "mopr", oracle)
+    limits = distinct_limits(asked)
     pool = cell_pool_of(problem, oracle.cells)
-    answer = relaxed(problem, oracle, pool, distinct)
+    answer = relaxed(problem, oracle, pool, limits)
     certifier = Certifier(problem, oracle, pool, answer.region, "mopr")
-    found: dict[float, Selection] = {}
-    for relaxation in reversed(answer.rows):
-        counts, is_inside = certifier.best_counts(relaxation)
-        found[relaxation.rho] = certifier.row(relaxation, counts, is_inside, relaxation.bound)
-    share = watch.seconds() / len(distinct)
-    return [replace(found[rho], value=value, solve_seconds=share) for rho, value in zip(rhos, values)]
+    found = {
+        relaxation.rho: (relaxation, certifier.best_counts(relaxation)[0]) for relaxation in reversed(answer.rows)
+    }
+    rows = []
+    for one, value in zip(asked, values):
+        relaxation, counts = found[one.limit]
+        rows.append(replace(certifier.row(one, relaxation, counts, relaxation.bound), value=value))
+    share = watch.seconds() / len(rows)
+    return [replace(row, solve_seconds=share) for row in rows]

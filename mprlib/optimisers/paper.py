@@ -22,12 +22,12 @@ from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.optimisers.backend import model_factory
-from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
+from mprlib.optimisers.cell_pool import CellPool, ScoreScale, cell_pool_of
 from mprlib.optimisers.certified import checked_rhos
 from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.linear_model import Window
 from mprlib.problem import FloatArray, Problem
-from mprlib.selection import Selection, Status
+from mprlib.selection import Selection
 
 # Entries (n,) that maximise similarity under the functions found so far; None where there are none.
 Solve = Callable[[list[FloatArray]], FloatArray | None]
@@ -66,9 +66,7 @@ def _row(
     # Ties by the pool's order: numpy's sort is stable.
     largest = problem.best_first[np.argsort(-entries[problem.best_first], kind="stable")[: problem.k]]
     row = selected(problem, oracle, largest, method="mopr_paper", value=value, rho=rho, message=message)
-    row = replace(row, solve_seconds=watch.seconds())
-    status = Status.FEASIBLE if row.mpr <= rho else Status.NOT_FOUND
-    return replace(row, status=status)
+    return replace(row, solve_seconds=watch.seconds())
 
 
 def _relaxed(problem: Problem, oracle: Oracle, solve: Solve, rho: float, rounds: int) -> tuple[FloatArray, str]:
@@ -131,7 +129,7 @@ class _Printed:
             cuts += [cut, -cut]
             limits += [self._rho + mean, self._rho - mean]
         return linprog(
-            -problem.scores,
+            -ScoreScale.of(problem.scores).scaled(problem.scores),
             A_ub=np.array(cuts) if cuts else None,
             b_ub=np.array(limits) if limits else None,
             A_eq=np.ones((1, problem.n)),

@@ -9,7 +9,7 @@ from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.optimisers.certified import Certifier, checked_rhos
+from mprlib.optimisers.certified import Certifier, asked_for
 from mprlib.optimisers.cone import ConeProgramme
 from mprlib.optimisers.region import BallRegion
 from mprlib.optimisers.relaxing import centred_features, top_k_relaxation
@@ -22,7 +22,7 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Sel
 
     Raises:  InputError for a class that is no unit ball, and for a bad rho.
     """
-    rhos = checked_rhos(values, "mopr_qp")
+    asked = asked_for(values, "mopr_qp", oracle)
     features = centred_features(oracle, problem.k)
     if features is None:
         raise InputError("mopr_qp needs a class that is a unit ball with features (linear, saturated, rkhs): use mopr")
@@ -30,11 +30,11 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Sel
     certifier = Certifier(problem, oracle, pool, BallRegion(features), "mopr_qp")
     programme = ConeProgramme(features, pool)
     found: dict[float, Selection] = {}
-    for rho in sorted(set(rhos)):
+    for one in sorted(set(asked), key=lambda one: one.rho):
         watch = Stopwatch()
-        is_slack = rho >= certifier.top_value
-        relaxation = top_k_relaxation(problem, pool, rho) if is_slack else programme.relaxation(rho)
-        counts, is_inside = certifier.best_counts(relaxation)
-        row = certifier.row(relaxation, counts, is_inside, relaxation.bound)
-        found[rho] = replace(row, solve_seconds=watch.seconds())
-    return [replace(found[rho], value=value) for rho, value in zip(rhos, values)]
+        is_slack = one.limit >= certifier.top_value
+        relaxation = top_k_relaxation(problem, pool, one.limit) if is_slack else programme.relaxation(one.limit)
+        counts, _ = certifier.best_counts(relaxation)
+        row = certifier.row(one, relaxation, counts, relaxation.bound)
+        found[one.rho] = replace(row, solve_seconds=watch.seconds())
+    return [replace(found[one.rho], value=value) for one, value in zip(asked, values)]

@@ -24,6 +24,8 @@ MANY_CELLS = 512
 class Region(Protocol):
     """Values of counts, and of counts after moves."""
 
+    # The size of the class's values: roundings are parts of it.
+    unit: float
     # Cells among which items are swapped, swaps of which all pairs are valued at once, and how often.
     cell_limit: int
     pair_moves: int
@@ -47,8 +49,9 @@ class BallRegion:
     pair_moves = 96
     pair_steps = 8
 
-    def __init__(self, features: FloatArray) -> None:
+    def __init__(self, features: FloatArray, unit: float = 1.0) -> None:
         self.features = features
+        self.unit = unit
         self._squares = np.einsum("ij,ij->i", features, features)
 
     def value(self, counts: IntArray) -> float:
@@ -84,8 +87,9 @@ class CutRegion:
     pair_moves = 24
     pair_steps = 1
 
-    def __init__(self, cuts: FloatArray) -> None:
+    def __init__(self, cuts: FloatArray, unit: float = 1.0) -> None:
         self.cuts = cuts
+        self.unit = unit
 
     def add(self, cut: FloatArray) -> None:
         """One more cut (G,)."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mprlib.cells import selection_weights
+from mprlib.cells import Cells, selection_weights
 from mprlib.function_classes.ball import Ball
-from mprlib.function_classes.base import Oracle
+from mprlib.function_classes.base import Oracle, WorstCase, unit_of
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.optimisers.ball_path import BallPath
 from mprlib.optimisers.cell_pool import CellPool
@@ -42,23 +42,54 @@ class Relaxed:
 def relaxed(problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[float]) -> Relaxed:
     """The relaxations for falling rho: a ball's exact walk, cuts for every other class."""
     top_value = oracle.worst_case(selection_weights(problem, problem.best_first[: problem.k])).value
+    unit = unit_of(oracle)
     slack = [top_k_relaxation(problem, pool, rho) for rho in rhos if rho >= top_value]
     binding = [rho for rho in rhos if rho < top_value]
     features = centred_features(oracle, problem.k)
     if features is not None:
         if np.count_nonzero(pool.capacity) > LARGEST_WALK:
             rows = slack + SmoothPath(features, pool).walk(binding)
-            return Relaxed(rows=rows, region=BallRegion(features))
+            return Relaxed(rows=rows, region=BallRegion(features, unit))
         rows = BallPath(features, pool).walk(binding)
         if rows is None:
             programme = ConeProgramme(features, pool)
             rows = [programme.relaxation(rho) for rho in binding]
         rows = slack + rows
         rho_min = _known_floor(rows, features, pool, oracle.cells.reference_shares)
-        return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=BallRegion(features))
-    plane = CuttingPlane(oracle, pool, problem.n, pool.top_counts(problem))
-    rows = slack + plane.walk(binding)
-    return Relaxed(rows=rows, region=CutRegion(plane.cuts))
+        return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=BallRegion(features, unit))
+    plane = CuttingPlane(_InUnits(oracle, unit), pool, problem.n, pool.top_counts(problem))
+    rows = slack + [_of_unit(row, unit) for row in plane.walk([rho / unit for rho in binding])]
+    return Relaxed(
+        rows=[replace(row, rho=rho) for row, rho in zip(rows, rhos)], region=CutRegion(plane.cuts * unit, unit)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _InUnits:
+    """An oracle whose values are those of another in units of that size, for solvers with tolerances of their own."""
+
+    oracle: Oracle
+    unit: float
+
+    @property
+    def cells(self) -> Cells:
+        return self.oracle.cells
+
+    def worst_case(self, weights: FloatArray) -> WorstCase:
+        worst = self.oracle.worst_case(weights)
+        return replace(
+            worst,
+            value=worst.value / self.unit,
+            upper_bound=worst.upper_bound / self.unit,
+            function=worst.function / self.unit,
+            unit=1.0,
+        )
+
+
+def _of_unit(row: Relaxation, unit: float) -> Relaxation:
+    """A relaxation of values in units of that size, in the class's own."""
+    rho_min = None if row.rho_min is None else row.rho_min * unit
+    return replace(row, rho=row.rho * unit, multiplier=row.multiplier / unit, rho_min=rho_min)
 
 
 def top_k_relaxation(problem: Problem, pool: CellPool, rho: float) -> Relaxation:
@@ -99,7 +130,8 @@ def _reaches_zero(features: FloatArray, pool: CellPool, shares: FloatArray) -> b
     least squares in which a cell weighs what room it has.
     """
     counts = np.minimum(pool.k * shares, pool.capacity)
-    system = np.column_stack([features, np.ones(counts.size) / pool.k])
+    longest = float(np.abs(features).max(initial=0.0)) or 1.0
+    system = np.column_stack([features / (pool.k * longest), np.ones(counts.size) / pool.k])
     target = np.append(np.zeros(features.shape[1]), 1.0)
     for _ in range(LARGEST_ZERO_STEPS):
         residual = target - counts @ system

@@ -27,7 +27,8 @@ from mprlib.problem import FloatArray, IntArray
 
 # A fraction this close to a whole number is one, rounded by the solver.
 INTEGRALITY = 1e-6
-# A region's value this little above rho is rho: the measuring code, which decides, drops such digits.
+# A region's value this little above rho, in the class's unit, is rho: the measuring code, which decides, drops
+# such digits.
 BORDER = 1e-13
 # Gains below this are rounding of sums of k scores; climbing on them could go in circles.
 SMALLEST_GAIN = 1e-12
@@ -58,12 +59,12 @@ class Climb:
 
     @classmethod
     def of(cls, relaxation: Relaxation, pool: CellPool, region: Region, slack: float = BORDER) -> Climb:
-        """The landscape that goes with a relaxation; values up to rho + slack lie inside."""
+        """The landscape that goes with a relaxation; values up to rho + slack, in the class's unit, lie inside."""
         bound = relaxation.bound
         return cls(
             pool=pool,
             region=region,
-            rho=relaxation.rho + slack,
+            rho=relaxation.rho + slack * region.unit,
             cells=_promising(relaxation, pool, region.cell_limit),
             price=relaxation.price,
             # Where rho has no worth, the range of scores stands in: some weight has to be tried first.

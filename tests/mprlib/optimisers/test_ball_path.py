@@ -78,6 +78,7 @@ def test_any_prices_give_valid_bounds() -> None:
     problem = random_problem(3)
     oracle = function_class("linear").bind(problem)
     pool, features = cell_pool_of(problem, oracle.cells), centred_features(oracle, problem.k)
+    scaled = pool.scale.scaled(problem.scores)
     rng = np.random.default_rng(0)
     for _ in range(50):
         items = rng.choice(problem.n, problem.k, replace=False)
@@ -85,7 +86,7 @@ def test_any_prices_give_valid_bounds() -> None:
         value = float(np.linalg.norm(counts @ features))
         prices = rng.standard_normal(features.shape[1])
         length = float(np.linalg.norm(prices))
-        assert similarity_bound(pool, features @ prices, length, value) >= problem.scores[items].sum() - 1e-9
+        assert similarity_bound(pool, features @ prices, length, value) >= scaled[items].sum() - 1e-9
         assert rho_bound(pool, features @ prices, length) <= value + 1e-9
 
 

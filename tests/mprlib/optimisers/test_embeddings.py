@@ -10,6 +10,7 @@ from mprlib import measure, sweep
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.cone import ConeProgramme
 from mprlib.optimisers.item_swaps import swapped
+from mprlib.optimisers.region import BallRegion
 from mprlib.optimisers.relaxing import centred_features
 from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.registry import function_class
@@ -66,12 +67,14 @@ def test_swaps_of_items_against_brute_force(seed: int) -> None:
     similarities = np.array([pool.similarity(counts) for counts in sets])
     for rho in (np.quantile(values, 0.02), np.quantile(values, 0.3), 0.5 * values.min()):
         relaxation = SmoothPath(features, pool).solve(rho)
-        counts = swapped(relaxation, pool, features, None)
+        counts = swapped(relaxation, pool, BallRegion(features), None)
         assert counts.sum() == 4
         is_inside = values <= rho
         if is_inside.any():
             assert np.linalg.norm(counts @ features) <= rho
-            assert pool.similarity(counts) >= similarities[is_inside].max() * 0.85
+            # Similarity in the caller's scores: these totals are of scores brought to [0, 1].
+            found = pool.scale.mean(pool.similarity(counts), 4)
+            assert found >= pool.scale.mean(similarities[is_inside].max(), 4) * 0.85
         else:
             assert np.linalg.norm(counts @ features) <= 1.3 * values.min()
 
