@@ -105,7 +105,8 @@ def selected(
     similarity = mean_score(problem, ranked)
     is_inside = rho is not None and worst.value <= rho
     bound, relaxed, rho_min = proof.similarity_bound, proof.relaxation_bound, proof.rho_min
-    if is_inside and bound is not None and bound - similarity <= proof.tolerance:
+    is_best = is_inside and bound is not None and bound - similarity <= proof.tolerance
+    if is_best:
         # The bound and the mean are sums of the same scores in another order.
         bound = similarity
     if bound is not None and relaxed is not None:
@@ -114,7 +115,8 @@ def selected(
         rho_min = min(rho_min, worst.value)
     return Selection(
         items=ranked,
-        status=_status(rho, is_inside, bound == similarity, proof),
+        # Of a class that is searched by a heuristic the measured value is a lower bound.
+        status=_status(rho, is_inside, is_best and worst.upper_bound <= rho, proof),
         method=method,
         value=value,
         similarity=similarity,

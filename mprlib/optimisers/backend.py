@@ -23,6 +23,9 @@ FREE_LICENCE_SIZE = 2000
 # "auto", "highs" or "gurobi"; the environment decides, so that a whole job can be held to one.
 CHOICE_VARIABLE = "MPRLIB_SOLVER"
 FEASIBILITY_TOLERANCE = 1e-8
+# What one call may take in Gurobi's units of work, about a second each and the same on every run; nodes alone do
+# not bound the work at the root.
+WORK_LIMIT = 60.0
 
 
 def model_factory(window: Window, *, is_whole: bool = False) -> ModelFactory:
@@ -93,6 +96,7 @@ class GurobiModel:
             ("FeasibilityTol", FEASIBILITY_TOLERANCE),
             ("OptimalityTol", FEASIBILITY_TOLERANCE),
             ("DualReductions", 0),
+            ("WorkLimit", WORK_LIMIT),
         ):
             model.setParam(name, value)
         size = window.cell.size
@@ -168,7 +172,7 @@ class GurobiModel:
         if status == gurobipy.GRB.Status.INFEASIBLE:
             return None
         if status != gurobipy.GRB.Status.OPTIMAL:
-            raise SolverError(f"Gurobi ended with status {status}")
+            raise SolverError(f"the linear programme was not solved: Gurobi ended with status {status}")
         return LinearSolution(
             counts=self._window.counts(np.clip(self._weights.X, 0.0, 1.0)),
             rho=float(self._rho.X),

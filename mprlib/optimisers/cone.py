@@ -21,6 +21,8 @@ from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound
 from mprlib.problem import FloatArray
 
+# Interior points converge in a few dozen steps or not at all.
+LARGEST_STEPS = 200
 # Bounds are compared to 1e-6 of a mean over k items; two digits are left for the sum.
 TOLERANCE = 1e-10
 USABLE = (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
@@ -109,6 +111,7 @@ def solved(
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
     settings.max_threads = 1
+    settings.max_iter = LARGEST_STEPS
     cones = [clarabel.ZeroConeT(zeros), clarabel.NonnegativeConeT(nonnegatives), clarabel.SecondOrderConeT(cone)]
     quadratic = sparse.csc_matrix((cost.size, cost.size))
     return clarabel.DefaultSolver(quadratic, cost, matrix, right, cones, settings).solve()

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mprlib.errors import SolverError
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.optimisers.backend import model_factory
 from mprlib.optimisers.cell_pool import CellPool
@@ -72,6 +73,13 @@ class CuttingPlane:
         if self._floor is not None and rho < self._floor.rho_min:
             return self._infeasible(rho)
         self._shrink_inner(rho)
+        try:
+            return self._solved(rho)
+        except SolverError:
+            # No answer within its limit of iterations: what the scores alone say still holds.
+            return self._unsolved(rho, self._outer, None)
+
+    def _solved(self, rho: float) -> Relaxation:
         margin = FIRST_MARGIN
         window, model = self._open(margin)
         is_converged = False
@@ -187,14 +195,17 @@ class CuttingPlane:
         if rho < floor.rho_min:
             return self._infeasible(rho)
         # Between the proven floor and the verdict lies the solver's tolerance only.
+        return self._unsolved(rho, floor.counts, floor.rho_min)
+
+    def _unsolved(self, rho: float, counts: FloatArray, rho_min: float | None) -> Relaxation:
         no_price = np.zeros(self._pool.cell_count)
         return Relaxation(
             rho=rho,
-            counts=floor.counts,
+            counts=counts,
             price=no_price,
             multiplier=0.0,
             bound=similarity_bound(self._pool, no_price, 0.0, rho),
-            rho_min=floor.rho_min,
+            rho_min=rho_min,
             is_converged=False,
         )
 

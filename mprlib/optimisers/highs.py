@@ -134,7 +134,7 @@ class HighsModel:
         if status == Outcome.kInfeasible:
             return None
         if status != Outcome.kOptimal:
-            raise SolverError(f"HiGHS ended twice with status {self._highs.modelStatusToString(status)}")
+            raise SolverError(f"the linear programme was not solved: HiGHS ended twice with status {self._highs.modelStatusToString(status)}")
         solution = self._highs.getSolution()
         values = np.asarray(solution.col_value)
         return LinearSolution(

@@ -15,7 +15,9 @@ where M v and the chosen items' rows of K are kept up to date: one row a swap, w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -52,14 +54,14 @@ SEED = 0
 class _Chosen:
     """A set on its way.
 
-    Shapes:  items (C, r), scores (C,), squares (C,) of the candidates; chosen (k,), positions among
-             them; lean (C,) = items v; products (k, C), rows of K; square = |v|^2.
+    Shapes:  scores (C,), squares (C,) of the candidates; chosen (k,), positions among
+             them; lean (C,) = M v; products (k, C), rows of K; square = |v|^2.
+    row: the row of K (C,) of one candidate.
     """
 
-    items: FloatArray
     scores: FloatArray
     squares: FloatArray
-    rows: dict[int, FloatArray]
+    row: Callable[[int], FloatArray]
     chosen: IntArray
     lean: FloatArray
     products: FloatArray
@@ -67,23 +69,20 @@ class _Chosen:
 
     @classmethod
     def of(
-        cls, items: FloatArray, scores: FloatArray, squares: FloatArray, rows: dict[int, FloatArray], chosen: IntArray
+        cls, scores: FloatArray, squares: FloatArray, row: Callable[[int], FloatArray], chosen: IntArray
     ) -> _Chosen:
-        """The state of a set; rows of K that are known are shared."""
-        gap = items[chosen].sum(axis=0)
-        state = cls(
-            items=items,
+        """The state of a set."""
+        products = np.stack([row(int(item)) for item in chosen])
+        lean = products.sum(axis=0)
+        return cls(
             scores=scores,
             squares=squares,
-            rows=rows,
+            row=row,
             chosen=chosen.copy(),
-            lean=np.einsum("ij,j->i", items, gap),
-            products=np.empty((chosen.size, scores.size)),
-            square=float(gap @ gap),
+            lean=lean,
+            products=products,
+            square=max(float(lean[chosen].sum()), 0.0),
         )
-        for place, item in enumerate(chosen):
-            state.products[place] = state._row(int(item))
-        return state
 
     def similarity(self) -> float:
         return float(self.scores[self.chosen].sum())
@@ -139,17 +138,11 @@ class _Chosen:
         return True
 
     def _swap(self, place: int, taken: int, change: float) -> None:
-        row = self._row(taken)
+        row = self.row(taken)
         self.lean += row - self.products[place]
         self.products[place] = row
         self.chosen[place] = taken
         self.square += change
-
-    def _row(self, item: int) -> FloatArray:
-        # No BLAS: its sums may depend on the number of threads.
-        if item not in self.rows:
-            self.rows[item] = np.einsum("ij,j->i", self.items, self.items[item])
-        return self.rows[item]
 
 
 def swapped(relaxation: Relaxation, pool: CellPool, region: BallRegion, start: IntArray | None) -> IntArray:
@@ -162,9 +155,9 @@ def swapped(relaxation: Relaxation, pool: CellPool, region: BallRegion, start: I
     known = np.zeros(0, dtype=np.intp) if start is None else np.flatnonzero(pool.rank < start[pool.cell])
     near = np.argsort(-value, kind="stable")[:CANDIDATES]
     candidates = np.union1d(np.union1d(near, largest), known)
-    items = region.features[pool.cell[candidates]]
-    scores, squares = pool.scores[candidates], np.einsum("ij,ij->i", items, items)
-    shared = items, scores, squares, {}
+    cells = pool.cell[candidates]
+    scores, squares = pool.scores[candidates], region.squares(cells)
+    shared = scores, squares, cache(lambda item: region.products(cells, int(cells[item])))
     # A last digit decides what is inside; the measuring code drops it.
     rho = relaxation.rho - BORDER * region.unit
     if candidates.size == pool.k:

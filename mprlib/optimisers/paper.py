@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import linprog
 
-from mprlib.errors import InputError
+from mprlib.errors import InputError, SolverError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.optimisers.backend import model_factory
@@ -32,6 +32,9 @@ from mprlib.selection import Selection
 # Entries (n,) that maximise similarity under the functions found so far; None where there are none.
 Solve = Callable[[list[FloatArray]], FloatArray | None]
 PROGRAMMES = ("reduced", "printed")
+# Simplex iterations of one printed programme, and the outcomes of scipy's that say something of it.
+LARGEST_ITERATIONS = 1_000_000
+OPTIMAL, INFEASIBLE = 0, 2
 
 
 def sweep(
@@ -74,7 +77,10 @@ def _relaxed(problem: Problem, oracle: Oracle, solve: Solve, rho: float, rounds:
     functions: list[FloatArray] = []
     entries = np.zeros(problem.n)
     for _ in range(rounds):
-        solution = solve(functions)
+        try:
+            solution = solve(functions)
+        except SolverError as error:
+            return entries, f"{error}; the point before it is returned"
         if solution is None:
             return entries, "the linear programme became infeasible; the point before it is returned"
         entries = np.clip(solution, 0.0, 1.0)
@@ -128,7 +134,7 @@ class _Printed:
             mean = float(cells.reference_shares @ function)
             cuts += [cut, -cut]
             limits += [self._rho + mean, self._rho - mean]
-        return linprog(
+        answer = linprog(
             -ScoreScale.of(problem.scores).scaled(problem.scores),
             A_ub=np.array(cuts) if cuts else None,
             b_ub=np.array(limits) if limits else None,
@@ -136,4 +142,8 @@ class _Printed:
             b_eq=[problem.k],
             bounds=(0, 1),
             method="highs",
-        ).x
+            options={"maxiter": LARGEST_ITERATIONS},
+        )
+        if answer.status not in (OPTIMAL, INFEASIBLE):
+            raise SolverError(f"the linear programme was not solved: {answer.message}")
+        return answer.x

@@ -11,8 +11,7 @@ from mprlib.method import Stopwatch
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.certified import Certifier, asked_for
 from mprlib.optimisers.cone import ConeProgramme
-from mprlib.optimisers.region import BallRegion
-from mprlib.optimisers.relaxing import centred_features, top_k_relaxation
+from mprlib.optimisers.relaxing import ball_region, top_k_relaxation
 from mprlib.problem import Problem
 from mprlib.selection import Selection
 
@@ -23,12 +22,12 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Sel
     Raises:  InputError for a class that is no unit ball, and for a bad rho.
     """
     asked = asked_for(values, "mopr_qp", oracle)
-    features = centred_features(oracle, problem.k)
-    if features is None:
+    region = ball_region(oracle, problem.k)
+    if region is None:
         raise InputError("mopr_qp needs a class that is a unit ball with features (linear, saturated, rkhs): use mopr")
     pool = cell_pool_of(problem, oracle.cells)
-    certifier = Certifier(problem, oracle, pool, BallRegion(features), "mopr_qp")
-    programme = ConeProgramme(features, pool)
+    certifier = Certifier(problem, oracle, pool, region, "mopr_qp")
+    programme = ConeProgramme(region.features, pool)
     found: dict[float, Selection] = {}
     for one in sorted(set(asked), key=lambda one: one.rho):
         watch = Stopwatch()

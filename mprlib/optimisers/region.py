@@ -58,6 +58,15 @@ class BallRegion:
         gap = counts @ self.features
         return float(np.sqrt(gap @ gap))
 
+    def products(self, cells: IntArray, cell: int) -> FloatArray:
+        """M_g . M_h (c,) of some cells g with one cell h."""
+        # No BLAS: its sums may depend on the number of threads.
+        return np.einsum("ij,j->i", self.features[cells], self.features[cell])
+
+    def squares(self, cells: IntArray) -> FloatArray:
+        """|M_g|^2 (c,) of some cells."""
+        return self._squares[cells]
+
     def swap_values(self, counts: IntArray, cells: IntArray) -> FloatArray:
         gap = counts @ self.features
         own = self.features[cells]

@@ -10,11 +10,13 @@ import numpy as np
 from mprlib.cells import Cells, selection_weights
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import Oracle, WorstCase, unit_of
+from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.optimisers.ball_path import BallPath
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cone import ConeProgramme
 from mprlib.optimisers.cutting_plane import CuttingPlane
+from mprlib.optimisers.kernel_region import KernelRegion
 from mprlib.optimisers.region import BallRegion, CutRegion, Region
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.smooth_path import SmoothPath
@@ -45,18 +47,19 @@ def relaxed(problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[flo
     unit = unit_of(oracle)
     slack = [top_k_relaxation(problem, pool, rho) for rho in rhos if rho >= top_value]
     binding = [rho for rho in rhos if rho < top_value]
-    features = centred_features(oracle, problem.k)
-    if features is not None:
+    region = ball_region(oracle, problem.k)
+    if region is not None:
+        features = region.features
         if np.count_nonzero(pool.capacity) > LARGEST_WALK:
             rows = slack + SmoothPath(features, pool).walk(binding)
-            return Relaxed(rows=rows, region=BallRegion(features, unit))
+            return Relaxed(rows=rows, region=region)
         rows = BallPath(features, pool).walk(binding)
         if rows is None:
             programme = ConeProgramme(features, pool)
             rows = [programme.relaxation(rho) for rho in binding]
         rows = slack + rows
         rho_min = _known_floor(rows, features, pool, oracle.cells.reference_shares)
-        return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=BallRegion(features, unit))
+        return Relaxed(rows=[replace(row, rho_min=rho_min) for row in rows], region=region)
     plane = CuttingPlane(_InUnits(oracle, unit), pool, problem.n, pool.top_counts(problem))
     rows = slack + [_of_unit(row, unit) for row in plane.walk([rho / unit for rho in binding])]
     return Relaxed(
@@ -103,6 +106,14 @@ def top_k_relaxation(problem: Problem, pool: CellPool, rho: float) -> Relaxation
         bound=pool.similarity(counts),
         rho_min=None,
     )
+
+
+def ball_region(oracle: Oracle, k: int) -> BallRegion | None:
+    """The region of a unit ball for selections of k; None for other classes."""
+    if isinstance(oracle, KernelOracle):
+        return KernelRegion(oracle, k)
+    features = centred_features(oracle, k)
+    return None if features is None else BallRegion(features, unit_of(oracle))
 
 
 def centred_features(oracle: Oracle, k: int) -> FloatArray | None:

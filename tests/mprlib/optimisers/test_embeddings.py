@@ -6,10 +6,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from mprlib import measure, sweep
+from mprlib import Problem, measure, sweep
+from mprlib.cells import selection_weights
+from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.cone import ConeProgramme
 from mprlib.optimisers.item_swaps import swapped
+from mprlib.optimisers.kernel_region import KernelRegion
 from mprlib.optimisers.region import BallRegion
 from mprlib.optimisers.relaxing import centred_features
 from mprlib.optimisers.smooth_path import SmoothPath
@@ -88,3 +91,32 @@ def test_edges_of_embeddings() -> None:
     top = measure(flat, flat.best_first[:20]).value
     for row in sweep(flat, "mopr", [0.7 * top, 0.9 * top]):
         assert row.status == "optimal" and row.mpr <= row.rho
+
+
+@pytest.mark.parametrize(("n", "k"), [(45, 6), (300, 10), (700, 20)])
+def test_a_kernel_over_many_rows_finds_sets_where_random_ones_are(n: int, k: int) -> None:
+    query = embedded_query(n + 1_500, 24, seed=3)
+    problem = Problem(scores=query.scores[:n], labels=query.labels[:n], reference=query.labels[n:], k=k)
+    oracle = function_class("rkhs").bind(problem)
+    assert isinstance(oracle, KernelOracle)
+    rng = np.random.default_rng(0)
+    drawn = [rng.choice(n, k, replace=False) for _ in range(60)]
+    values = np.array([oracle.worst_case(selection_weights(problem, items)).value for items in drawn])
+    rhos = np.quantile(values, [0.1, 0.5, 0.9]).tolist()
+    best = [max(problem.scores[items].mean() for items, value in zip(drawn, values) if value <= rho) for rho in rhos]
+    for row, other in zip(sweep(problem, "mopr", rhos, "rkhs"), best):
+        assert row.status in ("optimal", "feasible") and row.mpr <= row.rho
+        assert row.similarity >= other - 1e-12
+        assert row.similarity_bound >= row.similarity
+
+
+def test_a_kernel_s_features_see_a_part_and_its_products_all() -> None:
+    problem = embedded_query(1_400, 24, k=30)
+    oracle = function_class("rkhs").bind(problem)
+    region = KernelRegion(oracle, 30)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        counts = np.bincount(oracle.cells.pool_cell[rng.choice(problem.n, 30, replace=False)], minlength=oracle.cells.size)
+        exact = oracle.worst_case(selection_weights(problem, np.flatnonzero(counts[oracle.cells.pool_cell]))).value
+        assert region.value(counts) == pytest.approx(exact, rel=1e-9)
+        assert np.linalg.norm(counts @ region.features) <= exact * (1 + 1e-9)
