@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-FACES = Path(__file__).resolve().parents[2] / "shared" / "data" / "fairface"
+from tests.data_files import data_file
+
+FACES = data_file("fairface")
 SIZE = 32
 CONTEXT = 24
 CONFIGURATION = {

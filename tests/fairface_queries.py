@@ -1,15 +1,13 @@
 """Queries over FairFace's labels: 10,000 people as the pool, 10,000 as the reference, scores that
 lean on the labels by fixed random weights."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 from mprlib import Problem
+from tests.data_files import data_file
 
-LABELS = Path(__file__).resolve().parents[1] / "../shared/data/fairface_labels.parquet"
-HAS_LABELS = LABELS.exists()
+LABELS = data_file("fairface_labels.parquet")
 OVER_49 = ("50-59", "60-69", "70+", "more than 70")
 
 

@@ -1,7 +1,5 @@
 """FairFace's training labels as the reference of UTKFace's items, by the paper's race map."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -9,15 +7,16 @@ from mprlib import Problem
 from mprlib.encoding import Encoding
 from mprlib.levels import FAIRFACE_TO_UTKFACE, map_levels
 from mprlib.reference import sampled
+from tests.data_files import data_file
 
-DATA = Path(__file__).resolve().parents[1] / "../shared/data"
-HAS_LABELS = (DATA / "fairface_labels.parquet").exists() and (DATA / "utkface_labels.parquet").exists()
+FAIRFACE, UTKFACE = data_file("fairface_labels.parquet"), data_file("utkface_labels.parquet")
+HAS_LABELS = UTKFACE.exists()
 UTKFACE_RACES = ("White", "Black", "Asian", "Indian", "Others")
 OVER_49 = ("50-59", "60-69", "70+")
 
 
 def fairface_rows() -> dict[str, list[str]]:
-    table = pd.read_parquet(DATA / "fairface_labels.parquet")
+    table = pd.read_parquet(FAIRFACE)
     table = table[table["file"].str.startswith("train/")]
     ages = np.where(table["age"].isin(OVER_49), "50+", "<50").tolist()
     rows = {"gender": table["gender"].str.lower().tolist(), "age": ages, "race": table["race"].tolist()}
@@ -25,7 +24,7 @@ def fairface_rows() -> dict[str, list[str]]:
 
 
 def utkface_rows() -> dict[str, list[str]]:
-    table = pd.read_parquet(DATA / "utkface_labels.parquet")
+    table = pd.read_parquet(UTKFACE)
     return {
         "gender": np.where(table["gender"] == 1, "female", "male").tolist(),
         "age": np.where(table["age"] > 49, "50+", "<50").tolist(),

@@ -45,4 +45,5 @@ class Ball:
         if value <= ROUNDING * np.max(np.abs(self.features), initial=0.0):
             value, difference = 0.0, np.zeros_like(difference)
         direction = difference / value if value > 0 else difference
-        return WorstCase(value=value, upper_bound=value, is_exact=True, function=self.features @ direction, unit=self.unit)
+        function = self.features @ direction
+        return WorstCase(value=value, upper_bound=value, is_exact=True, function=function, unit=self.unit)

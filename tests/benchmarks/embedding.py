@@ -23,8 +23,9 @@ from jobs.encoders.open_clip import OpenClipEncoder
 from jobs.images import ImageLimits
 from jobs.images.decode_worker import pixels_of
 from jobs.images.decoders import Decoders, Source
+from tests.data_files import data_file
 
-FAIRFACE = Path(__file__).resolve().parents[2] / "../shared/data/fairface"
+FAIRFACE = data_file("fairface")
 LIMITS = ImageLimits()
 # Parts of the images that the two passes take turns with.
 SLICES = 3

@@ -14,7 +14,6 @@ import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,8 +26,9 @@ from mprlib.baselines import group_labels
 from mprlib.baselines.clip_clip import column_order
 from mprlib.encoding import Encoding
 from mprlib.registry import METHODS, function_class
+from tests.data_files import data_file
 
-DATA = Path(__file__).resolve().parents[2] / "../shared/data/pantheon.parquet"
+DATA = data_file("pantheon.parquet")
 TOP, K, POINTS = 10_000, 50, 20
 CLASSES = ("linear", "tree")
 # Similarities are compared to this: bounds and sums of k scores are rounded differently.

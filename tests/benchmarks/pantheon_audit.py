@@ -30,7 +30,9 @@ from typing import Any
 import pandas as pd
 import yaml
 
-DATA = Path(__file__).resolve().parents[2] / "../shared/data/pantheon.parquet"
+from tests.data_files import data_file
+
+DATA = data_file("pantheon.parquet")
 QUERIES, AUDIT_MINUTES, PAGE_SECONDS = 55, 10.0, 30.0
 ATTRIBUTES = {"gender": {}, "continent": {}, "birth_year": {"bins": [1500, 1800, 1900, 1950]}}
 SWEPT = ["mopr", "mopr_qp", "mmr", "pbm", "clip_clip"]

@@ -23,9 +23,10 @@ from jobs.runtime import Cluster
 from jobs.stages import commit, execute
 from jobs.stages.vectors import open_shard
 from jobs.store import Store, unit_file
+from tests.data_files import data_file
 from tests.jobs.images.hostile import write_hostile_folder
 
-FAIRFACE = Path(__file__).resolve().parents[2] / "../shared/data/fairface"
+FAIRFACE = data_file("fairface")
 FACES = 600
 
 

@@ -8,9 +8,9 @@ from threadpoolctl import threadpool_limits
 
 from mprlib import FUNCTION_CLASSES, measure
 from mprlib.cells import cells_of
-from tests.real_labels import DATA, HAS_LABELS, faces_problem
+from tests.real_labels import HAS_LABELS, UTKFACE, faces_problem
 
-pytestmark = pytest.mark.skipif(not HAS_LABELS, reason=f"the labels of FairFace and UTKFace are not at {DATA}")
+pytestmark = pytest.mark.skipif(not HAS_LABELS, reason=f"UTKFace's labels are not at {UTKFACE}")
 
 
 def test_every_class_together_takes_less_than_two_seconds():

@@ -12,12 +12,12 @@ from jobs.datasets.catalogue import attribute_columns
 from jobs.datasets.fairface import age_band
 from jobs.errors import UsageError
 from jobs.images import decode, read_image
+from tests.data_files import HERE, data_file
 from tests.jobs.datasets.layouts import MALFORMED_UTKFACE, PICTURE_KINDS, SIDE, write
-from tests.real_labels import DATA as SHARED
 
 
 def load(block, **changes):
-    return datasets.load(Dataset(**(block | changes)), SHARED)
+    return datasets.load(Dataset(**(block | changes)), HERE)
 
 
 def labels_of(catalogue) -> dict[str, dict[str, str]]:
@@ -164,7 +164,7 @@ def test_occupations_by_the_pictures_old_addresses(tmp_path):
 
 def test_table_of_real_occupations():
     """The judged genders of Kay et al. themselves, over a folder that holds one of the pictures."""
-    source = SHARED / "kay_image_gender.parquet"
+    source = data_file("kay_image_gender.parquet")
     if not source.exists():
         pytest.skip(f"{source} is not there")
     with pytest.raises(UsageError, match="lacks the pictures of Occupations"):
@@ -216,7 +216,7 @@ def test_settings_that_do_not_go_with_the_kind(changes, words):
 
 def test_real_names_of_utkface(tmp_path):
     """Names of the labels' source, each odd one among them, are read with the labels that it has."""
-    source = SHARED / "utkface_labels.parquet"
+    source = data_file("utkface_labels.parquet")
     if not source.exists():
         pytest.skip(f"{source} is not there")
     labels = pd.read_parquet(source)

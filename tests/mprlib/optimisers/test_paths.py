@@ -14,11 +14,10 @@ import pytest
 from mprlib import METHODS, Problem, measure, sweep
 from mprlib.optimisers import integer, mopr
 from mprlib.registry import function_class
-from tests.fairface_queries import HAS_LABELS, fairface_query
+from tests.fairface_queries import fairface_query
 
 CONSTRAINED = [name for name, method in METHODS.items() if method.is_constrained]
 ROOT = Path(__file__).resolve().parents[3]
-needs_labels = pytest.mark.skipif(not HAS_LABELS, reason="FairFace's labels are not at ../shared/data")
 DIGEST = """
 import hashlib
 from tests.mprlib.optimisers.test_paths import digest
@@ -46,7 +45,6 @@ def certified(problem: Problem, rows, name: str) -> None:
         assert all(row.similarity <= later.similarity_bound + 1e-12 for later in met[index:])
 
 
-@needs_labels
 @pytest.mark.parametrize("seed", range(3))
 def test_linear_curve_is_certified_within_the_stated_gaps(seed: int) -> None:
     problem = fairface_query(seed)
@@ -58,7 +56,6 @@ def test_linear_curve_is_certified_within_the_stated_gaps(seed: int) -> None:
     assert np.median(gaps) <= 0.0005 and max(gaps) <= 0.003
 
 
-@needs_labels
 def test_many_cells() -> None:
     problem = fairface_query(0, has_age_bands=True)
     rows = rows_of(problem)
@@ -67,7 +64,6 @@ def test_many_cells() -> None:
     assert np.median(gaps) <= 0.001 and max(gaps) <= 0.01
 
 
-@needs_labels
 @pytest.mark.parametrize("name", ["tree", "groups", "saturated", "tree_greedy", "mlp"])
 def test_other_classes(name: str) -> None:
     problem = fairface_query(1, size=3_000)
@@ -76,7 +72,6 @@ def test_other_classes(name: str) -> None:
     assert sum(row.status in ("optimal", "feasible") for row in rows) >= 3
 
 
-@needs_labels
 def test_small_rho_of_trees_is_met_by_sets_near_the_reference() -> None:
     problem = fairface_query(0)
     top = measure(problem, problem.best_first[:50], "tree").value
@@ -85,7 +80,6 @@ def test_small_rho_of_trees_is_met_by_sets_near_the_reference() -> None:
     assert [row.status.value for row in rows] == ["feasible"] * 2
 
 
-@needs_labels
 def test_integer_proves_what_the_path_only_bounds() -> None:
     problem = fairface_query(1)
     top = measure(problem, problem.best_first[:50]).value
@@ -146,7 +140,6 @@ def test_memory_stays_flat_over_a_thousand_solves(method: str) -> None:
     assert grown_bytes(method, 1_000) < 50e6
 
 
-@needs_labels
 def test_the_clock_of_a_row_is_one_budget_and_is_told(monkeypatch) -> None:
     problem = fairface_query(1, size=3_000)
     top = measure(problem, problem.best_first[:50], "tree").value

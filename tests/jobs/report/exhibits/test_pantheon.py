@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 import yaml
 
 from jobs.cli import main
 from jobs.report.exhibits import EXHIBITS
+from tests.data_files import data_file
 
-DATA = Path(__file__).resolve().parents[4] / "../shared/data/pantheon.parquet"
+DATA = data_file("pantheon.parquet")
 PEOPLE = 600
 CLASSES = ["linear", "linear_regression", "groups"]
 METHODS = [
