@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # A module may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "problem", "selection", "measurement"},
+    {"errors", "frames", "arrays", "problem", "selection", "measurement"},
     {"cells", "encoding", "levels", "proportional_fitting", "naming", "reference", "probes"},
     {"function_classes", "witness"},
     {"method", "measuring"},
