@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mprlib.errors import InputError
+from mprlib.naming import level_name
 from mprlib.problem import FloatArray
 
 
@@ -51,8 +52,8 @@ class Encoding:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Column names (l,), "attribute=level"."""
-        return tuple(f"{attribute}={level}" for attribute, levels in self.levels.items() for level in levels)
+        """Column names (l,), distinct, "attribute=level"."""
+        return tuple(level_name(attribute, level) for attribute, levels in self.levels.items() for level in levels)
 
     @property
     def attributes(self) -> dict[str, tuple[int, ...]]:
