@@ -90,7 +90,8 @@ class Problem:
             put("query", finite("query", self.query, ndim=1, dtype=None))
             if self.embeddings is not None:
                 expect_length("query", self.query, self.embeddings.shape[1], "embeddings has that many columns")
-        put("reference_size", _checked_size(self.reference_size))
+        if self.reference_size is not None and not (np.isfinite(self.reference_size) and self.reference_size > 0):
+            raise InputError(f"reference_size is {self.reference_size}: a positive number is expected")
 
     @property
     def n(self) -> int:
@@ -161,15 +162,6 @@ def _checked_k(k: Any, n: int) -> int:
     if not 1 <= k <= n:
         raise InputError(f"k is {k}: it must lie between 1 and the pool's {n} items")
     return int(k)
-
-
-def _checked_size(size: Any) -> float | None:
-    if size is None:
-        return None
-    is_number = isinstance(size, (int, float, np.integer, np.floating)) and not isinstance(size, bool)
-    if not is_number or not np.isfinite(size) or size <= 0:
-        raise InputError(f"reference_size is {size!r}: a positive number is expected")
-    return float(size)
 
 
 def _checked_weights(weights: ArrayLike | None, m: int) -> FloatArray:

@@ -39,8 +39,6 @@ def arguments(**changes):
         ({"reference_weights": [1.0, np.nan]}, "reference_weights"),
         ({"reference_size": 0}, "reference_size"),
         ({"reference_size": np.nan}, "reference_size"),
-        ({"reference_size": "10000"}, "reference_size"),
-        ({"reference_size": True}, "reference_size"),
         ({"attributes": {"sex": [0, 2]}}, "attributes"),
         ({"attributes": {"sex": []}}, "attributes"),
         ({"attributes": {"sex": [0], "age": [0]}}, "attributes"),
