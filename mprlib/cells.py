@@ -20,6 +20,9 @@ from mprlib.problem import FloatArray, IntArray, Problem
 # Two shares this close are equal: sums of k weights of 1/k and of m of 1/m miss 1 by as much. Equal
 # shares then have MPR 0 in every class, and can meet rho = 0.
 ROUNDING = 1e-14
+# A reference row with less of the weight than this opens no cell. It changes no value: under C' a cell
+# with the share q adds at most sqrt(q). Its mass would be too small to divide by.
+SMALLEST_WEIGHT = 1e-100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -70,7 +73,7 @@ def selection_weights(problem: Problem, items: IntArray) -> FloatArray:
 
 def _build(problem: Problem) -> Cells:
     # A reference row of weight zero is no evidence of a group and must not open a cell.
-    weighted = problem.reference_weights > 0
+    weighted = problem.reference_weights > SMALLEST_WEIGHT
     rows = np.concatenate([problem.labels, problem.reference[weighted]])
     labels, cell = distinct_rows(rows)
     size = labels.shape[0]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mprlib.errors import InputError
+from mprlib.naming import level_name
 from mprlib.problem import FloatArray
 
 
@@ -24,7 +25,11 @@ class Encoding:
     def __post_init__(self) -> None:
         if not self.levels:
             raise InputError("levels is empty: at least one attribute is needed")
-        for attribute, levels in self.levels.items():
+        text = {str(attribute): tuple(map(str, levels)) for attribute, levels in self.levels.items()}
+        if len(text) < len(self.levels):
+            raise InputError(f"levels has two attributes of one name: {', '.join(map(repr, self.levels))}")
+        object.__setattr__(self, "levels", text)
+        for attribute, levels in text.items():
             if len(levels) < 2:
                 found = f"one value ({levels[0]!r})" if levels else "no values"
                 raise InputError(f"attribute {attribute!r} has {found}: at least two are needed to compare shares")
@@ -36,7 +41,7 @@ class Encoding:
         """The union of the levels seen on all sides, each attribute's sorted by name.
 
         Shapes:  each side maps an attribute to one level a row.
-        Raises:  InputError for an attribute with one value, or one that a side lacks.
+        Raises:  InputError for an attribute with one value or a missing one, or one that a side lacks.
         """
         attributes = list(sides[0])
         for side in sides[1:]:
@@ -44,15 +49,15 @@ class Encoding:
                 raise InputError(f"attributes differ: {sorted(attributes)} on one side, {sorted(side)} on the other")
         return cls(
             levels={
-                attribute: tuple(sorted(set().union(*(np.unique(side[attribute]).tolist() for side in sides))))
+                attribute: tuple(sorted(set().union(*(np.unique(_text(attribute, side)).tolist() for side in sides))))
                 for attribute in attributes
             }
         )
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Column names (l,), "attribute=level"."""
-        return tuple(f"{attribute}={level}" for attribute, levels in self.levels.items() for level in levels)
+        """Column names (l,), distinct, "attribute=level"."""
+        return tuple(level_name(attribute, level) for attribute, levels in self.levels.items() for level in levels)
 
     @property
     def attributes(self) -> dict[str, tuple[int, ...]]:
@@ -72,9 +77,9 @@ class Encoding:
         blocks = []
         for attribute, levels in self.levels.items():
             if attribute not in rows:
-                raise InputError(f"attribute {attribute!r} is missing: rows have {', '.join(rows)}")
+                raise InputError(f"attribute {attribute!r} is missing: rows have {', '.join(map(str, rows))}")
             position = {level: column for column, level in enumerate(levels)}
-            distinct, inverse = np.unique(np.asarray(rows[attribute], dtype=str), return_inverse=True)
+            distinct, inverse = np.unique(_text(attribute, rows), return_inverse=True)
             for level in distinct.tolist():
                 if level not in position:
                     raise InputError(
@@ -83,3 +88,15 @@ class Encoding:
             hot = np.array([position[level] for level in distinct.tolist()], dtype=np.intp)[inverse]
             blocks.append(np.eye(len(levels))[hot])
         return np.concatenate(blocks, axis=1)
+
+
+def _text(attribute: str, rows: Mapping[str, Sequence[str]]) -> np.ndarray:
+    """An attribute's values as text; None, NaN and their like would read as levels of these names."""
+    values = rows[attribute]
+    if isinstance(values, np.ndarray) and values.dtype.kind in "US":
+        return values.astype(str)
+    # As objects, since numpy writes a missing value among texts as the text "nan" or "None".
+    values = np.asarray(values, dtype=object)
+    if any(type(value).__name__ in ("NoneType", "NAType") or value != value for value in values.tolist()):
+        raise InputError(f"attribute {attribute!r} has a missing value: name a level for such rows, or drop them")
+    return values.astype(str)

@@ -133,7 +133,7 @@ def selected(
 
 def _status(rho: float | None, is_inside: bool, is_best: bool, proof: Proof) -> Status:
     if rho is None:
-        return Status.DONE
+        return Status.TIME_LIMIT if proof.is_stopped else Status.DONE
     if is_inside and is_best:
         return Status.OPTIMAL
     if not is_inside and proof.is_infeasible:

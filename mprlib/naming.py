@@ -1,13 +1,25 @@
-"""Names a person can read for label rows."""
+"""Names a person can read for label rows, and which rows are levels at all.
+
+Levels are kept as codes and names are joined for display alone: nothing takes a name apart again.
+Names of different things differ all the same. The name of an attribute that holds "=" is quoted, as is
+a level that would read as two ("f & age=50+"); other names stay as they are.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mprlib.cells import cells_of, distinct_rows
+from mprlib.errors import InputError
 from mprlib.problem import FloatArray, IntArray, Problem
+
+JOINT = " & "
+# A column with more values than this, most of them seen once, holds measurements and no levels.
+MOST_SINGLE_VALUES = 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -21,14 +33,44 @@ class AttributeLevels:
     names: tuple[str, ...]
 
 
-def cell_levels(problem: Problem) -> dict[str, AttributeLevels]:
-    """For each attribute, its level in every cell of the problem; named once.
+def level_name(attribute: str, level: str) -> str:
+    """ "attribute=level"; the attribute is quoted where its own name holds "="."""
+    is_plain = "=" not in attribute and not attribute.startswith('"')
+    return f"{attribute if is_plain else _quoted(attribute)}={level}"
 
-    A one-hot attribute is named by its hot column ("race=Black"); where columns are not told
-    apart, by "race=other". A single column is named by its value ("age=37"), or, when its name is
-    a level itself ("sex=female"), by the name or its negation.
+
+def joint_name(parts: Iterable[str]) -> str:
+    """Names of levels joined by " & "; a part that would read as several is quoted."""
+    return JOINT.join(_quoted(part) if _reads_as_several(part) else part for part in parts)
+
+
+def cell_levels(problem: Problem) -> dict[str, AttributeLevels]:
+    """For each attribute, its level in every cell of the problem.
+
+    An attribute's levels are the distinct rows of its columns. A one-hot attribute's are named by the
+    hot column ("race=Black"), rows with several hot columns by all of them, rows with none "race=other".
+    A single column is named by its value ("age=37"), or, when its name is a level itself
+    ("sex=female"), by the name or its negation.
+
+    Raises:  InputError where an attribute's values are no levels: they are fractions, or nearly all differ.
     """
 
+    def build() -> dict[str, AttributeLevels]:
+        levels = _named_rows(problem)
+        for attribute, columns in problem.attributes.items():
+            _expect_levels(problem, attribute, columns, levels[attribute].codes)
+        return levels
+
+    return problem.cached("cell levels", build)
+
+
+def cell_names(problem: Problem, cells: IntArray) -> list[str]:
+    """One name for each of some cells: its values of all attributes, levels or not, joined by " & "."""
+    levels = _named_rows(problem).values()
+    return [joint_name(level.names[level.codes[cell]] for level in levels) for cell in cells]
+
+
+def _named_rows(problem: Problem) -> dict[str, AttributeLevels]:
     def build() -> dict[str, AttributeLevels]:
         labels = cells_of(problem).labels
         return {
@@ -36,32 +78,79 @@ def cell_levels(problem: Problem) -> dict[str, AttributeLevels]:
             for attribute, columns in problem.attributes.items()
         }
 
-    return problem.cached("cell levels", build)
-
-
-def cell_names(problem: Problem, cells: IntArray) -> list[str]:
-    """One name for each of some cells: its levels of all attributes, joined by " & "."""
-    levels = cell_levels(problem).values()
-    return [" & ".join(level.names[level.codes[cell]] for level in levels) for cell in cells]
+    return problem.cached("named rows", build)
 
 
 def _levels(attribute: str, columns: FloatArray, column_names: list[str]) -> AttributeLevels:
-    distinct, row_level = distinct_rows(columns)
+    distinct, codes = distinct_rows(columns)
     named = _one_hot(attribute, distinct, column_names) if len(column_names) > 1 else _single(column_names[0], distinct)
-    # Rows that a name does not tell apart ("race=other") are one level.
-    position: dict[str, int] = {}
-    codes = np.array([position.setdefault(name, len(position)) for name in named], dtype=np.intp)
-    return AttributeLevels(codes=codes[row_level], names=tuple(position))
+    return AttributeLevels(codes=codes, names=_told_apart(named))
 
 
-def _one_hot(attribute: str, columns: FloatArray, names: list[str]) -> list[str]:
-    hot = np.argmax(columns, axis=1)
-    is_told_apart = np.sum(columns == columns.max(axis=1, keepdims=True), axis=1) == 1
-    return [names[column] if told else f"{attribute}=other" for column, told in zip(hot, is_told_apart)]
+def _one_hot(attribute: str, rows: FloatArray, names: list[str]) -> list[str]:
+    """Names of the rows (R, columns) of several columns; by their values where those are not two in each."""
+    lowest, highest = rows.min(axis=0), rows.max(axis=0)
+    is_coded = _are_whole(rows) and ((rows == lowest) | (rows == highest)).all()
+    if not is_coded:
+        return [f"{attribute}=({', '.join(map(_number, row))})" for row in rows]
+    # A column that never varies is of all rows or, at 0 and below, of none.
+    is_hot = (rows == highest) & ((lowest < highest) | (highest > 0))
+    hot_names = [" + ".join(name for name, is_one in zip(names, row) if is_one) for row in is_hot]
+    return [name or f"{attribute}=other" for name in hot_names]
 
 
-def _single(name: str, column: FloatArray) -> list[str]:
-    values = column[:, 0]
-    if "=" in name and values.size <= 2:
+def _single(name: str, rows: FloatArray) -> list[str]:
+    values = rows[:, 0]
+    if "=" in name and values.size <= 2 and _are_whole(values):
         return [name if value == values.max() and value > 0 else f"not {name}" for value in values]
-    return [f"{name}={value:g}" for value in values]
+    return [f"{name}={_number(value)}" for value in values]
+
+
+def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, a number behind each that another row has already."""
+    taken: dict[str, int] = {}
+    for place, name in enumerate(names):
+        number, free = 1, name
+        while free in taken:
+            number, free = number + 1, f"{name} ({number + 1})"
+        taken[free] = place
+    return tuple(taken)
+
+
+def _expect_levels(problem: Problem, attribute: str, columns: tuple[int, ...], codes: IntArray) -> None:
+    cells = cells_of(problem)
+    for column in columns:
+        values = cells.labels[:, column]
+        fractional = values[values != np.rint(values)]
+        if fractional.size:
+            raise InputError(
+                f"labels, column {problem.label_names[column]!r}, holds {_number(fractional[0])}: groups need levels, as "
+                "columns of 0 and 1 or whole codes; bin continuous attributes and round probabilities first"
+            )
+    rows = problem.n + int(np.count_nonzero(problem.reference_weights))
+    distinct = int(codes.max()) + 1
+    # Of several columns each is a level that the caller named.
+    if len(columns) == 1 and distinct > max(MOST_SINGLE_VALUES, rows / 2):
+        raise InputError(
+            f"labels, attribute {attribute!r}, has {distinct} different values in {rows} rows: groups need levels that "
+            "rows share; bin continuous attributes first"
+        )
+
+
+def _are_whole(values: FloatArray) -> bool:
+    return bool((values == np.rint(values)).all())
+
+
+def _number(value: float) -> str:
+    """The shortest text that is this number: unequal values have unequal names."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value)).removesuffix(".0")
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _reads_as_several(part: str) -> bool:
+    first, *others = part.split(JOINT)
+    return bool(others) and ("=" not in first or any("=" in other for other in others))

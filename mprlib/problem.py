@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mprlib import frames
+from mprlib.arrays import FloatArray, IntArray, expect_length, finite
 from mprlib.errors import InputError
 
-FloatArray = NDArray[np.floating]
-IntArray = NDArray[np.integer]
 T = TypeVar("T")
 
 
@@ -26,12 +26,16 @@ class Problem:
              embeddings (n, d) and query (d,), used as given, never re-normalised.
              item_ids (n,), distinct; ties in score are broken by them (by position without ids).
              label_names (l,), distinct, as "attribute=level" for one-hot columns.
-    attributes maps a name to the columns that form one attribute; a column that no attribute
-    claims is an attribute of its own. reference_size states the effective m where the reference
-    is a statement of shares and not a sample; by default 1 / sum(w^2), which is m when uniform.
+    labels and reference may be data frames (pandas, polars, pyarrow): their columns are matched by
+    name, and name the labels. pandas arguments of the same rows must have one index.
+    attributes maps a name to the columns that form one attribute, by position or name; a column that
+    no attribute claims is an attribute of its own. reference_size states the effective m where the
+    reference is a statement of shares and not a sample; by default 1 / sum(w^2), which is m when
+    uniform: the number of rows, even where each row stands for a whole group.
 
-    Raises:  InputError naming the argument, for NaN, infinite values, wrong shapes, k outside
-             [1, n], an empty reference, repeated ids, bad weights.
+    Raises:  InputError naming the argument, for text, NaN, infinite values, wrong shapes, k outside
+             [1, n], an empty reference, repeated ids, bad weights, frames whose columns or rows do
+             not match.
     Source:  MPR paper, section 2: pool D_R, reference D_C.
     """
 
@@ -40,7 +44,7 @@ class Problem:
     reference: FloatArray
     k: int
     reference_weights: FloatArray | None = None
-    attributes: Mapping[str, Sequence[int]] | None = None
+    attributes: Mapping[str, Sequence[int | str]] | None = None
     embeddings: FloatArray | None = None
     query: FloatArray | None = None
     item_ids: NDArray | None = None
@@ -52,13 +56,19 @@ class Problem:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        put("scores", _finite("scores", self.scores, ndim=1))
-        put("labels", _finite("labels", self.labels, ndim=2))
-        put("reference", _finite("reference", self.reference, ndim=2))
+        frames.expect_same_rows(
+            {name: getattr(self, name) for name in ("labels", "scores", "embeddings", "item_ids")}
+        )
+        frames.expect_same_rows({name: getattr(self, name) for name in ("reference", "reference_weights")})
+        own_order, reference_order, names = frames.matched(self.labels, self.reference, self.label_names)
+        put("label_names", names)
+        put("scores", finite("scores", self.scores, ndim=1))
+        put("labels", finite("labels", self.labels, ndim=2, columns=own_order))
+        put("reference", finite("reference", self.reference, ndim=2, columns=reference_order))
         n, width = self.labels.shape
         if n == 0:
             raise InputError("scores is empty: the pool needs at least one item")
-        _expect_length("scores", self.scores, n, "labels has that many rows")
+        expect_length("scores", self.scores, n, "labels has that many rows")
         if width == 0:
             raise InputError("labels has no columns: at least one is needed to speak of a group")
         if self.reference.shape[0] == 0:
@@ -74,12 +84,12 @@ class Problem:
         put("attributes", _checked_attributes(self.attributes, self.label_names))
         put("item_ids", _checked_ids(self.item_ids, n))
         if self.embeddings is not None:
-            put("embeddings", _finite("embeddings", self.embeddings, ndim=2, dtype=None))
-            _expect_length("embeddings", self.embeddings, n, "labels has that many rows")
+            put("embeddings", finite("embeddings", self.embeddings, ndim=2, dtype=None))
+            expect_length("embeddings", self.embeddings, n, "labels has that many rows")
         if self.query is not None:
-            put("query", _finite("query", self.query, ndim=1, dtype=None))
+            put("query", finite("query", self.query, ndim=1, dtype=None))
             if self.embeddings is not None:
-                _expect_length("query", self.query, self.embeddings.shape[1], "embeddings has that many columns")
+                expect_length("query", self.query, self.embeddings.shape[1], "embeddings has that many columns")
         if self.reference_size is not None and not (np.isfinite(self.reference_size) and self.reference_size > 0):
             raise InputError(f"reference_size is {self.reference_size}: a positive number is expected")
 
@@ -146,33 +156,6 @@ class Problem:
         return rank
 
 
-def _finite(name: str, value: ArrayLike, *, ndim: int, dtype: Any = np.float64) -> FloatArray:
-    """A read-only float array of that many dimensions; embeddings keep their own float type."""
-    try:
-        array = np.asarray(value, dtype=dtype)
-        if array.dtype.kind != "f":
-            array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} cannot be read as numbers: {error}") from None
-    if array.ndim != ndim:
-        raise InputError(f"{name} has shape {array.shape}: {ndim} dimension{'s' * (ndim > 1)} expected")
-    if not np.isfinite(array).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(
-            f"{name} holds {array[place]} at {place if ndim > 1 else place[0]}: finite numbers are expected"
-        )
-    if array is value or array.base is not None:
-        # The caller keeps its own array writeable; what the problem holds must not change under it.
-        array = array.copy() if dtype is not None else array.view()
-    array.flags.writeable = False
-    return array
-
-
-def _expect_length(name: str, array: FloatArray, length: int, because: str) -> None:
-    if array.shape[0] != length:
-        raise InputError(f"{name} has {array.shape[0]} entries, {length} expected: {because}")
-
-
 def _checked_k(k: Any, n: int) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise InputError(f"k is {k!r}: a whole number is expected")
@@ -186,8 +169,8 @@ def _checked_weights(weights: ArrayLike | None, m: int) -> FloatArray:
         uniform = np.full(m, 1.0 / m)
         uniform.flags.writeable = False
         return uniform
-    array = _finite("reference_weights", weights, ndim=1)
-    _expect_length("reference_weights", array, m, "reference has that many rows")
+    array = finite("reference_weights", weights, ndim=1)
+    expect_length("reference_weights", array, m, "reference has that many rows")
     if (array < 0).any():
         raise InputError(f"reference_weights holds {array.min()}: weights cannot be negative")
     total = array.sum()
@@ -210,23 +193,26 @@ def _checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
 
 
 def _checked_attributes(
-    attributes: Mapping[str, Sequence[int]] | None, names: tuple[str, ...]
+    attributes: Mapping[str, Sequence[int | str]] | None, names: tuple[str, ...]
 ) -> dict[str, tuple[int, ...]]:
-    width = len(names)
     checked: dict[str, tuple[int, ...]] = {}
     owner: dict[int, str] = {}
+    if not isinstance(attributes or {}, Mapping):
+        raise InputError(f"attributes is a {type(attributes).__name__}: a mapping of names to columns is expected")
     for name, columns in (attributes or {}).items():
-        columns = tuple(int(column) for column in columns)
-        if not columns:
+        if str(name) in checked:
+            raise InputError(f"attributes has {str(name)!r} twice")
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise InputError(f"attributes[{name!r}] is {columns!r}: a list of columns is expected")
+        places = tuple(_position(name, column, names) for column in columns)
+        if not places:
             raise InputError(f"attributes[{name!r}] has no columns")
-        for column in columns:
-            if not 0 <= column < width:
-                raise InputError(f"attributes[{name!r}] names column {column}, labels has columns 0 to {width - 1}")
+        for column in places:
             if column in owner:
                 raise InputError(f"attributes[{name!r}] claims column {column}, which {owner[column]!r} has already")
             owner[column] = str(name)
-        checked[str(name)] = columns
-    for column in range(width):
+        checked[str(name)] = places
+    for column in range(len(names)):
         if column not in owner:
             if names[column] in checked:
                 raise InputError(
@@ -234,6 +220,19 @@ def _checked_attributes(
                 )
             checked[names[column]] = (column,)
     return checked
+
+
+def _position(attribute: Any, column: Any, names: tuple[str, ...]) -> int:
+    """A column given by its position or its name."""
+    if isinstance(column, str):
+        if column not in names:
+            raise InputError(f"attributes[{attribute!r}] names the column {column!r}: labels has {', '.join(names)}")
+        return names.index(column)
+    if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
+        raise InputError(f"attributes[{attribute!r}] holds {column!r}: positions or names of columns are expected")
+    if not 0 <= column < len(names):
+        raise InputError(f"attributes[{attribute!r}] names column {column}, labels has columns 0 to {len(names) - 1}")
+    return int(column)
 
 
 def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray | None:

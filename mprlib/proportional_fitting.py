@@ -33,7 +33,8 @@ def fit_shares(combinations: int, targets: Sequence[tuple[str, IntArray, FloatAr
              compatible.
     """
     targets = [(name, code, _checked(name, shares)) for name, code, shares in targets]
-    joint = np.full(combinations, 1.0 / combinations)
+    # Statements that leave no combination possible contradict each other too.
+    joint = np.full(combinations, 1.0 / max(1, combinations))
     before = np.inf
     for rounds in range(1, MOST_ROUNDS + 1):
         for _, code, shares in targets:

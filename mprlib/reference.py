@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,10 @@ from numpy.typing import ArrayLike
 
 from mprlib.encoding import Encoding
 from mprlib.errors import InputError
-from mprlib.problem import FloatArray
+from mprlib.naming import level_name
+from mprlib.problem import FloatArray, IntArray
 from mprlib.proportional_fitting import fit_shares
+from mprlib.shares import Statement, possible_combinations, statement
 
 # As large as the reference samples of the paper's experiments.
 STATED_SIZE = 10_000
@@ -88,11 +89,11 @@ def balanced(encoding: Encoding, size: float | None = None) -> Reference:
     size: the stated m; by default the number of combinations, as in the paper's experiments. State
     a larger one to compare values with those against a reference of that size.
 
-    Raises:  InputError for a size that is not positive.
+    Raises:  InputError for a size that is not positive, or more than 100,000 combinations.
     Source:  MPR paper, section 5.
     """
-    labels = encoding.encode(_columns(encoding, _combinations(encoding)))
-    return Reference(labels=labels, size=None if size is None else _checked_size(size))
+    labels = _encoded(encoding, possible_combinations(encoding.levels))
+    return Reference(labels=labels, size=float(len(labels)) if size is None else _checked_size(size))
 
 
 def target_shares(
@@ -101,21 +102,21 @@ def target_shares(
     """A stated population: shares of levels, of combinations of levels, or of both.
 
     shares maps an attribute to its levels' shares ({"gender": {"female": 0.5, "male": 0.5}}), and
-    attributes joined by " & " to joint shares ({"gender & age": {"female & 50+": 0.2, ...}}); a
-    level that is not named has the share 0. What is left open is completed with no more
-    association than stated (iterative proportional fitting from equal shares).
+    attributes joined by " & " to joint shares ({"gender & age": {"female & 50+": 0.2, ...}}); names
+    that hold "&" can stand in double quotes or in tuples (`mprlib.shares`). A level that is not named
+    has the share 0. What is left open is completed with no more association than stated (iterative
+    proportional fitting from equal shares); only combinations that have a share become rows.
 
-    Raises:  InputError for unknown attributes or levels, shares that are negative or do not sum to
-             1, and shares that contradict each other.
+    Raises:  InputError for unknown attributes or levels, shares that are no numbers, negative or do not
+             sum to 1, shares that contradict each other, and more than 100,000 combinations with a share.
     """
-    if not shares:
+    if not isinstance(shares, Mapping) or not shares:
         raise InputError("shares is empty: the shares of at least one attribute are expected")
-    combinations = _combinations(encoding)
-    targets = [_target(encoding, combinations, attributes, stated) for attributes, stated in shares.items()]
-    joint = fit_shares(len(combinations), targets)
+    statements = [statement(encoding.levels, attributes, stated) for attributes, stated in shares.items()]
+    rows = possible_combinations(encoding.levels, statements)
+    joint = fit_shares(len(rows), [_target(encoding, rows, stated) for stated in statements])
     kept = joint > 0
-    rows = [row for row, is_kept in zip(combinations, kept) if is_kept]
-    return Reference(labels=encoding.encode(_columns(encoding, rows)), weights=joint[kept], size=_checked_size(size))
+    return Reference(labels=_encoded(encoding, rows[kept]), weights=joint[kept], size=_checked_size(size))
 
 
 def one_sided_levels(encoding: Encoding, pool: Levels, reference: Reference) -> list[str]:
@@ -131,23 +132,20 @@ def one_sided_levels(encoding: Encoding, pool: Levels, reference: Reference) -> 
     for (attribute, level), in_pool, in_reference in zip(names, pool_has, reference_has):
         if in_pool and not in_reference:
             messages.append(
-                f"{attribute}={level} is in the pool but not in the reference: "
+                f"{level_name(attribute, level)} is in the pool but not in the reference: "
                 "every such item retrieved counts as over-represented; map the level or drop the items if it should not"
             )
         if in_reference and not in_pool:
             messages.append(
-                f"{attribute}={level} is in the reference but not in the pool: "
+                f"{level_name(attribute, level)} is in the reference but not in the pool: "
                 "no selection can represent it; map the level if the pool has it under another name"
             )
     return messages
 
 
-def _combinations(encoding: Encoding) -> list[tuple[str, ...]]:
-    return list(product(*encoding.levels.values()))
-
-
-def _columns(encoding: Encoding, rows: Sequence[tuple[str, ...]]) -> dict[str, list[str]]:
-    return {attribute: [row[place] for row in rows] for place, attribute in enumerate(encoding.levels)}
+def _encoded(encoding: Encoding, rows: IntArray) -> FloatArray:
+    """One-hot rows of positions (rows, attributes) in the levels."""
+    return np.concatenate([np.eye(len(own))[codes] for own, codes in zip(encoding.levels.values(), rows.T)], axis=1)
 
 
 def _checked_size(size: float) -> float:
@@ -156,29 +154,11 @@ def _checked_size(size: float) -> float:
     return float(size)
 
 
-def _target(
-    encoding: Encoding, combinations: Sequence[tuple[str, ...]], attributes: Any, stated: Mapping[Any, float]
-) -> tuple[str, np.ndarray, FloatArray]:
+def _target(encoding: Encoding, rows: IntArray, stated: Statement) -> tuple[str, IntArray, FloatArray]:
     """A statement as fit_shares takes it: its name, each combination's group, the groups' shares."""
-    names = _split(attributes)
     known = list(encoding.levels)
-    for name in names:
-        if name not in known:
-            raise InputError(f"shares names the attribute {name!r}: known are {', '.join(known)}")
-    if len(set(names)) != len(names):
-        raise InputError(f"shares[{attributes!r}] repeats an attribute")
-    groups = {group: place for place, group in enumerate(product(*(encoding.levels[name] for name in names)))}
-    values = np.zeros(len(groups))
-    for levels, share in stated.items():
-        group = _split(levels) if len(names) > 1 else (str(levels),)
-        if group not in groups:
-            raise InputError(f"shares[{attributes!r}] names {levels!r}: known are {', '.join(map(' & '.join, groups))}")
-        values[groups[group]] = share
-    places = [known.index(name) for name in names]
-    code = np.array([groups[tuple(row[place] for place in places)] for row in combinations])
-    return " & ".join(names), code, values
-
-
-def _split(key: Any) -> tuple[str, ...]:
-    """A tuple of names, or names joined by "&"."""
-    return tuple(map(str, key)) if isinstance(key, tuple) else tuple(part.strip() for part in str(key).split("&"))
+    places = [known.index(name) for name in stated.names]
+    groups = {group: code for code, group in enumerate(stated.groups)}
+    levels = [encoding.levels[name] for name in stated.names]
+    code = [groups[tuple(own[at] for own, at in zip(levels, row))] for row in rows[:, places].tolist()]
+    return " & ".join(stated.names), np.array(code, dtype=np.intp), stated.shares

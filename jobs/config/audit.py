@@ -36,7 +36,9 @@ class Reference(Block):
     )
     query_conditioned: bool = Field(False, description="population and dataset: its top items for the query")
     shares: dict[str, dict[str, float]] | None = Field(
-        None, description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}'
+        None,
+        description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}, where a name '
+        "that holds & itself can stand in double quotes within the key",
     )
     size: FiniteFloat = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
     dataset: Dataset | None = Field(None, description="kind dataset: its block, named as the reference by default")

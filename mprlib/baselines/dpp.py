@@ -81,5 +81,11 @@ def _greedy(problem: Problem, weight: float) -> tuple[IntArray, int]:
 
 
 def _standardised(scores: np.ndarray) -> np.ndarray:
-    deviation = scores.std()
-    return (scores - scores.mean()) / deviation if deviation > 0 else np.zeros_like(scores)
+    """Scores (n,) with mean 0 and deviation 1; all 0 where they are equal."""
+    below = scores - scores.max()
+    span = -below.min()
+    if span == 0:
+        return np.zeros_like(scores)
+    # Within [-1, 0] no square overflows or vanishes, whatever the unit of the scores.
+    below = below / span
+    return (below - below.mean()) / below.std()

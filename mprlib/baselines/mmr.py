@@ -40,7 +40,7 @@ BATCH = 16
 # The items of that many steps must have stood among the best 2 BATCH candidates before them, else the
 # ranking moves too much for a batch to serve.
 FORESIGHT = 6
-# Rounding of a sum of k terms near 1 in double precision, added to what float32 leaves in doubt.
+# Rounding of a sum of k terms in double precision, as a share of the terms; added to what float32 leaves in doubt.
 ROUNDING = 1e-12
 
 
@@ -83,6 +83,7 @@ def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, 
     chosen[:, 0] = problem.best_first[0]
     walkers = np.arange(trade_offs.size)
     relevance = (1.0 - trade_offs)[:, None] * problem.scores
+    relevance_rounding = ROUNDING * np.abs(relevance).max(axis=1, keepdims=True)
     merits = deque([relevance.copy()], maxlen=FORESIGHT)
     total = np.empty(relevance.shape)
     error = np.empty(relevance.shape)
@@ -102,7 +103,7 @@ def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, 
         share = (trade_offs / step if spread == "mean" else trade_offs)[:, None]
         merit = relevance + share * total
         merits.append(merit)
-        doubt = share * error + ROUNDING
+        doubt = share * (error + ROUNDING * total) + relevance_rounding
         is_open = merit + doubt >= np.max(merit - doubt, axis=1, keepdims=True)
         for walker in walkers:
             candidates = np.flatnonzero(is_open[walker])

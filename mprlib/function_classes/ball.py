@@ -15,8 +15,9 @@ from mprlib.cells import Cells
 from mprlib.function_classes.base import WorstCase
 from mprlib.problem import FloatArray
 
-# A difference of means this small beside the longest feature is the rounding of sums of k weights;
-# called zero, so that a selection with exactly the reference's shares has MPR 0 and can meet rho = 0.
+# A difference of means this small beside the means of the features' sizes is the rounding of sums of k
+# weights; called zero, so that a selection with exactly the reference's shares has MPR 0 and can meet
+# rho = 0. A cell counts by its shares: features of one that hardly anybody is in may be of any length.
 ROUNDING = 1e-14
 
 
@@ -43,7 +44,9 @@ class Ball:
         difference = self.cells.differences(weights) @ self.features
         value = float(np.linalg.norm(difference))
         if value <= ROUNDING * np.max(np.abs(self.features), initial=0.0):
-            value, difference = 0.0, np.zeros_like(difference)
+            shares = self.cells.shares(weights) + self.cells.reference_shares
+            if value <= ROUNDING * np.max(shares @ np.abs(self.features), initial=0.0):
+                value, difference = 0.0, np.zeros_like(difference)
         direction = difference / value if value > 0 else difference
         function = self.features @ direction
         return WorstCase(value=value, upper_bound=value, is_exact=True, function=function, unit=self.unit)

@@ -17,6 +17,7 @@ import numpy as np
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import WorstCase
+from mprlib.function_classes.regression import tree_labels
 from mprlib.problem import FloatArray, Problem
 
 
@@ -84,7 +85,8 @@ def greedy_classes(cells: Cells, differences: FloatArray, *, depth: int, seed: i
     """Signs (G,) of one greedily grown classification tree."""
     from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 (slow to import)
 
-    return fitted_classes(DecisionTreeClassifier(max_depth=depth, random_state=seed), cells.labels, differences)
+    model = DecisionTreeClassifier(max_depth=depth, random_state=seed)
+    return fitted_classes(model, tree_labels(cells.labels), differences)
 
 
 def signed_attained(cells: Cells, differences: FloatArray, *functions: FloatArray) -> WorstCase:

@@ -16,7 +16,7 @@ import numpy as np
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import WorstCase, checked_count
 from mprlib.function_classes.forest_growth import LARGEST_LEVEL, grown_together, two_valued_sides
-from mprlib.function_classes.regression import attained, fit_tree, target_scale
+from mprlib.function_classes.regression import attained, fit_tree, target_scale, tree_labels
 from mprlib.function_classes.tree_greedy import PAPER_SEED
 from mprlib.problem import FloatArray, IntArray, Problem
 
@@ -50,11 +50,11 @@ class Forest:
         row_weight = np.concatenate([np.ones(problem.n), problem.m * problem.reference_weights[in_reference]])
         forest_random = np.random.RandomState(self.seed)
         tree_seeds = [int(forest_random.randint(np.iinfo(np.int32).max)) for _ in range(self.trees)]
-        pool_draws = np.empty((self.trees, problem.n), dtype=np.int16)
+        pool_draws = np.empty((self.trees, problem.n), dtype=np.int32)
         pool_counts = np.empty((self.trees, cells.size))
         reference_counts = np.empty((self.trees, cells.size))
         for tree, tree_seed in enumerate(tree_seeds):
-            drawn = np.bincount(_bootstrap(row_weight, tree_seed), minlength=row_cell.size)
+            drawn = _bootstrap(row_weight, tree_seed)
             pool_draws[tree] = drawn[: problem.n]
             pool_counts[tree] = np.bincount(cells.pool_cell, drawn[: problem.n], cells.size)
             reference_counts[tree] = np.bincount(row_cell[problem.n :], drawn[problem.n :], cells.size)
@@ -118,7 +118,7 @@ class ForestOracle:
         """Sum of these trees' predictions (G,), by scikit-learn."""
         from sklearn.tree import DecisionTreeRegressor  # noqa: PLC0415 (slow to import; not every audit needs it)
 
-        labels = self.cells.labels.astype(np.float32)
+        labels = tree_labels(self.cells.labels)
         total = np.zeros(self.cells.size)
         for tree in trees:
             model = DecisionTreeRegressor(max_depth=self.depth, random_state=self.tree_seeds[tree])
@@ -127,12 +127,13 @@ class ForestOracle:
 
 
 def _bootstrap(row_weight: FloatArray, seed: int) -> IntArray:
-    """Rows drawn with replacement, as many as there are, in proportion to their weight.
+    """How often each row is drawn with replacement, of as many draws as there are rows, in proportion to its weight.
 
     RandomState, because scikit-learn's draws for this seed are to be met exactly.
     """
     random = np.random.RandomState(seed)
     rows = row_weight.size
     if np.allclose(row_weight, 1.0):
-        return random.randint(0, rows, rows)
-    return random.choice(rows, size=round(row_weight.sum()), p=row_weight / row_weight.sum())
+        return np.bincount(random.randint(0, rows, rows), minlength=rows)
+    # Counts at once: a stated size may be far above the number of rows.
+    return random.multinomial(round(row_weight.sum()), row_weight / row_weight.sum())

@@ -35,7 +35,8 @@ def grown_together(
     trees, size = weights.shape
     is_tied = np.zeros(trees, dtype=bool)
     nodes = np.ones((trees, 1, size))
-    for _ in range(depth):
+    # Labels that never vary are split by nothing: each tree is its root.
+    for _ in range(depth if sides.size else 0):
         own = nodes * weights[:, None, :]
         aimed = own * targets[:, None, :]
         mass, total = own @ sides.T, aimed @ sides.T

@@ -15,10 +15,10 @@ import numpy as np
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import WorstCase, checked_count
-from mprlib.naming import AttributeLevels, cell_levels
+from mprlib.naming import AttributeLevels, cell_levels, joint_name
 from mprlib.problem import FloatArray, IntArray, Problem
 
-# Past this, labels are continuous and a group is a single value: binning is the caller's choice.
+# Past this, listing them takes longer than any reader: fewer attributes, or coarser levels, say more.
 LARGEST_GROUP_COUNT = 100_000
 
 
@@ -41,7 +41,7 @@ class Groups:
     def bind(self, problem: Problem) -> GroupsOracle:
         """The oracle over all groups that hold at least one cell.
 
-        Raises:  InputError when the labels make more than 100,000 groups.
+        Raises:  InputError where labels are no levels, and when they make more than 100,000 groups.
         """
         return problem.cached(("groups", self), lambda: self._build(problem))
 
@@ -108,8 +108,8 @@ class GroupsOracle:
 
 def _intersections(levels: list[AttributeLevels]) -> tuple[IntArray, list[str]]:
     """Group (G,) of each cell among the intersections that occur, and the groups' names."""
-    combined = levels[0].codes
-    for level in levels[1:]:
-        combined = combined * len(level.names) + level.codes
-    _, first, code = np.unique(combined, return_index=True, return_inverse=True)
-    return code, [" & ".join(level.names[level.codes[cell]] for level in levels) for cell in first]
+    code = np.zeros_like(levels[0].codes)
+    for level in levels:
+        # Numbered anew for each attribute, as the product of many attributes' levels would overflow.
+        _, first, code = np.unique(code * len(level.names) + level.codes, return_index=True, return_inverse=True)
+    return code, [joint_name(level.names[level.codes[cell]] for level in levels) for cell in first]

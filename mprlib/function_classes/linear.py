@@ -56,7 +56,9 @@ def column_space(cells: Cells) -> FloatArray:
 
     Columns are scaled to norm 1 first: the space does not depend on their scale, a cut-off does.
     """
-    weighted = np.sqrt(cells.masses)[:, None] * cells.labels
+    # By their largest value before: the square of a value may be too large, or too small, for a double.
+    largest = np.abs(cells.labels).max(axis=0)
+    weighted = np.sqrt(cells.masses)[:, None] * (cells.labels / np.where(largest > 0, largest, 1.0))
     norms = np.linalg.norm(weighted, axis=0)
     weighted = weighted[:, norms > 0] / norms[norms > 0]
     if weighted.shape[1] == 0:

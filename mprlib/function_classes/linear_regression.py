@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.regression import RegressionOracle
 from mprlib.problem import FloatArray, Problem
@@ -32,5 +34,8 @@ class LinearRegression:
 def _fit(cells: Cells, weights: FloatArray, targets: FloatArray) -> tuple[FloatArray]:
     from sklearn import linear_model  # noqa: PLC0415 (slow to import; not every audit needs it)
 
+    # The class does not depend on the columns' units, scikit-learn's cut-off for small directions does.
+    largest = np.abs(cells.labels).max(axis=0)
+    labels = cells.labels / np.where(largest > 0, largest, 1.0)
     model = linear_model.LinearRegression(fit_intercept=False)
-    return (model.fit(cells.labels, targets, sample_weight=weights).predict(cells.labels),)
+    return (model.fit(labels, targets, sample_weight=weights).predict(labels),)

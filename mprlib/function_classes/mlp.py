@@ -154,8 +154,10 @@ def _hinges(cells: Cells, random: np.random.Generator) -> FloatArray:
     A hinge at a cell's own projection is where a piecewise linear function of it may bend.
     """
     count = min(MOST_CANDIDATES, max(64, LARGEST_TABLE // cells.size))
-    spread = cells.labels.std(axis=0)
-    labels = cells.labels[:, spread > 0] / spread[spread > 0]
+    largest = np.abs(cells.labels).max(axis=0)
+    labels = cells.labels / np.where(largest > 0, largest, 1.0)
+    spread = labels.std(axis=0)
+    labels = labels[:, spread > 0] / spread[spread > 0]
     pairs = random.integers(cells.size, size=(count // 2, 2))
     directions = np.concatenate(
         [labels[pairs[:, 0]] - labels[pairs[:, 1]], random.standard_normal((count - count // 2, labels.shape[1]))]

@@ -21,6 +21,9 @@ from mprlib.function_classes.base import WorstCase, normalised
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.problem import FloatArray, Problem
 
+# Ranges of label columns that float32 and a distance of 1e-7 resolve to a ten-thousandth or better.
+SUITABLE_SPAN = (1e-3, 1e6)
+SMALLEST_SHARE_OF_SIZE = 1e-3
 # fit(cells, weights, targets) -> candidate functions, all arrays (G,).
 Fit = Callable[[Cells, FloatArray, FloatArray], Sequence[FloatArray]]
 
@@ -69,10 +72,22 @@ def target_scale(cells: Cells, differences: FloatArray) -> float:
     return 2.0 ** -np.floor(np.log2(np.sqrt(mean_square))) if mean_square > 0 else 1.0
 
 
-def fit_tree(model: Any, labels: FloatArray, weights: FloatArray, targets: FloatArray) -> FloatArray:
-    """Predictions (G,) of a scikit-learn tree fitted to the rows that have weight.
+def tree_labels(labels: FloatArray) -> FloatArray:
+    """Labels (G, l) in the float32 that scikit-learn's trees read.
 
-    labels are float32, as scikit-learn's trees read them.
+    They take values within 1e-7 of each other for one. A column whose range that does not suit, or
+    whose values lie far from 0, is mapped to [0, 1] first, which moves every threshold alike.
     """
+    size = np.abs(labels).max(axis=0)
+    scaled = labels / np.where(size > 0, size, 1.0)
+    low = scaled.min(axis=0)
+    span = scaled.max(axis=0) - low
+    fits = (span * size >= SUITABLE_SPAN[0]) & (size <= SUITABLE_SPAN[1]) & (span >= SMALLEST_SHARE_OF_SIZE)
+    mapped = (scaled - low) / np.where(span > 0, span, 1.0)
+    return np.where(fits, labels, mapped).astype(np.float32)
+
+
+def fit_tree(model: Any, labels: FloatArray, weights: FloatArray, targets: FloatArray) -> FloatArray:
+    """Predictions (G,) of a scikit-learn tree fitted to the rows that have weight; labels from `tree_labels`."""
     model.fit(labels, targets, sample_weight=weights, check_input=False)
     return model.predict(labels, check_input=False)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
+from scipy.spatial.distance import cdist, pdist
 
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
@@ -31,6 +32,8 @@ LARGEST_EIGEN_CELLS = 1024
 # Rows of the median heuristic's sample, and of a block of kernel columns (20 MB at 20,000 rows).
 MEDIAN_SAMPLE = 1024
 BLOCK_ROWS = 128
+# Distances in bandwidths above this are not squared: their kernel is 0 long before.
+LARGEST_RATIO = 1e100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,7 +89,7 @@ class Kernel:
         """K (a, b) between label rows (a, l) and (b, l)."""
         if self.settings.kernel == "polynomial":
             return (left @ right.T + self.settings.offset) ** self.settings.degree
-        return np.exp(-_squared_distances(left, right) / (2.0 * self.bandwidth**2))
+        return np.exp(-0.5 * _squared_distances(left, right, self.bandwidth))
 
     def squares(self, labels: FloatArray) -> FloatArray:
         """K(x, x) (a,) of label rows (a, l)."""
@@ -161,7 +164,9 @@ def median_distance(cells: Cells) -> float:
     if sample.size < 2:
         return 1.0
     first, second = np.triu_indices(sample.size, k=1)
-    distances = np.sqrt(_squared_distances(labels, labels))[first, second]
+    # By differences, in the condensed order of these pairs: rows that differ have a distance above 0.
+    unit = np.ptp(labels, axis=0).max()
+    distances = np.maximum(pdist(labels / unit), 1.0 / LARGEST_RATIO) * unit
     order = np.argsort(distances)
     passed = np.cumsum((masses[first] * masses[second])[order])
     return float(distances[order[np.searchsorted(passed, passed[-1] / 2)]])
@@ -184,6 +189,17 @@ def _square_root(matrix: FloatArray) -> FloatArray:
     return vectors[:, kept] * np.sqrt(eigenvalues[kept])
 
 
-def _squared_distances(left: FloatArray, right: FloatArray) -> FloatArray:
+def _squared_distances(left: FloatArray, right: FloatArray, unit: float) -> FloatArray:
+    """Squares (a, b) of the distances between label rows, in that unit.
+
+    From the middle of the rows, as squares of what they have in common would drown their differences.
+    """
+    middle = 0.5 * (right.min(axis=0) + right.max(axis=0))
+    left, right = left - middle, right - middle
+    if max(np.abs(left).max(initial=0.0), np.abs(right).max(initial=0.0)) > LARGEST_RATIO * unit:
+        # Rows that differ are then infinitely far from each other, for all that a kernel can tell.
+        with np.errstate(over="ignore"):
+            return (cdist(left, right) / unit) ** 2
+    left, right = left / unit, right / unit
     squares = np.sum(left**2, axis=1)[:, None] + np.sum(right**2, axis=1) - 2.0 * left @ right.T
     return np.maximum(squares, 0.0)

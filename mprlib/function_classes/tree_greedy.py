@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import checked_count
-from mprlib.function_classes.regression import RegressionOracle, fit_tree
+from mprlib.function_classes.regression import RegressionOracle, fit_tree, tree_labels
 from mprlib.problem import FloatArray, Problem
 
 # The seed of the paper's experiments; in CART it only decides between equally good splits.
@@ -49,4 +47,4 @@ def greedy_tree(cells: Cells, weights: FloatArray, targets: FloatArray, *, depth
     from sklearn.tree import DecisionTreeRegressor  # noqa: PLC0415 (slow to import; not every audit needs it)
 
     model = DecisionTreeRegressor(max_depth=depth, random_state=seed)
-    return fit_tree(model, cells.labels.astype(np.float32), weights, targets)
+    return fit_tree(model, tree_labels(cells.labels), weights, targets)

@@ -19,7 +19,6 @@ import numpy as np
 from mprlib.cells import Cells
 from mprlib.problem import FloatArray, IntArray, Problem
 
-
 # What rounding takes from the mean of k scores, as a part of the largest.
 MEAN_ROUNDING = 8 * float(np.finfo(float).eps)
 

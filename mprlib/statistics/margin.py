@@ -133,7 +133,7 @@ def resampled_shares(
         shares = cells.reference_shares if shares is None else shares
         rows = max(1, round(problem.m))
         return random.multinomial(rows, shares / shares.sum(), size=count) / rows
-    is_drawn = problem.reference_weights > 0
+    is_drawn = cells.reference_cell >= 0
     row_weight, row_cell = problem.reference_weights[is_drawn], cells.reference_cell[is_drawn]
     resamples = np.empty((count, cells.size))
     for place in range(count):

@@ -42,6 +42,13 @@ def arguments(**changes):
         ({"attributes": {"sex": [0, 2]}}, "attributes"),
         ({"attributes": {"sex": []}}, "attributes"),
         ({"attributes": {"sex": [0], "age": [0]}}, "attributes"),
+        ({"attributes": {"sex": [0.5]}}, "attributes"),
+        ({"attributes": {"sex": [True]}}, "attributes"),
+        ({"attributes": {"sex": 0}}, "attributes"),
+        ({"attributes": {"sex": "01"}}, "attributes"),
+        ({"attributes": {"sex": ["woman"]}}, "attributes"),
+        ({"attributes": {1: [0], "1": [1]}}, "attributes"),
+        ({"attributes": [0, 1]}, "attributes"),
         ({"embeddings": [[1.0], [2.0]]}, "embeddings"),
         ({"embeddings": [[1.0], [np.nan], [2.0]]}, "embeddings"),
         ({"embeddings": [[1.0], [1.0], [2.0]], "query": [1.0, 2.0]}, "query"),
@@ -92,6 +99,8 @@ def test_effective_size_and_scale():
 def test_unclaimed_columns_are_attributes_of_their_own():
     problem = Problem(**arguments(label_names=["sex", "age"], attributes={"who": [1]}))
     assert problem.attributes == {"who": (1,), "sex": (0,)}
+    named = Problem(**arguments(label_names=["sex", "age"], attributes={"who": ["age"]}))
+    assert named.attributes == problem.attributes
 
 
 @pytest.mark.parametrize("items", [[], [0, 0], [0, 3], [-1, 0], [0.5], [[0, 1]]])

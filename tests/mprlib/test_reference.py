@@ -27,7 +27,8 @@ def test_sampled_keeps_rows_and_sampling_weights():
 def test_balanced_has_one_row_for_each_combination():
     reference = balanced(ENCODING)
     assert reference.labels.shape == (4, 4) and len(np.unique(reference.labels, axis=0)) == 4
-    assert reference.size is None and not reference.is_sample
+    # As many rows as the paper counts, stated so that nobody takes them for a sample.
+    assert reference.size == 4 and not reference.is_sample
     assert balanced(ENCODING, size=10_000).size == 10_000
 
 

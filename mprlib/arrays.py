@@ -1,0 +1,102 @@
+"""Arguments as read-only arrays of finite numbers, and the sentence that says why one is none."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mprlib import frames
+from mprlib.errors import InputError
+
+FloatArray = NDArray[np.floating]
+IntArray = NDArray[np.integer]
+
+# Kinds of numpy types that are numbers: floating point, whole, unsigned, truth values.
+NUMBERS = "fiub"
+OTHER_KINDS = {"U": "text", "S": "text", "M": "dates", "m": "durations", "c": "complex numbers", "V": "records"}
+
+
+def finite(
+    name: str, value: Any, *, ndim: int, columns: list[int] | None = None, dtype: Any = np.float64
+) -> FloatArray:
+    """A read-only float array of that many dimensions; embeddings (dtype None) keep their own float type.
+
+    columns: of a frame, which ones and in which order; all as they stand by default.
+    Raises:  InputError naming the argument, and a frame's column.
+    """
+    given = numeric(name, value) if frames.column_names(value) is None else _columns(name, value, columns)
+    array = given.astype(np.float64, copy=False) if dtype is not None or given.dtype.kind != "f" else given
+    if array.ndim != ndim:
+        raise InputError(f"{name} has shape {array.shape}: {ndim} dimension{'s' * (ndim > 1)} expected")
+    _expect_finite(name, array)
+    if array is given:
+        # The caller keeps its own array writeable; what the problem holds must not change under it.
+        array = array.copy() if dtype is not None else array.view()
+    array.flags.writeable = False
+    return array
+
+
+def numeric(name: str, value: Any) -> NDArray:
+    """The value as an array of numbers, of whatever type; text that looks like a number is none.
+
+    Raises:  InputError naming the argument.
+    """
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} cannot be read as numbers: {error}") from None
+    kind = array.dtype.kind
+    if kind in NUMBERS:
+        return array
+    if kind != "O":
+        shown = f" ({array.flat[0].item()!r})" if array.size else ""
+        raise InputError(f"{name} holds {OTHER_KINDS.get(kind, array.dtype)}{shown}: numbers are expected{_advice(kind)}")
+    for element in array.flat:
+        if not isinstance(element, (Real, Decimal, np.bool_)):
+            raise InputError(f"{name} {_refused(element)}")
+    return array.astype(np.float64)
+
+
+def expect_length(name: str, array: NDArray, length: int, because: str) -> None:
+    """Raises:  InputError where the array has another number of rows."""
+    if array.shape[0] != length:
+        raise InputError(f"{name} has {array.shape[0]} entries, {length} expected: {because}")
+
+
+def _columns(name: str, frame: Any, order: list[int] | None) -> FloatArray:
+    names = frames.column_names(frame)
+    order = range(len(names)) if order is None else order
+    if not names:
+        return np.empty((len(frame), 0))
+    try:
+        columns = [frames.column(frame, place) for place in order]
+    except TypeError as error:
+        raise InputError(f"{name} cannot be read by columns, collect it into a table first: {error}") from None
+    arrays = [numeric(f"{name}, column {names[place]!r},", one) for place, one in zip(order, columns)]
+    for place, array in zip(order, arrays):
+        _expect_finite(f"{name}, column {names[place]!r},", array)
+    return np.column_stack(arrays)
+
+
+def _expect_finite(name: str, array: NDArray) -> None:
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(
+            f"{name} holds {array[place]} at {place if array.ndim > 1 else place[0]}: finite numbers are expected"
+        )
+
+
+def _refused(element: Any) -> str:
+    if isinstance(element, (str, bytes)):
+        return f"holds text ({element!r}): numbers are expected{_advice('U')}"
+    if element is None or type(element).__name__ in ("NAType", "NaTType"):
+        return "holds a missing value: finite numbers are expected"
+    return f"cannot be read as numbers: it holds a {type(element).__name__}"
+
+
+def _advice(kind: str) -> str:
+    return ", of levels one column of 0 and 1 for each (pandas.get_dummies)" if kind in "US" else ""

@@ -1,0 +1,115 @@
+"""Columns and rows of data frames by their names, without importing the library that made them.
+
+pandas, polars and pyarrow agree on little: a frame is whatever names its columns and gives one by its
+name. Two frames are matched by column names, never by position. pandas names rows too: where two
+arguments that speak of the same rows name them differently, their order is in doubt, and they are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mprlib.errors import InputError
+
+# Names that one message lists.
+LARGEST_LIST = 5
+
+
+def column_names(value: Any) -> tuple[str, ...] | None:
+    """Names of a frame's columns as text; None for what is no frame."""
+    names = _raw_names(value)
+    return None if names is None else tuple(map(str, names))
+
+
+def column(frame: Any, position: int) -> Any:
+    """The column at that position."""
+    return frame[_raw_names(frame)[position]]
+
+
+def matched(
+    labels: Any, reference: Any, label_names: Sequence[str] | None
+) -> tuple[list[int] | None, list[int] | None, Sequence[str] | None]:
+    """The order in which to read the columns of both, None as they stand; and the names of the columns.
+
+    Names that a library invents for columns without any (0, 1, ...) count as none.
+    Raises:  InputError where two frames have other columns, or a frame's names contradict label_names.
+    """
+    own, others = _given_names("labels", labels), _given_names("reference", reference)
+    names = own or others
+    if names is None:
+        return None, None, label_names
+    if own is not None and others is not None:
+        _expect_same("reference", others, "labels", own)
+    wanted = names if label_names is None else tuple(map(str, label_names))
+    if wanted != names:
+        given = "reference" if own is None else "labels"
+        _expect_same(given, names, "label_names", wanted)
+        if own is None or others is None:
+            raise InputError(
+                f"label_names and the columns of {given} are in another order ({_listed(wanted)}; {_listed(names)}): "
+                "one order is expected, or no label_names"
+            )
+    return _order(own, wanted), _order(others, wanted), wanted
+
+
+def expect_same_rows(arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments of the same rows whose indexes differ; those without an index go by position.
+
+    Raises:  InputError naming the two.
+    """
+    indexed = {name: value.index for name, value in arguments.items() if _has_index(value)}
+    for name, index in list(indexed.items())[1:]:
+        first = next(iter(indexed))
+        if len(index) == len(indexed[first]) and not index.equals(indexed[first]):
+            raise InputError(
+                f"{name} has another index than {first} ({_listed(index)}; {_listed(indexed[first])}): bring both into "
+                f"one order of rows, e.g. {name}.loc[{first}.index], or pass {name}.to_numpy() where they are in one"
+            )
+
+
+def _raw_names(value: Any) -> list[Any] | None:
+    # pyarrow's tables have their data in `columns`.
+    names = getattr(value, "column_names", None)
+    if names is None:
+        names = getattr(value, "columns", None)
+    if names is None or isinstance(names, str) or not hasattr(value, "__getitem__"):
+        return None
+    return list(names)
+
+
+def _given_names(argument: str, value: Any) -> tuple[str, ...] | None:
+    raw = _raw_names(value)
+    if raw is None:
+        return None
+    names = tuple(map(str, raw))
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise InputError(f"{argument} has two columns called {repeated!r}: each needs its own name")
+    is_invented = raw == list(range(len(raw))) or raw == [f"column_{place}" for place in range(len(raw))]
+    return None if is_invented or not raw else names
+
+
+def _expect_same(argument: str, names: Sequence[str], other: str, expected: Sequence[str]) -> None:
+    missing = [name for name in expected if name not in names]
+    unknown = [name for name in names if name not in expected]
+    if missing or unknown:
+        parts = [f"lacks {_listed(missing)}"] if missing else []
+        parts += [f"has {_listed(unknown)} besides"] if unknown else []
+        raise InputError(
+            f"{argument} {' and '.join(parts)}, compared with {other}: columns are matched by name, so that both need "
+            "the same names"
+        )
+
+
+def _order(names: tuple[str, ...] | None, wanted: Sequence[str]) -> list[int] | None:
+    return None if names is None else [names.index(name) for name in wanted]
+
+
+def _has_index(value: Any) -> bool:
+    return hasattr(value, "iloc") and hasattr(getattr(value, "index", None), "equals")
+
+
+def _listed(names: Sequence[Any]) -> str:
+    shown = ", ".join(repr(name) for name in list(names)[:LARGEST_LIST])
+    return f"{shown}, ..." if len(names) > LARGEST_LIST else shown

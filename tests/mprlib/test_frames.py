@@ -1,0 +1,178 @@
+"""Data frames are matched by the names of their columns and rows; what cannot be matched is refused."""
+
+import subprocess
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from mprlib import InputError, Problem, measure
+
+LABELS = {"woman": [1, 0, 1, 1], "old": [0, 0, 1, 1], "tall": [1, 1, 0, 1]}
+REFERENCE = {"woman": [1, 0, 0], "old": [1, 0, 0], "tall": [0, 0, 1]}
+SCORES = [0.4, 0.3, 0.2, 0.1]
+
+
+class Columns:
+    """A frame as polars has it: names, and a column by its name."""
+
+    def __init__(self, columns: dict[str, list[float]]) -> None:
+        self._columns = columns
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._columns)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return np.array(self._columns[name])
+
+
+FRAMES = pytest.mark.parametrize("frame", [pd.DataFrame, pa.table, Columns], ids=["pandas", "pyarrow", "other"])
+
+
+def reordered(columns: dict[str, list[float]]) -> dict[str, list[float]]:
+    return {name: columns[name] for name in ("tall", "woman", "old")}
+
+
+def matrix(columns: dict[str, list[float]]) -> np.ndarray:
+    return np.column_stack(list(columns.values())).astype(float)
+
+
+def problem(**changes) -> Problem:
+    return Problem(**{"scores": SCORES, "labels": matrix(LABELS), "reference": matrix(REFERENCE), "k": 2, **changes})
+
+
+@FRAMES
+def test_columns_of_two_frames_are_matched_by_name(frame):
+    matched = problem(labels=frame(LABELS), reference=frame(reordered(REFERENCE)))
+    assert np.array_equal(matched.reference, matrix(REFERENCE))
+    assert matched.label_names == ("woman", "old", "tall")
+    assert measure(matched, [0, 1], "groups").value == measure(problem(), [0, 1], "groups").value
+
+
+@FRAMES
+def test_label_names_may_give_the_order_of_two_frames(frame):
+    wanted = ["tall", "woman", "old"]
+    matched = problem(labels=frame(LABELS), reference=frame(REFERENCE), label_names=wanted, attributes={"who": [0, 1]})
+    assert np.array_equal(matched.labels, matrix(reordered(LABELS)))
+    assert np.array_equal(matched.reference, matrix(reordered(REFERENCE)))
+    assert matched.attributes == {"who": (0, 1), "old": (2,)}
+
+
+@FRAMES
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"reference": {"woman": [1], "old": [1]}}, "^reference lacks 'tall', compared with labels"),
+        (
+            {"reference": {"woman": [1], "old": [1], "height": [1]}},
+            "^reference lacks 'tall' and has 'height' besides, compared with labels: columns are matched by name",
+        ),
+        ({"label_names": ["a", "b", "c"]}, "^labels lacks 'a', 'b', 'c' and has 'woman', 'old', 'tall' besides"),
+        (
+            {"reference": np.eye(3), "label_names": ["tall", "woman", "old"]},
+            "^label_names and the columns of labels are in another order",
+        ),
+        (
+            {"labels": np.ones((4, 3)), "label_names": ["tall", "woman", "old"]},
+            "^label_names and the columns of reference are in another order",
+        ),
+    ],
+)
+def test_names_that_differ_are_refused(frame, changes, message):
+    given = {"labels": LABELS, "reference": REFERENCE} | changes
+    given = {name: frame(value) if isinstance(value, dict) else value for name, value in given.items()}
+    with pytest.raises(InputError, match=message):
+        problem(**given)
+
+
+@FRAMES
+def test_a_frame_beside_an_array_goes_by_position_and_names_the_columns(frame):
+    for names in (None, ["woman", "old", "tall"]):
+        assert problem(labels=frame(LABELS), label_names=names).label_names == ("woman", "old", "tall")
+        assert problem(reference=frame(REFERENCE), label_names=names).label_names == ("woman", "old", "tall")
+
+
+def test_names_that_a_library_invents_are_none():
+    unnamed = pd.DataFrame(matrix(LABELS))
+    assert problem(labels=unnamed, label_names=["a", "b", "c"]).label_names == ("a", "b", "c")
+    numbered = Columns({f"column_{place}": column for place, column in enumerate(LABELS.values())})
+    assert problem(labels=numbered, reference=pd.DataFrame(REFERENCE)).label_names == ("woman", "old", "tall")
+
+
+def test_a_column_name_that_stands_twice_is_refused():
+    twice = pd.DataFrame(matrix(LABELS), columns=["a", "b", "a"])
+    with pytest.raises(InputError, match="^labels has two columns called 'a'"):
+        problem(labels=twice)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (["f", "m", "f", "m"], "^labels, column 'woman', holds text \\('f'\\): numbers are expected, of levels one column"),
+        (["1", "0", "1", "1"], "holds text \\('1'\\)"),
+        (pd.Categorical(["f", "m", "f", "m"]), "holds text \\('f'\\)"),
+        (pd.array([1, None, 0, 1], dtype="Int64"), "^labels, column 'woman', holds nan at 1: finite numbers"),
+        ([1, None, 0, pd.NA], "^labels, column 'woman', holds a missing value"),
+        (pd.date_range("2020-01-01", periods=4), "holds dates"),
+    ],
+)
+def test_a_column_that_holds_no_numbers_is_named(column, message):
+    with pytest.raises(InputError, match=message):
+        problem(labels=pd.DataFrame(LABELS | {"woman": column}))
+
+
+def test_numbers_of_every_kind_are_read():
+    mixed = {
+        "woman": [True, False, True, True],
+        "old": pd.array([0, 0, 1, 1], dtype="Int64"),
+        "tall": [Decimal(1), 1, 0.0, np.float32(1)],
+    }
+    assert np.array_equal(problem(labels=pd.DataFrame(mixed)).labels, matrix(LABELS))
+    codes = pd.DataFrame({name: pd.Categorical(column) for name, column in LABELS.items()})
+    assert np.array_equal(problem(labels=codes).labels, matrix(LABELS))
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [["0.4", "0.3", "0.2", "0.1"], np.array(["2020-01-01"] * 4, dtype="M8[D]"), np.array([1j] * 4), [b"1"] * 4, [{}] * 4],
+)
+def test_scores_that_are_no_numbers_are_refused(scores):
+    with pytest.raises(InputError, match="^scores (holds|cannot be read)"):
+        problem(scores=scores)
+
+
+@pytest.mark.parametrize("name", ["scores", "item_ids", "embeddings"])
+def test_rows_in_another_order_are_refused(name):
+    frame = pd.DataFrame(LABELS, index=list("wxyz"))
+    values = {"scores": SCORES, "item_ids": [1, 2, 3, 4], "embeddings": [[1.0], [2.0], [3.0], [4.0]]}[name]
+    make = pd.DataFrame if name == "embeddings" else pd.Series
+    own = make(values, index=list("wxyz"))
+    assert problem(**{"labels": frame, name: own}).n == 4
+    with pytest.raises(InputError, match=f"^{name} has another index than labels \\('z', 'y', 'x', 'w'; 'w', 'x'"):
+        problem(**{"labels": frame, name: own.iloc[::-1]})
+    # Without an index rows go by position.
+    assert problem(**{"labels": frame, name: own.iloc[::-1].to_numpy()}).n == 4
+
+
+def test_weights_in_another_order_are_refused():
+    reference = pd.DataFrame(REFERENCE, index=[5, 6, 7])
+    with pytest.raises(InputError, match="^reference_weights has another index than reference"):
+        problem(reference=reference, reference_weights=pd.Series([1, 2, 3]))
+    assert problem(reference=reference, reference_weights=pd.Series([1, 2, 3], index=[5, 6, 7])).m < 3
+
+
+def test_nothing_that_the_caller_does_to_a_frame_changes_a_problem():
+    scores, labels = pd.Series(SCORES), pd.DataFrame(LABELS, dtype=float)
+    made = problem(scores=scores, labels=labels)
+    scores.iloc[0], labels.loc[0, "woman"] = 9.0, 9.0
+    assert made.scores[0] == 0.4 and made.labels[0, 0] == 1.0
+    assert scores.iloc[0] == 9.0
+
+
+def test_frames_are_read_without_importing_their_libraries():
+    code = "import sys, mprlib.frames; print(sorted({'pandas', 'polars', 'pyarrow'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
