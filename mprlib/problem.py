@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mprlib.errors import InputError
+from mprlib.settings import SIZE, checked
 
 FloatArray = NDArray[np.floating]
 IntArray = NDArray[np.integer]
@@ -80,8 +81,8 @@ class Problem:
             put("query", _finite("query", self.query, ndim=1, dtype=None))
             if self.embeddings is not None:
                 _expect_length("query", self.query, self.embeddings.shape[1], "embeddings has that many columns")
-        if self.reference_size is not None and not (np.isfinite(self.reference_size) and self.reference_size > 0):
-            raise InputError(f"reference_size is {self.reference_size}: a positive number is expected")
+        if self.reference_size is not None:
+            put("reference_size", checked(SIZE, "reference_size", self.reference_size))
 
     @property
     def n(self) -> int:
@@ -148,6 +149,8 @@ class Problem:
 
 def _finite(name: str, value: ArrayLike, *, ndim: int, dtype: Any = np.float64) -> FloatArray:
     """A read-only float array of that many dimensions; embeddings keep their own float type."""
+    if _holds_text(value):
+        raise InputError(f"{name} holds text: numbers are expected")
     try:
         array = np.asarray(value, dtype=dtype)
         if array.dtype.kind != "f":
@@ -166,6 +169,15 @@ def _finite(name: str, value: ArrayLike, *, ndim: int, dtype: Any = np.float64) 
         array = array.copy() if dtype is not None else array.view()
     array.flags.writeable = False
     return array
+
+
+def _holds_text(value: ArrayLike) -> bool:
+    """numpy reads text as numbers where it can; a caller who passes text has passed the wrong column."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return False  # ragged, which is said where it is read as numbers
+    return array.dtype.kind in "USO" and any(isinstance(one, (str, bytes)) for one in array.ravel())
 
 
 def _expect_length(name: str, array: FloatArray, length: int, because: str) -> None:
@@ -201,6 +213,8 @@ def _checked_weights(weights: ArrayLike | None, m: int) -> FloatArray:
 def _checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"label {column}" for column in range(width))
+    if isinstance(names, str):
+        raise InputError(f"label_names is {names!r}: a list of names, one a column, is expected")
     names = tuple(str(name) for name in names)
     if len(names) != width:
         raise InputError(f"label_names has {len(names)} names, labels has {width} columns")
@@ -216,6 +230,9 @@ def _checked_attributes(
     checked: dict[str, tuple[int, ...]] = {}
     owner: dict[int, str] = {}
     for name, columns in (attributes or {}).items():
+        for column in columns:
+            if isinstance(column, (bool, np.bool_)) or not isinstance(column, (int, np.integer)):
+                raise InputError(f"attributes[{name!r}] names column {column!r}: a whole number is expected")
         columns = tuple(int(column) for column in columns)
         if not columns:
             raise InputError(f"attributes[{name!r}] has no columns")

@@ -24,6 +24,7 @@ from mprlib.encoding import Encoding
 from mprlib.errors import InputError
 from mprlib.problem import FloatArray
 from mprlib.proportional_fitting import fit_shares
+from mprlib.settings import SIZE, Number, Whole, checked
 
 # As large as the reference samples of the paper's experiments.
 STATED_SIZE = 10_000
@@ -75,9 +76,7 @@ def most_similar(reference: Reference, scores: ArrayLike, top: int) -> Reference
         raise InputError(f"scores has shape {scores.shape}, ({rows},) expected: one a reference row")
     if not np.isfinite(scores).all():
         raise InputError("scores holds a value that is not finite")
-    if top < 1:
-        raise InputError(f"top is {top}: at least 1 is expected")
-    kept = np.argsort(-scores, kind="stable")[:top]
+    kept = np.argsort(-scores, kind="stable")[: checked(Whole(least=1), "top", top)]
     weights = None if reference.weights is None else reference.weights[kept]
     return Reference(labels=reference.labels[kept], weights=weights)
 
@@ -92,7 +91,7 @@ def balanced(encoding: Encoding, size: float | None = None) -> Reference:
     Source:  MPR paper, section 5.
     """
     labels = encoding.encode(_columns(encoding, _combinations(encoding)))
-    return Reference(labels=labels, size=None if size is None else _checked_size(size))
+    return Reference(labels=labels, size=None if size is None else float(checked(SIZE, "size", size)))
 
 
 def target_shares(
@@ -115,7 +114,8 @@ def target_shares(
     joint = fit_shares(len(combinations), targets)
     kept = joint > 0
     rows = [row for row, is_kept in zip(combinations, kept) if is_kept]
-    return Reference(labels=encoding.encode(_columns(encoding, rows)), weights=joint[kept], size=_checked_size(size))
+    labels = encoding.encode(_columns(encoding, rows))
+    return Reference(labels=labels, weights=joint[kept], size=float(checked(SIZE, "size", size)))
 
 
 def one_sided_levels(encoding: Encoding, pool: Levels, reference: Reference) -> list[str]:
@@ -150,12 +150,6 @@ def _columns(encoding: Encoding, rows: Sequence[tuple[str, ...]]) -> dict[str, l
     return {attribute: [row[place] for row in rows] for place, attribute in enumerate(encoding.levels)}
 
 
-def _checked_size(size: float) -> float:
-    if not (np.isfinite(size) and size > 0):
-        raise InputError(f"size is {size}: a positive number of reference rows is expected")
-    return float(size)
-
-
 def _target(
     encoding: Encoding, combinations: Sequence[tuple[str, ...]], attributes: Any, stated: Mapping[Any, float]
 ) -> tuple[str, np.ndarray, FloatArray]:
@@ -173,7 +167,7 @@ def _target(
         group = _split(levels) if len(names) > 1 else (str(levels),)
         if group not in groups:
             raise InputError(f"shares[{attributes!r}] names {levels!r}: known are {', '.join(map(' & '.join, groups))}")
-        values[groups[group]] = share
+        values[groups[group]] = checked(Number(), f"shares[{attributes!r}] of {levels!r}", share)
     places = [known.index(name) for name in names]
     code = np.array([groups[tuple(row[place] for place in places)] for row in combinations])
     return " & ".join(names), code, values
