@@ -103,7 +103,7 @@ class Flag:
 
     @property
     def expected(self) -> str:
-        return "True or False"
+        return "true or false"
 
     def accepted(self, value: Any) -> bool:
         if not isinstance(value, (bool, np.bool_)):

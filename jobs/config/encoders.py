@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from jobs.config.block import Block, Whole
+from jobs.config.block import Block, Label, Whole
 from jobs.encoders.sentence import MODULES as SENTENCE_MODELS
 
 
@@ -63,7 +63,7 @@ class PrecomputedEncoder(Block):
     """Vectors that the data set holds already; queries come as vectors or through `text`."""
 
     kind: Literal["precomputed"]
-    column: str = Field("embedding", description="column of equally long lists of numbers")
+    column: Label = Field("embedding", description="column of equally long lists of numbers")
     text: TextEncoder | None = Field(None, description="the encoder that made the vectors, for query texts")
 
 
