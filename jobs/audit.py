@@ -68,8 +68,9 @@ def prepare(config: ConfigFile, limit: int | None = None) -> tuple[Inputs, Plan]
 
     Raises:  UsageError for input that cannot be audited.
     """
-    inputs = audit_inputs.read_inputs(config.settings, config.folder, limit)
-    return inputs, audit_plan.build(config.settings, inputs)
+    with config.placing():
+        inputs = audit_inputs.read_inputs(config.settings, config.folder, limit)
+        return inputs, audit_plan.build(config.settings, inputs)
 
 
 def inventory(plan: Plan, store: Store) -> Inventory:

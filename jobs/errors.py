@@ -3,10 +3,38 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class UsageError(Exception):
     """Bad usage, configuration or input data: exit code 2, nothing was computed."""
+
+
+class BadSetting(UsageError, ValueError):
+    """A setting of the configuration that cannot be used; `key` leads to it: ("methods", 2, "mmr", "spread").
+
+    Whoever has the file puts its line before the message (`jobs.config.file.ConfigFile.placing`).
+    """
+
+    def __init__(self, message: str, *key: str | int) -> None:
+        super().__init__(": ".join([*([".".join(map(str, key))] if key else []), message]))
+        self.message = message
+        self.key = key
+
+    def __reduce__(self) -> tuple[type[BadSetting], tuple[str | int, ...]]:
+        return type(self), (self.message, *self.key)
+
+
+@contextmanager
+def about(*key: str | int) -> Iterator[None]:
+    """What is unusable in here is so for the setting at that key, if nothing nearer is named."""
+    try:
+        yield
+    except BadSetting:
+        raise
+    except UsageError as error:
+        raise BadSetting(str(error), *key) from None
 
 
 class RunError(Exception):

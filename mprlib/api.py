@@ -56,8 +56,13 @@ def sweep(
     chosen = registry.method(method)
     own = {name: extra for name, extra in extras.items() if name in chosen.keywords}
     settings = {name: extra for name, extra in extras.items() if name not in chosen.keywords}
-    oracle = registry.function_class(function_class, **settings).bind(problem)
+    instance = registry.function_class(function_class, **settings)
+    if isinstance(values, str):
+        raise InputError(f"values is {values!r}: a list of the parameter's values is expected")
     values = list(values)
     if not values:
         raise InputError("values is empty: at least one value of the parameter is expected")
-    return chosen.sweep(problem, oracle, values, **own)
+    chosen.expect_inputs(problem)
+    width = None if problem.embeddings is None else problem.embeddings.shape[1]
+    own, values = chosen.checked_extras(own), chosen.checked_values(values, width)
+    return chosen.sweep(problem, instance.bind(problem), values, **own)

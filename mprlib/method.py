@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mprlib.cells import selection_weights
+from mprlib.errors import SettingError
 from mprlib.function_classes.base import Oracle
 from mprlib.problem import IntArray, Problem
+from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection, Status
+from mprlib.settings import Number, Setting, checked, checked_keywords, declared
 
 Sweep = Callable[..., list[Selection]]
 Grid = Callable[[Problem, Oracle, int], list[Any]]
@@ -24,9 +27,10 @@ class Method:
     """A registered method.
 
     parameter: the name of what a sweep varies ("rho", "lambda"), None when there is none.
-    sweep: sweep(problem, oracle, values, **extras) -> one Selection a value, in the order given.
+    sweep: sweep(problem, oracle, values, **extras) -> one Selection a value, in the order given. The types of its
+        keywords declare what settings may hold (mprlib.settings); a keyword that declares nothing is an array.
     grid: grid(problem, oracle, points) -> the paper's values for that many points.
-    limits: the parameter's smallest and largest value.
+    value: what the parameter may be; value_of_width(d): what it may be where vectors have d numbers.
     classes: names of the classes that a constrained method can bound; None where it takes all.
     is_constrained: the method bounds the MPR of the oracle's class (it has a target class).
     needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query.
@@ -37,7 +41,8 @@ class Method:
     sweep: Sweep
     parameter: str | None = None
     grid: Grid | None = None
-    limits: tuple[float, float] = (0.0, float("inf"))
+    value: Setting = Number(least=0)
+    value_of_width: Callable[[int], Setting] | None = None
     classes: tuple[str, ...] | None = None
     is_constrained: bool = False
     needs_embeddings: bool = False
@@ -51,6 +56,48 @@ class Method:
     def keywords(self) -> tuple[str, ...]:
         """Names of the extras that `sweep` takes."""
         return tuple(inspect.signature(self.sweep).parameters)[3:]
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """What each extra that is no array may hold."""
+        return {name: setting for name, setting in declared(self.sweep).items() if name in self.keywords}
+
+    def checked_extras(self, extras: Mapping[str, Any]) -> dict[str, Any]:
+        """The extras, those that are settings checked.
+
+        Raises:  SettingError for a setting that the method has not, or a value that it may not hold.
+        """
+        for name in extras:
+            if name not in self.keywords:
+                known = f"it has {', '.join(self.keywords)}" if self.keywords else "it has no settings"
+                raise SettingError(f"method {self.name!r} has no setting {name!r}: {known}", setting=name)
+        return checked_keywords(self.sweep, extras, owner=f"{self.name}'s ")
+
+    def checked_values(self, values: Sequence[Any], width: int | None = None) -> list[Any]:
+        """The values of the parameter; None where the method has none. width: numbers of a vector, where known.
+
+        Raises:  SettingError for a value that the parameter may not be, or one where there is no parameter.
+        """
+        if self.parameter is not None:
+            is_settled = width is None or self.value_of_width is None
+            setting = self.value if is_settled else self.value_of_width(width)
+            return [checked(setting, self.parameter, value, owner=f"{self.name}'s ") for value in values]
+        for value in values:
+            if value is not None:
+                raise SettingError(
+                    f"{self.name} has no parameter: the value {value!r} does not apply, leave it out", setting="value"
+                )
+        return list(values)
+
+    def expect_inputs(self, problem: Problem) -> None:
+        """Refuse a problem that lacks the vectors which the method reads.
+
+        Raises:  InputError naming them.
+        """
+        if self.needs_embeddings:
+            pool_embeddings(problem, self.name)
+        if self.needs_query:
+            query_vector(problem, self.name)
 
 
 class Stopwatch:

@@ -12,7 +12,7 @@ embeddings, C from 0.01 to 100). **Deviation**: the authors report accuracy on t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from scipy.special import softmax
 
 from mprlib.errors import InputError
 from mprlib.problem import FloatArray, IntArray
+from mprlib.settings import PROBABILITY, SEED, strict
 
 # The paper's range of inverse regularisation strengths; cross-validation takes one of these.
 STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -89,13 +90,14 @@ class Probe:
         }
 
 
+@strict
 def train_probe(
     embeddings: ArrayLike,
     labels: ArrayLike,
     *,
     groups: ArrayLike | None = None,
-    held_out_share: float = 0.2,
-    seed: int = 0,
+    held_out_share: Annotated[float, PROBABILITY] = 0.2,
+    seed: Annotated[int, SEED] = 0,
 ) -> Probe:
     """A logistic regression from embeddings to one attribute, judged on held-out rows.
 
@@ -145,8 +147,6 @@ def _checked(
     rows = np.asarray(labels).astype(str)
     if rows.shape != (matrix.shape[0],):
         raise InputError(f"labels has shape {rows.shape}, ({matrix.shape[0]},) expected: one level a row")
-    if not 0 < held_out_share < 1:
-        raise InputError(f"held_out_share is {held_out_share}: a share between 0 and 1 is expected")
     levels, codes, counts = np.unique(rows, return_inverse=True, return_counts=True)
     if levels.size < 2:
         raise InputError(f"labels holds {levels.size} level: a probe needs at least two to tell apart")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mprlib import frames
 from mprlib.arrays import FloatArray, IntArray, expect_length, finite
 from mprlib.errors import InputError
+from mprlib.settings import SIZE, checked
 
 T = TypeVar("T")
 
@@ -90,8 +91,8 @@ class Problem:
             put("query", finite("query", self.query, ndim=1, dtype=None))
             if self.embeddings is not None:
                 expect_length("query", self.query, self.embeddings.shape[1], "embeddings has that many columns")
-        if self.reference_size is not None and not (np.isfinite(self.reference_size) and self.reference_size > 0):
-            raise InputError(f"reference_size is {self.reference_size}: a positive number is expected")
+        if self.reference_size is not None:
+            put("reference_size", checked(SIZE, "reference_size", self.reference_size))
 
     @property
     def n(self) -> int:
@@ -184,6 +185,8 @@ def _checked_weights(weights: ArrayLike | None, m: int) -> FloatArray:
 def _checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"label {column}" for column in range(width))
+    if isinstance(names, str):
+        raise InputError(f"label_names is {names!r}: a list of names, one a column, is expected")
     names = tuple(str(name) for name in names)
     if len(names) != width:
         raise InputError(f"label_names has {len(names)} names, labels has {width} columns")

@@ -24,6 +24,7 @@ from mprlib.errors import InputError
 from mprlib.naming import level_name
 from mprlib.problem import FloatArray, IntArray
 from mprlib.proportional_fitting import fit_shares
+from mprlib.settings import SIZE, Whole, checked
 from mprlib.shares import Statement, possible_combinations, statement
 
 # As large as the reference samples of the paper's experiments.
@@ -76,9 +77,7 @@ def most_similar(reference: Reference, scores: ArrayLike, top: int) -> Reference
         raise InputError(f"scores has shape {scores.shape}, ({rows},) expected: one a reference row")
     if not np.isfinite(scores).all():
         raise InputError("scores holds a value that is not finite")
-    if top < 1:
-        raise InputError(f"top is {top}: at least 1 is expected")
-    kept = np.argsort(-scores, kind="stable")[:top]
+    kept = np.argsort(-scores, kind="stable")[: checked(Whole(least=1), "top", top)]
     weights = None if reference.weights is None else reference.weights[kept]
     return Reference(labels=reference.labels[kept], weights=weights)
 
@@ -93,7 +92,7 @@ def balanced(encoding: Encoding, size: float | None = None) -> Reference:
     Source:  MPR paper, section 5.
     """
     labels = _encoded(encoding, possible_combinations(encoding.levels))
-    return Reference(labels=labels, size=float(len(labels)) if size is None else _checked_size(size))
+    return Reference(labels=labels, size=float(len(labels)) if size is None else float(checked(SIZE, "size", size)))
 
 
 def target_shares(
@@ -116,7 +115,9 @@ def target_shares(
     rows = possible_combinations(encoding.levels, statements)
     joint = fit_shares(len(rows), [_target(encoding, rows, stated) for stated in statements])
     kept = joint > 0
-    return Reference(labels=_encoded(encoding, rows[kept]), weights=joint[kept], size=_checked_size(size))
+    return Reference(
+        labels=_encoded(encoding, rows[kept]), weights=joint[kept], size=float(checked(SIZE, "size", size))
+    )
 
 
 def one_sided_levels(encoding: Encoding, pool: Levels, reference: Reference) -> list[str]:
@@ -146,12 +147,6 @@ def one_sided_levels(encoding: Encoding, pool: Levels, reference: Reference) -> 
 def _encoded(encoding: Encoding, rows: IntArray) -> FloatArray:
     """One-hot rows of positions (rows, attributes) in the levels."""
     return np.concatenate([np.eye(len(own))[codes] for own, codes in zip(encoding.levels.values(), rows.T)], axis=1)
-
-
-def _checked_size(size: float) -> float:
-    if not (np.isfinite(size) and size > 0):
-        raise InputError(f"size is {size}: a positive number of reference rows is expected")
-    return float(size)
 
 
 def _target(encoding: Encoding, rows: IntArray, stated: Statement) -> tuple[str, IntArray, FloatArray]:

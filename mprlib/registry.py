@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from mprlib.baselines import apportionment, clip_clip, debias_clip, dpp, fair_top_k, mmr, paths, pbm, top_k
-from mprlib.errors import InputError
+from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.classifier import Classifier
 from mprlib.function_classes.forest import Forest
@@ -22,6 +22,7 @@ from mprlib.function_classes.tree import Tree
 from mprlib.function_classes.tree_greedy import TreeGreedy
 from mprlib.method import Method
 from mprlib.optimisers import integer, mopr, paper, quadratic
+from mprlib.settings import Number, Whole
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
     "linear": Linear,
@@ -42,7 +43,7 @@ METHODS: dict[str, Method] = {
         summary="maximal marginal relevance: similarity against distance to the chosen",
         sweep=mmr.sweep,
         parameter="lambda",
-        limits=(0.0, 1.0),
+        value=Number(least=0, most=1),
         grid=mmr.grid,
         needs_embeddings=True,
     ),
@@ -51,7 +52,7 @@ METHODS: dict[str, Method] = {
         summary="blocks of one item of each class or a neutral item, the best single one with probability eps",
         sweep=pbm.sweep,
         parameter="eps",
-        limits=(0.0, 1.0),
+        value=Number(least=0, most=1),
         grid=pbm.grid,
     ),
     "clip_clip": Method(
@@ -59,6 +60,8 @@ METHODS: dict[str, Method] = {
         summary="similarity without the embedding columns that tell most about the labels",
         sweep=clip_clip.sweep,
         parameter="columns dropped",
+        value=Whole(least=0),
+        value_of_width=clip_clip.columns_dropped,
         grid=clip_clip.grid,
         needs_embeddings=True,
         needs_query=True,
@@ -127,7 +130,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-def function_class(name: str | FunctionClass | Any, **settings: Any) -> FunctionClass:
+def function_class(name: str | FunctionClass | Any, /, **settings: Any) -> FunctionClass:
     """The class of that name with these settings; an instance, or a scikit-learn model, is its own class.
 
     Raises:  InputError for an unknown name or setting, with the known ones.
@@ -141,7 +144,7 @@ def function_class(name: str | FunctionClass | Any, **settings: Any) -> Function
     for setting in settings:
         if setting not in fields:
             expected = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
-            raise InputError(f"function class {name!r} has no setting {setting!r}: {expected}")
+            raise SettingError(f"function class {name!r} has no setting {setting!r}: {expected}", setting=setting)
     return known(**settings)
 
 

@@ -5,20 +5,20 @@ Field descriptions are the documentation of the configuration file; `jobs.config
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model_validator
 
-from jobs.config.block import Block, Whole
+from jobs.config.block import Block, Label, Many, Whole
 from jobs.config.datasets import Dataset
 from jobs.config.encoders import Encoder
 from jobs.config.entries import ClassEntry, MethodEntry, class_entry, method_entry
 from jobs.config.probes import Probe
+from jobs.errors import BadSetting
 from jobs.queries.lists import NAMED, path_of
 from mprlib import registry
-
-# What a seed may be everywhere: numpy and scikit-learn take 32 bits.
-LARGEST_SEED = 2**32 - 1
+from mprlib.settings import LARGEST_SEED
 
 
 def _one_or_many(value: Any) -> Any:
@@ -65,7 +65,7 @@ class Reference(Block):
 class Queries(Block):
     """What is asked."""
 
-    list: tuple[str, ...] | None = Field(None, description="the queries")
+    list: Many[Label] | None = Field(None, description="the queries")
     named: str | None = Field(None, description=f"a list that comes with the job: {', '.join(NAMED)}")
     file: str | None = Field(None, description="a text file, one query a line, relative to the configuration file")
     vectors: str | None = Field(
@@ -162,10 +162,10 @@ class Audit(Block):
     output: str | None = Field(
         None, description="folder of the run, relative to where the command runs, or any fsspec URL"
     )
-    dataset: Annotated[tuple[Dataset, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+    dataset: Annotated[Many[Dataset], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
         description="what is retrieved from: a block, or a list of named ones"
     )
-    reference: Annotated[tuple[Reference, ...], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+    reference: Annotated[Many[Reference], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
         (Reference(),), description="whom retrieval should show: a block, or a list of named ones"
     )
     probes: dict[str, Probe] = Field(
@@ -177,31 +177,20 @@ class Audit(Block):
     queries: Queries = Field(description="what is asked")
     prefilter: Prefilter = Field(Prefilter(), description="how pools are made")
     shard_items: Whole = Field(4096, ge=1, description="items a unit of embedding")
-    k: Annotated[tuple[Annotated[Whole, Field(ge=1)], ...], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+    k: Annotated[Many[Annotated[Whole, Field(ge=1)]], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
         (50,), description="how many items are shown: a number, or a list"
     )
-    function_classes: Annotated[tuple[ClassEntry, ...], Field(min_length=1)] = Field(
-        (ClassEntry(name="linear"),), description="every selection is measured under each of them"
-    )
-    methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)] = Field(
-        (MethodEntry(name="top_k"),), description="what selects the items"
-    )
+    function_classes: Annotated[
+        Many[Annotated[ClassEntry, BeforeValidator(class_entry)]], BeforeValidator(_one_or_many), Field(min_length=1)
+    ] = Field((ClassEntry(name="linear"),), description="every selection is measured under each of them")
+    methods: Annotated[
+        Many[Annotated[MethodEntry, BeforeValidator(method_entry)]], BeforeValidator(_one_or_many), Field(min_length=1)
+    ] = Field((MethodEntry(name="top_k"),), description="what selects the items")
     report: ReportSettings = Field(ReportSettings(), description="what the report shows")
     runtime: Runtime = Field(Runtime(), description="how the job runs")
 
-    @field_validator("function_classes", mode="before")
-    @classmethod
-    def _class_entries(cls, entries: Any) -> Any:
-        return [class_entry(entry) for entry in _one_or_many(entries)]
-
-    @field_validator("methods", mode="before")
-    @classmethod
-    def _method_entries(cls, entries: Any) -> Any:
-        return [method_entry(entry) for entry in _one_or_many(entries)]
-
     @model_validator(mode="after")
     def _consistent(self) -> Audit:
-        # A message here begins with the key that it is about: the file's line is found by it.
         for key, names in (
             ("dataset", [block.name for block in self.dataset]),
             ("reference", [block.name for block in self.reference]),
@@ -209,52 +198,59 @@ class Audit(Block):
             ("methods", [entry.name for entry in self.methods]),
         ):
             if len(set(names)) != len(names):
-                raise ValueError(f"{key}: two of them share a name: {', '.join(names)}")
+                raise BadSetting(f"two of them share a name: {', '.join(names)}", key)
         self._check_probes()
-        for entry in self.methods:
-            self._check_targets(entry)
-            for block in self.dataset:
-                for attribute in entry.extras.get("attributes", ()):
-                    if attribute not in block.attributes:
-                        raise ValueError(
-                            f"methods: {entry.name} looks at attribute {attribute!r}: "
-                            f"dataset {block.name} has {', '.join(block.attributes)}"
-                        )
-        for entry in self.function_classes:
-            for block in self.dataset if not isinstance(entry.over, str) else ():
-                for attribute in entry.over:
-                    if attribute not in block.attributes:
-                        raise ValueError(
-                            f"function_classes: {entry.display} looks at attribute {attribute!r}: "
-                            f"dataset {block.name} has {', '.join(block.attributes)}"
-                        )
+        for place, entry in enumerate(self.methods):
+            self._check_targets(place, entry)
+            seen = entry.extras.get("attributes", ())
+            self._check_attributes(entry.name, seen, "methods", place, entry.name, "attributes")
+        for place, entry in enumerate(self.function_classes):
+            seen = () if isinstance(entry.over, str) else entry.over
+            self._check_attributes(entry.display, seen, "function_classes", place, entry.name, "over")
         return self
+
+    def _check_attributes(self, who: str, seen: Sequence[str], *key: str | int) -> None:
+        """Attributes that somebody looks at are those of every data set."""
+        for block in self.dataset:
+            for attribute in seen:
+                if attribute not in block.attributes:
+                    raise BadSetting(
+                        f"{who} looks at attribute {attribute!r}: "
+                        f"dataset {block.name} has {', '.join(block.attributes)}",
+                        *key,
+                    )
 
     def _check_probes(self) -> None:
         """Whoever names a probe names one of `probes`."""
-        blocks = [("dataset", block) for block in self.dataset]
-        blocks += [("reference", block.dataset) for block in self.reference if block.dataset]
+        blocks = [(("dataset", place), block) for place, block in enumerate(self.dataset)]
+        blocks += [(("reference", place, "dataset"), one.dataset) for place, one in enumerate(self.reference)]
         named = [
-            (f"{key}: attribute {name!r} of {block.name}", attribute.probe)
+            (f"attribute {name!r} of {block.name}", attribute.probe, (*key, "attributes", name, "probe"))
             for key, block in blocks
-            for name, attribute in block.attributes.items()
+            for name, attribute in (block.attributes.items() if block is not None else ())
             if attribute.probe is not None
         ]
-        named += [(f"methods: {entry.name}", name) for entry in self.methods for name in entry.extras.get("probes", ())]
-        for who, name in named:
+        named += [
+            (entry.name, name, ("methods", place, entry.name, "probes"))
+            for place, entry in enumerate(self.methods)
+            for name in entry.extras.get("probes", ())
+        ]
+        for who, name, key in named:
             if name not in self.probes:
                 known = f"probes has {', '.join(self.probes)}" if self.probes else "the configuration has no `probes`"
-                raise ValueError(f"{who} names the probe {name!r}: {known}")
+                raise BadSetting(f"{who} names the probe {name!r}: {known}", *key)
 
-    def _check_targets(self, entry: MethodEntry) -> None:
+    def _check_targets(self, place: int, entry: MethodEntry) -> None:
         method = registry.METHODS[entry.name]
         known = [one.display for one in self.function_classes]
         possible = [one.display for one in self.function_classes if method.takes(one.name)]
         takes = ", ".join(method.classes or ())
+        key = ("methods", place, entry.name)
         for target in entry.targets or ():
             if target not in known:
-                raise ValueError(f"methods: {entry.name} targets {target!r}: function_classes has {', '.join(known)}")
+                has = f"function_classes has {', '.join(known)}"
+                raise BadSetting(f"{entry.name} targets {target!r}: {has}", *key, "targets")
             if target not in possible:
-                raise ValueError(f"methods: {entry.name} cannot constrain {target!r}: it takes {takes}")
+                raise BadSetting(f"{entry.name} cannot constrain {target!r}: it takes {takes}", *key, "targets")
         if not possible:
-            raise ValueError(f"methods: {entry.name} constrains {takes}, and function_classes has none of them")
+            raise BadSetting(f"{entry.name} constrains {takes}, and function_classes has none of them", *key)

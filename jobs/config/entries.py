@@ -1,16 +1,27 @@
-"""Function classes and methods as a configuration names them, checked against the registry."""
+"""Function classes and methods as a configuration names them, checked by the library's own rules."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
-import mprlib
-from jobs.config.block import Block
-from jobs.config.method_settings import check, known_settings
-from mprlib import registry
-from mprlib.method import Method
+import numpy as np
 
-Over = Literal["labels", "embedding"] | tuple[str, ...]
+import mprlib
+from jobs.config.block import Block, Many, as_written
+from jobs.config.method_settings import checked_settings, known_settings, texts_of
+from jobs.errors import BadSetting
+from mprlib import registry
+from mprlib.errors import SettingError
+from mprlib.function_classes.base import FunctionClass
+from mprlib.method import Method
+from mprlib.settings import Whole, checked
+
+Over = Literal["labels", "embedding"] | Many[str]
+# Without points or values, enough of both for a curve.
+DEFAULT_POINTS = 20
+# A curve has fifty; each point is a selection that is found, measured and kept for every query.
+POINTS = Whole(least=1, most=10_000)
 
 
 class ClassEntry(Block):
@@ -35,90 +46,109 @@ class MethodEntry(Block):
 
     name: str
     points: int | None = None
-    values: tuple[float, ...] | None = None
-    targets: tuple[str, ...] | None = None
+    values: Many[int | float] | None = None
+    targets: Many[str] | None = None
     extras: dict[str, Any] = {}
 
 
-# Without points or values, enough of both for a curve.
-DEFAULT_POINTS = 20
+def class_entry(entry: Any) -> Any:
+    """An entry of `function_classes` as the fields of ClassEntry.
+
+    Raises:  BadSetting with the library's own words.
+    """
+    if isinstance(entry, ClassEntry):
+        return entry
+    name, settings = _named(entry, "function class")
+    over = settings.pop("over", "labels")
+    if not (over in ("labels", "embedding") if isinstance(over, str) else _is_list_of_names(over)):
+        raise BadSetting(f"over is {over!r:.80}: labels, embedding or a list of attributes is expected", name, "over")
+    try:
+        instance = registry.function_class(name, **settings)
+        if over == "embedding":
+            _bind_to_vectors(instance)
+    except mprlib.InputError as error:
+        raise _refused(name, error) from None
+    checked_values = {setting: getattr(instance, setting) for setting in settings}
+    over = over if isinstance(over, str) else [as_written(attribute) for attribute in over]
+    return {"name": name, "settings": checked_values, "over": over}
+
+
+def method_entry(entry: Any) -> Any:
+    """An entry of `methods` as the fields of MethodEntry.
+
+    Raises:  BadSetting with the library's own words, where the rule is the library's.
+    """
+    if isinstance(entry, MethodEntry):
+        return entry
+    name, settings = _named(entry, "method")
+    try:
+        method = registry.method(name)
+        points, values, targets = (settings.pop(key, None) for key in ("points", "values", "targets"))
+        points, values = _points_and_values(method, points, values)
+        targets = None if targets is None else _targets(method, targets)
+        unknown = sorted(set(settings) - set(known_settings(name)))
+        if unknown:
+            known = ["points", "values", "targets", *known_settings(name)]
+            raise SettingError(f"no setting {unknown[0]!r}: known are {', '.join(known)}", setting=unknown[0])
+        extras = checked_settings(method, settings)
+    except mprlib.InputError as error:
+        raise _refused(name, error) from None
+    return {"name": name, "points": points, "values": values, "targets": targets, "extras": extras}
 
 
 def _named(entry: Any, kind: str) -> tuple[str, dict[str, Any]]:
     """`name` or `{name: {settings}}` as a pair."""
     if isinstance(entry, str):
         return entry, {}
-    if isinstance(entry, dict) and len(entry) == 1:
+    if isinstance(entry, Mapping) and len(entry) == 1:
         name, settings = next(iter(entry.items()))
-        if settings is None or isinstance(settings, dict):
+        if settings is None or isinstance(settings, Mapping):
             return str(name), dict(settings or {})
-    raise ValueError(f"{kind} entry {entry!r}: a name, or one name with a block of settings, is expected")
+    raise BadSetting(f"{kind} entry {entry!r:.80}: a name, or one name with a block of settings, is expected")
 
 
-def class_entry(entry: Any) -> Any:
-    if isinstance(entry, ClassEntry):
-        return entry
-    name, settings = _named(entry, "function class")
-    over = settings.pop("over", "labels")
-    is_list = isinstance(over, list) and over and len(set(map(str, over))) == len(over)
-    if not (over in ("labels", "embedding") if isinstance(over, str) else is_list):
-        raise ValueError(
-            f"function class {name} has over {over!r}: labels, embedding or a list of attributes is expected"
-        )
-    try:
-        registry.function_class(name, **settings)
-    except mprlib.InputError as error:
-        raise ValueError(str(error)) from None
-    return {"name": name, "settings": settings, "over": over}
+def _refused(name: str, error: mprlib.InputError) -> BadSetting:
+    """What the library says, at the setting that it names."""
+    return BadSetting(f"{error}", *([name, error.setting] if isinstance(error, SettingError) and error.setting else []))
 
 
-def _check_values(method: Method, values: Any) -> None:
-    """Values of a parameter: distinct numbers inside the parameter's range."""
-    low, high = method.limits
-    if not (isinstance(values, list) and values and all(type(value) in (int, float) for value in values)):
-        raise ValueError(f"method {method.name} has values {values!r}: a list of numbers is expected")
-    for value in values:
-        if not low <= value <= high or value == float("inf"):
-            expected = f"of at least {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
-            raise ValueError(
-                f"method {method.name} has the {method.parameter} {value}: a number {expected} is expected"
-            )
-    if len(set(values)) != len(values):
-        raise ValueError(f"method {method.name} has a value twice in {values}")
+def _is_list_of_names(value: Any) -> bool:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(as_written(one), str) for one in value):
+        return False
+    return len(value) > 0 and len(set(map(as_written, value))) == len(value)
 
 
-def method_entry(entry: Any) -> Any:
-    if isinstance(entry, MethodEntry):
-        return entry
-    name, settings = _named(entry, "method")
-    try:
-        method = registry.method(name)
-    except mprlib.InputError as error:
-        raise ValueError(str(error)) from None
-    points, values, targets = (settings.pop(key, None) for key in ("points", "values", "targets"))
-    if method.parameter is None and (points is not None or values is not None):
-        raise ValueError(f"method {name} has no parameter: points and values do not apply")
+def _bind_to_vectors(instance: FunctionClass) -> None:
+    """Let a class see labels as vectors are, fractions in several columns, of which it may want none."""
+    vectors = np.linspace(-0.6, 0.8, 6).reshape(3, 2)
+    instance.bind(mprlib.Problem(scores=[0.3, 0.2, 0.1], labels=vectors, reference=vectors, k=1))
+
+
+def _points_and_values(method: Method, points: Any, values: Any) -> tuple[int | None, list[float] | None]:
+    """One of both; values distinct and as the parameter may be."""
+    if method.parameter is None:
+        for key, given in (("points", points), ("values", values)):
+            if given is not None:
+                raise SettingError(f"{method.name} has no parameter: points and values do not apply", setting=key)
+        return None, None
     if points is not None and values is not None:
-        raise ValueError(f"method {name} has both points and values: one of them is expected")
-    if points is not None and (isinstance(points, bool) or not isinstance(points, int) or points < 1):
-        raise ValueError(f"method {name} has points {points!r}: a whole number of at least 1 is expected")
-    if values is not None:
-        _check_values(method, values)
-    if targets is not None and not targets:
-        raise ValueError(f"method {name} has no targets: leave the setting out for all function classes")
-    if targets is not None and not method.is_constrained:
-        raise ValueError(f"method {name} constrains no function class: targets does not apply")
-    unknown = sorted(set(settings) - set(known_settings(name)))
-    if unknown:
-        known = ["points", "values", "targets", *known_settings(name)]
-        raise ValueError(f"method {name} has no setting {unknown[0]!r}: known are {', '.join(known)}")
-    check(name, settings)
-    if method.parameter is not None and points is None and values is None:
-        points = DEFAULT_POINTS
-    return {
-        "name": name,
-        "points": points,
-        "values": values,
-        "targets": [targets] if isinstance(targets, str) else targets,
-        "extras": settings,
-    }
+        raise SettingError("both points and values are given: one of them is expected", setting="values")
+    if values is None:
+        return DEFAULT_POINTS if points is None else checked(POINTS, "points", points), None
+    if not isinstance(values, (list, tuple)) or not values:
+        raise SettingError(f"values is {values!r:.80}: a list of numbers is expected", setting="values")
+    try:
+        found = method.checked_values(values)
+    except SettingError as error:
+        raise SettingError(str(error), setting="values") from None
+    if len(set(found)) != len(found):
+        raise SettingError(f"a value stands twice in {found!r:.80}", setting="values")
+    return None, found if isinstance(method.value, Whole) else [float(value) for value in found]
+
+
+def _targets(method: Method, targets: Any) -> list[str]:
+    if not method.is_constrained:
+        raise SettingError(f"{method.name} constrains no function class: targets does not apply", setting="targets")
+    if isinstance(targets, (list, tuple)) and not targets:
+        raise SettingError("no targets: leave the setting out for all function classes", setting="targets")
+    return texts_of("targets", [targets] if isinstance(targets, str) else targets, "names of function classes")

@@ -7,13 +7,13 @@ are numbers or words and pass through. `jobs.stages.extras` makes the arrays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-import mprlib
+from jobs.config.block import as_written
 from mprlib import registry
+from mprlib.errors import SettingError
+from mprlib.method import Method
 
 # Keyword of a method that takes an array -> the settings of a configuration that it is made from.
 MADE_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -30,6 +30,8 @@ LISTS = {
     "prompts": ("a neutral text and one for each class", 2),
     "probes": ("names of probes", 1),
 }
+# Settings that are one text.
+TEXTS = ("phrases", "group", "tokens")
 
 
 def known_settings(name: str) -> list[str]:
@@ -39,51 +41,46 @@ def known_settings(name: str) -> list[str]:
     return [*plain, *(setting for settings in made.values() for setting in settings)]
 
 
-def check(name: str, settings: Mapping[str, Any]) -> None:
-    """Refuse settings that the method would refuse, before anything is computed.
+def checked_settings(method: Method, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as they are used; those that the method has itself are checked by the method.
 
-    Raises:  ValueError, one sentence.
+    Raises:  SettingError, one sentence.
     """
+    own = method.checked_extras({name: value for name, value in settings.items() if name in method.keywords})
     sources = [setting for setting in LISTS if setting in settings]
     if len(sources) > 1:
-        raise ValueError(f"method {name} has both {sources[0]} and {sources[1]}: one of them is expected")
-    for setting in sources:
-        expected, least = LISTS[setting]
-        if not _is_list_of_texts(settings[setting], least):
-            raise ValueError(f"method {name} has {setting} {settings[setting]!r}: a list of {expected} is expected")
-    if "debiased_query" in MADE_FROM.get(name, {}) and "tokens" not in settings:
-        raise ValueError(f"method {name} needs tokens, a file of learned tokens: `mpr-audit train-prompt` makes one")
-    for setting in ("phrases", "group", "tokens"):
-        if setting in settings and not (isinstance(settings[setting], str) and settings[setting]):
-            raise ValueError(f"method {name} has {setting} {settings[setting]!r}: one text is expected")
-    if "group" in settings and "=" not in settings["group"]:
-        raise ValueError(f"method {name} has group {settings['group']!r}: the form attribute=level is expected")
-    if "share" in settings and "group" not in settings:
-        raise ValueError(f"method {name} has a share without a group: say whose share it is")
-    _try(name, settings)
+        raise SettingError(f"both {sources[0]} and {sources[1]} are given: one of them is expected", setting=sources[1])
+    lists = {setting: texts_of(setting, settings[setting], *LISTS[setting]) for setting in sources}
+    if "debiased_query" in MADE_FROM.get(method.name, {}) and "tokens" not in settings:
+        raise SettingError(f"{method.name} needs tokens, a file of learned tokens: `mpr-audit train-prompt` makes one")
+    texts = {setting: settings[setting] for setting in TEXTS if setting in settings}
+    for setting, text in texts.items():
+        if not (isinstance(text, str) and text):
+            raise SettingError(f"{setting} is {text!r:.80}: one text is expected", setting=setting)
+    if "=" not in texts.get("group", "="):
+        raise SettingError(f"group is {texts['group']!r}: the form attribute=level is expected", setting="group")
+    if "share" in own and "group" not in settings:
+        raise SettingError("a share without a group is given: say whose share it is", setting="share")
+    found = own | lists | texts
+    return {name: found[name] for name in settings}
 
 
-def _is_list_of_texts(value: Any, least: int) -> bool:
-    return isinstance(value, list) and len(value) >= least and all(isinstance(text, str) and text for text in value)
+def texts_of(setting: str, value: Any, expected: str, least: int = 1) -> list[str]:
+    """A list of that many texts, none of them empty; a number is taken as it is written.
+
+    Raises:  SettingError for anything else.
+    """
+    texts = [as_written(one) for one in value] if isinstance(value, (list, tuple)) else []
+    if len(texts) < least or not all(isinstance(text, str) and text for text in texts):
+        raise SettingError(f"{setting} is {value!r:.80}: a list of {expected} is expected", setting=setting)
+    return texts
 
 
-def _try(name: str, settings: Mapping[str, Any]) -> None:
-    """Numbers and words are checked by the method itself, on four items."""
-    method = registry.METHODS[name]
-    plain = {setting: value for setting, value in settings.items() if setting in method.keywords}
-    if not plain or method.is_constrained:
-        return
-    arrays = {}
-    if "subspace" in method.keywords:
-        arrays["subspace"] = np.eye(2)
-    if "protected" in method.keywords:
-        arrays |= {"protected": [True, True, False, False], "share": 0.5}
-    corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    problem = mprlib.Problem(
-        scores=corners[:, 0], labels=corners, reference=corners, k=2, embeddings=corners, query=[1.0, 0.0]
-    )
-    value = None if method.parameter is None else 0
-    try:
-        mprlib.select(problem, name, value, **arrays | plain)
-    except (mprlib.InputError, TypeError) as error:
-        raise ValueError(f"method {name}: {error}") from None
+def column_of(group: str, names: Sequence[str]) -> int:
+    """The column of a group, `attribute=level`, among the names of all.
+
+    Raises:  SettingError for a group that nobody belongs to.
+    """
+    if group not in names:
+        raise SettingError(f"group {group!r} is unknown: known are {', '.join(names)}", setting="group")
+    return names.index(group)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pydantic import Field, FiniteFloat, field_validator
 
-from jobs.config.audit import LARGEST_SEED
-from jobs.config.block import Block, Whole
+from jobs.config.block import Block, Label, Many, Whole
 from jobs.config.datasets import Dataset
 from jobs.config.encoders import OpenClipEncoder
+from mprlib.settings import LARGEST_SEED
 
 # The adjectives that the paper trains with, good and bad ones alike.
 ADJECTIVES = (
@@ -41,9 +41,9 @@ class PromptTraining(Block):
     """The whole configuration of `mpr-audit train-prompt`."""
 
     dataset: Dataset = Field(description="labelled pictures")
-    attribute: str = Field(description="the attribute of the data set that the tokens are to hide")
+    attribute: Label = Field(description="the attribute of the data set that the tokens are to hide")
     encoder: OpenClipEncoder = Field(description="the model whose text tower will read the tokens")
-    prompts: tuple[str, ...] = Field(
+    prompts: Many[str] = Field(
         PROMPTS,
         min_length=1,
         description="texts whose similarity is to tell less; best those of the audit, as tokens help little elsewhere",

@@ -19,18 +19,27 @@ from pydantic.fields import FieldInfo
 from jobs.config.audit import Audit
 from jobs.config.block import Block
 from jobs.config.method_descriptions import DESCRIPTIONS
-from jobs.config.method_settings import known_settings
+from jobs.config.method_settings import LISTS, known_settings
 from jobs.config.prompts import PromptTraining
 from mprlib import FUNCTION_CLASSES, METHODS
 from mprlib.method import Method
+from mprlib.settings import declared
 
 INTRODUCTION = """\
 # Configuration reference
 
 Every setting of an audit's YAML file, made by `python -m jobs.config.reference` from the settings' own descriptions. \
 Only `dataset`, `encoder` and `queries` are required. An unknown key or a wrong value ends the command with exit code \
-2 and one line that names file, line and key. `--set a.b=c` overrides a setting on the command line. Paths are \
-relative to the configuration file, but `output`, which is relative to where the command runs.
+2 and one line that names file, line and key. `--set a.b=c` overrides a setting on the command line; quotes hold a \
+name with dots together: `--set 'dataset.attributes."home.town".order=[north, south]'`. Paths are relative to the \
+configuration file, but `output`, which is relative to where the command runs.
+
+The file is read as YAML 1.2. Types are strict: a number in quotes is a text, `1` is no truth value and `50.0` is no \
+whole number; truth values are `true` and `false`, and `yes`, `no`, `on`, `off` are texts. Numbers are written as \
+`12`, `0.5` or `1e-3`; what readers of YAML disagree on (`012`, `0o14`, `1_000`, `12:30`) is a text, and is refused \
+where a number is expected. A key is the text that is written, and so are levels, columns and queries: \
+`{012: 0.5, 12: 0.5}` are the shares of two levels. Anchors and aliases may share a block; tags, merge keys (`<<`), \
+several documents, tabs as indentation and a key that stands twice in its block are errors.
 """
 PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", type(None): "nothing", Any: "any"}
 # Limits of a value, as pydantic's metadata name them.
@@ -140,7 +149,7 @@ def _shown(value: Any) -> str:
         value = value.value
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    return f"`{value:_}`" if isinstance(value, int) and value >= 10_000 else f"`{value}`"
+    return f"`{value}`"
 
 
 def _function_classes() -> Iterator[str]:
@@ -148,8 +157,10 @@ def _function_classes() -> Iterator[str]:
     for name, kind in FUNCTION_CLASSES.items():
         lines = [f"## `{name}`", "", inspect.getdoc(kind) or "", ""]
         defaults = {field.name: field.default for field in dataclasses.fields(kind)}
-        shown = [f"`{setting}` ({_shown(value) or 'by default none'})" for setting, value in defaults.items()]
-        yield "\n".join([*lines, f"Settings: {', '.join(shown)}." if shown else "No settings.", ""])
+        expected = {name: setting.expected for name, setting in declared(kind).items()}
+        rows = [f"| `{name}` | {expected[name]} | {_shown(value)} |" for name, value in defaults.items()]
+        table = ["| setting | value | default |", "|---|---|---|", *rows]
+        yield "\n".join([*lines, *(table if rows else ["No settings."]), ""])
 
 
 def _methods() -> Iterator[str]:
@@ -159,19 +170,23 @@ def _methods() -> Iterator[str]:
         settings = known_settings(name)
         if settings:
             parameters = inspect.signature(method.sweep).parameters
-            lines += ["", "| setting | default | what it is |", "|---|---|---|"]
+            lines += ["", "| setting | value | default | what it is |", "|---|---|---|---|"]
             for setting in settings:
+                value = method.settings[setting].expected if setting in method.settings else _named_value(setting)
                 default = _shown(parameters[setting].default) if setting in parameters else ""
-                lines.append(f"| `{setting}` | {default} | {DESCRIPTIONS[name][setting]} |")
+                lines.append(f"| `{setting}` | {value} | {default} | {DESCRIPTIONS[name][setting]} |")
         yield "\n".join([*lines, ""])
+
+
+def _named_value(setting: str) -> str:
+    """What a setting holds that names something of a data set."""
+    return f"list of {LISTS[setting][0]}" if setting in LISTS else "text"
 
 
 def _traits(method: Method) -> list[str]:
     traits = []
     if method.parameter is not None:
-        low, high = method.limits
-        values = f"at least {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
-        traits.append(f"- Parameter: {method.parameter}, {values}.")
+        traits.append(f"- Parameter: {method.parameter}, {method.value.expected}.")
     if method.is_constrained:
         takes = ", ".join(f"`{one}`" for one in method.classes) if method.classes else "every class"
         traits.append(f"- Bounds the MPR of {takes}.")

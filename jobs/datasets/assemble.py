@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -10,10 +11,11 @@ import pyarrow.compute as pc
 
 from jobs.config.datasets import Dataset
 from jobs.datasets.catalogue import ATTRIBUTE, Catalogue, embedded_column
-from jobs.datasets.columns import column, numbers, strings, template_columns
+from jobs.datasets.columns import column, numbers, strings
 from jobs.datasets.given_vectors import vectors
 from jobs.datasets.labels import UNKNOWN, attributes
 from jobs.datasets.source import Source
+from jobs.datasets.template import filled, template_columns
 from jobs.errors import UsageError
 from jobs.schema import SKIPPED_ITEMS
 
@@ -82,10 +84,13 @@ def _ids(block: Dataset, source: pa.Table, name: str) -> list[str]:
 def _texts(block: Dataset, source: pa.Table) -> pa.Array:
     if block.text is None:
         return pa.nulls(source.num_rows, pa.string())
-    names = template_columns(block)
-    columns = {name: strings(block, source, name, "text").to_pylist() for name in names}
-    rows = ([UNKNOWN if value is None else value for value in values] for values in zip(*columns.values()))
-    return pa.array([block.text.format(**dict(zip(columns, row))) for row in rows], pa.string())
+    columns = {}
+    for name in template_columns(block):
+        if name not in source.column_names and re.search("[:!]", name):
+            raise UsageError(f"dataset {block.name}: text takes columns as {{name}}, without a format: {block.text!r}")
+        values = strings(block, source, name, "text").to_pylist()
+        columns[name] = [UNKNOWN if value is None else value for value in values]
+    return pa.array(filled(block, columns), pa.string())
 
 
 def _weights(block: Dataset, source: pa.Table, is_kept: np.ndarray) -> np.ndarray:

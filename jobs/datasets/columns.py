@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import string
-
 import numpy as np
 import pyarrow as pa
 
 from jobs.config.datasets import Dataset
+from jobs.datasets.template import template_columns
 from jobs.errors import UsageError
 
 
@@ -30,22 +29,6 @@ def named_columns(block: Dataset) -> list[str]:
     names += template_columns(block) if block.text is not None else []
     names += [attribute.column or name for name, attribute in block.attributes.items()]
     return list(dict.fromkeys(name for name in names if name is not None))
-
-
-def template_columns(block: Dataset) -> list[str]:
-    """Columns that the text's template names.
-
-    Raises:  UsageError for text that is no template over columns.
-    """
-    try:
-        fields = [field for field in string.Formatter().parse(block.text) if field[1] is not None]
-    except ValueError as error:
-        raise UsageError(f"dataset {block.name}: text is not a template ({error}): {block.text!r}") from None
-    if any(style or conversion for _, _, style, conversion in fields):
-        raise UsageError(f"dataset {block.name}: text takes columns as {{name}}, without a format: {block.text!r}")
-    if not fields:
-        raise UsageError(f"dataset {block.name}: text names no column, as {{name}}: {block.text!r}")
-    return list(dict.fromkeys(name for _, name, _, _ in fields))
 
 
 def strings(block: Dataset, source: pa.Table, name: str, setting: str) -> pa.Array:

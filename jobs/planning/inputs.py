@@ -17,10 +17,10 @@ from jobs.datasets import Catalogue
 from jobs.datasets.catalogue import has_images
 from jobs.encoders.prompt_files import read_tokens
 from jobs.encoders.sources import EncoderSource, item_source, text_source
-from jobs.errors import UsageError
+from jobs.errors import BadSetting, UsageError, about
 from jobs.planning.probes import read_labelled, with_levels
 from jobs.queries import Query, query_vectors, read_phrases, read_queries
-from mprlib import registry
+from mprlib import InputError, registry
 
 # Encoders whose text tower reads learned tokens.
 PROMPTED_KINDS = ("open_clip",)
@@ -55,50 +55,53 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     encoder = settings.encoder
     column = encoder.column if isinstance(encoder, PrecomputedEncoder) else None
     labelled = read_labelled(settings, folder, column)
-    catalogues = {
-        block.name: with_levels(block, datasets.load(block, folder, column), settings, labelled)
-        for block in settings.dataset
-    }
-    references = {
-        block.name: with_levels(
-            block.dataset,
-            datasets.load(block.dataset, folder, column if is_embedded(block) else None),
-            settings,
-            labelled,
-        )
-        for block in settings.reference
-        if block.dataset
-    }
-    item_encoder = item_source(encoder, folder)
-    for catalogue in [*catalogues.values(), *labelled.values()]:
-        _expect_content(item_encoder, catalogue, f"dataset {catalogue.name}: encoder {encoder.kind} needs")
+    catalogues, references = {}, {}
+    for place, block in enumerate(settings.dataset):
+        with about("dataset", place):
+            catalogues[block.name] = with_levels(block, datasets.load(block, folder, column), settings, labelled)
+    for place, block in enumerate(settings.reference):
+        if block.dataset is None:
+            continue
+        with about("reference", place, "dataset"):
+            people = datasets.load(block.dataset, folder, column if is_embedded(block) else None)
+            references[block.name] = with_levels(block.dataset, people, settings, labelled)
+    with about("encoder"):
+        item_encoder, text_encoder = item_source(encoder, folder), text_source(encoder, folder)
+        for catalogue in [*catalogues.values(), *labelled.values()]:
+            _expect_content(item_encoder, catalogue, f"dataset {catalogue.name}: encoder {encoder.kind} needs")
     for catalogue in catalogues.values():
+        _check_values(settings, catalogue)
         for k in settings.k:
             pool = min(catalogue.size, settings.prefilter.top)
             if k > pool:
                 limited = f"dataset {catalogue.name} has {catalogue.size} items"
                 if settings.prefilter.top < catalogue.size:
                     limited = f"prefilter.top is {settings.prefilter.top}"
-                raise UsageError(f"k is {k}, but {limited}: k must not be larger")
-        for name, reference in references.items():
-            _expect_attributes(catalogue, name, reference)
+                raise BadSetting(f"k is {k}, but {limited}: k must not be larger", "k")
+        for place, block in enumerate(settings.reference):
+            if block.name in references:
+                with about("reference", place):
+                    _expect_attributes(catalogue, block.name, references[block.name])
     _check_references(settings, references, item_encoder)
     queries = read_queries(settings.queries, folder, limit)
     vectors = query_vectors(settings.queries, folder) if settings.queries.vectors else None
     for catalogue in catalogues.values() if vectors is not None and column is not None else ():
         width, asked = catalogue.vector_width, len(vectors["vector"][0])
         if width != asked:
-            raise UsageError(
-                f"queries.vectors {settings.queries.vectors}: vectors have {asked} numbers, "
-                f"those of dataset {catalogue.name} have {width}"
+            raise BadSetting(
+                f"vectors of {settings.queries.vectors} have {asked} numbers, those of dataset {catalogue.name} have "
+                f"{width}",
+                "queries",
+                "vectors",
             )
     if column is not None and vectors is None and encoder.text is None:
-        raise UsageError(
+        raise BadSetting(
             "encoder precomputed cannot embed query texts: give queries.vectors, or encoder.text with the model "
-            "that made the vectors"
+            "that made the vectors",
+            "queries",
         )
     if column is None and vectors is not None:
-        raise UsageError(f"queries.vectors goes with encoder precomputed, not with {encoder.kind}")
+        raise BadSetting(f"vectors go with encoder precomputed, not with {encoder.kind}", "queries", "vectors")
     return Inputs(
         catalogues=catalogues,
         references=references,
@@ -108,7 +111,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         tokens=_method_tokens(settings, folder),
         labelled=labelled,
         item_encoder=item_encoder,
-        text_encoder=text_source(encoder, folder),
+        text_encoder=text_encoder,
     )
 
 
@@ -126,6 +129,17 @@ def needs_embeddings(settings: Audit) -> bool:
     ) or any(entry.over == "embedding" for entry in settings.function_classes)
 
 
+def _check_values(settings: Audit, catalogue: Catalogue) -> None:
+    """Values of parameters that depend on the vectors' width, where that is known before items are embedded."""
+    for place, entry in enumerate(settings.methods):
+        method = registry.METHODS[entry.name]
+        if entry.values is not None and method.parameter is not None:
+            try:
+                method.checked_values(entry.values, catalogue.vector_width)
+            except InputError as error:
+                raise BadSetting(str(error), "methods", place, entry.name, "values") from None
+
+
 def _method_texts(settings: Audit, folder: Path) -> dict[int, list[str]]:
     """Phrases of `paths` and prompts of `pbm`.
 
@@ -134,13 +148,17 @@ def _method_texts(settings: Audit, folder: Path) -> dict[int, list[str]]:
     texts: dict[int, list[str]] = {}
     for place, entry in enumerate(settings.methods):
         if "subspace" in MADE_FROM.get(entry.name, {}):
-            texts[place] = read_phrases(entry.extras.get("phrases"), folder)
+            with about("methods", place, entry.name, "phrases"):
+                texts[place] = read_phrases(entry.extras.get("phrases"), folder)
         elif "prompts" in entry.extras:
             texts[place] = list(entry.extras["prompts"])
         if place in texts and isinstance(settings.encoder, PrecomputedEncoder) and settings.encoder.text is None:
-            raise UsageError(
+            raise BadSetting(
                 f"method {entry.name} has texts to embed, which encoder precomputed cannot: give encoder.text with "
-                "the model that made the vectors"
+                "the model that made the vectors",
+                "methods",
+                place,
+                entry.name,
             )
     return texts
 
@@ -158,24 +176,29 @@ def _method_tokens(settings: Audit, folder: Path) -> dict[int, np.ndarray]:
         asked = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
         if asked is None or asked.kind not in PROMPTED_KINDS:
             has = "has no text tower" if asked is None else f"is {asked.kind}, whose text tower takes none"
-            raise UsageError(
+            raise BadSetting(
                 f"method {entry.name} puts learned tokens before the query: that needs encoder "
-                f"{' or '.join(PROMPTED_KINDS)}, or precomputed with such a text encoder, and this one {has}"
+                f"{' or '.join(PROMPTED_KINDS)}, or precomputed with such a text encoder, and this one {has}",
+                "methods",
+                place,
+                entry.name,
             )
-        tokens[place] = read_tokens(folder / entry.extras["tokens"])
+        with about("methods", place, entry.name, "tokens"):
+            tokens[place] = read_tokens(folder / entry.extras["tokens"])
     return tokens
 
 
 def _check_references(settings: Audit, references: Mapping[str, Catalogue], encoder: EncoderSource | None) -> None:
     sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
-    for block in settings.reference:
-        if sees_vectors and (block.kind != "population" or block.query_conditioned):
-            raise UsageError(
-                f"reference {block.name}: function classes over embedding need kind population, unconditioned"
-            )
-        if block.dataset and is_embedded(block):
-            why = "query_conditioned needs" if block.query_conditioned else "predicted attributes need"
-            _expect_content(encoder, references[block.name], f"reference {block.name}: {why}", " in its dataset")
+    for place, block in enumerate(settings.reference):
+        with about("reference", place):
+            if sees_vectors and (block.kind != "population" or block.query_conditioned):
+                raise UsageError(
+                    f"reference {block.name}: function classes over embedding need kind population, unconditioned"
+                )
+            if block.dataset and is_embedded(block):
+                why = "query_conditioned needs" if block.query_conditioned else "predicted attributes need"
+                _expect_content(encoder, references[block.name], f"reference {block.name}: {why}", " in its dataset")
 
 
 def _expect_content(encoder: EncoderSource | None, catalogue: Catalogue, who_needs: str, where: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from jobs.config.audit import Audit
 from jobs.config.datasets import Dataset
+from jobs.config.method_settings import column_of
 from jobs.datasets import Catalogue
+from jobs.errors import BadSetting, about
 from jobs.planning.inputs import Inputs, is_embedded, needs_embeddings
 from jobs.planning.method_units import MethodUnits, Searched, method_units
 from jobs.planning.probe_units import Probing, probe_notes, probing
@@ -20,6 +22,8 @@ from jobs.planning.solve_units import method_targets, reference_spec, solve_unit
 from jobs.planning.units import Unit, digest, unit
 from jobs.queries import Query
 from jobs.stages.vectors import to_matrix
+from mprlib import InputError
+from mprlib.encoding import Encoding
 
 # Unit vectors that were stored as float16 are this far from length 1.
 UNIT_LENGTH_TOLERANCE = 2e-3
@@ -102,9 +106,12 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
             place: method_units(settings, inputs, place, searched, probes) for place in range(len(settings.methods))
         }
         extra += reads.values()
-        for reference in settings.reference:
-            levels, remarks = shared_levels(catalogue, reference, inputs.references.get(reference.name, catalogue))
+        for position, reference in enumerate(settings.reference):
+            with about("reference", position):
+                people_of = inputs.references.get(reference.name, catalogue)
+                levels, remarks = shared_levels(catalogue, reference, people_of)
             notes += remarks
+            _check_groups(settings, levels)
             predicted = people[reference.name].predicted if reference.name in people else searched.predicted
             for query in inputs.queries:
                 whom = reference_spec(
@@ -158,6 +165,17 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
         probes=probes.fits,
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _check_groups(settings: Audit, levels: Mapping[str, Sequence[str]]) -> None:
+    """A group that a method protects is one of those that data set and reference speak of."""
+    names = Encoding(levels={name: tuple(of_attribute) for name, of_attribute in levels.items()}).names
+    for place, entry in enumerate(settings.methods):
+        if "group" in entry.extras:
+            try:
+                column_of(entry.extras["group"], names)
+            except InputError as error:
+                raise BadSetting(str(error), "methods", place, entry.name, "group") from None
 
 
 def _length_notes(catalogues: Iterable[Catalogue]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from jobs.config.datasets import Dataset
 from jobs.config.probes import Probe
 from jobs.datasets.catalogue import ATTRIBUTE, Catalogue
 from jobs.datasets.labels import UNKNOWN
-from jobs.errors import UsageError
+from jobs.errors import UsageError, about
 from mprlib.probes import FEWEST_ROWS
 
 
@@ -25,27 +25,25 @@ def read_labelled(settings: Audit, folder: Path, embedding_column: str | None) -
     """
     found = {}
     for name, probe in settings.probes.items():
-        catalogue = datasets.load(probe.dataset, folder, embedding_column)
-        learnt = learnt_attribute(name, probe)
-        if learnt not in catalogue.levels:
-            raise UsageError(
-                f"probes.{name}: dataset {catalogue.name} has no attribute {learnt!r}; it has "
-                f"{', '.join(catalogue.levels)}"
-            )
-        counts = pc.value_counts(catalogue.items[ATTRIBUTE + learnt]).to_pylist()
-        known = [row for row in counts if row["values"] != UNKNOWN]
-        if len(known) < 2:
-            raise UsageError(
-                f"probes.{name}: dataset {catalogue.name} has one level of {learnt}: a probe needs two to tell apart"
-            )
-        rare = min(known, key=lambda row: row["counts"])
-        if rare["counts"] < FEWEST_ROWS:
-            raise UsageError(
-                f"probes.{name}: dataset {catalogue.name} has {rare['counts']} items of {learnt} {rare['values']!r}, "
-                f"too few to train on and hold out: at least {FEWEST_ROWS} are expected, merge levels with map or bins"
-            )
-        found[name] = catalogue
+        with about("probes", name):
+            found[name] = datasets.load(probe.dataset, folder, embedding_column)
+            _expect_enough(found[name], learnt_attribute(name, probe))
     return found
+
+
+def _expect_enough(catalogue: Catalogue, learnt: str) -> None:
+    if learnt not in catalogue.levels:
+        raise UsageError(f"dataset {catalogue.name} has no attribute {learnt!r}; it has {', '.join(catalogue.levels)}")
+    counts = pc.value_counts(catalogue.items[ATTRIBUTE + learnt]).to_pylist()
+    known = [row for row in counts if row["values"] != UNKNOWN]
+    if len(known) < 2:
+        raise UsageError(f"dataset {catalogue.name} has one level of {learnt}: a probe needs two to tell apart")
+    rare = min(known, key=lambda row: row["counts"])
+    if rare["counts"] < FEWEST_ROWS:
+        raise UsageError(
+            f"dataset {catalogue.name} has {rare['counts']} items of {learnt} {rare['values']!r}, too few to train on "
+            f"and hold out: at least {FEWEST_ROWS} are expected, merge levels with map or bins"
+        )
 
 
 def learnt_attribute(name: str, probe: Probe) -> str:

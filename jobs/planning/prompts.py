@@ -17,8 +17,8 @@ from jobs.encoders import load
 from jobs.encoders.presence import torch_devices
 from jobs.encoders.prompt_files import SUFFIX, write_tokens
 from jobs.encoders.prompt_judging import Judgement, judge
-from jobs.encoders.sources import item_source
-from jobs.errors import UsageError
+from jobs.encoders.sources import EncoderSource, item_source
+from jobs.errors import BadSetting, UsageError, about
 
 # Each side of the split needs a few pictures of every level.
 FEWEST_ROWS = 10
@@ -32,9 +32,13 @@ def train_prompt(file: ConfigFile[PromptTraining], output: Path | None = None) -
     """
     settings = file.settings
     target = _target(file, output)
-    catalogue = datasets.load(settings.dataset, file.folder)
-    levels, codes, rows = _labels(settings, catalogue)
-    encoder = _encoder(file)
+    with file.placing():
+        with about("dataset"):
+            catalogue = datasets.load(settings.dataset, file.folder)
+        levels, codes, rows = _labels(settings, catalogue)
+        with about("encoder"):
+            source = item_source(settings.encoder, file.folder)
+    encoder = _encoder(source)
     try:
         encoded = encoder.encode_images(
             catalogue.root, catalogue.items["image"].take(rows).to_pylist(), settings.dataset.image_limits
@@ -56,9 +60,8 @@ def train_prompt(file: ConfigFile[PromptTraining], output: Path | None = None) -
     return target, judgement
 
 
-def _encoder(file: ConfigFile[PromptTraining]) -> Any:
+def _encoder(source: EncoderSource) -> Any:
     """The model on a GPU where there is one. Tokens are trained in float32, whatever precision an audit takes."""
-    source = item_source(file.settings.encoder, file.folder)
     device = "cuda" if torch_devices()["gpus"] else "cpu"
     return load(source.loading | {"precision": "float32", "device": device})
 
@@ -95,11 +98,12 @@ def _target(file: ConfigFile[PromptTraining], output: Path | None) -> Path:
 def _labels(settings: PromptTraining, catalogue: Catalogue) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The attribute's levels, the code of each labelled item, and the labelled items' rows."""
     if settings.attribute not in catalogue.levels:
-        raise UsageError(
-            f"attribute {settings.attribute!r}: dataset {catalogue.name} has {', '.join(catalogue.levels)}"
-        )
+        has = ", ".join(catalogue.levels)
+        raise BadSetting(f"{settings.attribute!r} is unknown: dataset {catalogue.name} has {has}", "attribute")
     if not has_images(catalogue):
-        raise UsageError(f"dataset {catalogue.name}: tokens are trained on pictures, and it names none: give `image`")
+        raise BadSetting(
+            f"dataset {catalogue.name}: tokens are trained on pictures, and it names none: give `image`", "dataset"
+        )
     found = np.array(catalogue.items[ATTRIBUTE + settings.attribute].to_pylist())
     levels = [level for level in catalogue.levels[settings.attribute] if level != UNKNOWN]
     rows = np.flatnonzero(found != UNKNOWN)

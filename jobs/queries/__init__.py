@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from jobs.errors import UsageError
+from jobs.errors import BadSetting, UsageError, about
 from jobs.queries.article import article
 from jobs.queries.lists import path_of
 
@@ -36,24 +36,25 @@ def read_queries(block: Queries, folder: Path, limit: int | None = None) -> list
     Raises:  UsageError when there are none, one is empty or one repeats.
     """
     if sum(source is not None for source in (block.list, block.named, block.file, block.vectors)) != 1:
-        raise UsageError("queries: exactly one of list, named, file and vectors is expected")
+        raise BadSetting("exactly one of list, named, file and vectors is expected", "queries")
     if block.list is not None:
-        texts, where = list(block.list), "queries.list"
+        texts, source = list(block.list), "list"
     elif block.named is not None:
-        texts, where = _lines(path_of(block.named), "queries.named"), f"queries.named {block.named}"
+        texts, source = _lines(path_of(block.named)), "named"
     elif block.file is not None:
-        path = folder / block.file
-        texts, where = _lines(path, "queries.file"), f"queries.file {path}"
+        with about("queries", "file"):
+            texts, source = _lines(folder / block.file), "file"
     else:
-        texts, where = query_vectors(block, folder)["query"].to_pylist(), f"queries.vectors {block.vectors}"
+        texts, source = query_vectors(block, folder)["query"].to_pylist(), "vectors"
     if not texts:
-        raise UsageError(f"{where} is empty: at least one query is expected")
+        raise BadSetting("it is empty: at least one query is expected", "queries", source)
+    seen: set[str] = set()
     for position, text in enumerate(texts):
         if not text.strip():
-            raise UsageError(f"{where}: query {position + 1} is empty")
-    repeated = next((text for position, text in enumerate(texts) if text in texts[:position]), None)
-    if repeated is not None:
-        raise UsageError(f"{where}: query {repeated!r} stands twice")
+            raise BadSetting(f"query {position + 1} is empty", "queries", source)
+        if text in seen:
+            raise BadSetting(f"query {text!r} stands twice", "queries", source)
+        seen.add(text)
     return [Query(text=text, prompt=_prompt(block.prompt, text)) for text in texts[:limit]]
 
 
@@ -63,18 +64,18 @@ def read_phrases(file: str | None, folder: Path) -> list[str]:
     Raises:  UsageError for a file that cannot be read or has no phrases.
     """
     path = SHIPPED_PHRASES if file is None else folder / file
-    phrases = _lines(path, "phrases")
+    phrases = _lines(path)
     if not phrases:
-        raise UsageError(f"phrases {path} is empty: at least one phrase is expected")
+        raise UsageError(f"{path} is empty: at least one phrase is expected")
     return list(dict.fromkeys(phrases))
 
 
-def _lines(path: Path, setting: str) -> list[str]:
+def _lines(path: Path) -> list[str]:
     """Lines that hold something, comments left out."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{setting} {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
+        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
@@ -87,17 +88,19 @@ def query_vectors(block: Queries, folder: Path) -> pa.Table:
     try:
         table = pyarrow.parquet.read_table(path, columns=["query", "vector"])
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise UsageError(f"queries.vectors {path}: {' '.join(str(error).split())[:200]}") from None
+        raise BadSetting(f"{path}: {' '.join(str(error).split())[:200]}", "queries", "vectors") from None
     kind = table["query"].type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or table["query"].null_count:
-        raise UsageError(f"queries.vectors {path}: column query must hold a text in every row")
+        raise BadSetting(f"{path}: column query must hold a text in every row", "queries", "vectors")
     try:
         matrix = np.array(table["vector"].to_pylist(), dtype=np.float32)
     except (ValueError, TypeError):
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all() or not matrix.any(axis=1).all():
-        raise UsageError(
-            f"queries.vectors {path}: column vector must hold lists of one length, of finite numbers that are not all 0"
+        raise BadSetting(
+            f"{path}: column vector must hold lists of one length, of finite numbers that are not all 0",
+            "queries",
+            "vectors",
         )
     return table
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.config.entries import MethodEntry
-from jobs.config.method_settings import MADE_FROM
+from jobs.config.method_settings import MADE_FROM, column_of
 from jobs.datasets.labels import UNKNOWN
 from jobs.stages.information import read_order
 from jobs.stages.labels import predicted_levels
@@ -73,9 +73,7 @@ def _joint(rows: Iterable[Iterable[str]]) -> np.ndarray:
 
 def _protected(group: str, share: float | None, problem: Problem) -> dict[str, Any]:
     """Members of the group in the pool and, unless the configuration states one, its share of the reference."""
-    if group not in problem.label_names:
-        raise ValueError(f"fair_top_k's group {group!r} is unknown: known are {', '.join(problem.label_names)}")
-    column = problem.label_names.index(group)
+    column = column_of(group, problem.label_names)
     if share is None:
         share = float(problem.reference_weights @ problem.reference[:, column])
     return {"protected": problem.labels[:, column] > 0, "share": share}

@@ -17,32 +17,32 @@ Source: Lang and Skowron 2018, "Multi-Attribute Proportional Representation".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from mprlib.baselines.seat_search import Seats, search_seats
 from mprlib.cells import cells_of
-from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Proof, Stopwatch, selected
 from mprlib.naming import cell_levels
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.problem import FloatArray, IntArray, Problem
 from mprlib.selection import Selection
+from mprlib.settings import Choice
 
 # A level's quota this close to a whole number is that number, spoilt by the sum of its shares.
 ROUNDING = 1e-9
 
 
-def sweep(problem: Problem, oracle: Oracle, values: Sequence[None], rule: str = "hamilton") -> list[Selection]:
+def sweep(
+    problem: Problem, oracle: Oracle, values: Sequence[None], rule: Annotated[str, Choice(tuple(RULES))] = "hamilton"
+) -> list[Selection]:
     """The same k items for every value: there is no parameter.
 
     rule: "hamilton" or "dhondt". The message says by how many seats the targets are missed.
-    Raises:  InputError for an unknown rule.
     """
-    if rule not in RULES:
-        raise InputError(f"apportionment's rule is {rule!r}: known are {', '.join(RULES)}")
     watch = Stopwatch()
     pool = cell_pool_of(problem, cells_of(problem))
     seats = search_seats(pool, *_targets(problem, rule), pool.top_counts(problem))

@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike
 
 from mprlib.baselines.mutual_information import mutual_information
 from mprlib.baselines.ranking import best_by
-from mprlib.baselines.requirements import pool_embeddings, query_vector
 from mprlib.cells import cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection
+from mprlib.settings import Whole
 
 # The paper drops 1, 11, 21, ... columns.
 GRID_STEP = 10
@@ -33,6 +34,11 @@ def grid(problem: Problem, oracle: Oracle, points: int) -> list[int]:
     """1, 11, 21, ... columns dropped, at most that many values and fewer than there are columns."""
     width = pool_embeddings(problem, "clip_clip").shape[1]
     return list(range(1, width, GRID_STEP))[:points] or [0]
+
+
+def columns_dropped(width: int) -> Whole:
+    """How many columns can be dropped: one is left."""
+    return Whole(least=0, most=width - 1)
 
 
 def column_order(embeddings: FloatArray, labels: IntArray) -> IntArray:
@@ -55,14 +61,10 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[int], order: ArrayL
 
     Shapes:  order (d,), all columns, the one to drop first at the front; by default by mutual
              information with the joint cell of all labels, on this pool.
-    Raises:  InputError without embeddings or query, for an order that is no permutation, or a
-             value that does not leave a column.
+    Raises:  InputError without embeddings or query, and for an order that is no permutation.
     """
     embeddings, query = pool_embeddings(problem, "clip_clip"), query_vector(problem, "clip_clip")
     width = embeddings.shape[1]
-    for value in values:
-        if value is None or not 0 <= value < width or value != int(value):
-            raise InputError(f"clip_clip drops {value} columns: a whole number from 0 to {width - 1} is expected")
     watch = Stopwatch()
     checked = _pool_order(problem) if order is None else _checked_order(order, width)
     shared_seconds = watch.seconds() / len(values)
@@ -70,7 +72,7 @@ def sweep(problem: Problem, oracle: Oracle, values: Sequence[int], order: ArrayL
     for value in values:
         watch = Stopwatch()
         kept = query.astype(np.float64)
-        kept[checked[: int(value)]] = 0.0
+        kept[checked[:value]] = 0.0
         # Not a BLAS product: equal rows must give equal bits wherever they stand, as ties go by id.
         items = best_by(problem, np.einsum("ij,j->i", embeddings, kept), problem.k)
         seconds = shared_seconds + watch.seconds()

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mprlib.baselines.ranking import best_by
-from mprlib.baselines.requirements import pool_embeddings
 from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.problem import FloatArray, Problem
+from mprlib.requirements import pool_embeddings
 from mprlib.selection import Selection
 
 

@@ -16,30 +16,33 @@ Source: Kulesza and Taskar 2012; Chen, Zhang, Zhou 2018, "Fast Greedy MAP Infere
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from mprlib.baselines.ranking import best_by
-from mprlib.baselines.requirements import pool_embeddings
-from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.problem import IntArray, Problem
+from mprlib.requirements import pool_embeddings
 from mprlib.selection import Selection
+from mprlib.settings import Number
 
 # A squared distance to the span below this share of the vector's own is rounding of the factor:
 # such an item repeats what is chosen.
 SMALLEST_RESIDUAL = 1e-10
+# Far below this the most similar item wins every step; far above it, exponents of qualities overflow.
+WEIGHT = Number(least=0, most=1e9)
 
 
-def sweep(problem: Problem, oracle: Oracle, values: Sequence[None], weight: float = 2.0) -> list[Selection]:
+def sweep(
+    problem: Problem, oracle: Oracle, values: Sequence[None], weight: Annotated[float, WEIGHT] = 2.0
+) -> list[Selection]:
     """The same k items for every value: there is no parameter but the setting `weight`.
 
-    Raises:  InputError without embeddings, or for a weight that is negative or not finite.
+    Raises:  InputError without embeddings.
     """
     pool_embeddings(problem, "dpp")
-    if not (np.isfinite(weight) and weight >= 0):
-        raise InputError(f"dpp's weight is {weight}: a finite number of at least 0 is expected")
     watch = Stopwatch()
     items, filled = _greedy(problem, float(weight))
     message = f"{filled} items add no volume and are the most similar of the rest" if filled else ""

@@ -16,6 +16,7 @@ Source: Zehlike et al. 2017, "FA*IR: A Fair Top-k Ranking Algorithm".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +29,7 @@ from mprlib.method import Stopwatch, selected
 from mprlib.naming import cell_levels
 from mprlib.problem import IntArray, Problem
 from mprlib.selection import Selection
+from mprlib.settings import PROBABILITY
 
 # Halvings of the interval that holds the corrected level: below any jump of a bound for k to 1,000.
 BISECTIONS = 50
@@ -38,8 +40,8 @@ def sweep(
     oracle: Oracle,
     values: Sequence[None],
     protected: ArrayLike | None = None,
-    share: float | None = None,
-    significance: float = 0.1,
+    share: Annotated[float | None, PROBABILITY] = None,
+    significance: Annotated[float, PROBABILITY] = 0.1,
 ) -> list[Selection]:
     """The same k items for every value: there is no parameter.
 
@@ -47,18 +49,17 @@ def sweep(
              too little of, by the largest gap to its share of the reference.
     share: the protected group's fair share, by default that of the reference for the default group;
            it must come with `protected`.
-    Raises:  InputError for protected of another shape, a share outside (0, 1) or a missing one, or
-             a significance outside (0, 1).
+    Raises:  InputError for protected of another shape, and for one of protected and share without the other.
     """
-    if not 0 < significance < 1:
-        raise InputError(f"significance is {significance}: a probability between 0 and 1 is expected")
     watch = Stopwatch()
     if protected is None:
         if share is not None:
             raise InputError("share comes without protected: say whose share it is")
         is_protected, share, name = _most_missing(problem)
     else:
-        is_protected, name = _checked(protected, share, problem.n), "protected"
+        if share is None:
+            raise InputError("protected comes without share: the protected group's fair share is expected")
+        is_protected, name = _checked(protected, problem.n), "protected"
     needed = 0
     if share > 0:
         needed = int(lower_bounds(problem.k, min(share, np.nextafter(1.0, 0.0)), significance)[-1])
@@ -133,10 +134,8 @@ def _most_missing(problem: Problem) -> tuple[np.ndarray, float, str]:
     return found
 
 
-def _checked(protected: ArrayLike, share: float | None, n: int) -> np.ndarray:
+def _checked(protected: ArrayLike, n: int) -> np.ndarray:
     members = np.asarray(protected)
     if members.shape != (n,) or members.dtype.kind not in "biu" or not np.isin(members, (0, 1)).all():
         raise InputError(f"protected needs one truth value an item, {n} in all")
-    if share is None or not 0 < share < 1:
-        raise InputError(f"share is {share}: the protected group's fair share, between 0 and 1, is expected")
     return members.astype(bool)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mprlib.errors import InputError
 from mprlib.problem import IntArray
+from mprlib.settings import Number, strict
 
 NEUTRAL = 0
 
@@ -22,7 +24,8 @@ def from_levels(levels: Sequence[str], neutral: Collection[str] = ()) -> IntArra
     return number[codes].astype(np.intp)
 
 
-def from_probabilities(probabilities: ArrayLike, least: float = 0.0) -> IntArray:
+@strict
+def from_probabilities(probabilities: ArrayLike, least: Annotated[float, Number(least=0, most=1)] = 0.0) -> IntArray:
     """Labels (n,) of a probe's probabilities (n, classes): the most probable class, 0 where it is below `least`.
 
     Raises:  InputError for anything but a matrix of finite numbers.

@@ -20,16 +20,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from mprlib.baselines.distances import DistanceColumns
-from mprlib.baselines.requirements import pool_embeddings
-from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.requirements import pool_embeddings
 from mprlib.selection import Selection
+from mprlib.settings import Choice
 
 # How distances to the chosen items become one number, and how the errors of the distances add up.
 SPREADS = {"mean": (np.add, np.add), "nearest": (np.minimum, np.maximum), "farthest": (np.maximum, np.maximum)}
@@ -49,18 +50,15 @@ def grid(problem: Problem, oracle: Oracle, points: int) -> list[float]:
     return [float(value) for value in np.arange(points) / points]
 
 
-def sweep(problem: Problem, oracle: Oracle, values: Sequence[float], spread: str = "mean") -> list[Selection]:
+def sweep(
+    problem: Problem, oracle: Oracle, values: Sequence[float], spread: Annotated[str, Choice(tuple(SPREADS))] = "mean"
+) -> list[Selection]:
     """One Selection a lambda, in the order given; solve_seconds are equal parts of the walk's.
 
     spread: "mean", "nearest" or "farthest" distance to the chosen items.
-    Raises:  InputError without embeddings, for a lambda outside [0, 1] or an unknown spread.
+    Raises:  InputError without embeddings.
     """
     embeddings = pool_embeddings(problem, "mmr")
-    if spread not in SPREADS:
-        raise InputError(f"mmr's spread is {spread!r}: known are {', '.join(SPREADS)}")
-    for value in values:
-        if value is None or not 0 <= value <= 1:
-            raise InputError(f"mmr's lambda is {value}: a number from 0 to 1 is expected")
     watch = Stopwatch()
     distinct = list(dict.fromkeys(float(value) for value in values))
     distances = DistanceColumns(embeddings)

@@ -12,17 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mprlib.baselines import mmr
-from mprlib.baselines.requirements import pool_embeddings
 from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.problem import FloatArray, Problem
+from mprlib.requirements import pool_embeddings
 from mprlib.selection import Selection
+from mprlib.settings import Number, Whole
 
 # Directions in which the phrases vary less than this share of the strongest are rounding of float32.
 SMALLEST_SINGULAR_VALUE = 1e-5
@@ -33,22 +35,17 @@ def sweep(
     oracle: Oracle,
     values: Sequence[None],
     subspace: ArrayLike | None = None,
-    dimensions: int | None = None,
-    trade_off: float = 0.5,
+    dimensions: Annotated[int | None, Whole(least=1)] = None,
+    trade_off: Annotated[float, Number(least=0, most=1)] = 0.5,
 ) -> list[Selection]:
     """The same k items for every value: there is no parameter.
 
     Shapes:  subspace (phrases, d), vectors that span the space, in any number and length.
     dimensions: keep only the strongest directions of the phrases, by default all.
     trade_off: weight of the distance to the nearest chosen item, 1 minus that of similarity.
-    Raises:  InputError without embeddings or subspace, for vectors of another width, dimensions
-             below 1 or a trade_off outside [0, 1].
+    Raises:  InputError without embeddings or subspace, and for vectors of another width.
     """
     embeddings = pool_embeddings(problem, "paths")
-    if dimensions is not None and (isinstance(dimensions, bool) or dimensions != int(dimensions) or dimensions < 1):
-        raise InputError(f"paths' dimensions are {dimensions}: a whole number of at least 1 is expected")
-    if not 0 <= trade_off <= 1:
-        raise InputError(f"paths' trade_off is {trade_off}: a number from 0 to 1 is expected")
     watch = Stopwatch()
     basis = _basis(subspace, embeddings.shape[1], dimensions)
     projected = replace(problem, embeddings=embeddings.astype(np.float64) @ basis.T, query=None)

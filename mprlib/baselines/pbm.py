@@ -15,6 +15,7 @@ Source: Kong et al. 2024, "Mitigating Test-Time Bias for Fair Image Retrieval".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,7 @@ from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.problem import FloatArray, IntArray, Problem
 from mprlib.selection import Selection
+from mprlib.settings import SEED
 
 NEUTRAL = 0
 
@@ -39,18 +41,15 @@ def sweep(
     oracle: Oracle,
     values: Sequence[float],
     group_labels: ArrayLike | None = None,
-    seed: int = 0,
+    seed: Annotated[int, SEED] = 0,
 ) -> list[Selection]:
     """One Selection an eps, in the order given.
 
     Shapes:  group_labels (n,), whole numbers, 0 neutral and 1, 2, ... the classes; by default every
              joint cell of the labels is a class and nothing is neutral.
-    Raises:  InputError for an eps outside [0, 1] or labels of another shape or kind.
+    Raises:  InputError for labels of another shape or kind.
     """
     labels = cells_of(problem).pool_cell + 1 if group_labels is None else _checked_labels(group_labels, problem.n)
-    for value in values:
-        if value is None or not 0 <= value <= 1:
-            raise InputError(f"pbm's eps is {value}: a number from 0 to 1 is expected")
     selections = []
     for value in values:
         watch = Stopwatch()

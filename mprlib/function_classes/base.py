@@ -8,19 +8,21 @@ class sees the largest gap between these pool weights and the reference?
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from mprlib.cells import Cells
-from mprlib.errors import InputError
 from mprlib.problem import FloatArray, Problem
+from mprlib.settings import Whole
 
 # MPR is a sum over n + m rows: what follows the twelfth decimal of the class's unit is the order of its
 # terms. It is dropped, so that a gap of 7/10 - 1/2 meets rho = 0.2 whichever way it was summed.
 DECIMALS = 12
 # A value this little below a twelfth decimal is that decimal.
 LAST_BIT = 1e-15
+# Levels of splits of a tree: 2^32 leaves tell every cell apart that a problem can hold.
+DEPTH = Whole(least=1, most=32)
 
 
 def cut(value: float, unit: float = 1.0) -> float:
@@ -71,7 +73,7 @@ def unit_of(oracle: Oracle) -> float:
 
 
 class FunctionClass(Protocol):
-    """Settings of a class. Fields of the dataclass are the keywords of `measure`.
+    """Settings of a class. Fields of the dataclass are the keywords of `measure`; their types say what they may hold.
 
     is_normalised: the class is scaled as C' (its values have a chi and lie below saturated). To be
     read on an instance, since a setting may decide it.
@@ -101,12 +103,3 @@ def normalised(problem: Problem, cells: Cells, differences: FloatArray, raw: Flo
     function = raw * (np.sqrt(problem.scale) / norm)
     value = float(differences @ function)
     return (value, function) if value >= 0 else (-value, -function)
-
-
-def checked_count(name: str, value: Any, smallest: int = 1) -> None:
-    """Refuse a setting that is not a whole number of at least `smallest`.
-
-    Raises:  InputError naming the setting.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < smallest:
-        raise InputError(f"{name} is {value!r}: a whole number of at least {smallest} is expected")

@@ -35,6 +35,8 @@ class Classifier:
     model: Any
 
     def __post_init__(self) -> None:
+        if isinstance(self.model, type):
+            raise InputError(f"model is a class, {self.model.__name__}: an unfitted classifier is expected")
         for needed in ("fit", "predict", "get_params"):
             if not hasattr(self.model, needed):
                 raise InputError(

@@ -9,32 +9,32 @@ forest at a fraction of the time. The draws do not depend on the selection and a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from mprlib.cells import Cells, cells_of
-from mprlib.function_classes.base import WorstCase, checked_count
+from mprlib.function_classes.base import DEPTH, WorstCase
 from mprlib.function_classes.forest_growth import LARGEST_LEVEL, grown_together, two_valued_sides
 from mprlib.function_classes.regression import attained, fit_tree, target_scale, tree_labels
 from mprlib.function_classes.tree_greedy import PAPER_SEED
 from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.settings import SEED, Declared, Whole
+
+# Each tree keeps its draw of the pool's rows: 200 MB for 10,000 trees and items.
+MOST_TREES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Forest:
+class Forest(Declared):
     """Means of `trees` regression trees of at most `depth` levels of splits, each on a bootstrap sample."""
 
     name: ClassVar[str] = "forest"
     is_normalised: ClassVar[bool] = True
 
-    depth: int = 2
-    trees: int = 100
-    seed: int = PAPER_SEED
-
-    def __post_init__(self) -> None:
-        checked_count("depth", self.depth)
-        checked_count("trees", self.trees)
+    depth: Annotated[int, DEPTH] = 2
+    trees: Annotated[int, Whole(least=1, most=MOST_TREES)] = 100
+    seed: Annotated[int, SEED] = PAPER_SEED
 
     def bind(self, problem: Problem) -> ForestOracle:
         """The oracle that fits one forest a call.

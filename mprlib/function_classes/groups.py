@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
-from mprlib.function_classes.base import WorstCase, checked_count
+from mprlib.function_classes.base import WorstCase
 from mprlib.naming import AttributeLevels, cell_levels, joint_name
 from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.settings import Declared, Flag, Whole
 
 # Past this, listing them takes longer than any reader: fewer attributes, or coarser levels, say more.
 LARGEST_GROUP_COUNT = 100_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Groups:
+class Groups(Declared):
     """Indicators of intersections of at most `max_attributes` attributes.
 
     signed: functions with values {-1, +1} instead of {0, 1}; every gap doubles.
@@ -32,11 +33,8 @@ class Groups:
     name: ClassVar[str] = "groups"
     is_normalised: ClassVar[bool] = False
 
-    max_attributes: int = 2
-    signed: bool = False
-
-    def __post_init__(self) -> None:
-        checked_count("max_attributes", self.max_attributes)
+    max_attributes: Annotated[int, Whole(least=1)] = 2
+    signed: Annotated[bool, Flag()] = False
 
     def bind(self, problem: Problem) -> GroupsOracle:
         """The oracle over all groups that hold at least one cell.

@@ -18,18 +18,19 @@ orthogonal matching pursuit, Pati et al. 1993. **Deviation**: the paper trains b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
-from mprlib.function_classes.base import Oracle, WorstCase, checked_count
+from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.regression import attained
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.function_classes.tree import Tree
 from mprlib.problem import FloatArray, Problem
+from mprlib.settings import SEED, Declared, Whole
 
 # Candidate hinges: enough to choose from, few enough for a table of 32 MB with continuous labels.
 MOST_CANDIDATES = 2048
@@ -42,7 +43,7 @@ INDEPENDENCE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Mlp:
+class Mlp(Declared):
     """Networks with `units` hidden ReLU units and a linear output with bias.
 
     Exact up to units + 1 cells. Above, the candidates are drawn with `seed`.
@@ -51,11 +52,8 @@ class Mlp:
     name: ClassVar[str] = "mlp"
     is_normalised: ClassVar[bool] = True
 
-    units: int = 64
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        checked_count("units", self.units)
+    units: Annotated[int, Whole(least=1)] = 64
+    seed: Annotated[int, SEED] = 0
 
     def bind(self, problem: Problem) -> MlpOracle | SaturatedOracle:
         """The saturated oracle when the class holds every function, else the oracle that builds a network."""

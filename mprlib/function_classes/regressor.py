@@ -28,6 +28,8 @@ class Regressor:
     model: Any
 
     def __post_init__(self) -> None:
+        if isinstance(self.model, type):
+            raise InputError(f"model is a class, {self.model.__name__}: an unfitted regressor is expected")
         for needed in ("fit", "predict", "get_params"):
             if not hasattr(self.model, needed):
                 raise InputError(

@@ -15,18 +15,18 @@ Source: MPR paper, Proposition 6; Gretton et al. 2012 for the median heuristic.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
 from mprlib.cells import Cells, cells_of
-from mprlib.errors import InputError
 from mprlib.function_classes.ball import Ball
-from mprlib.function_classes.base import Oracle, WorstCase, checked_count
+from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.problem import FloatArray, Problem
+from mprlib.settings import Choice, Declared, Number, Whole
 
-KernelName = Literal["gaussian", "polynomial", "linear"]
+KERNELS = ("gaussian", "polynomial", "linear")
 # An eigenproblem of this size takes about half a second; above it columns are formed on demand.
 LARGEST_EIGEN_CELLS = 1024
 # Rows of the median heuristic's sample, and of a block of kernel columns (20 MB at 20,000 rows).
@@ -34,10 +34,12 @@ MEDIAN_SAMPLE = 1024
 BLOCK_ROWS = 128
 # Distances in bandwidths above this are not squared: their kernel is 0 long before.
 LARGEST_RATIO = 1e100
+# Positive, and its square neither vanishes nor overflows.
+BANDWIDTH = Number(least=1e-100, most=1e100)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rkhs:
+class Rkhs(Declared):
     """Functions of norm at most 1 in a kernel's space.
 
     kernel: gaussian exp(-|x - y|^2 / (2 bandwidth^2)); polynomial (x.y + offset)^degree; linear x.y.
@@ -47,19 +49,11 @@ class Rkhs:
     name: ClassVar[str] = "rkhs"
     is_normalised: ClassVar[bool] = False
 
-    kernel: KernelName = "gaussian"
-    bandwidth: float | None = None
-    degree: int = 2
-    offset: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.kernel not in get_args(KernelName):
-            raise InputError(f"kernel is {self.kernel!r}: known are {', '.join(get_args(KernelName))}")
-        if self.bandwidth is not None and not (np.isfinite(self.bandwidth) and self.bandwidth > 0):
-            raise InputError(f"bandwidth is {self.bandwidth}: a positive number, or None for the median distance")
-        checked_count("degree", self.degree)
-        if not (np.isfinite(self.offset) and self.offset >= 0):
-            raise InputError(f"offset is {self.offset}: a number of at least 0 keeps the kernel positive")
+    kernel: Annotated[str, Choice(KERNELS)] = "gaussian"
+    bandwidth: Annotated[float | None, BANDWIDTH] = None
+    degree: Annotated[int, Whole(least=1, most=16)] = 2
+    # Not below 0: the kernel stays positive.
+    offset: Annotated[float, Number(least=0, most=1e6)] = 1.0
 
     def bind(self, problem: Problem) -> Oracle:
         """A Ball where cells are few, else the oracle on kernel columns; the same values."""

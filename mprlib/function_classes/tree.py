@@ -18,17 +18,18 @@ MPR^2 = 2/3 * (1/4 / 3 + 1/4 / 2) = 5/36.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mprlib.cells import Cells, cells_of
-from mprlib.function_classes.base import Oracle, WorstCase, checked_count, normalised
+from mprlib.function_classes.base import DEPTH, Oracle, WorstCase, normalised
 from mprlib.function_classes.classifier import greedy_classes, signed_attained
 from mprlib.function_classes.regression import attained, scaled_targets
 from mprlib.function_classes.tree_greedy import PAPER_SEED, greedy_tree
 from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.settings import Declared, Flag
 
 # Entries of the largest table, intersections times cells: 0.2 GB. Continuous labels and great
 # depths pass it, and are answered by a greedily grown tree.
@@ -36,7 +37,7 @@ LARGEST_TABLE = 25_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tree:
+class Tree(Declared):
     """All decision trees of at most `depth` levels of splits.
 
     signed: trees with values {-1, +1} instead of the normalised class; not bounded by `saturated`.
@@ -45,11 +46,8 @@ class Tree:
 
     name: ClassVar[str] = "tree"
 
-    depth: int = 3
-    signed: bool = False
-
-    def __post_init__(self) -> None:
-        checked_count("depth", self.depth)
+    depth: Annotated[int, DEPTH] = 3
+    signed: Annotated[bool, Flag()] = False
 
     @property
     def is_normalised(self) -> bool:

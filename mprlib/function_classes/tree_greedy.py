@@ -7,29 +7,27 @@ A lower bound of the class of trees: greedy growth misses the best tree in most 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from mprlib.cells import Cells, cells_of
-from mprlib.function_classes.base import checked_count
+from mprlib.function_classes.base import DEPTH
 from mprlib.function_classes.regression import RegressionOracle, fit_tree, tree_labels
 from mprlib.problem import FloatArray, Problem
+from mprlib.settings import SEED, Declared
 
 # The seed of the paper's experiments; in CART it only decides between equally good splits.
 PAPER_SEED = 1017
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TreeGreedy:
+class TreeGreedy(Declared):
     """Regression trees of at most `depth` levels of splits, as scikit-learn grows them."""
 
     name: ClassVar[str] = "tree_greedy"
     is_normalised: ClassVar[bool] = True
 
-    depth: int = 3
-    seed: int = PAPER_SEED
-
-    def __post_init__(self) -> None:
-        checked_count("depth", self.depth)
+    depth: Annotated[int, DEPTH] = 3
+    seed: Annotated[int, SEED] = PAPER_SEED
 
     def bind(self, problem: Problem) -> RegressionOracle:
         """The oracle that grows one tree a call.

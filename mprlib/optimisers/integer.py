@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
-from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
 from mprlib.optimisers.backend import model_factory
@@ -29,9 +29,12 @@ from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.relaxing import relaxed
 from mprlib.problem import FloatArray, IntArray, Problem
 from mprlib.selection import Selection
+from mprlib.settings import Whole
 
 # Nodes of branch and bound that a row may take in all its rounds together.
 NODE_LIMIT = 2_000
+# The clock stops a row long before.
+MOST_NODES = 10_000_000
 # Partial sums carried on by the exhaustive search for each node that a row may take, in a second try
 # after a first: 20 ms and 0.2 s a row with 28 cells.
 SEARCH_SUMS = (10, 150)
@@ -53,14 +56,17 @@ class _Proof:
     is_out_of_time: bool = False
 
 
-def sweep(problem: Problem, oracle: Oracle, values: Sequence[float], nodes: int = NODE_LIMIT) -> list[Selection]:
+def sweep(
+    problem: Problem,
+    oracle: Oracle,
+    values: Sequence[float],
+    nodes: Annotated[int, Whole(least=1, most=MOST_NODES)] = NODE_LIMIT,
+) -> list[Selection]:
     """One Selection a rho, in the order given.
 
     nodes: how far the search for one rho goes, in nodes of branch and bound.
-    Raises:  InputError for a rho that is no finite number of at least 0, or nodes below 1.
+    Raises:  InputError for a rho that is no finite number of at least 0.
     """
-    if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
-        raise InputError(f"nodes is {nodes!r}: a whole number of at least 1 is expected")
     watch = Stopwatch()
     asked = asked_for(values, "mopr_integer", oracle)
     limits = distinct_limits(asked)

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import linprog
 
-from mprlib.errors import InputError, SolverError
+from mprlib.errors import SolverError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.optimisers.backend import model_factory
@@ -28,6 +29,7 @@ from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.linear_model import Window
 from mprlib.problem import FloatArray, Problem
 from mprlib.selection import Selection
+from mprlib.settings import Choice, Whole
 
 # Entries (n,) that maximise similarity under the functions found so far; None where there are none.
 Solve = Callable[[list[FloatArray]], FloatArray | None]
@@ -35,23 +37,25 @@ PROGRAMMES = ("reduced", "printed")
 # Simplex iterations of one printed programme, and the outcomes of scipy's that say something of it.
 LARGEST_ITERATIONS = 1_000_000
 OPTIMAL, INFEASIBLE = 0, 2
+# Each round is a linear programme with one more row; the paper runs 50.
+MOST_ROUNDS = 1_000
 
 
 def sweep(
-    problem: Problem, oracle: Oracle, values: Sequence[float], rounds: int = 50, programme: str = "reduced"
+    problem: Problem,
+    oracle: Oracle,
+    values: Sequence[float],
+    rounds: Annotated[int, Whole(least=1, most=MOST_ROUNDS)] = 50,
+    programme: Annotated[str, Choice(PROGRAMMES)] = "reduced",
 ) -> list[Selection]:
     """One Selection a rho, in the order given; rounds is the paper's T (10 or 50).
 
     programme: "reduced" to the k best items of each cell, or "printed" with all items; both have the
     same optima, but for ties between items of equal score.
     The status is feasible where the measured value happens to meet rho, else not_found.
-    Raises:  InputError for a bad rho, an unknown programme, or rounds below 1.
+    Raises:  InputError for a bad rho.
     Source:  MPR paper, Algorithm 1.
     """
-    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-        raise InputError(f"rounds is {rounds!r}: a whole number of at least 1 is expected")
-    if programme not in PROGRAMMES:
-        raise InputError(f"programme is {programme!r}: {' or '.join(PROGRAMMES)} is expected")
     pool = cell_pool_of(problem, oracle.cells)
     programmes: dict[str, Callable[[float], Solve]] = {
         "reduced": lambda rho: _Reduced(problem, oracle, pool, rho),

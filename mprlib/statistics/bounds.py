@@ -17,66 +17,65 @@ Functions take values in {-1, +1} unless said otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 
 from mprlib.errors import InputError
+from mprlib.settings import PROBABILITY, SIZE, Flag, Number, Whole, strict
 
+Rows = Annotated[float, SIZE]
+Risk = Annotated[float, PROBABILITY]
 # Beyond this no reference is drawn; a bound that still exceeds the tolerance there never meets it.
 LARGEST_SIZE = 2**62
 
 
-def rademacher_bound(complexity: float, m: float, delta: float) -> float:
+@strict
+def rademacher_bound(complexity: Annotated[float, Number(least=0)], m: Rows, delta: Risk) -> float:
     """2 R_m + sqrt(2 ln(2/delta) / m), for a class of Rademacher complexity R_m (no absolute value inside)."""
-    _check(m, delta)
     return 2.0 * complexity + _deviation(2.0, m, delta)
 
 
-def vc_bound(dimension: float, m: float, delta: float) -> float:
+@strict
+def vc_bound(dimension: Annotated[float, Number(least=1)], m: Rows, delta: Risk) -> float:
     """2 sqrt(2 d ln(e m / d) / m) + sqrt(2 ln(2/delta) / m), for a class of VC dimension d; for m >= d.
 
     Source:  Massart's and Sauer's lemmas.
     """
-    _check(m, delta)
-    if dimension < 1:
-        raise InputError(f"dimension is {dimension}: a VC dimension of at least 1 is expected")
     if m < dimension:
         # Sauer's lemma needs m >= d; no two means of such functions differ by more than 2.
         return 2.0
     return 2.0 * float(np.sqrt(2.0 * dimension * np.log(np.e * m / dimension) / m)) + _deviation(2.0, m, delta)
 
 
-def finite_bound(functions: int, m: float, delta: float, *, indicators: bool = False) -> float:
+@strict
+def finite_bound(
+    functions: Annotated[int, Whole(least=1)], m: Rows, delta: Risk, *, indicators: Annotated[bool, Flag()] = False
+) -> float:
     """sqrt(2 ln(2 N / delta) / m) for N functions; half of it for indicators (values 0 and 1).
 
     Source:  Hoeffding's inequality and a union over the functions.
     """
-    _check(m, delta)
-    if functions < 1:
-        raise InputError(f"functions is {functions}: at least one function is expected")
     return _deviation(2.0 * functions, m, delta) * (0.5 if indicators else 1.0)
 
 
-def cells_bound(cells: int, m: float, delta: float) -> float:
+@strict
+def cells_bound(cells: Annotated[int, Whole(least=1)], m: Rows, delta: Risk) -> float:
     """sqrt((G - 1) / m) + sqrt(2 ln(1/delta) / m), for all functions of G cells fixed beforehand.
 
     Phi is then the distance sum |q - Q|, whose mean Cauchy-Schwarz bounds by the first term; one
     row changes it by at most 2/m (McDiarmid).
     """
-    _check(m, delta)
-    if cells < 1:
-        raise InputError(f"cells is {cells}: at least one cell is expected")
     return float(np.sqrt((cells - 1) / m)) + _deviation(1.0, m, delta)
 
 
-def reference_size(bound: Callable[[float], float], epsilon: float) -> int:
+@strict
+def reference_size(bound: Callable[[float], float], epsilon: Annotated[float, Number(above=0)]) -> int:
     """The smallest m with bound(m) <= epsilon, by bisection.
 
     bound is one of this module's with the rest fixed: lambda m: vc_bound(28, m, 0.05).
     Raises:  InputError when epsilon is not positive or no size meets it.
     """
-    if not epsilon > 0:
-        raise InputError(f"epsilon is {epsilon}: a positive number is expected")
     enough = 1
     while bound(enough) > epsilon:
         enough *= 2
@@ -89,33 +88,29 @@ def reference_size(bound: Callable[[float], float], epsilon: float) -> int:
     return enough
 
 
-def paper_deviation(m: float, delta: float) -> float:
+@strict
+def paper_deviation(m: Rows, delta: Risk) -> float:
     """sqrt(ln(2/delta) / (8 m)): the deviation term as the paper's Proposition 1 prints it.
 
     **Not a guarantee**: four times smaller than what holds for {-1, +1} functions. One fair coin at
     delta = 0.05 exceeds it about half of the time.
     """
-    _check(m, delta)
     return float(np.sqrt(np.log(2.0 / delta) / (8.0 * m)))
 
 
-def paper_reference_size(dimension: float, epsilon: float, delta: float, queries: int = 1) -> int:
+@strict
+def paper_reference_size(
+    dimension: Annotated[float, Number(least=1)],
+    epsilon: Annotated[float, Number(above=0)],
+    delta: Risk,
+    queries: Annotated[int, Whole(least=1)] = 1,
+) -> int:
     """32 d / eps^2 + 2 ln(2 M / delta) / eps^2: the size that the paper's Proposition 2 prints for M queries.
 
     **Not a guarantee**: it drops the logarithm of `vc_bound`, which matters for eps < 1.26.
     """
-    _check(1, delta)
-    if not epsilon > 0:
-        raise InputError(f"epsilon is {epsilon}: a positive number is expected")
     return int(np.ceil((32.0 * dimension + 2.0 * np.log(2.0 * queries / delta)) / epsilon**2))
 
 
 def _deviation(outcomes: float, m: float, delta: float) -> float:
     return float(np.sqrt(2.0 * np.log(outcomes / delta) / m))
-
-
-def _check(m: float, delta: float) -> None:
-    if not m > 0:
-        raise InputError(f"m is {m}: a positive number of reference rows is expected")
-    if not 0 < delta < 1:
-        raise InputError(f"delta is {delta}: a probability between 0 and 1 is expected")

@@ -22,6 +22,7 @@ Sources: Fisher 1935; Westfall and Young 1993; Besag and Clifford 1991.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +30,9 @@ from scipy.special import gammaln
 
 from mprlib.errors import InputError
 from mprlib.problem import FloatArray, IntArray
+from mprlib.settings import PROBABILITY, SEED, Whole, strict
 
+Draws = Annotated[int, Whole(least=1)]
 # Draws end at so many that are as extreme as the observation: a p-value known to a fifth.
 EXTREMES = 20
 DRAWS = 20_000
@@ -49,7 +52,10 @@ class Found:
     p_value: float
 
 
-def exchange_test(left: ArrayLike, entered: ArrayLike, *, draws: int = DRAWS, seed: int = 0) -> float:
+@strict
+def exchange_test(
+    left: ArrayLike, entered: ArrayLike, *, draws: Draws = DRAWS, seed: Annotated[int, SEED] = 0
+) -> float:
     """p-value of the exchange null: no group's members left or entered more than chance has it.
 
     Shapes:  left (N_left, groups) and entered (N_entered, groups), whether an item is of a group.
@@ -59,8 +65,14 @@ def exchange_test(left: ArrayLike, entered: ArrayLike, *, draws: int = DRAWS, se
     return _Exchange.of(left, entered).p_value(draws, np.random.default_rng(seed))
 
 
+@strict
 def moved_groups(
-    left: ArrayLike, entered: ArrayLike, *, level: float, draws: int = DRAWS, seed: int = 0
+    left: ArrayLike,
+    entered: ArrayLike,
+    *,
+    level: Annotated[float, PROBABILITY],
+    draws: Draws = DRAWS,
+    seed: Annotated[int, SEED] = 0,
 ) -> list[Found]:
     """Groups that moved beyond chance and beyond what groups found before them explain, strongest first.
 
@@ -72,8 +84,6 @@ def moved_groups(
     Shapes:  as exchange_test.
     Raises:  InputError as exchange_test does, and for a level outside (0, 1).
     """
-    if not 0 < level < 1:
-        raise InputError(f"level is {level}: a probability between 0 and 1 is expected")
     exchange, random = _Exchange.of(left, entered), np.random.default_rng(seed)
     found: list[Found] = []
     while (p_value := exchange.p_value(draws, random)) <= level:
@@ -143,8 +153,6 @@ class _Exchange:
 
     def p_value(self, draws: int, random: np.random.Generator) -> float:
         """The chance of a smallest p-value as small as the observed one."""
-        if draws < 1:
-            raise InputError(f"draws is {draws}: at least 1 is expected")
         members = self._distinct_columns()
         if members.shape[1] == 0:
             return 1.0

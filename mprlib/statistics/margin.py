@@ -20,16 +20,18 @@ zero the whole interval lies above the truth.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from mprlib.cells import Cells, cells_of
-from mprlib.errors import InputError
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.problem import FloatArray, Problem
 from mprlib.registry import function_class as registered
+from mprlib.settings import PROBABILITY, SEED, Whole, strict
 from mprlib.statistics.gaps import closed_form_gaps
 
 # Rows added to each cell before resampling for the saturated class; half a row (Jeffreys) covers
@@ -41,13 +43,14 @@ LARGEST_BLOCK = 10_000_000
 LARGEST_KEPT = 1_000_000
 
 
+@strict
 def sampling_margin(
     problem: Problem,
     function_class: str | FunctionClass = "linear",
     *,
-    confidence: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
+    confidence: Annotated[float, PROBABILITY] = 0.95,
+    resamples: Annotated[int, Whole(least=1)] = 1000,
+    seed: Annotated[int, SEED] = 0,
 ) -> float:
     """t such that MPR +- t covers the MPR against the whole population, in the class's own units.
 
@@ -60,10 +63,6 @@ def sampling_margin(
     Returns: t >= 0; never more than needed to cover every value the class can take.
     Raises:  InputError for a confidence outside (0, 1) or fewer than 1 resample.
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence is {confidence}: a probability between 0 and 1 is expected")
-    if resamples < 1:
-        raise InputError(f"resamples is {resamples}: at least 1 is expected")
     chosen = registered(function_class)
     key = ("margin", chosen, confidence, resamples, seed)
     return problem.cached(key, lambda: _margin(problem, chosen, confidence, resamples, seed))

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mprlib.cells import cells_of, selection_weights
-from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.problem import FloatArray, Problem
 from mprlib.registry import function_class as registered
+from mprlib.settings import SEED, Whole, strict
 from mprlib.statistics.gaps import closed_form_gaps
 
 # Entries of a block of drawn selections in cells, 80 MB.
 LARGEST_BLOCK = 10_000_000
 
 
+@strict
 def permutation_test(
     problem: Problem,
     items: ArrayLike,
     function_class: str | FunctionClass = "linear",
     *,
-    draws: int = 999,
-    seed: int = 0,
+    draws: Annotated[int, Whole(least=1)] = 999,
+    seed: Annotated[int, SEED] = 0,
 ) -> float:
     """p-value of the hypothesis that the items were drawn from the pool at random.
 
@@ -38,8 +40,6 @@ def permutation_test(
     Source:  Phipson and Smyth 2010 for counting the observed selection in.
     """
     items = problem.checked_items(items)
-    if draws < 1:
-        raise InputError(f"draws is {draws}: at least 1 is expected")
     pool = _against_itself(problem, items.size)
     oracle = registered(function_class).bind(pool)
     cells = cells_of(pool)

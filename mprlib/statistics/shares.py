@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Annotated
+
 from scipy.special import betaincinv
 
-from mprlib.errors import InputError
+from mprlib.settings import PROBABILITY, SIZE, Number, strict
 
 
-def share_interval(share: float, size: float, confidence: float = 0.95) -> tuple[float, float]:
+@strict
+def share_interval(
+    share: Annotated[float, Number(least=0, most=1)],
+    size: Annotated[float, SIZE],
+    confidence: Annotated[float, PROBABILITY] = 0.95,
+) -> tuple[float, float]:
     """Clopper-Pearson interval for a population share, given a sample's share and (effective) size.
 
     It covers at least at its confidence for every share, near 0 and 1 too, where normal intervals
@@ -18,12 +24,6 @@ def share_interval(share: float, size: float, confidence: float = 0.95) -> tuple
              outside (0, 1).
     Source:  Clopper and Pearson 1934.
     """
-    if not 0 <= share <= 1:
-        raise InputError(f"share is {share}: a fraction from 0 to 1 is expected")
-    if not (np.isfinite(size) and size > 0):
-        raise InputError(f"size is {size}: a positive number of rows is expected")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence is {confidence}: a probability between 0 and 1 is expected")
     hits, misses = share * size, (1.0 - share) * size
     tail = (1.0 - confidence) / 2.0
     low = 0.0 if share == 0 else float(betaincinv(hits, misses + 1.0, tail))

@@ -129,7 +129,7 @@ def test_what_an_attribute_is_predicted_from_is_in_the_keys(tmp_path):
         ("probes.gender.dataset.attributes={gender: {probe: gender}}", ["predicted by a probe itself"]),
         ("probes.gender.held_out_share=1", ["held_out_share"]),
         ("probes.gender.helt_out_share=1", ["did you mean 'held_out_share'?"]),
-        ("methods=[{pbm: {probes: [age]}}]", ["methods: pbm", "'age'"]),
+        ("methods=[{pbm: {probes: [age]}}]", ["methods.0.pbm.probes", "'age'"]),
         ("methods=[{pbm: {probes: [gender], attributes: [age]}}]", ["both attributes and probes"]),
     ],
 )

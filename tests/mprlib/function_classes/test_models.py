@@ -78,6 +78,7 @@ def test_a_selection_method_takes_an_instance():
     [
         (lambda: Regressor(model=3), "without fit"),
         (lambda: Classifier(model=object()), "without fit"),
+        (lambda: Regressor(model=LinearRegression), "is a class, LinearRegression: an unfitted regressor"),
         (lambda: measure(one_hot_problem(), range(20), Classifier(model=KNeighborsClassifier())), "sample_weight"),
         (lambda: measure(one_hot_problem(), range(20), Regressor), "function_class"),
         (lambda: measure(one_hot_problem(), range(20), Regressor(model=LinearRegression()), depth=2), "depth"),

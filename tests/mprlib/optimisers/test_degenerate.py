@@ -101,7 +101,7 @@ def test_paper_refuses_bad_rounds(rounds) -> None:
 
 
 def test_paper_refuses_an_unknown_programme() -> None:
-    with pytest.raises(InputError, match="reduced or printed"):
+    with pytest.raises(InputError, match="one of reduced, printed"):
         select(problem(), "mopr_paper", 0.1, programme="whole")
 
 
