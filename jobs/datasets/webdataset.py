@@ -8,7 +8,7 @@ files, read where they lie. Terms are those of whoever packed them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -28,7 +28,7 @@ TEXTS = (".txt", ".cls")
 LARGEST_LABEL_BYTES = 1_000_000
 
 
-def read(block: Dataset, folder: Path) -> Source:
+def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
     """The items of a shard, or of all shards below a folder.
 
     Raises:  UsageError when there is no shard, or no picture in any.
