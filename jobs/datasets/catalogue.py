@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.datasets.labels import UNKNOWN
 from jobs.datasets.vector_files import VectorFiles
@@ -107,6 +108,23 @@ def _add(digest: Any, column: pa.ChunkedArray) -> None:
     else:
         flat = values.flatten() if pa.types.is_fixed_size_list(values.type) else values
         digest.update(np.ascontiguousarray(flat.to_numpy(zero_copy_only=False)).tobytes())
+
+
+def with_missing_called(catalogue: Catalogue, name: str) -> Catalogue:
+    """The catalogue with another name for missing values; none of its levels may have that name."""
+    old = catalogue.missing
+    if name == old:
+        return catalogue
+    items = catalogue.items
+    for place, column in enumerate(items.column_names):
+        if column.startswith(ATTRIBUTE):
+            renamed = pc.if_else(pc.equal(items[column], old), name, items[column])
+            items = items.set_column(place, column, renamed)
+    levels = {
+        attribute: tuple(name if level == old else level for level in levels)
+        for attribute, levels in catalogue.levels.items()
+    }
+    return replace(catalogue, items=items, levels=levels, missing=name)
 
 
 def embedded_column(items: pa.Table) -> pa.ChunkedArray:

@@ -14,7 +14,8 @@ from jobs.config.audit import Audit, Reference
 from jobs.config.encoders import PrecomputedEncoder
 from jobs.config.method_settings import MADE_FROM
 from jobs.datasets import Catalogue
-from jobs.datasets.catalogue import has_images
+from jobs.datasets.catalogue import has_images, with_missing_called
+from jobs.datasets.labels import missing_name
 from jobs.encoders.prompt_files import read_tokens
 from jobs.encoders.sources import EncoderSource, item_source, text_source
 from jobs.errors import UsageError
@@ -54,21 +55,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     """
     encoder = settings.encoder
     column = encoder.column if isinstance(encoder, PrecomputedEncoder) else None
-    labelled = read_labelled(settings, folder, column)
-    catalogues = {
-        block.name: with_levels(block, datasets.load(block, folder, column), settings, labelled)
-        for block in settings.dataset
-    }
-    references = {
-        block.name: with_levels(
-            block.dataset,
-            datasets.load(block.dataset, folder, column if is_embedded(block) else None),
-            settings,
-            labelled,
-        )
-        for block in settings.reference
-        if block.dataset
-    }
+    labelled, catalogues, references = _read_datasets(settings, folder, column)
     item_encoder = item_source(encoder, folder)
     for catalogue in [*catalogues.values(), *labelled.values()]:
         _expect_content(item_encoder, catalogue, f"dataset {catalogue.name}: encoder {encoder.kind} needs")
@@ -110,6 +97,39 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         item_encoder=item_encoder,
         text_encoder=text_source(encoder, folder),
     )
+
+
+def _read_datasets(
+    settings: Audit, folder: Path, column: str | None
+) -> tuple[dict[str, Catalogue], dict[str, Catalogue], dict[str, Catalogue]]:
+    """Labelled data sets, those to audit and those of references, in which missing values have one name.
+
+    Pool and reference share their levels: what is a missing value here must be no level there.
+    """
+    labelled = read_labelled(settings, folder, column)
+    found = {block.name: datasets.load(block, folder, column) for block in settings.dataset}
+    people = {
+        block.name: datasets.load(block.dataset, folder, column if is_embedded(block) else None)
+        for block in settings.reference
+        if block.dataset
+    }
+    everything = [*labelled.values(), *found.values(), *people.values()]
+    missing = missing_name(
+        level for one in everything for levels in one.levels.values() for level in levels if level != one.missing
+    )
+    labelled = {name: with_missing_called(one, missing) for name, one in labelled.items()}
+    catalogues = {
+        block.name: with_levels(block, with_missing_called(found[block.name], missing), settings, labelled)
+        for block in settings.dataset
+    }
+    references = {
+        block.name: with_levels(
+            block.dataset, with_missing_called(people[block.name], missing), settings, labelled
+        )
+        for block in settings.reference
+        if block.dataset
+    }
+    return labelled, catalogues, references
 
 
 def is_embedded(reference: Reference) -> bool:

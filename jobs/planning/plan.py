@@ -89,6 +89,7 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
             name=block.name,
             catalogue=catalogue_units["dataset", block.name],
             attributes=list(catalogue.levels),
+            missing=catalogue.missing,
             shards=search.shards,
             predicted=probes.predicted(block, search.shards),
         )
@@ -213,6 +214,7 @@ def _predicted_people(
             name=reference.dataset.name,
             catalogue=source.unit,
             attributes=list(source.catalogue.levels),
+            missing=source.catalogue.missing,
             shards=shards,
             predicted=probes.predicted(reference.dataset, shards),
         )
@@ -224,6 +226,7 @@ def _catalogue_unit(block: Dataset, catalogue: Catalogue) -> Unit:
         "block": block.model_dump(mode="json", exclude=_NAMING),
         "fingerprint": catalogue.fingerprint,
         "columns": catalogue.items.column_names,
+        "missing": catalogue.missing,
     }
     return unit("catalogue", f"items of {catalogue.name}", spec)
 
