@@ -9,6 +9,17 @@ class UsageError(Exception):
     """Bad usage, configuration or input data: exit code 2, nothing was computed."""
 
 
+class BadSetting(UsageError, ValueError):
+    """A setting of the configuration that cannot be used; `key` leads to it: ("methods", 2, "mmr", "spread").
+
+    Whoever has the file adds its line (`jobs.config.file.ConfigFile.located`).
+    """
+
+    def __init__(self, message: str, *key: str | int) -> None:
+        super().__init__(message)
+        self.key = key
+
+
 class RunError(Exception):
     """A run that must not go on: exit code 1, what is finished is kept."""
 

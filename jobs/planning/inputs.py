@@ -20,7 +20,7 @@ from jobs.encoders.prompt_files import read_tokens
 from jobs.encoders.sources import EncoderSource, item_source, text_source
 from jobs.errors import UsageError
 from jobs.planning.probes import read_labelled, with_levels
-from jobs.queries import Query, query_vectors, read_phrases, read_queries
+from jobs.queries import Query, query_remarks, query_vectors, read_phrases, read_queries
 from mprlib import registry
 
 # Encoders whose text tower reads learned tokens.
@@ -33,7 +33,7 @@ class Inputs:
 
     texts: those that the methods are told of and the encoder must embed, by the method's place in
     the configuration; tokens (count, width): those of debias_clip, likewise. labelled: the data sets that probes
-    learn from, by the probe's name. item_encoder is None where items have their vectors, text_encoder where
+    learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is None where items have their vectors, text_encoder where
     nothing can embed a text.
     """
 
@@ -44,6 +44,7 @@ class Inputs:
     texts: Mapping[int, list[str]]
     tokens: Mapping[int, np.ndarray]
     labelled: Mapping[str, Catalogue]
+    remarks: tuple[str, ...]
     item_encoder: EncoderSource | None
     text_encoder: EncoderSource | None
 
@@ -94,6 +95,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         texts=_method_texts(settings, folder),
         tokens=_method_tokens(settings, folder),
         labelled=labelled,
+        remarks=query_remarks(settings.queries, folder),
         item_encoder=item_encoder,
         text_encoder=text_source(encoder, folder),
     )

@@ -11,6 +11,7 @@ from jobs.config.audit import Audit
 from jobs.config.datasets import Dataset
 from jobs.datasets import Catalogue
 from jobs.planning.inputs import Inputs, is_embedded, needs_embeddings
+from jobs.planning.level_remarks import level_remarks, similar_levels
 from jobs.planning.method_units import MethodUnits, Searched, method_units
 from jobs.planning.probe_units import Probing, probe_notes, probing
 from jobs.planning.reference_levels import shared_levels
@@ -82,7 +83,8 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
     people = _predicted_people(settings, sources, searches, probes)
     solve: list[Unit] = []
     extra: list[MethodUnits] = []
-    notes = list(probe_notes(settings, inputs.labelled))
+    notes = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
+    notes += (note for one in sources.values() for note in level_remarks(one.block, one.catalogue))
     for block in settings.dataset:
         catalogue, search = inputs.catalogues[block.name], searches["dataset", block.name]
         searched = Searched(
@@ -97,9 +99,12 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
             place: method_units(settings, inputs, place, searched, probes) for place in range(len(settings.methods))
         }
         extra += reads.values()
-        for reference in settings.reference:
-            levels, remarks = shared_levels(catalogue, reference, inputs.references.get(reference.name, catalogue))
+        others = [other for name, other in inputs.catalogues.items() if name != block.name]
+        for at, reference in enumerate(settings.reference):
+            compared = inputs.references.get(reference.name, catalogue)
+            levels, remarks = shared_levels(catalogue, reference, compared, block, others, at)
             notes += remarks
+            notes += (note for name, both in levels.items() for note in similar_levels(name, both))
             predicted = people[reference.name].predicted if reference.name in people else searched.predicted
             for query in inputs.queries:
                 whom = reference_spec(
