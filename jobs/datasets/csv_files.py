@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +22,8 @@ LARGEST_ROW_BYTES = 2**26
 # Stands in every field of one more row, which is read after the file's own: a quote that the file
 # never closes would swallow all rows behind it without an error, and swallows this one too.
 END = "\x1aend of the table\x1a"
+# How Arrow says that a row has another number of fields. Its own hook for such rows breaks off where they are no UTF-8.
+RAGGED = re.compile(r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<fields>\d+): (?P<text>.*)", re.DOTALL)
 
 
 def read(path: Path, columns: Sequence[str]) -> pa.Table:
@@ -30,14 +33,8 @@ def read(path: Path, columns: Sequence[str]) -> pa.Table:
     """
     header = names(path)
     expect_columns(columns, header)
-    bad: list[pyarrow.csv.InvalidRow] = []
-
-    def refuse(row: pyarrow.csv.InvalidRow) -> str:
-        bad.append(row)
-        return "error"
-
     read_options = pyarrow.csv.ReadOptions(use_threads=False, block_size=LARGEST_ROW_BYTES)
-    parse_options = pyarrow.csv.ParseOptions(newlines_in_values=True, invalid_row_handler=refuse)
+    parse_options = pyarrow.csv.ParseOptions(newlines_in_values=True)
     convert_options = pyarrow.csv.ConvertOptions(
         include_columns=list(columns),
         # As bytes, so that what is no UTF-8 is found with its place.
@@ -51,7 +48,7 @@ def read(path: Path, columns: Sequence[str]) -> pa.Table:
             stream = io.BufferedReader(_WithEnd(file, len(header)))
             table = pyarrow.csv.read_csv(stream, read_options, parse_options, convert_options)
     except pa.ArrowException as error:
-        raise _parse_fault(error, bad) from None
+        raise _parse_fault(str(error)) from None
     rows = table.num_rows - 1
     if rows < 0 or table.column(0)[rows].as_py() != END.encode():
         raise TableFault(f"a quote that opens in row {max(rows, 0) + 1} is never closed")
@@ -80,17 +77,15 @@ def names(path: Path) -> list[str]:
     return [name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in header]
 
 
-def _parse_fault(error: pa.ArrowException, bad: Sequence[pyarrow.csv.InvalidRow]) -> TableFault:
-    if not bad:
-        return TableFault(error)
-    row, first = bad[0], bad[0].text
+def _parse_fault(message: str) -> TableFault:
+    found = RAGGED.search(message)
+    if found is None:
+        return TableFault(message)
     # Rows are counted from the header.
-    number = "" if row.number is None else f" {row.number - 1}"
-    if END in first:
-        return TableFault(f"a quote that opens in row{number} is never closed")
-    return TableFault(
-        f"row{number} has {row.actual_columns} fields and the header {row.expected_columns}: {first[:80]!r}"
-    )
+    row = int(found["row"]) - 1
+    if END in found["text"]:
+        return TableFault(f"a quote that opens in row {row} is never closed")
+    return TableFault(f"row {row} has {found['fields']} fields and the header {found['expected']}: {found['text'][:80]!r}")
 
 
 def _decoded(path: Path, place: int, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -72,8 +72,10 @@ def _objects(path: Path) -> Iterator[tuple[int, Pairs]]:
                 found = plain_texts(content.decode(UTF8 if line == 1 else "utf-8"))
             except UnicodeDecodeError:
                 raise TableFault("is no UTF-8 text: save it as UTF-8", line) from None
-            except (ValueError, RecursionError) as error:
-                raise TableFault(f"is no JSON: {error}", line) from None
+            except json.JSONDecodeError as error:
+                raise TableFault(f"is no JSON: {error.msg} at column {error.colno}", line) from None
+            except RecursionError:
+                raise TableFault("is nested too deeply", line) from None
             if not isinstance(found, Pairs):
                 raise TableFault("a JSON object is expected in every line", line)
             yield line, found

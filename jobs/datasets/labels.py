@@ -56,7 +56,7 @@ def labels_of(block: Dataset, source: Source) -> Labels:
             is_kept &= pc.is_valid(rows).to_numpy(zero_copy_only=False)
     of_rows = {name: rows.fill_null(missing) for name, (rows, _) in found.items()}
     levels = {
-        name: _present(block, name, of_rows[name].filter(pa.array(is_kept)), (*order, missing))
+        name: _present(block, source, name, of_rows[name].filter(pa.array(is_kept)), (*order, missing))
         for name, (_, order) in found.items()
     }
     return Labels(of_rows=of_rows, levels=levels, missing=missing, is_kept=is_kept)
@@ -69,7 +69,9 @@ def missing_name(*levels: Iterable[str]) -> str:
     return next(name for name in chain((UNKNOWN, *OTHER_NAMES), numbered) if name not in taken)
 
 
-def _present(block: Dataset, name: str, rows: pa.Array, order: tuple[str, ...]) -> tuple[str, ...]:
+def _present(
+    block: Dataset, source: Source, name: str, rows: pa.Array, order: tuple[str, ...]
+) -> tuple[str, ...]:
     """The levels that the rows have, in order.
 
     Raises:  UsageError where there is one, or none.
@@ -80,7 +82,7 @@ def _present(block: Dataset, name: str, rows: pa.Array, order: tuple[str, ...]) 
         only = f"has one value, {levels[0]!r}" if levels else "has no value"
         raise UsageError(
             f"dataset {block.name}: attribute {name!r} {only}, in {block.path}: "
-            "at least two are needed to compare shares"
+            f"at least two are needed to compare shares{''.join(f'; {remark}' for remark in source.remarks)}"
         )
     return levels
 

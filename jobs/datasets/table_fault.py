@@ -10,7 +10,8 @@ class TableFault(Exception):
     """What is wrong with a file, as a sentence without the file's name, and the line where there is one."""
 
     def __init__(self, reason: object, line: int | None = None) -> None:
-        super().__init__(" ".join(str(reason).split())[:LONGEST_REASON])
+        plain = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in " ".join(str(reason).split()))
+        super().__init__(plain[:LONGEST_REASON])
         self.line = line
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 import pyarrow as pa
@@ -105,19 +106,22 @@ def _texts(block: Dataset, name: str, file: TableFile, column: pa.ChunkedArray) 
     raise UsageError(f"dataset {block.name}: column {name!r} of {file.path} {reason}")
 
 
-def _lack(
-    block: Dataset, files: Sequence[TableFile], file: TableFile, missing: MissingColumn, setting: str
-) -> str:
-    has = [*missing.names, *file.partition]
+def _lack(block: Dataset, files: Sequence[TableFile], file: TableFile, missing: MissingColumn, setting: str) -> str:
     if file is not files[0]:
         return f"dataset {block.name}: {file.path} lacks the column {missing.name!r} that {files[0].path} has"
-    start = f"dataset {block.name}: {setting}: {file.path} lacks the column {missing.name!r}; it has {shown(has)}"
+    has = [*missing.names, *file.partition]
     for separator in OTHER_SEPARATORS:
-        if any(missing.name in (field.strip('" ') for field in name.split(separator)) for name in has):
+        fields = [field.strip('" ') for name in has if separator in name for field in name.split(separator)]
+        if missing.name in fields:
             return f"dataset {block.name}: {file.path} has {separator!r} between its fields: commas are expected"
+    hint = ""
     if any(missing.name == name.strip() for name in has):
-        return f"{start}; white space around a name is part of it"
-    return start
+        hint = "; white space around a name is part of it"
+    elif close := get_close_matches(missing.name, has, n=1):
+        hint = f"; did you mean {close[0]!r}?"
+    return (
+        f"dataset {block.name}: {setting}: {file.path} lacks the column {missing.name!r}; it has {shown(has)}{hint}"
+    )
 
 
 def _fault(block: Dataset, file: Path, error: Exception) -> str:
