@@ -23,7 +23,9 @@ LARGEST_ROW_BYTES = 2**26
 # never closes would swallow all rows behind it without an error, and swallows this one too.
 END = "\x1aend of the table\x1a"
 # How Arrow says that a row has another number of fields. Its own hook for such rows breaks off where they are no UTF-8.
-RAGGED = re.compile(r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<fields>\d+): (?P<text>.*)", re.DOTALL)
+RAGGED = re.compile(
+    r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<fields>\d+): (?P<text>.*)", re.DOTALL
+)
 
 
 def read(path: Path, columns: Sequence[str]) -> pa.Table:
@@ -85,7 +87,9 @@ def _parse_fault(message: str) -> TableFault:
     row = int(found["row"]) - 1
     if END in found["text"]:
         return TableFault(f"a quote that opens in row {row} is never closed")
-    return TableFault(f"row {row} has {found['fields']} fields and the header {found['expected']}: {found['text'][:80]!r}")
+    return TableFault(
+        f"row {row} has {found['fields']} fields and the header {found['expected']}: {found['text'][:80]!r}"
+    )
 
 
 def _decoded(path: Path, place: int, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:

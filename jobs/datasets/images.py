@@ -1,9 +1,9 @@
 """A folder of pictures: ids are paths relative to the root, labels come from a table or from the folders' names.
 
 The table (`labels`; by default metadata or labels, .parquet, .csv or .jsonl, in the folder) names each picture by its
-path in the column `image` (by default file_name, file or path). Without a table the columns are `folder` (the picture's own
-folder) and `folder_1`, `folder_2`, ... from the root down. A row whose picture is not there stays, by its labels;
-a picture without a row is skipped and counted. The pictures' terms are those of their source.
+path in the column `image` (by default file_name, file or path). Without a table the columns are `folder` (the
+picture's own folder) and `folder_1`, `folder_2`, ... from the root down. A row whose picture is not there stays, by its
+labels; a picture without a row is skipped and counted. The pictures' terms are those of their source.
 """
 
 from __future__ import annotations

@@ -69,9 +69,7 @@ def missing_name(*levels: Iterable[str]) -> str:
     return next(name for name in chain((UNKNOWN, *OTHER_NAMES), numbered) if name not in taken)
 
 
-def _present(
-    block: Dataset, source: Source, name: str, rows: pa.Array, order: tuple[str, ...]
-) -> tuple[str, ...]:
+def _present(block: Dataset, source: Source, name: str, rows: pa.Array, order: tuple[str, ...]) -> tuple[str, ...]:
     """The levels that the rows have, in order.
 
     Raises:  UsageError where there is one, or none.

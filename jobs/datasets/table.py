@@ -25,9 +25,7 @@ def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
     path = folder / block.path
     files, remarks = files_at(block, path, table_files.SUFFIXES)
     table, parts = table_files.read(block, files, {block.id: "id", **columns})
-    source = Source(
-        table=table, labels=table_files.fingerprint(files), id=block.id, parts=parts, remarks=remarks
-    )
+    source = Source(table=table, labels=table_files.fingerprint(files), id=block.id, parts=parts, remarks=remarks)
     if block.image is None:
         return source
     beside = path if path.is_dir() else path.parent

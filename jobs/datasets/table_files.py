@@ -21,6 +21,8 @@ from jobs.errors import UsageError
 # Readers by the ending of a file's name.
 FORMATS = {".parquet": parquet_files, ".csv": csv_files, ".jsonl": json_lines, ".ndjson": json_lines}
 SUFFIXES = tuple(FORMATS)
+# Vectors of files that store them in different numbers.
+LISTS = pa.large_list(pa.float64())
 # Separators that other programs take for CSV.
 OTHER_SEPARATORS = (";", "\t", "|")
 
@@ -38,9 +40,7 @@ def names(block: Dataset, file: Path) -> list[str]:
         raise UsageError(_fault(block, file, error)) from None
 
 
-def read(
-    block: Dataset, files: Sequence[TableFile], columns: Mapping[str, str]
-) -> tuple[pa.Table, tuple[Part, ...]]:
+def read(block: Dataset, files: Sequence[TableFile], columns: Mapping[str, str]) -> tuple[pa.Table, tuple[Part, ...]]:
     """Columns of all files, one after the other, and how many rows each has.
 
     columns: their names, each with the setting that names it. Other columns are not looked at.
@@ -88,9 +88,19 @@ def _stacked(block: Dataset, name: str, parts: Sequence[tuple[TableFile, pa.Chun
     if len(kinds) == 1 and not any(map(pa.types.is_dictionary, kinds)):
         return pa.chunked_array([chunk for _, column in parts for chunk in column.chunks], type=kinds.pop())
     if all(map(holds_lists, kinds)):
-        numbers = pa.large_list(pa.float64())
-        return pa.chunked_array([chunk for _, column in parts for chunk in column.cast(numbers).chunks], type=numbers)
+        lists = [chunk for file, column in parts for chunk in _numbers(block, name, file, column).chunks]
+        return pa.chunked_array(lists, type=LISTS)
     return pa.chunked_array([_texts(block, name, file, column) for file, column in parts], type=pa.string())
+
+
+def _numbers(block: Dataset, name: str, file: TableFile, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return column.cast(LISTS)
+    except pa.ArrowException:
+        raise UsageError(
+            f"dataset {block.name}: column {name!r} of {file.path} holds {column.type}: text, numbers or lists of "
+            "numbers are expected"
+        ) from None
 
 
 def _texts(block: Dataset, name: str, file: TableFile, column: pa.ChunkedArray) -> pa.Array:
@@ -119,9 +129,7 @@ def _lack(block: Dataset, files: Sequence[TableFile], file: TableFile, missing: 
         hint = "; white space around a name is part of it"
     elif close := get_close_matches(missing.name, has, n=1):
         hint = f"; did you mean {close[0]!r}?"
-    return (
-        f"dataset {block.name}: {setting}: {file.path} lacks the column {missing.name!r}; it has {shown(has)}{hint}"
-    )
+    return f"dataset {block.name}: {setting}: {file.path} lacks the column {missing.name!r}; it has {shown(has)}{hint}"
 
 
 def _fault(block: Dataset, file: Path, error: Exception) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -80,7 +80,9 @@ def _shards(block: Dataset, root: Path, skipped: list[Skip]) -> Iterator[str]:
         below = Path(folder).relative_to(root)
         for name in folders:
             if (Path(folder) / name).is_symlink():
-                skipped.append(Skip(item_id=_shown(str(below / name)), reason=Reason.OUTSIDE, detail="a link to a folder"))
+                skipped.append(
+                    Skip(item_id=_shown(str(below / name)), reason=Reason.OUTSIDE, detail="a link to a folder")
+                )
         for name in sorted(names):
             if name.lower().endswith(PACKED_SUFFIXES) and not name.startswith("."):
                 raise UsageError(f"dataset {block.name}: {Path(folder, name)} is compressed: unpack it")
@@ -155,7 +157,9 @@ def _together(block: Dataset, beside: list[str], skipped: list[Skip]) -> tuple[s
     damaged = [skip for skip in skipped if skip.reason == Reason.BAD_ARCHIVE]
     remarks = []
     if damaged:
-        remarks.append(f"{len(damaged)} damaged shards, items of which are lost: {damaged[0].item_id}: {damaged[0].detail}")
+        remarks.append(
+            f"{len(damaged)} damaged shards, items of which are lost: {damaged[0].item_id}: {damaged[0].detail}"
+        )
     if beside:
         remarks.append(
             f"{len(beside)} pictures are not read, since they stand beside another one of their item, such as "

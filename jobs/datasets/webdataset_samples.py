@@ -2,7 +2,7 @@
 
 Members of one sample share the name up to its first point: 000017.jpg, 000017.json, 000017.seg.png. Where people pack
 photographs as they are called (img.0.jpg, img.0.json, img.1.jpg, ...) that rule makes one sample of many pictures.
-So a sample without a plain picture (000017.jpg) and without plain labels (000017.json) is taken apart at the last point.
+So a sample without a plain picture (000017.jpg) and without plain labels (000017.json) is parted at the last point.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ class Inputs:
 
     texts: those that the methods are told of and the encoder must embed, by the method's place in
     the configuration; tokens (count, width): those of debias_clip, likewise. labelled: the data sets that probes
-    learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is None where items have their vectors, text_encoder where
-    nothing can embed a text.
+    learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is None where items
+    have their vectors, text_encoder where nothing can embed a text.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -125,9 +125,7 @@ def _read_datasets(
         for block in settings.dataset
     }
     references = {
-        block.name: with_levels(
-            block.dataset, with_missing_called(people[block.name], missing), settings, labelled
-        )
+        block.name: with_levels(block.dataset, with_missing_called(people[block.name], missing), settings, labelled)
         for block in settings.reference
         if block.dataset
     }

@@ -12,12 +12,14 @@ from jobs.datasets.labels import UNKNOWN
 
 # Attributes of more levels are as a rule names or free text, whose shares say nothing, and cost most of the time.
 MOST_LEVELS = 50
+# Of more levels nobody reads a list, and comparing them takes seconds.
+MOST_COMPARED = 10_000
 # Format characters: a soft hyphen, joiners, spaces without width, a byte-order mark within a file.
 WITHOUT_WIDTH = "Cf"
 
 
 def level_remarks(block: Dataset, catalogue: Catalogue) -> Iterator[str]:
-    """Sentences on each attribute's levels: what is called how, what looks like a slip, and what there is too much of."""
+    """Sentences on files that were passed over, and on levels that look like a slip or are too many."""
     yield from catalogue.remarks
     for attribute, levels in catalogue.levels.items():
         where = f"dataset {catalogue.name}: attribute {attribute!r}"
@@ -40,7 +42,7 @@ def level_remarks(block: Dataset, catalogue: Catalogue) -> Iterator[str]:
 def similar_levels(attribute: str, levels: Sequence[str]) -> Iterator[str]:
     """A sentence on levels that people would take for one."""
     alike: dict[str, list[str]] = {}
-    for level in levels:
+    for level in levels if len(levels) <= MOST_COMPARED else ():
         alike.setdefault(_as_seen(level), []).append(level)
     found = [same for same in alike.values() if len(same) > 1]
     if found:

@@ -166,7 +166,7 @@ def _length_notes(catalogues: Iterable[Catalogue]) -> Iterator[str]:
         vectors = _sample(catalogue)
         if vectors is None or not len(vectors):
             continue
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
         lengths = lengths[np.isfinite(lengths) & (lengths > 0)]
         if lengths.size and np.abs(lengths - 1).max() > UNIT_LENGTH_TOLERANCE:

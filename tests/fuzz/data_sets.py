@@ -98,8 +98,10 @@ def write_clip_retrieval(path: Path, random: Random) -> Block:
     (path / "metadata").mkdir()
     for part in range(2):
         vectors = np.array([_vector(random) for _ in range(ROWS // 2)])
-        dtype = random.choice(["f2", "f4", "f8", ">f4", "i4", "c8", "U3"] if random.random() < 0.3 else ["f2", "f4", "f8"])
-        with np.errstate(over="ignore"):
+        dtype = random.choice(
+            ["f2", "f4", "f8", ">f4", "i4", "c8", "U3"] if random.random() < 0.3 else ["f2", "f4", "f8"]
+        )
+        with np.errstate(all="ignore"):
             np.save(path / f"img_emb/img_emb_{part}.npy", vectors.astype(dtype))
         mine = table.slice(part * (ROWS // 2), ROWS // 2)
         pq.write_table(pa.table(_typed(mine, random)), path / f"metadata/metadata_{part}.parquet")
@@ -170,7 +172,19 @@ def _retyped(column: pa.ChunkedArray, random: Random) -> pa.Array:
             *(pa.list_(pa.string()), pa.struct([("a", pa.string())]), pa.map_(pa.string(), pa.int64())),
         ]
     )
-    odd: list[Any] = [float("nan"), float("inf"), 2**60, -1, "", " f", "f\u200b", "unknown", b"\xff\xfe", [1], {"a": "b"}]
+    odd: list[Any] = [
+        float("nan"),
+        float("inf"),
+        2**60,
+        -1,
+        "",
+        " f",
+        "f\u200b",
+        "unknown",
+        b"\xff\xfe",
+        [1],
+        {"a": "b"},
+    ]
     attempts = (
         lambda: pa.array(values, kind),
         lambda: pa.array(values).cast(kind),
