@@ -40,10 +40,10 @@ def table_files(block: Dataset, path: Path, suffixes: Sequence[str]) -> tuple[li
         if not path.exists():
             raise UsageError(f"dataset {block.name}: path {path} does not exist")
         if not path.is_dir():
+            _size_bytes(block, path)
             found, remarks = [path] if path.suffix.lower() in suffixes else [], []
         else:
             found, remarks = _of_folder(block, path, suffixes)
-        _expect_regular(block, found)
     except OSError as error:
         raise UsageError(f"dataset {block.name}: path {str(path)[:200]}: {error.strerror}") from None
     if not found:
@@ -74,7 +74,7 @@ def _of_folder(block: Dataset, root: Path, suffixes: Sequence[str]) -> tuple[lis
             if ending in PACKED and stem.endswith(tuple(suffixes)) and not _is_hidden(name):
                 raise UsageError(f"dataset {block.name}: {file} is compressed: unpack it")
             if ending in suffixes:
-                kind = hidden if _is_hidden(name) else empty if file.stat().st_size == 0 else found
+                kind = hidden if _is_hidden(name) else found if _size_bytes(block, file) else empty
                 kind.append(file)
     whys = ((hidden, "whose names begin with _ or ."), (empty, "without a byte"), (links, "that are links to folders"))
     remarks = [
@@ -91,14 +91,18 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
-def _expect_regular(block: Dataset, files: Sequence[Path]) -> None:
-    """A pipe would wait for its writer for ever.
+def _size_bytes(block: Dataset, file: Path) -> int:
+    """The size of a file. A pipe would wait for its writer for ever.
 
-    Raises:  OSError, UsageError.
+    Raises:  UsageError for what is no regular file.
     """
-    for file in files:
-        if not stat.S_ISREG(file.stat().st_mode):
-            raise UsageError(f"dataset {block.name}: {file} is no regular file")
+    try:
+        state = file.stat()
+    except OSError as error:
+        raise UsageError(f"dataset {block.name}: {file}: {error.strerror}") from None
+    if not stat.S_ISREG(state.st_mode):
+        raise UsageError(f"dataset {block.name}: {file} is no regular file")
+    return state.st_size
 
 
 def _partition(folder: Path) -> dict[str, str | None]:
