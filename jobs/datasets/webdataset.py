@@ -99,9 +99,13 @@ def _items(root: Path, shard: str, columns: Container[str], remarks: list[str]) 
         return
     for name in members.repeated:
         yield Skip(item_id=f"{shard}{MEMBER}{name}", reason=Reason.REPEATED)
-    if members.damage:
-        yield Skip(item_id=shard, reason=Reason.BAD_ARCHIVE, detail=members.damage)
     found = list(samples(members.by_name))
+    if members.damage:
+        detail = members.damage
+        if found and not found[0].labels.keys() <= found[-1].labels.keys():
+            # What stood behind the damage is not missing: nobody knows who the last picture shows.
+            detail += f"; {found.pop().key} is left out, whose labels are lost"
+        yield Skip(item_id=shard, reason=Reason.BAD_ARCHIVE, detail=_shown(detail))
     for sample in found:
         item_id = f"{shard}{MEMBER}{sample.key}"
         remarks += [f"{shard}{MEMBER}{name}" for name in sample.beside]
@@ -109,9 +113,6 @@ def _items(root: Path, shard: str, columns: Container[str], remarks: list[str]) 
             yield Skip(item_id=_shown(item_id), reason=Reason.BAD_NAME, detail="the name is not UTF-8")
         elif sample.image is None:
             yield Skip(item_id=item_id, reason=sample.reason, detail=_shown(sample.detail))
-        elif members.damage and sample is found[-1] and not found[0].labels.keys() <= sample.labels.keys():
-            # Its labels stood behind the damage: they are not missing, nobody can know them.
-            yield Skip(item_id=item_id, reason=Reason.BAD_ARCHIVE, detail="its labels are lost")
         else:
             try:
                 labels = _labels(str(root / shard), sample, columns)

@@ -116,6 +116,7 @@ def test_a_shard_that_was_cut_off_says_so(tmp_path, cut, items, words):
     reason, detail = skipped(catalogue)["0.tar"]
     assert reason == "damaged archive" and words in detail
     assert "1 damaged shard" in catalogue.remarks[0] and words in catalogue.remarks[0]
+    assert ("005 is left out, whose labels are lost" in detail) == (5 * ITEM_BYTES + 100 < cut < COUNT * ITEM_BYTES)
 
 
 def test_a_shard_with_one_block_of_zeros_at_its_end_is_whole(tmp_path):
