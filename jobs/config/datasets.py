@@ -23,7 +23,11 @@ class Attribute(Block):
     order: Many[Label] = Field(
         (), description="levels in reading order; those not named follow by name. Data sets that have an order bring it"
     )
-    map: dict[str, Label] = Field({}, description="values to rename, {found: name}, so that two data sets agree")
+    map: dict[str, Label] = Field(
+        {},
+        description="values to rename, {found: name}, so that two data sets agree; an empty name, or `unknown`, makes "
+        "the value a missing one",
+    )
     probe: str | None = Field(
         None,
         description="name of an entry of `probes` that predicts it from the items' vectors, where no column has it",
@@ -74,7 +78,7 @@ class Dataset(Block):
     name: str = Field("items", description="how rows of the results name it")
     kind: Kind = Field(
         "table",
-        description="table: parquet or csv, a file or a folder of them; images: a folder of pictures, whose ids are "
+        description="table: parquet, csv or json lines, a file or a folder of them; images: a folder of pictures, whose ids are "
         "their paths, with labels from a table or from the folders' names; webdataset: tar shards; clip_retrieval: "
         "vectors that it wrote, for encoder precomputed; celeba, utkface, fairface, occupations: these data sets as "
         "they are handed out",
@@ -93,8 +97,8 @@ class Dataset(Block):
     )
     labels: str | None = Field(
         None,
-        description="kind images: the table of labels, relative to `path`; default: metadata or labels, csv or "
-        "parquet, in that folder",
+        description="kind images: the table of labels, relative to `path`; default: metadata or labels, parquet, "
+        "csv or jsonl, in that folder",
     )
     partition: Literal["train", "val", "test"] | None = Field(
         None, description="kinds celeba and fairface: one of their parts; default: all"
@@ -111,7 +115,9 @@ class Dataset(Block):
     relevance: Label | None = Field(None, description="column of true query terms; gives precision")
     weight: Label | None = Field(None, description="column of sampling weights, used where the data set is a reference")
     missing: Literal["level", "drop"] = Field(
-        "level", description="a missing attribute value: a level of its own, `unknown`, or drop and count the item"
+        "level",
+        description="a missing attribute value: a level of its own, called `unknown` (or `missing`, where the data have "
+        "a level `unknown`), or drop and count the item",
     )
     attributes: dict[str, Attribute] = Field(
         description="the labels that an audit speaks of; data sets that are known have some of their own", min_length=1

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from jobs.datasets.labels import UNKNOWN
 from jobs.datasets.vector_files import VectorFiles
 from jobs.schema import SKIPPED_ITEMS
 
@@ -26,22 +28,25 @@ class Catalogue:
     items has the columns item_id, text, image, relevance (nullable strings), weight (float64) and one
     string column `attribute:NAME` an attribute; with precomputed vectors, also `vector`, or `vector_row` where they
     lie in vector_files.
-    levels holds each attribute's levels in reading order. fingerprint is a SHA-256 of all of the source, files one
+    levels holds each attribute's levels in reading order; missing is what an item without a value is called, a name
+    that no value has. fingerprint is a SHA-256 of all of the source, files one
     of the pictures (or files of vectors) alone.
     dropped counts items that were left out, by reason. skipped (item_id, reason, detail) names those that
     the loader could not take. root is the folder that `image` starts from: each value is a path below it, or
-    `archive.tar::member`.
+    `archive.tar::member`. remarks are sentences on files that were passed over.
     """
 
     name: str
     items: pa.Table
     levels: Mapping[str, tuple[str, ...]]
+    missing: str = UNKNOWN
     fingerprint: str
     files: str
     dropped: Mapping[str, int]
     root: str | None = None
     vector_files: VectorFiles | None = None
     skipped: pa.Table = field(default_factory=SKIPPED_ITEMS.empty_table)
+    remarks: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -103,6 +108,23 @@ def _add(digest: Any, column: pa.ChunkedArray) -> None:
     else:
         flat = values.flatten() if pa.types.is_fixed_size_list(values.type) else values
         digest.update(np.ascontiguousarray(flat.to_numpy(zero_copy_only=False)).tobytes())
+
+
+def with_missing_called(catalogue: Catalogue, name: str) -> Catalogue:
+    """The catalogue with another name for missing values; none of its levels may have that name."""
+    old = catalogue.missing
+    if name == old:
+        return catalogue
+    items = catalogue.items
+    for place, column in enumerate(items.column_names):
+        if column.startswith(ATTRIBUTE):
+            renamed = pc.if_else(pc.equal(items[column], old), name, items[column])
+            items = items.set_column(place, column, renamed)
+    levels = {
+        attribute: tuple(name if level == old else level for level in levels)
+        for attribute, levels in catalogue.levels.items()
+    }
+    return replace(catalogue, items=items, levels=levels, missing=name)
 
 
 def embedded_column(items: pa.Table) -> pa.ChunkedArray:

@@ -10,6 +10,7 @@ passed on, nor parts of them published for commercial purposes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,9 @@ import pyarrow as pa
 
 from jobs.config.datasets import Dataset
 from jobs.datasets import layout, pictures, table_files
+from jobs.datasets.encodings import UTF8
 from jobs.datasets.source import Source
+from jobs.datasets.table_folder import TableFile
 from jobs.errors import UsageError
 
 ATTRIBUTE_FILES = ("list_attr_celeba.txt", "Anno/list_attr_celeba.txt", "list_attr_celeba.csv")
@@ -33,7 +36,7 @@ YES_NO = ("yes", "no")
 NAMED = {"gender": ("Male", ("Male", "Female")), "age": ("Young", ("young", "not young"))}
 
 
-def read(block: Dataset, folder: Path) -> Source:
+def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
     """The faces, or those of one `partition`.
 
     Raises:  UsageError naming the file or folder that is missing, or what is wrong with a label file.
@@ -50,15 +53,15 @@ def read(block: Dataset, folder: Path) -> Source:
         if not len(names):
             raise UsageError(f"dataset {block.name}: partition {block.partition} of {files[-1]} names no picture")
     layout.expect_some(block, root, names)
-    columns = {"item_id": pa.array(names, pa.string())}
+    found = {"item_id": pa.array(names, pa.string())}
     for attribute in values.columns:
-        columns[attribute] = _named(values[attribute], YES_NO)
+        found[attribute] = _named(values[attribute], YES_NO)
     for name, (attribute, levels) in NAMED.items():
         if attribute in values.columns:
-            columns[name] = _named(values[attribute], levels)
+            found[name] = _named(values[attribute], levels)
     return Source(
-        table=pa.table(columns),
-        labels=table_files.fingerprint(files),
+        table=pa.table(found),
+        labels=table_files.fingerprint([TableFile(path=file) for file in files]),
         files=pictures.fingerprint(block, root, names),
         id="item_id",
         image="item_id",
@@ -103,7 +106,7 @@ def _table(block: Dataset, file: Path, has_count: bool) -> pd.DataFrame:
             return pd.read_csv(file, dtype={0: str})
         if not has_count:
             return pd.read_csv(file, sep=r"\s+", header=None, dtype={0: str})
-        with file.open(encoding="utf-8") as lines:
+        with file.open(encoding=UTF8) as lines:
             count, names = next(lines).strip(), next(lines).split()
         table = pd.read_csv(file, sep=r"\s+", skiprows=2, header=None, names=["item_id", *names], index_col=False)
     except (OSError, ValueError, StopIteration) as error:

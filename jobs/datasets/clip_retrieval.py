@@ -8,15 +8,14 @@ Terms are those of whoever embedded the pictures.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from jobs.config.datasets import Dataset
-from jobs.datasets import layout, pictures
-from jobs.datasets.columns import named_columns
+from jobs.datasets import layout, pictures, table_files
+from jobs.datasets.columns import VECTOR_SETTING, shown
 from jobs.datasets.source import Source
+from jobs.datasets.table_folder import TableFile
 from jobs.datasets.vector_files import numbered, open_files
 from jobs.errors import UsageError
 
@@ -24,8 +23,8 @@ VECTOR_FOLDER, METADATA_FOLDER = "img_emb", "metadata"
 ID_COLUMNS = ("image_path", "key")
 
 
-def read(block: Dataset, folder: Path) -> Source:
-    """The items of all parts, in the order of the parts' numbers; only columns that the settings name are read.
+def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
+    """The items of all parts, in the order of the parts' numbers.
 
     Raises:  UsageError naming the folder or part that is missing, or two parts that do not fit each other.
     """
@@ -40,23 +39,24 @@ def read(block: Dataset, folder: Path) -> Source:
         files, sizes = open_files(list(vectors.values()))
     except UsageError as error:
         raise UsageError(f"dataset {block.name}: {error}") from None
-    id_column = _id_column(block, metadata)
-    parts = [_metadata(block, path, id_column) for path in metadata.values()]
-    for number, size, part in zip(vectors, sizes, parts):
-        if size != part.num_rows:
-            raise UsageError(
-                f"dataset {block.name}: {vectors[number]} has {size} rows and {metadata[number]} {part.num_rows}"
-            )
     if files.rows == 0:
         raise UsageError(f"dataset {block.name}: {root} holds no vectors")
+    id_column = _id_column(block, metadata)
+    # The vectors have columns of their own: what a precomputed encoder calls its column is not among these.
+    wanted = {id_column: "id"} | {name: setting for name, setting in columns.items() if setting != VECTOR_SETTING}
+    table, parts = table_files.read(block, [TableFile(path=path) for path in metadata.values()], wanted)
+    for number, size, part in zip(vectors, sizes, parts):
+        if size != part.rows:
+            raise UsageError(f"dataset {block.name}: {vectors[number]} has {size} rows and {part.file} {part.rows}")
     places = [path.relative_to(root).as_posix() for path in (*vectors.values(), *metadata.values())]
     return Source(
-        table=pa.concat_tables(parts, promote_options="permissive"),
+        table=table,
         files=pictures.fingerprint(block, root, places),
         id=id_column,
         image=block.image,
         root=str(root if block.root is None else pictures.folder_of(block, folder, block.root)),
         vectors=files,
+        parts=parts,
     )
 
 
@@ -68,29 +68,14 @@ def _parts(block: Dataset, folder: Path, suffix: str) -> dict[int, Path]:
 
 
 def _id_column(block: Dataset, metadata: dict[int, Path]) -> str:
+    if "id" in block.model_fields_set:
+        return block.id
     first = next(iter(metadata.values()))
-    names = _schema(block, first).names
-    found = block.id if "id" in block.model_fields_set else next((one for one in ID_COLUMNS if one in names), None)
+    names = table_files.names(block, first)
+    found = next((one for one in ID_COLUMNS if one in names), None)
     if found is None:
         raise UsageError(
             f"dataset {block.name}: {first} has none of the columns {', '.join(ID_COLUMNS)}: say with `id` which one "
-            f"names the items; it has {', '.join(names)}"
+            f"names the items; it has {shown(names)}"
         )
     return found
-
-
-def _metadata(block: Dataset, path: Path, id_column: str) -> pa.Table:
-    names = _schema(block, path).names
-    wanted = list(dict.fromkeys([id_column, *named_columns(block)]))
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        raise UsageError(f"dataset {block.name}: {path} lacks the column {missing[0]!r}; it has {', '.join(names)}")
-    return pq.read_table(path, columns=wanted, memory_map=True)
-
-
-def _schema(block: Dataset, path: Path) -> pa.Schema:
-    try:
-        return pq.read_schema(path)
-    except (pa.ArrowException, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise UsageError(f"dataset {block.name}: cannot read {path}: {reason}") from None

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
 from jobs.config.datasets import Dataset
+from jobs.datasets.source import Source
 from jobs.datasets.template import template_columns
+from jobs.datasets.values import BadValue, numbers_of, texts_of
 from jobs.errors import UsageError
+
+# The setting that names a column of vectors.
+VECTOR_SETTING = "encoder.column"
+# Columns that a message lists: some tables have hundreds.
+SHOWN_NAMES = 30
+# What programs write where there is no value. As labels these are texts (NA is Namibia).
+MISSING_WORDS = ("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "-", "?")
 
 
 def column(block: Dataset, source: pa.Table, name: str, setting: str) -> pa.ChunkedArray:
@@ -18,45 +29,63 @@ def column(block: Dataset, source: pa.Table, name: str, setting: str) -> pa.Chun
     if name not in source.column_names:
         raise UsageError(
             f"dataset {block.name}: {setting} names column {name!r}, which {block.path} lacks; "
-            f"it has {', '.join(source.column_names)}"
+            f"it has {shown(source.column_names)}"
         )
     return source[name]
 
 
-def named_columns(block: Dataset) -> list[str]:
-    """Columns that a data set's settings name, beside its id."""
-    names = [block.image, block.relevance, block.weight]
-    names += template_columns(block) if block.text is not None else []
-    names += [attribute.column or name for name, attribute in block.attributes.items()]
-    return list(dict.fromkeys(name for name in names if name is not None))
+def shown(names: Sequence[str]) -> str:
+    """Names of columns for a message; those that would mislead the eye in quotes."""
+    plain = [name if name.isprintable() and name == name.strip() != "" else repr(name) for name in names[:SHOWN_NAMES]]
+    return ", ".join(plain) + (f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else "")
+
+
+def named_columns(block: Dataset) -> dict[str, str]:
+    """Columns that a data set's settings name, beside its id, each with the first setting that names it."""
+    names = [(block.image, "image"), (block.relevance, "relevance"), (block.weight, "weight")]
+    names += [(name, "text") for name in (template_columns(block) if block.text is not None else [])]
+    names += [
+        (attribute.column or name, f"attributes.{name}")
+        for name, attribute in block.attributes.items()
+        if attribute.probe is None
+    ]
+    found: dict[str, str] = {}
+    for name, setting in names:
+        if name is not None:
+            found.setdefault(name, setting)
+    return found
 
 
 def strings(block: Dataset, source: pa.Table, name: str, setting: str) -> pa.Array:
-    """A column's values as text; whole floats without a point, NaN as null.
+    """A column's values as text (n,), null where there is none; see `values.texts_of`.
 
     Raises:  UsageError for a column that is missing or holds neither text nor numbers.
     """
-    found = column(block, source, name, setting).combine_chunks()
-    if pa.types.is_dictionary(found.type):
-        found = found.dictionary_decode()
-    if pa.types.is_floating(found.type):
-        values = found.to_numpy(zero_copy_only=False)
-        return pa.array([None if value != value else f"{value:.15g}" for value in values], pa.string())
+    found = column(block, source, name, setting)
+    where = f"dataset {block.name}: {setting} names column {name!r} of {block.path}, which holds"
     try:
-        return found.cast(pa.string())
-    except pa.ArrowException:
-        raise UsageError(
-            f"dataset {block.name}: {setting} names column {name!r} of {block.path}, which holds {found.type}: "
-            "text or numbers are expected"
-        ) from None
+        return texts_of(found)
+    except BadValue as bad:
+        raise UsageError(f"{where} bytes that are no UTF-8 text in row {bad.row + 1}: {bad.value!r:.80}") from None
+    except (TypeError, pa.ArrowException):
+        raise UsageError(f"{where} {found.type}: text or numbers are expected") from None
 
 
-def numbers(block: Dataset, column: pa.ChunkedArray, name: str) -> np.ndarray:
+def numbers(block: Dataset, source: Source, name: str, setting: str) -> np.ndarray:
     """A column's values (n,) as float64, NaN where there is none.
 
-    Raises:  UsageError for values that are no numbers.
+    Raises:  UsageError for a column that is missing, and for values that are no numbers, with the row.
     """
+    found = column(block, source.table, name, setting)
     try:
-        return column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    except (pa.ArrowException, TypeError):
-        raise UsageError(f"dataset {block.name}: column {name!r} of {block.path} does not hold numbers") from None
+        return numbers_of(found)
+    except BadValue as bad:
+        hint = ": leave the field empty where there is no number" if bad.value in MISSING_WORDS else ""
+        raise UsageError(
+            f"dataset {block.name}: {setting} needs numbers, but column {name!r} holds {bad.value!r:.80} in "
+            f"{source.place_of(bad.row, block.path)}{hint}"
+        ) from None
+    except (TypeError, pa.ArrowException):
+        raise UsageError(
+            f"dataset {block.name}: {setting} needs numbers, but column {name!r} of {block.path} holds {found.type}"
+        ) from None

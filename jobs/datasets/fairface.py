@@ -7,6 +7,7 @@ Terms: CC BY 4.0. Spreadsheets turn the bands 3-9 and 10-19 into dates (03-Sep, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from jobs.config.datasets import Dataset
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Skip, Source
+from jobs.datasets.table_folder import TableFile
 from jobs.errors import UsageError
 from jobs.images import Reason
 
@@ -32,20 +34,22 @@ MANGLED = {
 PICTURE_FOLDERS = (".", "fairface-img-margin025-trainval", "fairface-img-margin125-trainval")
 
 
-def read(block: Dataset, folder: Path) -> Source:
+def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
     """The faces of the train and val parts, or of one `partition`; columns age, gender, race and service_test.
 
     Raises:  UsageError naming the label file, column or picture folder that is missing.
     """
     labels = pictures.folder_of(block, folder)
     partitions = LABELS if block.partition is None else {block.partition: LABELS[block.partition]}
-    files = [layout.find_file(block, labels, [name], "FairFace's labels") for name in partitions.values()]
-    table = table_files.read(block, files, COLUMNS)
-    columns = {name: strings(block, table, name, "FairFace's labels") for name in COLUMNS}
-    names = columns["file"].to_pylist()
+    files = [
+        TableFile(path=layout.find_file(block, labels, [name], "FairFace's labels")) for name in partitions.values()
+    ]
+    table, _ = table_files.read(block, files, {**dict.fromkeys(COLUMNS, "FairFace"), **columns})
+    known = {name: strings(block, table, name, "FairFace's labels") for name in COLUMNS}
+    names = known["file"].to_pylist()
     root = _root(block, folder, labels, names)
     layout.expect_some(block, root, names)
-    ages = [age_band(age) for age in columns["age"].to_pylist()]
+    ages = [age_band(age) for age in known["age"].to_pylist()]
     is_known = [age in AGES or age is None for age in ages]
     skipped = tuple(
         Skip(item_id=name or "", reason=Reason.BAD_LABEL, detail=f"age {age!r}")
@@ -53,7 +57,7 @@ def read(block: Dataset, folder: Path) -> Source:
         if not known
     )
     if len(skipped) == len(names):
-        raise UsageError(f"dataset {block.name}: no age of {files[0]} is one of FairFace's bands, as {AGES[1]}")
+        raise UsageError(f"dataset {block.name}: no age of {files[0].path} is one of FairFace's bands, as {AGES[1]}")
     table = table.set_column(table.column_names.index("age"), "age", pa.array(ages, pa.string()))
     return Source(
         table=table.filter(pa.array(is_known)),

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.config.datasets import Dataset
-from jobs.datasets.columns import column
+from jobs.datasets.columns import VECTOR_SETTING, column
+from jobs.datasets.values import holds_lists
 from jobs.errors import UsageError
 
 
@@ -16,12 +17,10 @@ def vectors(block: Dataset, source: pa.Table, name: str, ids: list[str]) -> pa.A
 
     Raises:  UsageError naming the item for one that is missing, not finite, or zero.
     """
-    found = column(block, source, name, "encoder.column").combine_chunks()
+    found = _lists(column(block, source, name, VECTOR_SETTING))
     where = f"dataset {block.name}: column {name!r} of {block.path}"
-    if not (
-        pa.types.is_list(found.type) or pa.types.is_fixed_size_list(found.type) or pa.types.is_large_list(found.type)
-    ):
-        raise UsageError(f"{where} holds {found.type}: lists of numbers are expected")
+    if found is None:
+        raise UsageError(f"{where} holds {source[name].type}: lists of numbers are expected")
     if found.null_count:
         row = int(pc.index(pc.is_null(found), True).as_py())
         raise UsageError(f"{where} has no vector for item {ids[row]!r}")
@@ -45,3 +44,17 @@ def vectors(block: Dataset, source: pa.Table, name: str, ids: list[str]) -> pa.A
         row = int(np.flatnonzero(empty)[0])
         raise UsageError(f"{where} holds only zeros in the vector of item {ids[row]!r}: it has no direction")
     return pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), width)
+
+
+def _lists(column: pa.ChunkedArray) -> pa.Array | None:
+    """The column as one array of lists; None where it holds something else."""
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):  # such as Arrow's tensors of a fixed shape
+        kind = kind.storage_type
+        column = pa.chunked_array([chunk.storage for chunk in column.chunks], type=kind)
+    if not holds_lists(kind):
+        return None
+    if not pa.types.is_fixed_size_list(kind):
+        # Together, the numbers of all chunks may be more than a list's own offsets can count.
+        column = column.cast(pa.large_list(kind.value_type))
+    return column.combine_chunks()

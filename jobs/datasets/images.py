@@ -1,22 +1,25 @@
 """A folder of pictures: ids are paths relative to the root, labels come from a table or from the folders' names.
 
-The table (`labels`; by default metadata or labels, .csv or .parquet, in the folder) names each picture by its path in
-the column `image` (by default file_name, file or path). Without a table the columns are `folder` (the picture's own
-folder) and `folder_1`, `folder_2`, ... from the root down. A row whose picture is not there stays, by its labels;
-a picture without a row is skipped and counted. The pictures' terms are those of their source.
+The table (`labels`; by default metadata or labels, .parquet, .csv or .jsonl, in the folder) names each picture by its
+path in the column `image` (by default file_name, file or path). Without a table the columns are `folder` (the
+picture's own folder) and `folder_1`, `folder_2`, ... from the root down. A row whose picture is not there stays, by its
+labels; a picture without a row is skipped and counted. The pictures' terms are those of their source.
 """
 
 from __future__ import annotations
 
+import os
+import unicodedata
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from jobs.config.datasets import Dataset
 from jobs.datasets import pictures, table_files
-from jobs.datasets.columns import strings
-from jobs.datasets.source import Skip, Source
+from jobs.datasets.columns import shown, strings
+from jobs.datasets.source import Part, Skip, Source
+from jobs.datasets.table_folder import TableFile
 from jobs.errors import UsageError
 from jobs.images import Reason
 
@@ -25,7 +28,7 @@ NAMING_COLUMNS = ("file_name", "file", "path")
 ID = "item_id"
 
 
-def read(block: Dataset, folder: Path) -> Source:
+def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
     """The pictures of an `images` data set.
 
     Raises:  UsageError for a folder that is not there or has no pictures, or labels that cannot be read.
@@ -37,12 +40,14 @@ def read(block: Dataset, folder: Path) -> Source:
     if not paths:
         raise UsageError(f"dataset {block.name}: {root} holds no pictures ({', '.join(pictures.SUFFIXES)})")
     labels = _label_table(block, root)
+    parts: tuple[Part, ...] = ()
     if labels is None:
         table, content = _by_folders(paths), ""
     else:
-        table, unlabelled = _by_table(block, labels, paths)
-        skipped += unlabelled
-        content = table_files.fingerprint([labels])
+        table, parts = _by_table(block, labels, root, paths, columns)
+        labelled = set(table[ID].to_pylist())
+        skipped += [Skip(item_id=path, reason=Reason.NO_LABEL) for path in paths if path not in labelled]
+        content = table_files.fingerprint([TableFile(path=labels)])
     return Source(
         table=table,
         labels=content,
@@ -51,6 +56,7 @@ def read(block: Dataset, folder: Path) -> Source:
         image=ID,
         root=str(root),
         skipped=tuple(skipped),
+        parts=parts,
     )
 
 
@@ -63,22 +69,41 @@ def _label_table(block: Dataset, root: Path) -> Path | None:
     return next((root / name for name in LABEL_TABLES if (root / name).is_file()), None)
 
 
-def _by_table(block: Dataset, labels: Path, paths: list[str]) -> tuple[pa.Table, list[Skip]]:
-    """The labels' rows, by their pictures' paths, and the pictures without one."""
-    texts = [block.image] if block.image else list(NAMING_COLUMNS)
-    table = table_files.read(block, [labels], texts)
-    name = block.image or next((one for one in NAMING_COLUMNS if one in table.column_names), None)
+def _by_table(
+    block: Dataset, labels: Path, root: Path, paths: Sequence[str], columns: Mapping[str, str]
+) -> tuple[pa.Table, tuple[Part, ...]]:
+    """The labels' rows, each with the path of its picture as the folder has it."""
+    names = table_files.names(block, labels)
+    name = block.image or next((one for one in NAMING_COLUMNS if one in names), None)
     if name is None:
         raise UsageError(
             f"dataset {block.name}: {labels} has none of the columns {', '.join(NAMING_COLUMNS)}: "
-            f"say with `image` which one names the pictures; it has {', '.join(table.column_names)}"
+            f"say with `image` which one names the pictures; it has {shown(names)}"
         )
-    named = strings(block, table, name, "image")
-    labelled = set(named.to_pylist())
+    table, parts = table_files.read(block, [TableFile(path=labels)], {name: "image", **columns})
+    named = _as_found(strings(block, table, name, "image").to_pylist(), root, paths)
     # A label table may have a column of this name that means something else.
     table = table.drop_columns([ID]) if ID in table.column_names else table
-    skipped = [Skip(item_id=path, reason=Reason.NO_LABEL) for path in paths if path not in labelled]
-    return table.append_column(ID, pc.replace_substring_regex(named, r"^\./", "")), skipped
+    return table.append_column(ID, pa.array(named, pa.string())), parts
+
+
+def _as_found(named: Sequence[str | None], root: Path, paths: Sequence[str]) -> list[str | None]:
+    """Each path as the folder's own listing has it, if it names one of its pictures; as it stands otherwise.
+
+    One file has many names: ./a/0.jpg, a//0.jpg, a\\0.jpg on Windows, an absolute path, letters with accents that
+    are one character here and two there.
+    """
+    found = {unicodedata.normalize("NFC", path): path for path in paths} | {path: path for path in paths}
+
+    def listed(name: str) -> str:
+        for one in (name, name.replace("\\", "/")):
+            below = os.path.relpath(one, root) if os.path.isabs(one) else os.path.normpath(one)
+            for form in (one, below, unicodedata.normalize("NFC", below)):
+                if form in found:
+                    return found[form]
+        return name
+
+    return [listed(name) if name else None for name in named]
 
 
 def _by_folders(paths: list[str]) -> pa.Table:

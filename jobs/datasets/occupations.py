@@ -10,6 +10,7 @@ Terms: the annotations are CC BY 4.0; the pictures are results of a search engin
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +19,8 @@ from jobs.config.datasets import Dataset
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Source
+from jobs.datasets.table_folder import TableFile
+from jobs.datasets.values import texts_of
 
 TABLES = tuple(
     f"{folder}{name}"
@@ -27,12 +30,16 @@ TABLES = tuple(
 COLUMNS = ("search_term", "search_provider", "order", "image_gender")
 # A column of addresses that end in PROVIDER/OCCUPATION/RANK.jpg.
 ADDRESS, ADDRESS_PARTS = "image_url", 3
+# Columns that are made of these.
+MADE = ("item_id", "occupation", "gender")
+# The table was written by R, which says so where nobody judged.
+NOT_JUDGED = "NA"
 # Folders that the archive may be unpacked into.
 PICTURE_FOLDERS = ("", "images", "aws-images", "data/public")
 GENDERS = ("woman", "man")
 
 
-def read(block: Dataset, folder: Path) -> Source:
+def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
     """The labelled results; columns gender (judged) and occupation beside the table's own.
 
     Raises:  UsageError naming the table, column or picture folder that is missing.
@@ -43,7 +50,12 @@ def read(block: Dataset, folder: Path) -> Source:
     else:
         place = pictures.folder_of(block, folder)
         file = layout.find_file(block, place, TABLES, "the table of Occupations")
-    table = table_files.read(block, [file], COLUMNS)
+    wanted = dict.fromkeys(COLUMNS, "the table of Occupations")
+    if ADDRESS in table_files.names(block, file):
+        wanted[ADDRESS] = "the table of Occupations"
+    wanted |= {name: setting for name, setting in columns.items() if name not in (*MADE, *wanted)}
+    files = [TableFile(path=file)]
+    table, _ = table_files.read(block, files, wanted)
     terms, providers, ranks, genders = (
         strings(block, table, name, "the table of Occupations").to_pylist() for name in COLUMNS
     )
@@ -54,13 +66,12 @@ def read(block: Dataset, folder: Path) -> Source:
         expected = [os.path.join(one, providers[0] or "") for one in PICTURE_FOLDERS]
         root = layout.find_folder(block, place.absolute(), expected, "the pictures of Occupations").parent
     layout.expect_some(block, root, names)
-    added = {"item_id": names, "occupation": terms, "gender": genders}
-    for name, values in added.items():
-        table = table.drop_columns([name]) if name in table.column_names else table
+    judged = [None if gender == NOT_JUDGED else gender for gender in genders]
+    for name, values in zip(MADE, (names, terms, judged)):
         table = table.append_column(name, pa.array(values, pa.string()))
     return Source(
         table=table,
-        labels=table_files.fingerprint([file]),
+        labels=table_files.fingerprint(files),
         files=pictures.fingerprint(block, root, names),
         id="item_id",
         image="item_id",
@@ -73,6 +84,6 @@ def read(block: Dataset, folder: Path) -> Source:
 def _names(table: pa.Table, providers: list[str], terms: list[str], ranks: list[str]) -> list[str]:
     """Paths of the pictures: the end of each one's old address where the table has it."""
     if ADDRESS in table.column_names:
-        addresses = table[ADDRESS].to_pylist()
+        addresses = texts_of(table[ADDRESS]).to_pylist()
         return ["/".join(str(address).split("/")[-ADDRESS_PARTS:]) for address in addresses]
     return [f"{provider}/{term}/{rank}.jpg" for provider, term, rank in zip(providers, terms, ranks)]

@@ -25,6 +25,14 @@ class Skip:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """A file of a table, and how many of the rows are its own."""
+
+    file: str
+    rows: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
     """Rows of a data set. id, image and relevance name columns of the table.
 
@@ -32,6 +40,8 @@ class Source:
     their own. orders holds values of columns in reading order,
     for those that have one. labels is a SHA-256 of the tables that were read,
     files one of the pictures or files of vectors, empty where there are none.
+    parts are the files that the rows are from, in order, where that is known. remarks are sentences for the reader of
+    the run on what was passed over.
     """
 
     table: pa.Table
@@ -44,3 +54,14 @@ class Source:
     relevance: str | None = None
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped: tuple[Skip, ...] = ()
+    parts: tuple[Part, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def place_of(self, row: int, otherwise: str) -> str:
+        """Where a row (from 0) stands, for a message: "row 3 of people.csv"; of `otherwise` where no part is known."""
+        within = row
+        for part in self.parts:
+            if within < part.rows:
+                return f"row {within + 1} of {part.file}"
+            within -= part.rows
+        return f"row {row + 1} of {otherwise}"

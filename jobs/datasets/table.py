@@ -1,4 +1,4 @@
-"""A table of items: Parquet or CSV, one file or a folder of them.
+"""A table of items: Parquet, CSV or JSON lines, one file or a folder of them.
 
 Text is a template over columns, a column may name pictures, attributes are columns (binned where asked), ids must be
 distinct.
@@ -6,6 +6,7 @@ distinct.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,17 +14,18 @@ from jobs.config.datasets import Dataset
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Source
+from jobs.datasets.table_folder import table_files as files_at
 
 
-def read(block: Dataset, folder: Path) -> Source:
+def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
     """The rows of a `table` data set.
 
     Raises:  UsageError for a missing file or column, or one that is no table.
     """
     path = folder / block.path
-    files = table_files.files(block, path)
-    texts = [block.id] if block.image is None else [block.id, block.image]
-    source = Source(table=table_files.read(block, files, texts), labels=table_files.fingerprint(files), id=block.id)
+    files, remarks = files_at(block, path, table_files.SUFFIXES)
+    table, parts = table_files.read(block, files, {block.id: "id", **columns})
+    source = Source(table=table, labels=table_files.fingerprint(files), id=block.id, parts=parts, remarks=remarks)
     if block.image is None:
         return source
     beside = path if path.is_dir() else path.parent

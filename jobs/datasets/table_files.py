@@ -1,74 +1,143 @@
-"""Tables on disk: Parquet or CSV, one file or a folder of them."""
+"""Tables on disk: Parquet, CSV or JSON lines, one file or a folder of them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
 from jobs.config.datasets import Dataset
+from jobs.datasets import csv_files, json_lines, parquet_files
+from jobs.datasets.columns import shown
+from jobs.datasets.source import Part
+from jobs.datasets.table_fault import MissingColumn, TableFault
+from jobs.datasets.table_folder import TableFile
+from jobs.datasets.values import BadValue, first_ambiguous_id, holds_lists, texts_of
 from jobs.errors import UsageError
 
-SUFFIXES = (".parquet", ".csv")
+# Readers by the ending of a file's name.
+FORMATS = {".parquet": parquet_files, ".csv": csv_files, ".jsonl": json_lines, ".ndjson": json_lines}
+SUFFIXES = tuple(FORMATS)
+# Vectors of files that store them in different numbers.
+LISTS = pa.large_list(pa.float64())
+# Separators that other programs take for CSV.
+OTHER_SEPARATORS = (";", "\t", "|")
+# What Python's own templates take after a name.
+FORMAT = re.compile("[:!]")
 
 
-def files(block: Dataset, path: Path) -> list[Path]:
-    """The table files at a path, by name.
+def names(block: Dataset, file: Path) -> list[str]:
+    """Names of a file's columns.
 
-    Raises:  UsageError when there is none.
+    Raises:  UsageError for a file that is no table.
     """
+    if file.suffix.lower() not in FORMATS:
+        raise UsageError(f"dataset {block.name}: {file} is no table: {' or '.join(SUFFIXES)} is expected")
     try:
-        is_there = path.exists()
-    except OSError as error:
-        raise UsageError(f"dataset {block.name}: path {str(path)[:200]}: {error.strerror}") from None
-    if not is_there:
-        raise UsageError(f"dataset {block.name}: path {path} does not exist")
-    found = sorted(path.rglob("*")) if path.is_dir() else [path]
-    files = [file for file in found if file.suffix.lower() in SUFFIXES and file.is_file()]
-    if not files:
-        raise UsageError(f"dataset {block.name}: {path} is neither a .parquet or .csv file nor a folder of them")
-    return files
+        return FORMATS[file.suffix.lower()].names(file)
+    except (OSError, TableFault) as error:
+        raise UsageError(_fault(block, file, error)) from None
 
 
-def read(block: Dataset, files: Sequence[Path], texts: Sequence[str]) -> pa.Table:
-    """The rows of all files, one after the other. texts: columns that a CSV file must not turn into numbers.
+def read(block: Dataset, files: Sequence[TableFile], columns: Mapping[str, str]) -> tuple[pa.Table, tuple[Part, ...]]:
+    """Columns of all files, one after the other, and how many rows each has.
 
-    Raises:  UsageError for a file that is no table, has no rows, or lacks a column that another has.
+    columns: their names, each with the setting that names it. Other columns are not looked at.
+    Raises:  UsageError for a file that is no table, or lacks a column; and where no file has rows.
     """
-    try:
-        tables = [
-            pyarrow.parquet.read_table(file)
-            if file.suffix.lower() == ".parquet"
-            # An id such as 007 is a name, not a number.
-            else pyarrow.csv.read_csv(
-                file,
-                convert_options=pyarrow.csv.ConvertOptions(
-                    strings_can_be_null=True, column_types=dict.fromkeys(texts, pa.string())
-                ),
-            )
-            for file in files
-        ]
-        for file, part in zip(files, tables):
-            missing = sorted(set(tables[0].column_names) - set(part.column_names))
-            if missing:
-                raise UsageError(f"dataset {block.name}: {file} lacks the column {missing[0]!r} that {files[0]} has")
-        table = pa.concat_tables(tables, promote_options="permissive")
-    except (pa.ArrowException, OSError) as error:
-        names = ", ".join(str(file) for file in files[:3])
-        raise UsageError(f"dataset {block.name}: cannot read {names}: {' '.join(str(error).split())[:200]}") from None
-    if table.num_rows == 0:
-        raise UsageError(f"dataset {block.name}: {files[0]} has no rows")
-    return table
+    parts = [_read_one(block, files, file, columns) for file in files]
+    rows = tuple(Part(file=str(file.path), rows=part.num_rows) for file, part in zip(files, parts))
+    if not sum(part.rows for part in rows):
+        raise UsageError(f"dataset {block.name}: {files[0].path} has no rows")
+    filled = [(file, part) for file, part in zip(files, parts) if part.num_rows]
+    stacked = {name: _stacked(block, name, [(file, part[name]) for file, part in filled]) for name in columns}
+    return pa.table(stacked), rows
 
 
-def fingerprint(files: Sequence[Path]) -> str:
-    """SHA-256 of the files' content."""
+def fingerprint(files: Sequence[TableFile]) -> str:
+    """SHA-256 of the files' content, and of what their folders' names say of the rows."""
     digest = hashlib.sha256()
     for file in files:
-        with file.open("rb") as stream:
+        if file.partition:
+            digest.update(repr(sorted(file.partition.items())).encode())
+        with file.path.open("rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()
+
+
+def _read_one(block: Dataset, files: Sequence[TableFile], file: TableFile, columns: Mapping[str, str]) -> pa.Table:
+    reader = FORMATS[file.path.suffix.lower()]
+    try:
+        # What a folder's name says and the file too is taken from the file.
+        own = set(reader.names(file.path)) if file.partition else set()
+        told = {name: value for name, value in file.partition.items() if name in columns and name not in own}
+        table = reader.read(file.path, [name for name in columns if name not in told])
+    except MissingColumn as missing:
+        raise UsageError(_lack(block, files, file, missing, columns[missing.name])) from None
+    except (OSError, TableFault) as error:
+        raise UsageError(_fault(block, file.path, error)) from None
+    for name, value in told.items():
+        table = table.append_column(name, pa.repeat(pa.scalar(value, pa.string()), table.num_rows))
+    return table.select(list(columns))
+
+
+def _stacked(block: Dataset, name: str, parts: Sequence[tuple[TableFile, pa.ChunkedArray]]) -> pa.ChunkedArray:
+    """One column of all files; where their types differ, each value is the text that it has in its file."""
+    kinds = {column.type for _, column in parts}
+    if len(kinds) == 1 and not any(map(pa.types.is_dictionary, kinds)):
+        return pa.chunked_array([chunk for _, column in parts for chunk in column.chunks], type=kinds.pop())
+    if all(map(holds_lists, kinds)):
+        lists = [chunk for file, column in parts for chunk in _numbers(block, name, file, column).chunks]
+        return pa.chunked_array(lists, type=LISTS)
+    return pa.chunked_array([_texts(block, name, file, column) for file, column in parts], type=pa.string())
+
+
+def _numbers(block: Dataset, name: str, file: TableFile, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return column.cast(LISTS)
+    except pa.ArrowException:
+        raise UsageError(
+            f"dataset {block.name}: column {name!r} of {file.path} holds {column.type}: text, numbers or lists of "
+            "numbers are expected"
+        ) from None
+
+
+def _texts(block: Dataset, name: str, file: TableFile, column: pa.ChunkedArray) -> pa.Array:
+    try:
+        ambiguous = first_ambiguous_id(column) if name == block.id else None
+        if ambiguous is not None:
+            raise ambiguous
+        return texts_of(column)
+    except (TypeError, pa.ArrowException):
+        reason = f"holds {column.type}, and something else in another file"
+    except BadValue as bad:
+        reason = f"holds {bad.value!r:.80} in row {bad.row + 1}, which is no text"
+    raise UsageError(f"dataset {block.name}: column {name!r} of {file.path} {reason}")
+
+
+def _lack(block: Dataset, files: Sequence[TableFile], file: TableFile, missing: MissingColumn, setting: str) -> str:
+    if file is not files[0]:
+        return f"dataset {block.name}: {file.path} lacks the column {missing.name!r} that {files[0].path} has"
+    has = [*missing.names, *file.partition]
+    for separator in OTHER_SEPARATORS:
+        fields = [field.strip('" ') for name in has if separator in name for field in name.split(separator)]
+        if missing.name in fields:
+            return f"dataset {block.name}: {file.path} has {separator!r} between its fields: commas are expected"
+    hint = ""
+    if any(missing.name == name.strip() for name in has):
+        hint = "; white space around a name is part of it"
+    elif close := get_close_matches(missing.name, has, n=1):
+        hint = f"; did you mean {close[0]!r}?"
+    if setting == "text" and FORMAT.search(missing.name):
+        hint = f"{hint}; text takes columns as {{name}}, without a format"
+    return f"dataset {block.name}: {setting}: {file.path} lacks the column {missing.name!r}; it has {shown(has)}{hint}"
+
+
+def _fault(block: Dataset, file: Path, error: Exception) -> str:
+    reason = str(error) if isinstance(error, TableFault) else getattr(error, "strerror", None) or str(error)
+    line = getattr(error, "line", None)
+    return f"dataset {block.name}: cannot read {file}{f':{line}' if line else ''}: {reason}"

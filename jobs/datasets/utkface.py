@@ -9,6 +9,7 @@ Terms: for non-commercial research only; the copyright of the pictures belongs t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 import pyarrow as pa
@@ -25,7 +26,7 @@ OLDEST = 116
 _NAME = re.compile(r"(\d{1,3})_([01])_([0-4])_[^/]+")
 
 
-def read(block: Dataset, folder: Path) -> Source:
+def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
     """All faces below the data set's folder; columns age (years), gender and race.
 
     Raises:  UsageError when there is no folder, or no picture with such a name in it.

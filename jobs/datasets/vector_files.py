@@ -12,6 +12,8 @@ import numpy as np
 
 from jobs.errors import UsageError
 
+# Float64: wider floats are a machine's own.
+LARGEST_NUMBER_BYTES = 8
 _NUMBER = re.compile(r"(\d+)\.\w+$")
 
 
@@ -41,17 +43,23 @@ class VectorFiles:
         return np.searchsorted(self.starts, rows, side="right") - 1
 
     def take(self, rows: np.ndarray) -> np.ndarray:
-        """The vectors (n, d) of these rows, in the parts' own numbers; only pages that hold them are read."""
+        """The vectors (n, d) of these rows; only pages that hold them are read.
+
+        In the widest of the parts' numbers, which holds each value as it is: a row never depends on its neighbours.
+        """
         part_of = self._parts_of(rows)
-        gathered: np.ndarray | None = None
-        for part in np.unique(part_of):
-            vectors = np.load(self.paths[part], mmap_mode="r", allow_pickle=False)
+        parts = {part: _mapped(self.paths[part]) for part in np.unique(part_of).tolist()}
+        numbers = np.result_type(*(vectors.dtype for vectors in parts.values())) if parts else np.dtype(np.float32)
+        gathered = np.empty((rows.size, self.width), dtype=numbers)
+        for part, vectors in parts.items():
             inside = part_of == part
-            found = vectors[rows[inside] - self.starts[part]]
-            if gathered is None:
-                gathered = np.empty((rows.size, self.width), dtype=found.dtype)
-            gathered[inside] = found
-        return np.empty((0, self.width), dtype=np.float32) if gathered is None else gathered
+            gathered[inside] = vectors[rows[inside] - self.starts[part]]
+        return gathered
+
+
+def _mapped(path: str | Path) -> np.memmap:
+    """The array of a file, whose pages are read when they are looked at; never a pickle, never an archive of arrays."""
+    return np.lib.format.open_memmap(path, mode="r")
 
 
 def numbered(folder: Path, suffix: str) -> dict[int, Path]:
@@ -79,11 +87,16 @@ def open_files(paths: Sequence[Path]) -> tuple[VectorFiles, list[int]]:
     width = None
     for path in paths:
         try:
-            vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
+            vectors = _mapped(path)
+        except Exception as error:  # noqa: BLE001 - a damaged header raises whatever Python's own parser does
             raise UsageError(f"{path} cannot be read: {' '.join(str(error).split())[:200]}") from None
-        if vectors.ndim != 2 or vectors.dtype not in (np.float16, np.float32, np.float64):
+        if vectors.ndim != 2 or vectors.dtype.kind != "f" or vectors.dtype.itemsize > LARGEST_NUMBER_BYTES:
             raise UsageError(f"{path} holds {vectors.dtype} of shape {vectors.shape}: rows of floats are expected")
+        size_bytes = path.stat().st_size - vectors.offset
+        if size_bytes != vectors.nbytes:
+            raise UsageError(f"{path} holds {size_bytes:,} bytes of numbers, and its header says {vectors.nbytes:,}")
+        if vectors.shape[1] == 0:
+            raise UsageError(f"{path} holds vectors of no numbers")
         if width is not None and vectors.shape[1] != width:
             raise UsageError(f"{path} holds vectors of {vectors.shape[1]} numbers, {paths[0]} of {width}")
         width = vectors.shape[1]

@@ -1,53 +1,58 @@
 """WebDataset: tar shards whose members belong together by name, such as 000017.jpg, 000017.json and 000017.txt.
 
-An item is a picture and what lies beside it: the values of its json (numbers, texts, true and false; what is nested is
-left out) are columns, `txt` and `cls` are columns of those names. Ids are `shard.tar::000017`. Shards are plain tar
-files, read where they lie. Terms are those of whoever packed them.
+An item is a picture and what lies beside it: the values of its json (numbers, texts, true and false, as they stand
+there; what is nested is left out) are columns, `txt` and `cls` are columns of those names. Ids are `shard.tar::000017`.
+Shards are plain tar files, read where they lie. Members whose names begin with a point, such as macOS's ._000017.jpg,
+are no part of them. Terms are those of whoever packed them.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
-from typing import Any
+import os
+from collections.abc import Container, Iterator, Mapping
+from pathlib import Path
 
 import pyarrow as pa
 
 from jobs.config.datasets import Dataset
 from jobs.datasets import pictures
+from jobs.datasets.encodings import UTF8
+from jobs.datasets.json_lines import Pairs, plain_texts
 from jobs.datasets.source import Skip, Source
+from jobs.datasets.webdataset_samples import Sample, samples
 from jobs.errors import UsageError
 from jobs.images import ImageError, Reason
 from jobs.images.archive import members_of, read_member
 from jobs.images.reading import ARCHIVE_SUFFIX, MEMBER
 
 ID, IMAGE = "item_id", "image_member"
-TEXTS = (".txt", ".cls")
+# Endings of shards that have to be unpacked first.
+PACKED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
 # A label longer than this is no label.
 LARGEST_LABEL_BYTES = 1_000_000
 
 
-def read(block: Dataset, folder: Path) -> Source:
+def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
     """The items of a shard, or of all shards below a folder.
 
     Raises:  UsageError when there is no shard, or no picture in any.
     """
     path = folder / block.path
+    rows: list[dict[str, str]] = []
+    skipped: list[Skip] = []
+    remarks: list[str] = []
     if path.is_file():
         root, shards = path.parent.resolve(), [path.name]
     else:
         root = pictures.folder_of(block, folder)
-        shards = sorted(shard.relative_to(root).as_posix() for shard in root.rglob(f"*{ARCHIVE_SUFFIX}"))
+        shards = list(_shards(block, root, skipped))
     if not shards:
         raise UsageError(f"dataset {block.name}: {root} holds no {ARCHIVE_SUFFIX} files")
-    rows: list[dict[str, str]] = []
-    skipped: list[Skip] = []
     for shard in shards:
         if not (root / shard).resolve().is_relative_to(root):
             skipped.append(Skip(item_id=shard, reason=Reason.OUTSIDE, detail="a link to another folder"))
             continue
-        for item in _items(root, shard):
+        for item in _items(root, shard, columns, remarks):
             (skipped if isinstance(item, Skip) else rows).append(item)
     if not rows:
         first = f", {skipped[0].item_id}: {skipped[0].reason.value}" if skipped else ""
@@ -61,11 +66,32 @@ def read(block: Dataset, folder: Path) -> Source:
         image=IMAGE,
         root=str(root),
         skipped=tuple(skipped),
+        remarks=_together(block, remarks, skipped),
     )
 
 
-def _items(root: Path, shard: str) -> Iterator[dict[str, str] | Skip]:
-    """The shard's items in its order, and what had to be left out."""
+def _shards(block: Dataset, root: Path, skipped: list[Skip]) -> Iterator[str]:
+    """Shards below a folder, by name; what is hidden is passed over.
+
+    Raises:  UsageError for one that is compressed.
+    """
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        below = Path(folder).relative_to(root)
+        for name in folders:
+            if (Path(folder) / name).is_symlink():
+                skipped.append(
+                    Skip(item_id=_shown(str(below / name)), reason=Reason.OUTSIDE, detail="a link to a folder")
+                )
+        for name in sorted(names):
+            if name.lower().endswith(PACKED_SUFFIXES) and not name.startswith("."):
+                raise UsageError(f"dataset {block.name}: {Path(folder, name)} is compressed: unpack it")
+            if name.endswith(ARCHIVE_SUFFIX) and not name.startswith("."):
+                yield (below / name).as_posix()
+
+
+def _items(root: Path, shard: str, columns: Container[str], remarks: list[str]) -> Iterator[dict[str, str] | Skip]:
+    """The shard's items in its order, and what had to be left out; `remarks` gets the pictures that no item is of."""
     try:
         members = members_of(str(root / shard))
     except OSError as error:
@@ -73,63 +99,78 @@ def _items(root: Path, shard: str) -> Iterator[dict[str, str] | Skip]:
         return
     for name in members.repeated:
         yield Skip(item_id=f"{shard}{MEMBER}{name}", reason=Reason.REPEATED)
+    found = list(samples(members.by_name))
     if members.damage:
-        yield Skip(item_id=shard, reason=Reason.BAD_ARCHIVE, detail=members.damage)
-    together: dict[str, dict[str, str]] = {}
-    for name in members.by_name:
-        key, ending = _split(name)
-        together.setdefault(key, {}).setdefault(ending, name)
-    for key, parts in together.items():
-        image = next((name for ending, name in parts.items() if ending.endswith(pictures.SUFFIXES)), None)
-        item_id = f"{shard}{MEMBER}{key}"
-        if not _is_text(key):
+        detail = members.damage
+        if found and not found[0].labels.keys() <= found[-1].labels.keys():
+            # What stood behind the damage is not missing: nobody knows who the last picture shows.
+            detail += f"; {found.pop().key} is left out, whose labels are lost"
+        yield Skip(item_id=shard, reason=Reason.BAD_ARCHIVE, detail=_shown(detail))
+    for sample in found:
+        item_id = f"{shard}{MEMBER}{sample.key}"
+        remarks += [f"{shard}{MEMBER}{name}" for name in sample.beside]
+        if not _is_text(sample.key):
             yield Skip(item_id=_shown(item_id), reason=Reason.BAD_NAME, detail="the name is not UTF-8")
-        elif image is None:
-            yield Skip(item_id=item_id, reason=Reason.NO_IMAGE, detail=f"beside {', '.join(sorted(parts))}"[:200])
+        elif sample.image is None:
+            yield Skip(item_id=item_id, reason=sample.reason, detail=_shown(sample.detail))
         else:
             try:
-                labels = _labels(str(root / shard), parts)
+                labels = _labels(str(root / shard), sample, columns)
             except ImageError as error:
                 yield Skip(item_id=item_id, reason=error.reason, detail=error.detail)
                 continue
-            yield labels | {ID: item_id, IMAGE: f"{shard}{MEMBER}{image}"}
+            yield labels | {ID: item_id, IMAGE: f"{shard}{MEMBER}{sample.image}"}
 
 
-def _split(name: str) -> tuple[str, str]:
-    """A member's key and its ending, from the first point of its own name on, in small letters."""
-    path = PurePosixPath(name)
-    stem, point, ending = path.name.partition(".")
-    return (path.parent / stem).as_posix(), f"{point}{ending}".lower()
-
-
-def _labels(shard: str, parts: dict[str, str]) -> dict[str, str]:
+def _labels(shard: str, sample: Sample, columns: Container[str]) -> dict[str, str]:
     """What the members beside a picture say.
 
     Raises:  ImageError for a member that cannot be read, or is not what its name says.
     """
     labels: dict[str, str] = {}
-    for ending, name in parts.items():
-        if ending not in (*TEXTS, ".json"):
-            continue
+    for ending, name in sample.labels.items():
         try:
-            text = read_member(shard, name, LARGEST_LABEL_BYTES).decode("utf-8")
+            text = read_member(shard, name, LARGEST_LABEL_BYTES).decode(UTF8)
             if ending == ".json":
-                labels |= _flat(json.loads(text))
+                labels |= _flat(plain_texts(text), columns)
             else:
                 labels[ending[1:]] = text.strip()
-        except (ValueError, RecursionError, AttributeError) as error:
+        except (ValueError, RecursionError) as error:
             raise ImageError(Reason.BAD_LABEL, f"{ending}: {error}") from None
     return labels
 
 
-def _flat(values: dict[str, Any]) -> dict[str, str]:
-    """Values that are no lists, objects or null, as text."""
-    plain = {name: value for name, value in values.items() if isinstance(value, (str, int, float, bool))}
-    return {
-        name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in plain.items()
-        if name not in (ID, IMAGE) and _is_text(name) and _is_text(str(value))
-    }
+def _flat(pairs: object, columns: Container[str]) -> dict[str, str]:
+    """Values that are no lists, objects or null, as text.
+
+    Raises:  ValueError for what is no object, and for a column that stands twice.
+    """
+    if not isinstance(pairs, Pairs):
+        raise ValueError("an object is expected")
+    flat: dict[str, str] = {}
+    for name, value in pairs:
+        if name in flat and name in columns:
+            raise ValueError(f"{name!r} stands twice")
+        text = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
+        if name not in (ID, IMAGE) and isinstance(text, str) and _is_text(name) and _is_text(text):
+            flat[name] = text
+    return flat
+
+
+def _together(block: Dataset, beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
+    """What the reader of the run should know before it starts."""
+    damaged = [skip for skip in skipped if skip.reason == Reason.BAD_ARCHIVE]
+    remarks = []
+    if damaged:
+        remarks.append(
+            f"{len(damaged)} damaged shards, items of which are lost: {damaged[0].item_id}: {damaged[0].detail}"
+        )
+    if beside:
+        remarks.append(
+            f"{len(beside)} pictures are not read, since they stand beside another one of their item, such as "
+            f"{_shown(beside[0])}"
+        )
+    return tuple(f"dataset {block.name}: {remark}" for remark in remarks)
 
 
 def _is_text(value: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from types import MappingProxyType
 
 from jobs.images.errors import ImageError, Reason
 
+SCANNED_BYTES = 1_048_576
 # Archives whose lists of members a process remembers: neighbouring items lie in the same one.
 REMEMBERED_ARCHIVES = 8
 
@@ -40,6 +43,8 @@ def members_of(path: str) -> Members:
     Raises:  OSError when the archive cannot be opened.
     """
     found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode):  # a pipe would wait for its writer for ever
+        raise OSError(errno.EINVAL, "not a regular file")
     return _list(path, found.st_size, found.st_mtime_ns)
 
 
@@ -48,9 +53,12 @@ def _list(path: str, size_bytes: int, modified_ns: int) -> Members:
     members: dict[str, Member] = {}
     repeated: list[str] = []
     damage = ""
+    end = 0
     try:
         with tarfile.open(path, "r:") as archive:
             for info in archive:
+                if info.size < 0:
+                    raise tarfile.ReadError("a member has a negative size")
                 if info.isdir():
                     continue
                 name = info.name.removeprefix("./")
@@ -58,11 +66,33 @@ def _list(path: str, size_bytes: int, modified_ns: int) -> Members:
                     repeated.append(name)
                     continue
                 members[name] = Member(start=info.offset_data, size_bytes=info.size, fault=_fault(info))
-    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+            end = archive.offset
+    # What a damaged header makes of the module's own arithmetic, and members that are described by members for ever.
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         damage = str(error) or type(error).__name__
     if not damage and members and size_bytes < max(one.start + one.size_bytes for one in members.values()):
         damage = "the archive ends within a member"
-    return Members(by_name=MappingProxyType(members), repeated=tuple(repeated), damage=damage)
+    return Members(
+        by_name=MappingProxyType(members), repeated=tuple(repeated), damage=damage or _damage_at_end(path, end)
+    )
+
+
+def _damage_at_end(path: str, end: int) -> str:
+    """What is wrong behind the last member, where Python's module ends its list at whatever it cannot read.
+
+    A whole archive ends with blocks of zeros, and zeros follow up to its end.
+    """
+    with open(path, "rb") as archive:
+        archive.seek(end)
+        mark = archive.read(tarfile.BLOCKSIZE)
+        if len(mark) < tarfile.BLOCKSIZE:
+            return "the archive has no mark at its end: it was cut off, perhaps between two members"
+        if mark.strip(b"\0"):
+            return f"the member after byte {end:,} has a damaged header: it and what follows are lost"
+        while block := archive.read(SCANNED_BYTES):
+            if block.strip(b"\0"):
+                return "more stands behind the mark of the archive's end, as where archives were joined"
+    return ""
 
 
 def _fault(info: tarfile.TarInfo) -> Reason | None:

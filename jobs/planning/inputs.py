@@ -14,12 +14,13 @@ from jobs.config.audit import Audit, Reference
 from jobs.config.encoders import PrecomputedEncoder
 from jobs.config.method_settings import MADE_FROM
 from jobs.datasets import Catalogue
-from jobs.datasets.catalogue import has_images
+from jobs.datasets.catalogue import has_images, with_missing_called
+from jobs.datasets.labels import missing_name
 from jobs.encoders.prompt_files import read_tokens
 from jobs.encoders.sources import EncoderSource, item_source, text_source
 from jobs.errors import BadSetting, UsageError, about
 from jobs.planning.probes import read_labelled, with_levels
-from jobs.queries import Query, query_vectors, read_phrases, read_queries
+from jobs.queries import Query, query_remarks, query_vectors, read_phrases, read_queries
 from mprlib import InputError, registry
 
 # Encoders whose text tower reads learned tokens.
@@ -32,8 +33,8 @@ class Inputs:
 
     texts: those that the methods are told of and the encoder must embed, by the method's place in
     the configuration; tokens (count, width): those of debias_clip, likewise. labelled: the data sets that probes
-    learn from, by the probe's name. item_encoder is None where items have their vectors, text_encoder where
-    nothing can embed a text.
+    learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is None where items
+    have their vectors, text_encoder where nothing can embed a text.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -43,6 +44,7 @@ class Inputs:
     texts: Mapping[int, list[str]]
     tokens: Mapping[int, np.ndarray]
     labelled: Mapping[str, Catalogue]
+    remarks: tuple[str, ...]
     item_encoder: EncoderSource | None
     text_encoder: EncoderSource | None
 
@@ -54,17 +56,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     """
     encoder = settings.encoder
     column = encoder.column if isinstance(encoder, PrecomputedEncoder) else None
-    labelled = read_labelled(settings, folder, column)
-    catalogues, references = {}, {}
-    for place, block in enumerate(settings.dataset):
-        with about("dataset", place):
-            catalogues[block.name] = with_levels(block, datasets.load(block, folder, column), settings, labelled)
-    for place, block in enumerate(settings.reference):
-        if block.dataset is None:
-            continue
-        with about("reference", place, "dataset"):
-            people = datasets.load(block.dataset, folder, column if is_embedded(block) else None)
-            references[block.name] = with_levels(block.dataset, people, settings, labelled)
+    labelled, catalogues, references = _read_datasets(settings, folder, column)
     with about("encoder"):
         item_encoder, text_encoder = item_source(encoder, folder), text_source(encoder, folder)
         for catalogue in [*catalogues.values(), *labelled.values()]:
@@ -110,9 +102,43 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         texts=_method_texts(settings, folder),
         tokens=_method_tokens(settings, folder),
         labelled=labelled,
+        remarks=query_remarks(settings.queries, folder),
         item_encoder=item_encoder,
         text_encoder=text_encoder,
     )
+
+
+def _read_datasets(
+    settings: Audit, folder: Path, column: str | None
+) -> tuple[dict[str, Catalogue], dict[str, Catalogue], dict[str, Catalogue]]:
+    """Labelled data sets, those to audit and those of references, in which missing values have one name.
+
+    Pool and reference share their levels: what is a missing value here must be no level there.
+    """
+    labelled = read_labelled(settings, folder, column)
+    found, people = {}, {}
+    for place, block in enumerate(settings.dataset):
+        with about("dataset", place):
+            found[block.name] = datasets.load(block, folder, column)
+    for place, block in enumerate(settings.reference):
+        if block.dataset is not None:
+            with about("reference", place, "dataset"):
+                people[block.name] = datasets.load(block.dataset, folder, column if is_embedded(block) else None)
+    everything = [*labelled.values(), *found.values(), *people.values()]
+    missing = missing_name(
+        level for one in everything for levels in one.levels.values() for level in levels if level != one.missing
+    )
+    labelled = {name: with_missing_called(one, missing) for name, one in labelled.items()}
+    catalogues = {
+        block.name: with_levels(block, with_missing_called(found[block.name], missing), settings, labelled)
+        for block in settings.dataset
+    }
+    references = {
+        block.name: with_levels(block.dataset, with_missing_called(people[block.name], missing), settings, labelled)
+        for block in settings.reference
+        if block.dataset
+    }
+    return labelled, catalogues, references
 
 
 def is_embedded(reference: Reference) -> bool:

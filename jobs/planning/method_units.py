@@ -24,11 +24,15 @@ _PLACES = {"phrases", "tokens"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Searched:
-    """A data set as its methods' units need it: its catalogue's unit, its vectors, and keys of predicted labels."""
+    """A data set as its methods' units need it: its catalogue's unit, its vectors, and keys of predicted labels.
+
+    missing is what an item without a value of an attribute is called.
+    """
 
     name: str
     catalogue: Unit
     attributes: Sequence[str]
+    missing: str
     shards: Sequence[Unit]
     predicted: Mapping[str, list[str]]
 

@@ -14,6 +14,7 @@ from jobs.config.method_settings import column_of
 from jobs.datasets import Catalogue
 from jobs.errors import BadSetting, about
 from jobs.planning.inputs import Inputs, is_embedded, needs_embeddings
+from jobs.planning.level_remarks import level_remarks, similar_levels
 from jobs.planning.method_units import MethodUnits, Searched, method_units
 from jobs.planning.probe_units import Probing, probe_notes, probing
 from jobs.planning.reference_levels import shared_levels
@@ -92,13 +93,15 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
     people = _predicted_people(settings, sources, searches, probes)
     solve: list[Unit] = []
     extra: list[MethodUnits] = []
-    notes = list(probe_notes(settings, inputs.labelled))
+    notes = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
+    notes += (note for one in sources.values() for note in level_remarks(one.block, one.catalogue))
     for block in settings.dataset:
         catalogue, search = inputs.catalogues[block.name], searches["dataset", block.name]
         searched = Searched(
             name=block.name,
             catalogue=catalogue_units["dataset", block.name],
             attributes=list(catalogue.levels),
+            missing=catalogue.missing,
             shards=search.shards,
             predicted=probes.predicted(block, search.shards),
         )
@@ -106,11 +109,13 @@ def build(settings: Audit, inputs: Inputs) -> Plan:
             place: method_units(settings, inputs, place, searched, probes) for place in range(len(settings.methods))
         }
         extra += reads.values()
+        others = [other for name, other in inputs.catalogues.items() if name != block.name]
         for position, reference in enumerate(settings.reference):
             with about("reference", position):
-                people_of = inputs.references.get(reference.name, catalogue)
-                levels, remarks = shared_levels(catalogue, reference, people_of)
+                compared = inputs.references.get(reference.name, catalogue)
+                levels, remarks = shared_levels(catalogue, reference, compared, block, others, position)
             notes += remarks
+            notes += (note for name, both in levels.items() for note in similar_levels(name, both))
             _check_groups(settings, levels)
             predicted = people[reference.name].predicted if reference.name in people else searched.predicted
             for query in inputs.queries:
@@ -184,7 +189,8 @@ def _length_notes(catalogues: Iterable[Catalogue]) -> Iterator[str]:
         vectors = _sample(catalogue)
         if vectors is None or not len(vectors):
             continue
-        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
         lengths = lengths[np.isfinite(lengths) & (lengths > 0)]
         if lengths.size and np.abs(lengths - 1).max() > UNIT_LENGTH_TOLERANCE:
             yield (
@@ -237,6 +243,7 @@ def _predicted_people(
             name=reference.dataset.name,
             catalogue=source.unit,
             attributes=list(source.catalogue.levels),
+            missing=source.catalogue.missing,
             shards=shards,
             predicted=probes.predicted(reference.dataset, shards),
         )
@@ -250,6 +257,7 @@ def _catalogue_unit(block: Dataset, catalogue: Catalogue) -> Unit:
         "columns": catalogue.items.column_names,
         # The encoder's settings say which column holds them.
         "vectors": [catalogue.content_of(name) for name in VECTOR_COLUMNS if name in catalogue.items.column_names],
+        "missing": catalogue.missing,
     }
     return unit("catalogue", f"items of {catalogue.name}", spec)
 

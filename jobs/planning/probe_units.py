@@ -45,6 +45,7 @@ class Probing:
             "probe": fit.key,
             "vectors": shard.key,
             "least_probability": self.settings.probes[probe].least_probability,
+            "missing": fit.spec["missing"],
         }
         return unit("labels", f"{shard.title}: {probe}", spec, needs=(fit.key, shard.key))
 
@@ -61,6 +62,7 @@ def probing(settings: Audit, labelled: Mapping[str, Embedded]) -> Probing:
             "catalogue": source.key,
             "vectors": [shard.key for shard in vectors],
             "attribute": learnt_attribute(name, probe),
+            "missing": catalogue.missing,
             "held_out_share": probe.held_out_share,
             "seed": settings.seed,
         }

@@ -13,7 +13,6 @@ from jobs.config.audit import Audit
 from jobs.config.datasets import Dataset
 from jobs.config.probes import Probe
 from jobs.datasets.catalogue import ATTRIBUTE, Catalogue
-from jobs.datasets.labels import UNKNOWN
 from jobs.errors import UsageError, about
 from mprlib.probes import FEWEST_ROWS
 
@@ -35,7 +34,7 @@ def _expect_enough(catalogue: Catalogue, learnt: str) -> None:
     if learnt not in catalogue.levels:
         raise UsageError(f"dataset {catalogue.name} has no attribute {learnt!r}; it has {', '.join(catalogue.levels)}")
     counts = pc.value_counts(catalogue.items[ATTRIBUTE + learnt]).to_pylist()
-    known = [row for row in counts if row["values"] != UNKNOWN]
+    known = [row for row in counts if row["values"] != catalogue.missing]
     if len(known) < 2:
         raise UsageError(f"dataset {catalogue.name} has one level of {learnt}: a probe needs two to tell apart")
     rare = min(known, key=lambda row: row["counts"])
@@ -53,8 +52,8 @@ def learnt_attribute(name: str, probe: Probe) -> str:
 
 def predicted_levels(name: str, probe: Probe, labelled: Catalogue) -> tuple[str, ...]:
     """The levels that the probe may give to an item, in the labelled data set's order."""
-    known = tuple(level for level in labelled.levels[learnt_attribute(name, probe)] if level != UNKNOWN)
-    return (*known, UNKNOWN) if probe.least_probability else known
+    known = tuple(level for level in labelled.levels[learnt_attribute(name, probe)] if level != labelled.missing)
+    return (*known, labelled.missing) if probe.least_probability else known
 
 
 def with_levels(block: Dataset, catalogue: Catalogue, settings: Audit, labelled: Mapping[str, Catalogue]) -> Catalogue:

@@ -12,7 +12,6 @@ from jobs import datasets
 from jobs.config.file import ConfigFile
 from jobs.config.prompts import PromptTraining
 from jobs.datasets.catalogue import ATTRIBUTE, Catalogue, has_images
-from jobs.datasets.labels import UNKNOWN
 from jobs.encoders import load
 from jobs.encoders.presence import torch_devices
 from jobs.encoders.prompt_files import SUFFIX, write_tokens
@@ -105,8 +104,8 @@ def _labels(settings: PromptTraining, catalogue: Catalogue) -> tuple[list[str], 
             f"dataset {catalogue.name}: tokens are trained on pictures, and it names none: give `image`", "dataset"
         )
     found = np.array(catalogue.items[ATTRIBUTE + settings.attribute].to_pylist())
-    levels = [level for level in catalogue.levels[settings.attribute] if level != UNKNOWN]
-    rows = np.flatnonzero(found != UNKNOWN)
+    levels = [level for level in catalogue.levels[settings.attribute] if level != catalogue.missing]
+    rows = np.flatnonzero(found != catalogue.missing)
     position = {level: code for code, level in enumerate(levels)}
     return levels, np.array([position[level] for level in found[rows]]), rows
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 
 from jobs.config.audit import Reference
+from jobs.config.datasets import Dataset
 from jobs.datasets import Catalogue
-from jobs.errors import UsageError
+from jobs.errors import BadSetting, UsageError
 from mprlib import InputError
 from mprlib.encoding import Encoding
+from mprlib.reference import Reference as Population
 from mprlib.reference import target_shares
 
 # Combinations of levels of a stated reference: each is a row of every query's problem.
@@ -16,59 +19,108 @@ LARGEST_COMBINATIONS = 100_000
 
 
 def shared_levels(
-    catalogue: Catalogue, reference: Reference, people: Catalogue
+    catalogue: Catalogue,
+    reference: Reference,
+    people: Catalogue,
+    block: Dataset | None = None,
+    others: Sequence[Catalogue] = (),
+    place: int = 0,
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Levels of both sides, the data set's order first, and a remark on each one-sided level.
 
-    Raises:  UsageError for shares of an attribute that the data set lacks, or that contradict
-             each other.
+    block: the data set's settings; others: the audit's other data sets; place: the reference's in the configuration.
+    Raises:  UsageError for too many combinations of levels, and for shares of an attribute or level that nobody has,
+             or that contradict each other.
     """
-    stated = _stated_levels(catalogue, reference)
-    levels, notes = {}, []
+    stated: Mapping[str, Sequence[str]] = catalogue.levels
+    if reference.shares is not None:
+        levels = _known_levels(catalogue, block, others)
+        _expect_few_combinations(reference, levels)
+        stated = _stated_levels(catalogue, reference, levels, place)
+        levels = {
+            attribute: [level for level in known if level in catalogue.levels[attribute] or level in stated[attribute]]
+            for attribute, known in levels.items()
+        }
+    elif reference.kind == "balanced":
+        levels = {attribute: list(own) for attribute, own in catalogue.levels.items()}
+        _expect_few_combinations(reference, levels)
+    else:
+        stated = people.levels
+        levels = {
+            attribute: [*own, *(level for level in stated[attribute] if level not in own)]
+            for attribute, own in catalogue.levels.items()
+        }
+    return levels, list(_one_sided(catalogue, reference, levels, stated))
+
+
+def _one_sided(
+    catalogue: Catalogue,
+    reference: Reference,
+    levels: Mapping[str, Sequence[str]],
+    stated: Mapping[str, Sequence[str]],
+) -> Iterator[str]:
+    for attribute, known in levels.items():
+        for level in known:
+            sides = [level in catalogue.levels[attribute], level in stated[attribute]]
+            if sum(sides) == 1:
+                side = f"dataset {catalogue.name}" if sides[0] else f"reference {reference.name}"
+                yield f"attribute {attribute!r}: the value {level!r} occurs in {side} only"
+
+
+def _known_levels(catalogue: Catalogue, block: Dataset | None, others: Sequence[Catalogue]) -> dict[str, list[str]]:
+    """Levels that shares may name: those that somebody has in a data set of the audit, and those that `order` names.
+
+    So a group that the data set ought to have and lacks can be stated on purpose, and a slip of the pen is found.
+    """
+    known = {}
     for attribute, own in catalogue.levels.items():
-        others = stated.get(attribute, own) if reference.shares is not None else people.levels[attribute]
-        levels[attribute] = [*own, *(level for level in others if level not in own)]
-        for level in levels[attribute]:
-            if (level in own) != (level in others):
-                side = f"dataset {catalogue.name}" if level in own else f"reference {reference.name}"
-                notes.append(f"attribute {attribute!r}: the value {level!r} occurs in {side} only")
-    if reference.kind in ("shares", "balanced"):
-        _check_shares(reference, levels)
-    return levels, notes
+        settings = None if block is None else block.attributes[attribute]
+        elsewhere = (level for other in others for level in other.levels.get(attribute, ()))
+        known[attribute] = list(dict.fromkeys([*own, *elsewhere, *(settings.order if settings else ())]))
+    return known
 
 
-def _check_shares(reference: Reference, levels: dict[str, list[str]]) -> None:
-    """Shares that contradict each other are found before anything is computed, as are too many groups."""
+def _expect_few_combinations(reference: Reference, levels: Mapping[str, Sequence[str]]) -> None:
     combinations = math.prod(len(names) for names in levels.values())
     if combinations > LARGEST_COMBINATIONS:
         raise UsageError(
             f"reference {reference.name}: the attributes have {combinations:,} combinations of levels, more than "
             f"{LARGEST_COMBINATIONS:,}: bin or drop attributes, or take kind population or dataset"
         )
-    if reference.shares is None:
-        return
-    try:
-        encoding = Encoding(levels={name: tuple(names) for name, names in levels.items()})
-        target_shares(encoding, reference.shares, reference.size)
-    except InputError as error:
-        raise UsageError(f"reference {reference.name}: {error}") from None
 
 
-def _stated_levels(catalogue: Catalogue, reference: Reference) -> dict[str, list[str]]:
-    """Levels that a reference's shares name, by attribute; joint shares name one of each."""
-    found: dict[str, list[str]] = {}
-    for attributes, shares in (reference.shares or {}).items():
-        names = [name.strip() for name in attributes.split("&")]
-        for name in names:
-            if name not in catalogue.levels:
-                raise UsageError(
-                    f"reference {reference.name}: shares names the attribute {name!r}; "
-                    f"dataset {catalogue.name} has {', '.join(catalogue.levels)}"
+def _stated_levels(
+    catalogue: Catalogue, reference: Reference, levels: Mapping[str, Sequence[str]], place: int
+) -> dict[str, list[str]]:
+    """Levels that the shares give something to, by attribute.
+
+    Raises:  BadSetting for shares that the library refuses, named by their key as closely as can be said.
+    """
+    encoding = Encoding(levels={name: tuple(names) for name, names in levels.items()})
+    for attributes, shares in reference.shares.items():
+        key = ("reference", place, "shares", attributes)
+        for level in shares if attributes in levels else ():
+            if level not in levels[attributes]:
+                raise BadSetting(
+                    f"reference {reference.name}: nobody in dataset {catalogue.name} has the {attributes} {level!r}; "
+                    f"known are {', '.join(levels[attributes])}; name it in the attribute's `order` to state it all "
+                    "the same",
+                    *key,
+                    level,
                 )
-        for group in shares:
-            parts = [part.strip() for part in group.split("&")] if len(names) > 1 else [group]
-            # A level that holds "&" itself cannot be told apart here; the shares' own check says so.
-            for name, level in zip(names, parts) if len(parts) == len(names) else ():
-                if level not in found.setdefault(name, []):
-                    found[name].append(level)
-    return found
+        _target(reference, encoding, {attributes: shares}, *key)
+    labels = _target(reference, encoding, reference.shares, "reference", place, "shares").labels
+    has_share = (labels > 0).any(axis=0)
+    return {
+        attribute: [level for level, column in zip(levels[attribute], columns) if has_share[column]]
+        for attribute, columns in encoding.attributes.items()
+    }
+
+
+def _target(
+    reference: Reference, encoding: Encoding, shares: Mapping[str, Mapping[str, float]], *key: str | int
+) -> Population:
+    try:
+        return target_shares(encoding, shares, reference.size)
+    except InputError as error:
+        raise BadSetting(f"reference {reference.name}: {error}", *key) from None

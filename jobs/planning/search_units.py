@@ -96,6 +96,9 @@ def embed_units(settings: Audit, embedded: Embedded) -> list[Unit]:
         "storage": settings.prefilter.storage,
     }
     place: dict = {"catalogue": embedded.unit.key}
+    if embedded.reads == "vector_row":
+        # How rows of parts in different numbers are brought together; other columns do not depend on it.
+        content["numbers"] = "widest"
     if embedded.reads == "image":
         content["limits"] = embedded.block.image_limits.model_dump(mode="json")
         place["root"] = catalogue.root

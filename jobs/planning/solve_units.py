@@ -72,6 +72,7 @@ def solve_unit(
         "reference": reference,
         "reference_vectors": vectors,
         "levels": levels,
+        "missing": searched.missing,
         "pool": pool.key,
         "query": query.text,
         "prompt": query.prompt,

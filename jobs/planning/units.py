@@ -11,21 +11,21 @@ from typing import Any
 # Raised by hand when a stage's code changes what it writes; every unit of it is then computed anew.
 # A test knows the code of each version: `python -m tests.jobs.stage_sources` records a new one.
 STAGE_VERSIONS = {
-    "catalogue": 2,
+    "catalogue": 3,
     "tokens": 1,
     "queries": 1,
     "texts": 1,
     "embed": 3,
     "debiased": 1,
-    "probe": 1,
-    "labels": 1,
-    "information": 1,
+    "probe": 2,
+    "labels": 2,
+    "information": 2,
     "order": 1,
     "prefilter": 2,
     "merge": 1,
     "rescore": 1,
     "pool": 2,
-    "solve": 2,
+    "solve": 3,
 }
 # Hexadecimal digits of a unit's key: 80 bits, no collision among billions of units.
 KEY_DIGITS = 20

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 
+from jobs.datasets import parquet_files
+from jobs.datasets.encodings import lines_of
+from jobs.datasets.table_fault import TableFault
+from jobs.datasets.values import BadValue, holds_texts, texts_of
 from jobs.errors import BadSetting, UsageError, about
 from jobs.queries.article import article
 from jobs.queries.lists import path_of
@@ -17,7 +20,7 @@ from jobs.queries.lists import path_of
 if TYPE_CHECKING:
     from jobs.config.audit import Queries
 
-__all__ = ["Query", "article", "query_vectors", "read_phrases", "read_queries"]
+__all__ = ["Query", "article", "query_remarks", "query_vectors", "read_phrases", "read_queries"]
 
 SHIPPED_PHRASES = Path(__file__).parent / "phrases.txt"
 
@@ -70,13 +73,33 @@ def read_phrases(file: str | None, folder: Path) -> list[str]:
     return list(dict.fromkeys(phrases))
 
 
+def query_remarks(block: Queries, folder: Path) -> tuple[str, ...]:
+    """What is left out of a file of queries, in a sentence."""
+    if block.file is None:
+        return ()
+    comments = [line for line in _read_lines(folder / block.file) if _is_comment(line)]
+    if not comments:
+        return ()
+    what = "1 line that begins" if len(comments) == 1 else f"{len(comments)} lines that begin"
+    return (f"queries.file {block.file}: {what} with # and a space are comments, such as {comments[0]!r:.80}",)
+
+
 def _lines(path: Path) -> list[str]:
     """Lines that hold something, comments left out."""
+    return [line for line in _read_lines(path) if not _is_comment(line)]
+
+
+def _is_comment(line: str) -> bool:
+    """Whether # stands alone at its beginning: #metoo and C# are asked for as they are."""
+    return line == "#" or (line.startswith("#") and line[1].isspace())
+
+
+def _read_lines(path: Path) -> list[str]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        lines = [line.strip() for line in lines_of(path)]
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    return [line for line in lines if line]
 
 
 def query_vectors(block: Queries, folder: Path) -> pa.Table:
@@ -86,15 +109,16 @@ def query_vectors(block: Queries, folder: Path) -> pa.Table:
     """
     path = folder / str(block.vectors)
     try:
-        table = pyarrow.parquet.read_table(path, columns=["query", "vector"])
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise BadSetting(f"{path}: {' '.join(str(error).split())[:200]}", "queries", "vectors") from None
-    kind = table["query"].type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or table["query"].null_count:
+        table = parquet_files.read(path, ["query", "vector"])
+    except (OSError, TableFault) as error:
+        raise BadSetting(f"{path}: {getattr(error, 'strerror', None) or error}", "queries", "vectors") from None
+    texts = _texts(table["query"])
+    if texts is None or texts.null_count:
         raise BadSetting(f"{path}: column query must hold a text in every row", "queries", "vectors")
     try:
-        matrix = np.array(table["vector"].to_pylist(), dtype=np.float32)
-    except (ValueError, TypeError):
+        with np.errstate(over="ignore"):
+            matrix = np.array(table["vector"].to_pylist(), dtype=np.float32)
+    except (ValueError, TypeError, OverflowError):
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all() or not matrix.any(axis=1).all():
         raise BadSetting(
@@ -102,7 +126,16 @@ def query_vectors(block: Queries, folder: Path) -> pa.Table:
             "queries",
             "vectors",
         )
-    return table
+    return pa.table({"query": texts, "vector": table["vector"]})
+
+
+def _texts(column: pa.ChunkedArray) -> pa.Array | None:
+    """The texts of a column, however they are encoded; None where it holds something else."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    try:
+        return texts_of(column) if holds_texts(kind) else None
+    except (TypeError, BadValue, pa.ArrowException):
+        return None
 
 
 def _prompt(template: str, query: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from jobs.config.entries import MethodEntry
 from jobs.config.method_settings import MADE_FROM, column_of
 from jobs.datasets.labels import UNKNOWN
 from jobs.stages.information import read_order
+from jobs.stages.joint_levels import joint_names
 from jobs.stages.labels import predicted_levels
 from jobs.stages.query_vectors import query_vector
 from jobs.stages.vectors import read_vectors
@@ -52,23 +53,22 @@ def _group_labels(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem,
         return group_labels.zero_shot(problem.embeddings, read_vectors(store, "texts", spec["texts"]))
     if "probe_labels" in spec:
         ids = pa.array(problem.item_ids)
+        columns = [predicted_levels(ids, keys, store).to_pylist() for keys in spec["probe_labels"].values()]
+    else:
         columns = [
-            [f"{probe}={level}" for level in predicted_levels(ids, keys, store).to_pylist()]
-            for probe, keys in spec["probe_labels"].items()
+            np.array(spec["levels"][name], dtype=object)[
+                problem.labels[:, list(problem.attributes[name])].argmax(axis=1)
+            ].tolist()
+            for name in entry.extras.get("attributes", problem.attributes)
         ]
-        return _joint(zip(*columns))
-    chosen = entry.extras.get("attributes", problem.attributes)
-    columns = [column for name in chosen for column in problem.attributes[name]]
-    names = np.array([problem.label_names[column] for column in columns])
-    return _joint(names[row > 0] for row in problem.labels[:, columns])
+    return _classes(list(zip(*columns)), spec.get("missing", UNKNOWN))
 
 
-def _joint(rows: Iterable[Iterable[str]]) -> np.ndarray:
-    """Classes of the items by all their levels, `name=level`; an item with an unknown level is neutral."""
-    levels = [
-        "neutral" if any(name.endswith(f"={UNKNOWN}") for name in row) else "&".join(row) for row in map(list, rows)
-    ]
-    return group_labels.from_levels(levels, neutral=("neutral",))
+def _classes(rows: Sequence[Sequence[str]], missing: str) -> np.ndarray:
+    """Classes of the items by all their levels; an item that lacks one is neutral."""
+    names = joint_names(rows)
+    neutral = {name for name, row in zip(names, rows) if missing in row}
+    return group_labels.from_levels(names, neutral=neutral)
 
 
 def _protected(group: str, share: float | None, problem: Problem) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.datasets.catalogue import attribute_columns
+from jobs.stages.joint_levels import joint_names
 from jobs.stages.labels import with_predicted
 from jobs.stages.vectors import Shard, open_shard, rows_with_vectors
 from jobs.store import Store, unit_file
@@ -31,7 +32,7 @@ def information(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
         raise ValueError("no item has a vector: see the skipped items")
     items = store.read_table(unit_file("catalogue", spec["catalogue"], "items")).take(pa.array(present))
     levels = attribute_columns(with_predicted(items, spec, store))
-    joint = group_labels.from_levels(["&".join(row) for row in zip(*(levels[name] for name in spec["attributes"]))])
+    joint = group_labels.from_levels(joint_names(zip(*(levels[name] for name in spec["attributes"]))))
     rows = np.unique(np.linspace(0, len(joint) - 1, min(len(joint), MOST_ROWS)).astype(np.intp))
     vectors = _vectors_at(shards, rows)
     width = vectors.shape[1]

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.datasets.catalogue import ATTRIBUTE
-from jobs.datasets.labels import UNKNOWN
 from jobs.stages.probe import read_probe
 from jobs.stages.vectors import open_shard
 from jobs.store import Store, unit_file
@@ -31,7 +30,7 @@ def labels(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
         probabilities = trained.probabilities(shard.vectors[start : start + ITEMS_AT_ONCE])
         largest = probabilities.max(axis=1)
         found = names[probabilities.argmax(axis=1)]
-        levels.append(np.where(largest < spec["least_probability"], UNKNOWN, found))
+        levels.append(np.where(largest < spec["least_probability"], spec["missing"], found))
         certain.append(largest)
     columns = {
         "item_id": shard.ids,

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.datasets.catalogue import ATTRIBUTE
-from jobs.datasets.labels import UNKNOWN
 from jobs.stages.vectors import open_shard, to_matrix
 from jobs.store import Store, unit_file
 from mprlib.probes import Probe, train_probe
@@ -26,7 +25,7 @@ def probe(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
     """
     items = store.read_table(unit_file("catalogue", spec["catalogue"], "items"))
     names = (items[column].to_pylist() for column in ("item_id", ATTRIBUTE + spec["attribute"]))
-    level_of = {item: level for item, level in zip(*names) if level != UNKNOWN}
+    level_of = {item: level for item, level in zip(*names) if level != spec["missing"]}
     vectors, levels = [], []
     for key in spec["vectors"]:
         shard = open_shard(store, key)

@@ -13,16 +13,16 @@ from mprlib.encoding import Encoding
 from mprlib.reference import Reference, sampled, target_shares
 
 
-def read_reference(spec: Mapping[str, Any], encoding: Encoding, store: Store) -> Reference:
+def read_reference(spec: Mapping[str, Any], encoding: Encoding, store: Store, missing: str = UNKNOWN) -> Reference:
     """The reference in the columns of an encoding.
 
-    A balanced reference gives no share to `unknown`, which is no group.
+    A balanced reference gives no share to items without a value, which `missing` names: they are no group.
     Raises:  mprlib.InputError for shares that contradict each other or do not sum to 1.
     """
     if spec["kind"] == "shares":
         return target_shares(encoding, spec["shares"], spec["size"])
     if spec["kind"] == "balanced":
-        known = {name: [level for level in levels if level != UNKNOWN] for name, levels in encoding.levels.items()}
+        known = {name: [level for level in levels if level != missing] for name, levels in encoding.levels.items()}
         equal = {name: dict.fromkeys(levels, 1 / len(levels)) for name, levels in known.items()}
         return target_shares(encoding, equal, spec["size"])
     if "pool" not in spec:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import mprlib
 from jobs.config.entries import ClassEntry, MethodEntry
 from jobs.datasets.catalogue import attribute_columns
+from jobs.datasets.labels import UNKNOWN
 from jobs.schema import GROUPS, RESULTS
 from jobs.stages.extras import method_extras
 from jobs.stages.labels import with_predicted
@@ -96,7 +97,7 @@ class Case:
                 "the others were skipped"
             )
         encoding = Encoding(levels={name: tuple(levels) for name, levels in spec["levels"].items()})
-        reference = read_reference(spec["reference"], encoding, store)
+        reference = read_reference(spec["reference"], encoding, store, spec.get("missing", UNKNOWN))
         self.is_sampled = reference.is_sample
         self.relevance = pool["relevance"].to_pylist()
         self.problem = Problem(

@@ -13,6 +13,8 @@ from jobs.report.load import Run
 
 # An item and its labels: one that is labelled anew counts as gone and as come.
 Member = tuple[str, tuple[tuple[str, str], ...]]
+# Attributes and levels that a group's members share. Names are for people: levels may hold what joins them.
+Group = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -58,17 +60,21 @@ def _group_attributes(old: Run, new: Run) -> int:
 def _pair(before: set[Member], after: set[Member], attributes: int) -> Pair:
     left, entered = sorted(before - after), sorted(after - before)
     groups = [[set(_groups(labels, attributes)) for _, labels in side] for side in (left, entered)]
-    names = sorted({name for side in groups for own in side for name in own}, key=lambda one: (one[0], one[1]))
-    matrices = [np.array([[name in own for name in names] for own in side], dtype=bool) for side in groups]
+    every = sorted({group for side in groups for own in side for group in own}, key=lambda one: (len(one), _name(one)))
+    matrices = [np.array([[group in own for group in every] for own in side], dtype=bool) for side in groups]
     return Pair(
-        left=matrices[0].reshape(len(left), len(names)),
-        entered=matrices[1].reshape(len(entered), len(names)),
-        names=[name for _, name in names],
+        left=matrices[0].reshape(len(left), len(every)),
+        entered=matrices[1].reshape(len(entered), len(every)),
+        names=[_name(group) for group in every],
     )
 
 
-def _groups(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[tuple[int, str]]:
-    """Attributes and name of every group that an item is of, as the groups table names them."""
+def _groups(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[Group]:
+    """Every group that an item is of."""
     for size in range(1, attributes + 1):
-        for chosen in combinations(labels, size):
-            yield size, " & ".join(f"{attribute}={level}" for attribute, level in chosen)
+        yield from combinations(labels, size)
+
+
+def _name(group: Group) -> str:
+    """As the groups table names it."""
+    return " & ".join(f"{attribute}={level}" for attribute, level in group)

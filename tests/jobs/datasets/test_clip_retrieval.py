@@ -90,3 +90,65 @@ def test_columns_that_are_not_there(tmp_path):
         pd.read_parquet(path).rename(columns={"image_path": "place"}).to_parquet(path)
     with pytest.raises(UsageError, match="none of the columns image_path, key"):
         datasets.load(Dataset(**block), tmp_path, "embedding")
+
+
+@pytest.mark.parametrize("dtypes", [("f2", "f4"), ("f4", "f2"), ("f2", "f8"), ("f4", "f8"), (">f4", "f2")])
+def test_a_vector_does_not_depend_on_the_parts_beside_it(tmp_path, dtypes):
+    vectors = np.random.default_rng(0).standard_normal((4, 8)) * 1e5
+    paths = []
+    for part, dtype in enumerate(dtypes):
+        paths.append(tmp_path / f"img_emb_{part}.npy")
+        scale = 1e-5 if dtype == "f2" else 1.0
+        np.save(paths[-1], (vectors[2 * part : 2 * part + 2] * scale).astype(dtype))
+    files, _ = open_files(paths)
+    alone = np.concatenate([files.take(np.array([row])).astype(np.float64) for row in range(4)])
+    for rows in ([0, 1, 2, 3], [3, 0], [1, 2, 3], [2, 1]):
+        together = files.take(np.array(rows)).astype(np.float64)
+        assert np.isfinite(together).all()
+        np.testing.assert_array_equal(together, alone[rows])
+
+
+def test_categories_beside_texts_and_numbers_beside_texts(tmp_path):
+    block = write_clip_retrieval(tmp_path)
+    for part in range(12):
+        path = tmp_path / f"metadata/metadata_{part}.parquet"
+        table = pd.read_parquet(path).assign(code=[1.0, None, 2.0] if part % 3 else ["1", None, "2"])
+        table.astype({"gender": "category", "image_path": "category"} if part % 2 else {}).to_parquet(path)
+    catalogue = datasets.load(Dataset(**(block | {"attributes": {"gender": {}, "code": {}}})), tmp_path, "embedding")
+    assert catalogue.items["item_id"].to_pylist() == [f"pictures/{number}.jpg" for number in range(36)]
+    assert catalogue.levels["code"] == ("1", "2", "unknown")
+
+
+def test_columns_that_a_probe_predicts_are_not_looked_for(tmp_path):
+    block = write_clip_retrieval(tmp_path)
+    block["attributes"] = block["attributes"] | {"age": {"probe": "age"}}
+    assert list(datasets.load(Dataset(**block), tmp_path, "embedding").levels) == ["gender"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (lambda good: good[:-4], "cannot be read: mmap length is greater than file size"),
+        (lambda good: good + b"more", "holds 100 bytes of numbers, and its header says 96"),
+        (lambda good: good.replace(b"(3, 8)", b"(3, 4)"), "holds 96 bytes of numbers, and its header says 48"),
+        (lambda good: good.replace(b"(3, 8), }", b"(3, 8         "), "img_emb_4.npy cannot be read"),
+        (lambda good: good.replace(b"(3, 8)", b"(-3,8)"), "img_emb_4.npy cannot be read"),
+        (lambda good: b"", "img_emb_4.npy cannot be read: EOF"),
+        (lambda good: b"PK" + good, "img_emb_4.npy cannot be read: the magic string"),
+    ],
+)
+def test_vectors_that_are_not_what_their_header_says(tmp_path, content, words):
+    block = write_clip_retrieval(tmp_path)
+    path = tmp_path / "img_emb/img_emb_4.npy"
+    np.save(path, np.ones((3, 8), np.float32))
+    path.write_bytes(content(path.read_bytes()))
+    with pytest.raises(UsageError, match=words):
+        datasets.load(Dataset(**block), tmp_path, "embedding")
+
+
+def test_vectors_of_no_numbers_and_numbers_of_no_use(tmp_path):
+    block = write_clip_retrieval(tmp_path)
+    for array, words in ((np.ones((3, 0)), "vectors of no numbers"), (np.ones((3, 8), complex), "rows of floats")):
+        np.save(tmp_path / "img_emb/img_emb_4.npy", array)
+        with pytest.raises(UsageError, match=words):
+            datasets.load(Dataset(**block), tmp_path, "embedding")

@@ -49,6 +49,58 @@ def test_pictures_without_labels_are_skipped_and_labels_without_a_picture_stay(t
     }
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda path, root: f"./{path}",
+        lambda path, root: path.replace("/", "//"),
+        lambda path, root: path.replace("/", "/./"),
+        lambda path, root: path.replace("/", "\\"),
+        lambda path, root: ".\\" + path.replace("/", "\\"),
+        lambda path, root: f"{root}/{path}",
+        lambda path, root: f"elsewhere/../{path}",
+    ],
+)
+def test_a_picture_has_its_labels_however_its_path_is_written(tmp_path, written):
+    block = write("images", tmp_path)
+    plain = load(block)
+    table = pd.read_csv(tmp_path / "metadata.csv")
+    table["file_name"] = [written(path, tmp_path) for path in table["file_name"]]
+    table.to_csv(tmp_path / "metadata.csv", index=False)
+    catalogue = load(block)
+    assert catalogue.skipped.num_rows == 0
+    assert catalogue.items.equals(plain.items)
+
+
+def test_an_accent_of_two_characters_names_the_picture_of_one(tmp_path):
+    block = write("images", tmp_path)
+    (tmp_path / "chile").rename(tmp_path / "chil\u00e9")
+    table = pd.read_csv(tmp_path / "metadata.csv")
+    table["file_name"] = [path.replace("chile", "chile\u0301") for path in table["file_name"]]
+    table.to_csv(tmp_path / "metadata.csv", index=False)
+    catalogue = load(block)
+    assert (catalogue.size, catalogue.skipped.num_rows) == (30, 0)
+    assert "chil\u00e9/0.jpg" in catalogue.items["item_id"].to_pylist()
+
+
+def test_two_rows_of_one_picture_are_one_id_twice(tmp_path):
+    block = write("images", tmp_path)
+    table = pd.read_csv(tmp_path / "metadata.csv")
+    pd.concat([table, table.head(1).assign(file_name="./" + table["file_name"][0])]).to_csv(
+        tmp_path / "metadata.csv", index=False
+    )
+    with pytest.raises(UsageError, match="stands 2 times"):
+        load(block)
+
+
+def test_labels_in_json_lines(tmp_path):
+    block = write("images", tmp_path)
+    plain = load(block)
+    pd.read_csv(tmp_path / "metadata.csv").to_json(tmp_path / "metadata.jsonl", orient="records", lines=True)
+    (tmp_path / "metadata.csv").unlink()
+    assert load(block).items.equals(plain.items)
+
+
 def test_a_table_takes_its_pictures_from_another_root(tmp_path):
     block = write("table", tmp_path / "pictures")
     shutil.move(tmp_path / "pictures/people.parquet", tmp_path / "people.parquet")

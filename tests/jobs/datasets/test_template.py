@@ -29,8 +29,8 @@ def test_doubled_braces_are_braces_and_a_column_may_stand_twice(tmp_path):
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ("{nam}", "names column 'nam', which people.parquet lacks"),
-        ("{1}", "names column '1'"),
+        ("{nam}", "people.parquet lacks the column 'nam'"),
+        ("{1}", "lacks the column '1'"),
         ("{}", "brace at character 1"),
         ("{name", "brace at character 1"),
         ("{name}}", "brace at character 7"),
