@@ -68,7 +68,9 @@ class Queries(Block):
     list: Many[Label] | None = Field(None, description="the queries")
     named: str | None = Field(None, description=f"a list that comes with the job: {', '.join(NAMED)}")
     file: str | None = Field(
-        None, description="a text file, one query a line but for comments, which begin with # and a space"
+        None,
+        description="a text file, relative to the configuration file: one query a line, and comments, which begin "
+        "with # and a space",
     )
     vectors: str | None = Field(
         None, description="parquet with columns query and vector, for a precomputed encoder; relative as `file`"
