@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from mprlib import registry
+from mprlib.assumptions import warn_of_assumption
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.measurement import Measurement
@@ -31,7 +32,10 @@ def measure(
              class or setting.
     Source:  MPR paper, Definition 1 and Propositions 3, 4.
     """
-    return measure_with(problem, problem.checked_items(items), registry.function_class(function_class, **settings))
+    chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
+    if instance.is_normalised:
+        warn_of_assumption(problem, f"values under {instance.name} depend")
+    return measure_with(problem, chosen, instance)
 
 
 def select(
@@ -56,8 +60,10 @@ def sweep(
     chosen = registry.method(method)
     own = {name: extra for name, extra in extras.items() if name in chosen.keywords}
     settings = {name: extra for name, extra in extras.items() if name not in chosen.keywords}
-    oracle = registry.function_class(function_class, **settings).bind(problem)
+    instance = registry.function_class(function_class, **settings)
     values = list(values)
     if not values:
         raise InputError("values is empty: at least one value of the parameter is expected")
-    return chosen.sweep(problem, oracle, values, **own)
+    if instance.is_normalised:
+        warn_of_assumption(problem, f"values under {instance.name} depend")
+    return chosen.sweep(problem, instance.bind(problem), values, **own)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mprlib.assumptions import warn_of_assumption
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.ball import Ball
@@ -65,6 +66,7 @@ def sampling_margin(
     if resamples < 1:
         raise InputError(f"resamples is {resamples}: at least 1 is expected")
     chosen = registered(function_class)
+    warn_of_assumption(problem, "the margin depends")
     key = ("margin", chosen, confidence, resamples, seed)
     return problem.cached(key, lambda: _margin(problem, chosen, confidence, resamples, seed))
 
