@@ -25,7 +25,7 @@ STAGE_VERSIONS = {
     "merge": 1,
     "rescore": 1,
     "pool": 2,
-    "solve": 2,
+    "solve": 3,
 }
 # Hexadecimal digits of a unit's key: 80 bits, no collision among billions of units.
 KEY_DIGITS = 20
