@@ -4,7 +4,7 @@ Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval
 """
 
 from mprlib.api import measure, select, sweep
-from mprlib.errors import InputError, MprError, SolverError
+from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
 from mprlib.function_classes.classifier import Classifier
 from mprlib.function_classes.regressor import Regressor
 from mprlib.measurement import Group, Measurement, Witness
@@ -13,6 +13,7 @@ from mprlib.registry import FUNCTION_CLASSES, METHODS
 from mprlib.selection import Selection, Status
 
 __all__ = [
+    "AssumptionWarning",
     "FUNCTION_CLASSES",
     "Classifier",
     "METHODS",

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from mprlib import registry
+from mprlib.assumptions import warn_of_assumption
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.measurement import Measurement
@@ -31,7 +32,10 @@ def measure(
              class or setting.
     Source:  MPR paper, Definition 1 and Propositions 3, 4.
     """
-    return measure_with(problem, problem.checked_items(items), registry.function_class(function_class, **settings))
+    chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
+    if instance.is_normalised:
+        warn_of_assumption(problem, f"values under {instance.name} depend")
+    return measure_with(problem, chosen, instance)
 
 
 def select(
@@ -65,4 +69,6 @@ def sweep(
     chosen.expect_inputs(problem)
     width = None if problem.embeddings is None else problem.embeddings.shape[1]
     own, values = chosen.checked_extras(own), chosen.checked_values(values, width)
+    if instance.is_normalised:
+        warn_of_assumption(problem, f"values under {instance.name} depend")
     return chosen.sweep(problem, instance.bind(problem), values, **own)

@@ -19,3 +19,7 @@ class SettingError(InputError):
 
 class SolverError(MprError, RuntimeError):
     """A numerical solver gave no usable answer, twice; the message carries its status."""
+
+
+class AssumptionWarning(UserWarning):
+    """Something was taken for granted that the caller may see otherwise; the message says what to state."""

@@ -32,10 +32,14 @@ def matched(
 ) -> tuple[list[int] | None, list[int] | None, Sequence[str] | None]:
     """The order in which to read the columns of both, None as they stand; and the names of the columns.
 
-    Names that a library invents for columns without any (0, 1, ...) count as none.
+    Names that a library invents for columns without any (0, 1, ...) count as none, unless both frames have
+    them in different orders.
     Raises:  InputError where two frames have other columns, or a frame's names contradict label_names.
     """
-    own, others = _given_names("labels", labels), _given_names("reference", reference)
+    own, others = (_names(name, value) for name, value in (("labels", labels), ("reference", reference)))
+    is_reordered = own is not None and others is not None and own != others and set(own) == set(others)
+    if not is_reordered:
+        own, others = _without_invented(own), _without_invented(others)
     names = own or others
     if names is None:
         return None, None, label_names
@@ -78,16 +82,21 @@ def _raw_names(value: Any) -> list[Any] | None:
     return list(names)
 
 
-def _given_names(argument: str, value: Any) -> tuple[str, ...] | None:
-    raw = _raw_names(value)
-    if raw is None:
-        return None
-    names = tuple(map(str, raw))
-    repeated = next((name for name in names if names.count(name) > 1), None)
+def _names(argument: str, value: Any) -> tuple[str, ...] | None:
+    names = column_names(value)
+    repeated = next((name for name in names or () if names.count(name) > 1), None)
     if repeated is not None:
         raise InputError(f"{argument} has two columns called {repeated!r}: each needs its own name")
-    is_invented = raw == list(range(len(raw))) or raw == [f"column_{place}" for place in range(len(raw))]
-    return None if is_invented or not raw else names
+    return names or None
+
+
+def _without_invented(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """The names, unless they are those that pandas or polars gives to columns without any."""
+    if names is None:
+        return None
+    places = range(len(names))
+    is_invented = names in (tuple(map(str, places)), tuple(f"column_{place}" for place in places))
+    return None if is_invented else names
 
 
 def _expect_same(argument: str, names: Sequence[str], other: str, expected: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from mprlib.cells import Cells
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.measurement import Group, Witness
-from mprlib.naming import cell_names
+from mprlib.naming import MOST_SINGLE_VALUES, cell_names
 from mprlib.problem import FloatArray, IntArray, Problem
 
 # A witness is read by a person and stored on every result row.
@@ -20,8 +20,6 @@ ROUNDING = 1e-12
 # A named group below this share of the reference is left out of the sentence, though not of the
 # groups: with few people behind it, its share says little.
 SMALLEST_HEADLINE_SHARE = 0.01
-# A column with more distinct values than this, most of them seen once, has no levels to name.
-MOST_LEVELS = 20
 
 NO_GAP = "No function of the class tells the selection from the reference."
 
@@ -39,9 +37,9 @@ def is_continuous(cells: Cells, problem: Problem) -> bool:
     """Whether some label column holds numbers, not levels: most of its values occur once."""
     rows = problem.n + problem.reference.shape[0]
     # Fewer cells than that, and no column can have so many values.
-    if cells.size <= max(MOST_LEVELS, rows / 2):
+    if cells.size <= max(MOST_SINGLE_VALUES, rows / 2):
         return False
-    return any(np.unique(column).size > max(MOST_LEVELS, rows / 2) for column in cells.labels.T)
+    return any(np.unique(column).size > max(MOST_SINGLE_VALUES, rows / 2) for column in cells.labels.T)
 
 
 def _cells(problem: Problem, cells: Cells, worst: WorstCase, weights: FloatArray) -> Witness:

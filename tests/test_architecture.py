@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # A module may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
     {"errors", "settings", "frames", "arrays", "problem", "selection", "measurement"},
-    {"cells", "encoding", "levels", "proportional_fitting", "naming", "reference", "shares", "probes"},
+    {"assumptions", "cells", "encoding", "levels", "proportional_fitting", "naming", "reference", "shares", "probes"},
     {"function_classes", "witness"},
     {"method", "measuring", "requirements"},
     {"optimisers", "baselines"},

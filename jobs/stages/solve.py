@@ -21,6 +21,7 @@ from jobs.stages.reference import read_reference
 from jobs.stages.vectors import open_shard, rows_with_vectors, to_matrix
 from jobs.store import Store, unit_file
 from mprlib import Measurement, Problem, Selection, registry
+from mprlib.assumptions import assumption
 from mprlib.cells import selection_weights
 from mprlib.encoding import Encoding
 from mprlib.function_classes.groups import Groups
@@ -190,7 +191,7 @@ class Case:
             "solve_seconds": selection.solve_seconds,
             "seed": self.spec["seed"],
             "item_ids": problem.item_ids[selection.items].tolist(),
-            "message": "; ".join(part for part in (selection.message, remark) if part),
+            "message": "; ".join(part for part in (selection.message, remark, assumption(problem)) if part),
         }
         rows = []
         for entry in self.classes:

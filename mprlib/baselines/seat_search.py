@@ -33,7 +33,7 @@ from mprlib.problem import FloatArray, IntArray
 
 # Nodes of one search: with ten attributes over 2,000 items about 1,000 prove the best set.
 NODE_LIMIT = 3_000
-# Simplex iterations of one search, all nodes together: about 5 s with 10,000 items.
+# Simplex iterations of one search, all nodes together: up to 10 s with 10,000 items.
 ITERATION_LIMIT = 20_000
 # Back-stop of a search, far above what those limits take.
 TIME_LIMIT_SECONDS = 60.0

@@ -24,6 +24,7 @@ from typing import Annotated
 
 import numpy as np
 
+from mprlib.assumptions import warn_of_assumption
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import FunctionClass
@@ -64,6 +65,7 @@ def sampling_margin(
     Raises:  InputError for a confidence outside (0, 1) or fewer than 1 resample.
     """
     chosen = registered(function_class)
+    warn_of_assumption(problem, "the margin depends")
     key = ("margin", chosen, confidence, resamples, seed)
     return problem.cached(key, lambda: _margin(problem, chosen, confidence, resamples, seed))
 

@@ -98,9 +98,17 @@ def test_a_frame_beside_an_array_goes_by_position_and_names_the_columns(frame):
 
 def test_names_that_a_library_invents_are_none():
     unnamed = pd.DataFrame(matrix(LABELS))
-    assert problem(labels=unnamed, label_names=["a", "b", "c"]).label_names == ("a", "b", "c")
+    for reference in (matrix(REFERENCE), pd.DataFrame(matrix(REFERENCE))):
+        named = problem(labels=unnamed, reference=reference, label_names=["a", "b", "c"])
+        assert named.label_names == ("a", "b", "c")
     numbered = Columns({f"column_{place}": column for place, column in enumerate(LABELS.values())})
     assert problem(labels=numbered, reference=pd.DataFrame(REFERENCE)).label_names == ("woman", "old", "tall")
+
+
+def test_numbered_columns_in_another_order_are_matched_too():
+    labels = pd.DataFrame(matrix(LABELS))[[2, 0, 1]]
+    matched = problem(labels=labels, reference=pd.DataFrame(matrix(REFERENCE)))
+    assert np.array_equal(matched.reference, matrix(REFERENCE)[:, [2, 0, 1]])
 
 
 def test_a_column_name_that_stands_twice_is_refused():
