@@ -85,6 +85,8 @@ def query_vectors(block: Queries, folder: Path) -> pa.Table:
     Raises:  UsageError naming the file for anything else.
     """
     path = folder / str(block.vectors)
+    if not path.exists():
+        raise BadSetting(f"{path} does not exist", "queries", "vectors")
     try:
         table = pyarrow.parquet.read_table(path, columns=["query", "vector"])
     except (OSError, ValueError, pa.ArrowException) as error:
