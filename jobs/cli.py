@@ -40,6 +40,8 @@ from jobs.submission.identity import PERIODS
 from jobs.summary import plan_text, run_text, worst_text
 
 FAILED, USAGE, UNFINISHED, INTERRUPTED = 1, 2, 3, 130
+# Characters of a message about wrong input; what it is about is at its beginning or its end.
+LONGEST_MESSAGE = 2_000
 
 app = typer.Typer(
     name="mpr-audit",
@@ -257,7 +259,7 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
     except (typer.TyperException, UsageError) as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
-        print(f"mpr-audit: {' '.join(message.split())}", file=sys.stderr)
+        print(f"mpr-audit: {_shortened(' '.join(message.split()))}", file=sys.stderr)
         return USAGE
     except RunError as error:
         print(f"mpr-audit: failed: {error}", file=sys.stderr)
@@ -266,6 +268,12 @@ def main(arguments: list[str] | None = None) -> int:
         traceback.print_exc()
         print(f"mpr-audit: failed: {type(error).__name__}: {error}", file=sys.stderr)
         return FAILED
+
+
+def _shortened(message: str) -> str:
+    """A message that quotes a long text of the configuration or the data still is one that can be read."""
+    kept = LONGEST_MESSAGE // 2
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[:kept]} ... {message[-kept:]}"
 
 
 def _interrupt(*_: object) -> NoReturn:

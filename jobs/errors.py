@@ -28,13 +28,19 @@ class BadSetting(UsageError, ValueError):
 
 @contextmanager
 def about(*key: str | int) -> Iterator[None]:
-    """What is unusable in here is so for the setting at that key, if nothing nearer is named."""
+    """What is unusable in here is so for the setting at that key, if nothing nearer is named.
+
+    A file that the system refuses (its name is too long, nobody may read it) is unusable like one that is not there.
+    """
     try:
         yield
     except BadSetting:
         raise
     except UsageError as error:
         raise BadSetting(str(error), *key) from None
+    except OSError as error:
+        named = f"{error.filename}: " if error.filename else ""
+        raise BadSetting(f"{named}{error.strerror or error}", *key) from None
 
 
 class RunError(Exception):

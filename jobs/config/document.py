@@ -28,9 +28,10 @@ TRUTH = re.compile(r"true|True|TRUE|false|False|FALSE")
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]*)|0x[0-9a-fA-F]+")
 DECIMAL = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
-# Read differently by YAML 1.1 and 1.2, or by their readers: the form, and what to write instead.
+# Truth values to YAML 1.1, texts to 1.2.
+NO_TRUTH = re.compile(r"(?i)yes|no|on|off|y|n")
+# Numbers that YAML 1.1 and 1.2, or their readers, read differently: the form, and what to write instead.
 DOUBTFUL = (
-    (re.compile(r"(?i)yes|no|on|off|y|n"), "write true or false"),
     (re.compile(r"[-+]?0[0-9]+"), "a leading zero means base 8 to YAML 1.1 and nothing to 1.2: leave it out"),
     (re.compile(r"[-+]?0o[0-7]+|[-+]?0b[01]+"), "write it in base 10"),
     (
@@ -91,17 +92,17 @@ class Node:
             return {key: node.value() for key, node in self.content.items()}
         return scalar(self.content) if self.is_plain else self.content
 
-    def remark(self, is_whole: bool = False) -> str:
-        """Why the value may not be what its writer meant, where a text is not; empty where nothing is odd about it.
-
-        is_whole: a whole number is expected.
-        """
-        if not isinstance(self.content, str) or not self.content:
+    def remark(self, expected: str) -> str:
+        """Why the value may not be what its writer meant, given what is expected, in words; empty where it may."""
+        is_truth, is_number = "true or false" in expected, "number" in expected
+        if not isinstance(self.content, str) or not self.content or not (is_truth or is_number):
             return ""
         meant = scalar(self.content)
         if not self.is_plain:
             return "" if isinstance(meant, str) else f"quotes make it a text: write {self.content}"
-        if is_whole and isinstance(meant, float) and meant.is_integer():
+        if is_truth:
+            return "write true or false" if NO_TRUTH.fullmatch(self.content) else ""
+        if "whole number" in expected and isinstance(meant, float) and meant.is_integer():
             return f"write {meant:.0f}"
         return next((remark for form, remark in DOUBTFUL if form.fullmatch(self.content)), "")
 

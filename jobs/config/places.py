@@ -70,7 +70,7 @@ class Places:
     def said_of(self, error: BadSetting, key: Key) -> str:
         """What an error says, and why the value at its key may not be what was meant."""
         _, _, node = self._locate(key)
-        remark = node.remark("whole number" in error.message) if node is not None else ""
+        remark = node.remark(error.message) if node is not None else ""
         return _one_line(f"{error.message}; {remark}" if remark else error.message)
 
     def _said(self, problem: dict[str, Any]) -> tuple[Key, str]:
@@ -103,7 +103,7 @@ class Places:
         words = EXPECTED.get(problem["type"], "").format(**problem.get("ctx", {}))
         expected = f"{words} is expected" if words else _one_line(problem["msg"])
         got = _described(problem["input"]) if node is None else _written(node)
-        remark = node.remark("whole number" in expected) if node is not None else ""
+        remark = node.remark(expected) if node is not None else ""
         if problem["type"] == "string_type" and node is not None and isinstance(node.content, str) and node.content:
             remark = f'write "{node.content:.{SHOWN}}", in quotes'
         return f"{expected}, got {got}{f': {remark}' if remark else ''}"

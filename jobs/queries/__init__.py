@@ -108,6 +108,8 @@ def query_vectors(block: Queries, folder: Path) -> pa.Table:
     Raises:  UsageError naming the file for anything else.
     """
     path = folder / str(block.vectors)
+    if not path.exists():
+        raise BadSetting(f"{path} does not exist", "queries", "vectors")
     try:
         table = parquet_files.read(path, ["query", "vector"])
     except (OSError, TableFault) as error:

@@ -87,7 +87,7 @@ def refusal(folder, text, overrides=()):
     return str(caught.value).removeprefix(str(folder))
 
 
-@pytest.mark.parametrize(("name", "setting", "kind"), settings_of(FUNCTION_CLASSES))
+@pytest.mark.parametrize(("name", "setting", "kind"), list(settings_of(FUNCTION_CLASSES)))
 def test_a_class_is_refused_at_its_line(tmp_path, name, setting, kind):
     for written in WRITTEN[type(kind)]:
         entry = f"{{{name}: {{{setting}: {written}}}}}"
@@ -98,7 +98,7 @@ def test_a_class_is_refused_at_its_line(tmp_path, name, setting, kind):
         assert found.startswith(f"--set function_classes: function_classes.0.{name}.{setting}: {setting} is "), found
 
 
-@pytest.mark.parametrize(("name", "setting", "kind"), settings_of(METHODS))
+@pytest.mark.parametrize(("name", "setting", "kind"), list(settings_of(METHODS)))
 def test_a_method_is_refused_at_its_line(tmp_path, name, setting, kind):
     for written in WRITTEN[type(kind)]:
         entry = f"{{{name}: {{{setting}: {written}}}}}"
