@@ -20,6 +20,9 @@ from mprlib.problem import FloatArray, IntArray, Problem
 # Two shares this close are equal: sums of k weights of 1/k and of m of 1/m miss 1 by as much. Equal
 # shares then have MPR 0 in every class, and can meet rho = 0.
 ROUNDING = 1e-14
+# Above this many cells labels count as continuous: most cells hold one item or none. What works on counts of cells
+# (dense features, the exact path, local search between cells, enumeration) then gives way to what works on items.
+MANY_CELLS = 512
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mprlib.cells import Cells
-from mprlib.function_classes.base import WorstCase
+from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.problem import FloatArray
 
 # A difference of means this small beside the longest feature is the rounding of sums of k weights;
@@ -21,7 +21,7 @@ ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class Ball:
+class Ball(Oracle):
     """Oracle of a unit ball.
 
     Shapes:  features (G, r); reference_mean (r,) = sum_g q_g features_g.
@@ -38,6 +38,10 @@ class Ball:
         """The ball of these features (G, r)."""
         return cls(cells=cells, features=features, reference_mean=cells.reference_shares @ features, unit=unit)
 
+    def ball_features(self) -> FloatArray:
+        """The features as given, not centred."""
+        return self.features
+
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """Exact: the norm of the features' mean difference, and the function along it."""
         difference = self.cells.differences(weights) @ self.features
@@ -45,4 +49,5 @@ class Ball:
         if value <= ROUNDING * np.max(np.abs(self.features), initial=0.0):
             value, difference = 0.0, np.zeros_like(difference)
         direction = difference / value if value > 0 else difference
-        return WorstCase(value=value, upper_bound=value, is_exact=True, function=self.features @ direction, unit=self.unit)
+        function = self.features @ direction
+        return WorstCase(value=value, upper_bound=value, is_exact=True, function=function, unit=self.unit)

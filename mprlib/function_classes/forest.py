@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from mprlib.cells import Cells, cells_of
-from mprlib.function_classes.base import WorstCase, checked_count
+from mprlib.function_classes.base import Oracle, WorstCase, checked_count
 from mprlib.function_classes.forest_growth import LARGEST_LEVEL, grown_together, two_valued_sides
 from mprlib.function_classes.regression import attained, fit_tree, target_scale
 from mprlib.function_classes.tree_greedy import PAPER_SEED
@@ -72,7 +72,7 @@ class Forest:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class ForestOracle:
+class ForestOracle(Oracle):
     """Attained values of a fitted forest; a lower bound of the class.
 
     Shapes:  pool_draws (trees, n), how often each tree drew each item.

@@ -14,7 +14,7 @@ import numpy as np
 
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
-from mprlib.function_classes.base import WorstCase, checked_count
+from mprlib.function_classes.base import Oracle, WorstCase, checked_count
 from mprlib.naming import AttributeLevels, cell_levels
 from mprlib.problem import FloatArray, IntArray, Problem
 
@@ -72,7 +72,7 @@ class Groups:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class GroupsOracle:
+class GroupsOracle(Oracle):
     """Exact by enumeration.
 
     Shapes:  names (groups,), "attribute=level & attribute=level".
