@@ -4,8 +4,8 @@ mopr's incumbent and dual bound come first. Their gap fixes most counts by reduc
 open are enumerated; where these are too many, an integer programme follows. Limits are numbers of partial
 sums, rounds and nodes, set by `nodes`; the clock is a back-stop.
 
-Worked example: in shares of two groups, one of k = 3 items is a man at a gap of 1/6, two are at the same; no
-set of three items has a gap of at most 0.1 beside a balanced reference, though fractional counts have.
+Worked example: the shares of three items of two groups are 1/6 or more away from a balanced reference. The best
+set with one man meets rho = 0.2; no set meets 0.1, although fractional counts do.
 
 >>> import mprlib
 >>> women, men = [1, 0], [0, 1]
