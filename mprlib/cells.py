@@ -23,6 +23,9 @@ ROUNDING = 1e-14
 # A reference row with less of the weight than this opens no cell. It changes no value: under C' a cell
 # with the share q adds at most sqrt(q). Its mass would be too small to divide by.
 SMALLEST_WEIGHT = 1e-100
+# Above this many cells labels count as continuous: most cells hold one item or none. What works on counts of cells
+# (dense features, the exact path, local search between cells, enumeration) then gives way to what works on items.
+MANY_CELLS = 512
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -32,6 +32,23 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SolveStatistics:
+    """Counts of the work behind one selection; the same in every run, as no timings are among them.
+
+    relaxation_steps: iterations for this rho: breakpoints of the exact path, values of the multiplier t,
+    interior-point iterations, or linear programmes. oracle_calls: how often the function class was asked for
+    its worst function. cuts: functions held as cuts when the row was done; 0 for unit balls.
+    rounds: integer programmes, each with one more lazy cut. nodes: their nodes of branch and bound.
+    """
+
+    relaxation_steps: int = 0
+    oracle_calls: int = 0
+    cuts: int = 0
+    rounds: int = 0
+    nodes: int = 0
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Selection:
     """k distinct items, and what is proven of them.
@@ -40,6 +57,7 @@ class Selection:
     similarity, relaxation_bound and similarity_bound are means over the k items: the selection's
     own, the convex relaxation's optimum, and the tightest proven bound on any set that meets rho.
     mpr is the measuring code's value under the function class of the call.
+    statistics: what the solve took, None for methods that solve no optimisation problem.
     """
 
     items: IntArray
@@ -55,6 +73,7 @@ class Selection:
     similarity_bound: float | None = None
     solve_seconds: float = 0.0
     message: str = ""
+    statistics: SolveStatistics | None = None
 
     @property
     def gap(self) -> float | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+SOLVERS = "`auto` (HiGHS, and for integer programmes Gurobi where its licence allows), `highs` or `gurobi`"
 DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
     "mmr": {"spread": "`mean`, `nearest` or `farthest` distance to the chosen items"},
     "pbm": {
@@ -29,9 +30,14 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "significance": "of the test that the group is shown as a fair lottery would",
         "group": "the protected one, as `gender=female`; default: the level that top-k shows too little of",
     },
-    "mopr_integer": {"nodes": "how far the search for one rho goes, in nodes of branch and bound"},
+    "mopr": {"solver": f"of linear programmes, for classes that are no unit ball: {SOLVERS}"},
+    "mopr_integer": {
+        "nodes": "how far the search for one rho goes, in nodes of branch and bound",
+        "solver": f"of linear and integer programmes: {SOLVERS}",
+    },
     "mopr_paper": {
         "rounds": "of cutting planes: the paper's T",
         "programme": "`reduced` to the k best items of each cell, or `printed` with all, for running times",
+        "solver": f"of the reduced programme: {SOLVERS}",
     },
 }

@@ -11,7 +11,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from jobs.doctor.check import Check, ok, problem, warning
-from mprlib.optimisers.backend import FREE_LICENCE_SIZE
+from mprlib.optimisers.gurobi import FREE_LICENCE_SIZE
 
 PROJECT = "mprlib"
 OLDEST_PYTHON = (3, 11)
@@ -101,7 +101,7 @@ def open_clip(answer: Mapping[str, Any], is_needed: bool) -> Check:
 def gurobi(answer: Mapping[str, Any]) -> Check:
     """The solver of integer programmes and its licence."""
     if "error" in answer:
-        return problem("gurobi", answer["error"], "MPRLIB_SOLVER=highs does without it")
+        return problem("gurobi", answer["error"], "methods solve with HiGHS under the setting solver: highs")
     size = answer["value"]
     if size is None:
         return ok("gurobi", "no licence or not installed; HiGHS solves everything")

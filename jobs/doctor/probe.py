@@ -58,7 +58,7 @@ def _faiss(_: Any) -> Any:
 
 
 def _gurobi(_: Any) -> Any:
-    from mprlib.optimisers.backend import gurobi_size
+    from mprlib.optimisers.gurobi import gurobi_size
 
     return gurobi_size()
 

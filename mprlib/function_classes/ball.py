@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mprlib.cells import Cells
-from mprlib.function_classes.base import WorstCase
+from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.problem import FloatArray
 
 # A difference of means this small beside the means of the features' sizes is the rounding of sums of k
@@ -22,7 +22,7 @@ ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class Ball:
+class Ball(Oracle):
     """Oracle of a unit ball.
 
     Shapes:  features (G, r); reference_mean (r,) = sum_g q_g features_g.
@@ -38,6 +38,10 @@ class Ball:
     def of(cls, cells: Cells, features: FloatArray, unit: float = 1.0) -> Ball:
         """The ball of these features (G, r)."""
         return cls(cells=cells, features=features, reference_mean=cells.reference_shares @ features, unit=unit)
+
+    def ball_features(self) -> FloatArray:
+        """The features as given, not centred."""
+        return self.features
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """Exact: the norm of the features' mean difference, and the function along it."""

@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from mprlib.cells import Cells
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import FloatArray, IntArray, Problem
 from mprlib.settings import Whole
 
 # MPR is a sum over n + m rows: what follows the twelfth decimal of the class's unit is the order of its
@@ -57,19 +57,39 @@ class WorstCase:
         object.__setattr__(self, "upper_bound", self.value if self.is_exact else max(self.upper_bound, self.value))
 
 
+class CentredProducts(Protocol):
+    """Inner products of a ball's features phi_g, centred at the reference's mean feature."""
+
+    def centred_products(self, cells: IntArray, cell: int) -> FloatArray:
+        """Products (c,) of some cells with one cell."""
+        ...
+
+    def centred_squares(self, cells: IntArray) -> FloatArray:
+        """Squared lengths (c,) of some cells; rounding may bring them below 0."""
+        ...
+
+
 class Oracle(Protocol):
-    """A function class bound to a problem."""
+    """A function class bound to a problem. Oracles inherit from it, and override what is particular to them."""
 
     cells: Cells
+
+    @property
+    def unit(self) -> float:
+        """The size of the class's values: 1 but for kernels, which have the labels' units."""
+        return 1.0
+
+    def ball_features(self) -> FloatArray | None:
+        """Features (G, r) of a class that is a unit ball; None for others, and where only products are at hand."""
+        return None
+
+    def ball_products(self) -> CentredProducts | None:
+        """Products of a ball's features where the features themselves would be too large."""
+        return None
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The largest gap under pool weights (n,) that sum to 1; they may be fractional."""
         ...
-
-
-def unit_of(oracle: Oracle) -> float:
-    """The size of the class's values: 1 but for kernels, which have the labels' units."""
-    return getattr(oracle, "unit", 1.0)
 
 
 class FunctionClass(Protocol):

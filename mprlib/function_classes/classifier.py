@@ -16,7 +16,7 @@ import numpy as np
 
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
-from mprlib.function_classes.base import WorstCase
+from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.function_classes.regression import tree_labels
 from mprlib.problem import FloatArray, Problem
 
@@ -56,7 +56,7 @@ class Classifier:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class ClassifierOracle:
+class ClassifierOracle(Oracle):
     """Attained values of a fitted classifier; the gap of the best of all {-1, +1} functions above it."""
 
     cells: Cells

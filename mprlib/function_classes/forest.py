@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from mprlib.cells import Cells, cells_of
-from mprlib.function_classes.base import DEPTH, WorstCase
+from mprlib.function_classes.base import DEPTH, Oracle, WorstCase
 from mprlib.function_classes.forest_growth import LARGEST_LEVEL, grown_together, two_valued_sides
 from mprlib.function_classes.regression import attained, fit_tree, target_scale, tree_labels
 from mprlib.function_classes.tree_greedy import PAPER_SEED
@@ -72,7 +72,7 @@ class Forest(Declared):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class ForestOracle:
+class ForestOracle(Oracle):
     """Attained values of a fitted forest; a lower bound of the class.
 
     Shapes:  pool_draws (trees, n), how often each tree drew each item.

@@ -14,7 +14,7 @@ import numpy as np
 
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
-from mprlib.function_classes.base import WorstCase
+from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.naming import AttributeLevels, cell_levels, joint_name
 from mprlib.problem import FloatArray, IntArray, Problem
 from mprlib.settings import Declared, Flag, Whole
@@ -70,7 +70,7 @@ class Groups(Declared):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class GroupsOracle:
+class GroupsOracle(Oracle):
     """Exact by enumeration.
 
     Shapes:  names (groups,), "attribute=level & attribute=level".

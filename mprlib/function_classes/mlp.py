@@ -84,7 +84,7 @@ class Mlp(Declared):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class MlpOracle:
+class MlpOracle(Oracle):
     """Attained values of constructed networks; a lower bound of the class.
 
     Shapes:  candidates (C, G), values of candidate units times sqrt(N), scaled to norm 1.

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mprlib.cells import Cells
-from mprlib.function_classes.base import WorstCase, normalised
+from mprlib.function_classes.base import Oracle, WorstCase, normalised
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.problem import FloatArray, Problem
 
@@ -29,7 +29,7 @@ Fit = Callable[[Cells, FloatArray, FloatArray], Sequence[FloatArray]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class RegressionOracle:
+class RegressionOracle(Oracle):
     """Attained values of fitted functions; a lower bound of the class, saturated an upper one.
 
     fit returns raw functions on the cells, given the regression's weights and scaled targets.

@@ -23,7 +23,7 @@ from scipy.spatial.distance import cdist, pdist
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import Oracle, WorstCase
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import FloatArray, IntArray, Problem
 from mprlib.settings import Choice, Declared, Number, Whole
 
 KERNELS = ("gaussian", "polynomial", "linear")
@@ -93,7 +93,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class KernelOracle:
+class KernelOracle(Oracle):
     """Exact without a square root of the kernel matrix.
 
     Shapes:  reference_function (G,) = K q, the reference's mean embedding on the cells.
@@ -125,6 +125,21 @@ class KernelOracle:
     def unit(self) -> float:
         """The size of its values, a power of ten."""
         return unit_of(self.kernel.squares(self.cells.labels))
+
+    def ball_products(self) -> KernelOracle:
+        """Itself: the kernel is the product of its features."""
+        return self
+
+    def centred_products(self, cells: IntArray, cell: int) -> FloatArray:
+        """K(i, j) - f_i - f_j + q'K q (c,) of some cells i with one cell j, f = K q."""
+        labels, function = self.cells.labels, self.reference_function
+        own = self.kernel.matrix(labels[cells], labels[cell : cell + 1])[:, 0]
+        return own - function[cells] - function[cell] + self.reference_square
+
+    def centred_squares(self, cells: IntArray) -> FloatArray:
+        """K(i, i) - 2 f_i + q'K q (c,) of some cells."""
+        own = self.kernel.squares(self.cells.labels[cells])
+        return own - 2.0 * self.reference_function[cells] + self.reference_square
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The norm of the mean embeddings' difference, clamped at 0, and the function along it."""

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mprlib.cells import Cells, cells_of
-from mprlib.function_classes.base import WorstCase
+from mprlib.cells import MANY_CELLS, Cells, cells_of
+from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.problem import FloatArray, Problem
 
 
@@ -29,11 +29,15 @@ class Saturated:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class SaturatedOracle:
+class SaturatedOracle(Oracle):
     """Exact; the best function is (p_g - q_g) / N_g, scaled."""
 
     cells: Cells
     scale: float
+
+    def ball_features(self) -> FloatArray | None:
+        """One feature per cell, sqrt(D / N_g); of many cells the dense matrix would cost more than cuts."""
+        return np.diag(np.sqrt(self.scale / self.cells.masses)) if self.cells.size <= MANY_CELLS else None
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """sqrt(D sum (p - q)^2 / N) and the function that attains it."""

@@ -78,7 +78,7 @@ class Tree(Declared):
         )
 
 
-class TreeOracle:
+class TreeOracle(Oracle):
     """Exact by enumeration.
 
     Shapes:  sides (2S, G), both sides of each of S splits, one after the other, as 0 and 1.
@@ -148,7 +148,7 @@ class TreeOracle:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class GreedyTreeOracle:
+class GreedyTreeOracle(Oracle):
     """Where trees are too many to list: the better of a greedy tree and the next shallower oracle's."""
 
     problem: Problem

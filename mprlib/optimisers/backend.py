@@ -1,180 +1,51 @@
-"""Which linear and integer solver runs: HiGHS, and Gurobi for integer programmes that its licence allows.
+"""Which solver runs a linear or integer programme: HiGHS, or Gurobi where its licence allows the size.
 
-The free licence that comes with gurobipy ends at 2,000 variables and is told apart from a full one
-by trying a larger model, once in a process. This is the only module that imports gurobipy.
+    auto    HiGHS for linear programmes, Gurobi for integer ones where installed and large enough, else HiGHS
+    highs   HiGHS for all
+    gurobi  Gurobi for all within its licence's size, else HiGHS
 """
 
 from __future__ import annotations
 
-import logging
-import os
-from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args
 
-import numpy as np
-
-from mprlib.errors import SolverError
+from mprlib.errors import InputError
+from mprlib.optimisers.gurobi import GurobiModel, gurobi_size
 from mprlib.optimisers.highs import HighsModel
-from mprlib.optimisers.linear_model import IntegerSolution, LinearSolution, ModelFactory, Window
-from mprlib.problem import FloatArray, IntArray
+from mprlib.optimisers.linear_model import LinearModel, Window
 
-# Variables and rows of a model that the free licence solves.
-FREE_LICENCE_SIZE = 2000
-# "auto", "highs" or "gurobi"; the environment decides, so that a whole job can be held to one.
-CHOICE_VARIABLE = "MPRLIB_SOLVER"
-FEASIBILITY_TOLERANCE = 1e-8
-# What one call may take in Gurobi's units of work, about a second each and the same on every run; nodes alone do
-# not bound the work at the root.
-WORK_LIMIT = 60.0
+SolverName = Literal["auto", "highs", "gurobi"]
+SOLVERS: tuple[SolverName, ...] = get_args(SolverName)
 
 
-def model_factory(window: Window, *, is_whole: bool = False) -> ModelFactory:
-    """The solver for a programme of this size.
+def checked_solver(solver: Any) -> SolverName:
+    """The name, if this solver can run here.
 
-    Left to choose, linear programmes stay with HiGHS: they are small and many, and building them
-    takes gurobipy longer than HiGHS needs to solve them.
+    Raises:  InputError for an unknown name, and for gurobi where it is not installed or has no licence.
     """
+    if solver not in SOLVERS:
+        raise InputError(f"solver is {solver!r}: auto, highs or gurobi is expected")
+    if solver == "gurobi" and gurobi_size() is None:
+        raise InputError(
+            "solver is 'gurobi', which is not installed or has no licence: pip install gurobipy, or choose highs"
+        )
+    return solver
+
+
+def linear_model(window: Window, solver: SolverName) -> LinearModel:
+    """The model of a linear programme.
+
+    Left to choose, these stay with HiGHS: they are small and many, and gurobipy needs longer to build one
+    than HiGHS to solve it.
+    """
+    return GurobiModel(window) if solver == "gurobi" and _fits(window) else HighsModel(window)
+
+
+def integer_model(window: Window, solver: SolverName) -> LinearModel:
+    """The model of an integer programme."""
+    return GurobiModel(window) if solver != "highs" and _fits(window) else HighsModel(window)
+
+
+def _fits(window: Window) -> bool:
     size = gurobi_size()
-    is_wanted = is_whole or os.environ.get(CHOICE_VARIABLE) == "gurobi"
-    if size is None or not is_wanted or window.cell.size + 1 > size:
-        return HighsModel
-    return GurobiModel
-
-
-@cache
-def gurobi_size() -> int | None:
-    """The largest number of variables that Gurobi takes here; None where it is not used. Logged once."""
-    choice = os.environ.get(CHOICE_VARIABLE, "auto")
-    if choice not in ("auto", "highs", "gurobi"):
-        raise SolverError(f"{CHOICE_VARIABLE} is {choice!r}: auto, highs or gurobi is expected")
-    size = _licensed_size() if choice != "highs" else None
-    if choice == "gurobi" and size is None:
-        raise SolverError("MPRLIB_SOLVER asks for gurobi, which is absent or has no licence: pip install gurobipy")
-    name = "HiGHS"
-    if size is not None:
-        name = "Gurobi" if size > FREE_LICENCE_SIZE else "Gurobi up to 2,000 variables, else HiGHS"
-    logging.getLogger("mprlib").info("solver of integer programmes: %s", name)
-    return size
-
-
-def _licensed_size() -> int | None:
-    try:
-        import gurobipy
-    except ImportError:
-        return None
-    try:
-        with gurobipy.Model(env=_environment()) as model:
-            model.addMVar(FREE_LICENCE_SIZE + 1, obj=1.0)
-            model.optimize()
-            return int(np.iinfo(np.int32).max)
-    except gurobipy.GurobiError as error:
-        return FREE_LICENCE_SIZE if error.errno == gurobipy.GRB.Error.SIZE_LIMIT_EXCEEDED else None
-
-
-@cache
-def _environment() -> Any:
-    """One environment, hence one licence, a process."""
-    import gurobipy
-
-    environment = gurobipy.Env(empty=True)
-    environment.setParam("OutputFlag", 0)
-    environment.start()
-    return environment
-
-
-class GurobiModel:
-    """The programmes of `linear_model` on Gurobi."""
-
-    def __init__(self, window: Window) -> None:
-        import gurobipy
-
-        self._window = window
-        self._model = model = gurobipy.Model(env=_environment())
-        for name, value in (
-            ("Threads", 1),
-            ("Seed", 0),
-            ("FeasibilityTol", FEASIBILITY_TOLERANCE),
-            ("OptimalityTol", FEASIBILITY_TOLERANCE),
-            ("DualReductions", 0),
-            ("WorkLimit", WORK_LIMIT),
-        ):
-            model.setParam(name, value)
-        size = window.cell.size
-        self._weights = model.addMVar(size, lb=0.0, ub=1.0)
-        self._rho = model.addVar(lb=0.0)
-        model.addConstr(self._weights.sum() == window.take)
-        self._cuts: list[Any] = []
-
-    def __del__(self) -> None:
-        self._model.close()
-
-    def add_cut(self, cut: FloatArray) -> None:
-        """One more row; cut (G,) centred and per item."""
-        right = -float(cut @ self._window.taken)
-        self._cuts.append(self._model.addConstr(cut[self._window.cell] @ self._weights - self._rho <= right))
-
-    def maximise_similarity(self, rho: float) -> LinearSolution | None:
-        """The optimum at this rho, None when there is none."""
-        self._aim_at_similarity(rho)
-        return self._linear()
-
-    def minimise_rho(self) -> LinearSolution:
-        """The smallest t, whatever the similarity."""
-        self._rho.LB, self._rho.UB = 0.0, float("inf")
-        self._model.setObjective(self._rho)
-        solution = self._linear()
-        if solution is None:
-            raise SolverError("Gurobi calls the smallest rho of a bounded problem infeasible")
-        return solution
-
-    def maximise_whole(
-        self, rho: float, *, start: IntArray | None, node_limit: int, time_limit_seconds: float
-    ) -> IntegerSolution:
-        """Branch and bound over whole items at this rho, within limits."""
-        import gurobipy
-
-        model, status = self._model, gurobipy.GRB.Status
-        self._aim_at_similarity(rho)
-        self._weights.VType = gurobipy.GRB.BINARY
-        for name, value in (
-            ("MIPGap", 0.0),
-            ("MIPGapAbs", 0.0),
-            ("NodeLimit", node_limit),
-            ("TimeLimit", time_limit_seconds),
-            ("IntegralityFocus", 1),
-        ):
-            model.setParam(name, value)
-        if start is not None:
-            self._weights.Start = self._window.weights(start)
-        model.optimize()
-        if model.Status == status.INFEASIBLE:
-            return IntegerSolution(counts=None, bound=-np.inf, is_infeasible=True)
-        counts = None
-        if model.SolCount:
-            counts = np.rint(self._window.counts(np.rint(self._weights.X))).astype(np.intp)
-        return IntegerSolution(
-            counts=counts,
-            bound=-float(model.ObjBound),
-            is_complete=model.Status == status.OPTIMAL,
-            is_out_of_time=model.Status == status.TIME_LIMIT,
-            nodes=int(model.NodeCount),
-        )
-
-    def _aim_at_similarity(self, rho: float) -> None:
-        self._rho.LB = self._rho.UB = rho
-        self._model.setObjective(-self._window.scores @ self._weights)
-
-    def _linear(self) -> LinearSolution | None:
-        import gurobipy
-
-        self._model.optimize()
-        status = self._model.Status
-        if status == gurobipy.GRB.Status.INFEASIBLE:
-            return None
-        if status != gurobipy.GRB.Status.OPTIMAL:
-            raise SolverError(f"the linear programme was not solved: Gurobi ended with status {status}")
-        return LinearSolution(
-            counts=self._window.counts(np.clip(self._weights.X, 0.0, 1.0)),
-            rho=float(self._rho.X),
-            prices=np.array([abs(float(np.squeeze(cut.Pi))) for cut in self._cuts]),
-        )
+    return size is not None and window.cell.size + 1 <= size

@@ -1,28 +1,37 @@
-"""The relaxation of a ball for every rho at once: an exact walk along its solutions, without a solver.
+"""The relaxation of a ball for every rho at once: the exact, piecewise linear path of its optima.
 
-With centred features M_g (see `region`) and v = sum_g x_g M_g the relaxation is
+With centred features M_g (see `ball_region`) and v = sum_g x_g M_g the relaxation is
 
     maximise  sum_g F_g(x_g)   subject to  sum_g x_g = k,  |v| <= rho,  0 <= x_g <= capacity_g.
 
-Its optima are those of  sum_g F_g(x_g) - |v|^2 / (2 t)  for falling t: the multipliers are
-z = v / t for the ball and theta / t for the sum, and x is optimal when
+Its optima are those of  sum_g F_g(x_g) - |v|^2 / (2 t)  for falling t: the multipliers are z = v / t for
+the ball and theta / t for the sum, and x is optimal when
 
-    t * winning_g  <=  theta + M_g . v  <=  t * losing_g          for every cell,
+    t * next_gain_g  <=  theta + M_g . v  <=  t * last_loss_g          for every cell,
 
-F_g being piecewise linear. Call a cell free while it lies inside a piece of slope s_g, where both
-sides are equalities. The free cells then solve a linear system whose right-hand side is linear in t,
+F_g being concave and piecewise linear. A cell is free while its count is fractional, inside a piece of
+slope s_g, where both sides are equalities. The free cells then solve a linear system whose right-hand side
+is linear in t,
 
     sum_{h free} (M_g . M_h) x_h + theta = t s_g - M_g . v_fixed,     sum_{h free} x_h = k - fixed,
 
-so x, theta and v are linear in t until a free cell reaches the end of its piece or a fixed cell's
-inequality turns into an equality. Those events are taken one by one from t = infinity (the top-k
-set) to t = 0, where |v| is rho_min. Free cells stay affinely independent, at most r + 1 of them:
-a cell that depends on the others moves along the dependence, at the same t and v, until a cell
-takes its place. Ties in score, which could stall the walk, are broken by a perturbation that the
-bounds never see: they are evaluated anew at z, on the scores as given.
+so x, theta and v are linear in t until a free cell's count becomes whole or a fixed cell's inequality
+becomes an equality. These breakpoints are followed from t = infinity (the top-k set) to t = 0, where |v| is
+rho_min. Free cells stay affinely independent, at most r + 1 of them: a cell that depends on the others
+moves along the dependence, at constant t and v, until another cell becomes fixed. Ties in score, on
+which the path could cycle, are broken by a perturbation; bounds are computed from the scores as given.
 
 Worked example: two cells of one item each, scores 1 and 0, k = 1, M = (1, -1). Top-k has v = 1. From
 t = 2 on both cells are free: theta + v = t and theta - v = 0, v = t / 2, x = (1/2 + t/4, 1/2 - t/4).
+
+>>> from mprlib import Problem
+>>> from mprlib.cells import cells_of
+>>> from mprlib.optimisers.cell_pool import cell_pool_of
+>>> problem = Problem(scores=[1, 0], labels=[[1], [0]], reference=[[1], [0]], k=1)
+>>> cells = cells_of(problem)
+>>> [row] = BallPath(2.0 * cells.labels - 1.0, cell_pool_of(problem, cells)).solve([0.5])
+>>> np.round(row.counts[cells.pool_cell], 9).tolist(), round(row.bound, 9), round(row.multiplier, 9)
+([0.75, 0.25], 0.75, 0.5)
 """
 
 from __future__ import annotations
@@ -31,31 +40,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from mprlib.optimisers.ball_line import Line, affine_rank, perturbed
+from mprlib.optimisers.ball_line import Breakpoint, Kind, Line, PathLost, affine_rank, perturbed
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound, top_sum
+from mprlib.optimisers.relaxation import Relaxation, SmallestRho, rho_bound, similarity_bound, top_sum
 from mprlib.problem import FloatArray
 
-# Relative errors at which a walk is given up: bounds are compared to 1e-6.
+# Relative error above which a path is discarded: bounds are compared to 1e-6.
 ACCURACY = 1e-8
-# A feature this much nearer to the free cells' affine hull than its own length lies in it.
+# A feature whose distance from the free cells' affine hull is below this part of its length is in the hull.
 DEPENDENCE = 1e-10
-# Coefficients of a dependence below this are rounding.
+# A coefficient of a dependence below this is rounding error.
 SMALLEST_COEFFICIENT = 1e-9
-# Events a cell and item: a walk takes well under one; more means that it runs in circles.
-LARGEST_EVENTS_PER_PLACE = 20
-# A smallest |v| below this part of the longest feature is 0, rounded.
-LOWEST_GAP = 1e-12
-# Likewise for M_g . v beside k squared features.
-LOWEST_CONSTANT = 1e-13
+# Breakpoints per cell and item: a path has well under one; more means that it cycles.
+LARGEST_BREAKPOINTS_PER_PLACE = 20
+# A smallest |v| below this part of the longest feature is 0 but for rounding.
+SMALLEST_GAP = 1e-12
+# Likewise for M_g . v, relative to k squared features.
+SMALLEST_CONSTANT = 1e-13
+# The multiplier of a rho that exceeds rho_min by rounding alone: v / t at a t so small that v has no slope left.
+NEAR_THE_END = 1e6
 
 
 class BallPath:
-    """The walk over one pool, with centred features (G, r) per item."""
+    """The path over one pool, with centred features (G, r) per item."""
 
     def __init__(self, features: FloatArray, pool: CellPool) -> None:
         self._size = pool.cell_count
-        # Cells without items, such as those of the reference alone, have no part in the walk.
+        # Cells without items, such as those of the reference alone, have no part in the path.
         self._cells = np.flatnonzero(pool.capacity)
         if self._cells.size < self._size:
             features, pool = features[self._cells], pool.of_cells(self._cells)
@@ -63,48 +74,46 @@ class BallPath:
         self._squares = np.einsum("ij,ij->i", features, features)
         self._affine_rank = affine_rank(features)
         self._pool = pool
-        self._unit = pool.k * float(self._squares.max(initial=0.0))
-        scores, ladder = perturbed(pool)
-        self._scores = scores
-        self._ladder = ladder
+        self._scale = pool.k * float(self._squares.max(initial=0.0))
+        scores, self._marginals = perturbed(pool)
         self._offset = pool.first + 2 * np.arange(pool.cell_count)
         best = np.lexsort((np.arange(scores.size), -scores))[: pool.k]
-        self._counts = np.bincount(pool.cell[best], minlength=pool.cell_count).astype(float)
+        self._counts: FloatArray = np.bincount(pool.cell[best], minlength=pool.cell_count).astype(float)
         last = int(best[-1])
-        # The free cells, and for each the item that it is taking a part of.
+        # The free cells, and the rank of each one's item that is selected in part.
         self._free = [int(pool.cell[last])]
         self._piece = [int(pool.rank[last])]
-        self.event_count = 0
 
-    def walk(self, rhos: list[float]) -> list[Relaxation] | None:
-        """The relaxation for each rho, given falling; None when the walk lost its way.
+    def solve(self, rhos: list[float]) -> list[Relaxation]:
+        """The relaxation for each rho, given falling.
 
-        It ends with the last rho; only a rho out of reach takes it down to t = 0 and rho_min.
+        The path ends at the last rho; only a rho below rho_min follows it down to t = 0.
+        Raises:  PathLost when an optimum does not attain its own bound, or breakpoints do not end.
         """
-        pool = self._pool
-        limit = LARGEST_EVENTS_PER_PLACE * (pool.cell_count + pool.k)
+        limit = LARGEST_BREAKPOINTS_PER_PLACE * (self._pool.cell_count + self._pool.k)
         found: list[Relaxation] = []
         waiting = list(rhos)
-        earlier = np.inf
+        earlier, steps = np.inf, 0
         line = self._line()
-        while True:
-            later, event = self._next_event(line, earlier)
-            lowest = float(np.linalg.norm(line.gap(later))) if np.isfinite(later) else np.inf
-            while waiting and waiting[0] >= lowest:
+        for _ in range(limit + 1):
+            later, breakpoint_ = self._next_breakpoint(line, earlier)
+            smallest = float(np.linalg.norm(line.gap(later))) if np.isfinite(later) else np.inf
+            while waiting and waiting[0] >= smallest:
                 rho = waiting.pop(0)
-                found.append(self._at(line, line.time_at(rho, earlier, later), rho))
-            if not waiting or event is None:
+                found.append(replace(self._at(line, line.time_at(rho, earlier, later), rho), steps=steps))
+                steps = 0
+            if not waiting or breakpoint_ is None:
                 break
-            self.event_count += 1
-            if self.event_count > limit:
-                return None
+            steps += 1
             self._counts = np.clip(line.counts(later), 0.0, self._pool.capacity)
-            self._take(event, line)
+            self._pass(breakpoint_, line)
             line = self._line()
             earlier = later
+        else:
+            raise PathLost
         if not all(self._is_optimal(row) for row in found):
-            return None
-        rows = found + self._out_of_reach(line, waiting) if waiting else found
+            raise PathLost
+        rows = found + self._at_the_end(line, waiting, steps) if waiting else found
         return [self._over_all_cells(row) for row in rows]
 
     def _over_all_cells(self, row: Relaxation) -> Relaxation:
@@ -115,79 +124,53 @@ class BallPath:
         return replace(row, counts=counts, price=price)
 
     def _is_optimal(self, row: Relaxation) -> bool:
-        """Whether the point attains its own bound: what rounding on the way would break."""
+        """Whether the point is feasible and attains its own dual bound; accumulated rounding breaks either."""
         pool = self._pool
         inside = np.clip(row.counts, 0.0, pool.capacity)
         off = float(np.abs(inside - row.counts).max()) + abs(float(inside.sum()) - pool.k)
-        gap = abs(row.bound - pool.fractional_similarity(inside))
+        duality_gap = abs(row.bound - pool.fractional_similarity(inside))
         excess = float(np.linalg.norm(inside @ self._features)) - row.rho
-        is_tight = gap <= ACCURACY * max(1.0, abs(row.bound))
-        return off <= ACCURACY and is_tight and excess <= ACCURACY * max(row.rho, self._unit)
+        is_tight = duality_gap <= ACCURACY * max(1.0, abs(row.bound))
+        return off <= ACCURACY and is_tight and excess <= ACCURACY * max(row.rho, self._scale)
 
     def _line(self) -> Line:
-        features, free = self._features, np.array(self._free)
-        base = self._counts.copy()
-        base[free] = 0.0
-        size = free.size
-        system = np.ones((size + 1, size + 1))
-        own = self._features[free]
-        system[:size, :size] = own @ own.T
-        system[size, size] = 0.0
-        inverse = np.linalg.inv(system)
-        v_fixed = base @ features
-        right = np.empty((size + 1, 2))
-        right[:size, 0] = -(own @ v_fixed)
-        right[size, 0] = self._pool.k - base.sum()
-        scores = self._ladder[self._offset[free] + 1 + np.array(self._piece)]
-        level = scores[0]
-        right[:size, 1] = scores - level
-        right[size, 1] = 0.0
-        solved = inverse @ right
-        moved = own.T @ solved[:size]
-        return Line(
-            free=free,
-            base=base,
-            start=solved[:size, 0],
-            slope=solved[:size, 1],
-            v_start=v_fixed + moved[:, 0],
-            v_slope=moved[:, 1],
-            level=float(level),
-            theta_start=float(solved[size, 0]),
-            theta_slope=float(solved[size, 1]),
-            inverse=inverse,
-        )
+        free = np.array(self._free)
+        scores = self._marginals[self._offset[free] + 1 + np.array(self._piece)]
+        return Line.through(self._counts, free, scores, self._features, self._pool.k)
 
-    def _next_event(self, line: Line, earlier: float) -> tuple[float, tuple[str, int] | None]:
-        """The largest t below the last event's at which an inequality ends, and which."""
+    def _next_breakpoint(self, line: Line, earlier: float) -> tuple[float, Breakpoint | None]:
+        """The largest t below the last breakpoint at which an inequality ends, and which; None when t reaches 0."""
         pieces = np.array(self._piece)
         place = self._offset + np.rint(self._counts).astype(np.intp)
         constant = self._features @ line.v_start + line.theta_start
-        # At MPR 0 what is left at t = 0 is rounding, and its events are not real.
-        constant[np.abs(constant) <= LOWEST_CONSTANT * self._unit] = 0.0
+        # At MPR 0 the constants at t = 0 are rounding error, and their breakpoints are not real.
+        constant[np.abs(constant) <= SMALLEST_CONSTANT * self._scale] = 0.0
         if line.free.size >= self._affine_rank:
-            # The free cells' equalities then settle those of all cells: prices stand still.
+            # The free cells' equalities then determine theta + M_g . v for all cells: it is proportional to t.
             constant[:] = 0.0
         rate = self._features @ line.v_slope + line.theta_slope
         with np.errstate(divide="ignore", invalid="ignore"):
-            up = (self._ladder[place + 1] - line.level) - rate
+            up = (self._marginals[place + 1] - line.level) - rate
             entering = np.where((up < 0) & (constant < 0), constant / up, 0.0)
-            down = (self._ladder[place] - line.level) - rate
+            down = (self._marginals[place] - line.level) - rate
             leaving = np.where((down > 0) & (constant > 0), constant / down, 0.0)
             end = np.where(line.slope > 0, pieces, pieces + 1)
             ending = np.where(line.slope != 0, (end - line.start) / line.slope, 0.0)
         entering[line.free] = 0.0
         leaving[line.free] = 0.0
-        best: tuple[float, tuple[str, int] | None] = (0.0, None)
-        for kind, times in (("end", ending), ("up", entering), ("down", leaving)):
+        best: Breakpoint | None = None
+        kinds: tuple[tuple[Kind, FloatArray], ...] = (("whole", ending), ("up", entering), ("down", leaving))
+        for kind, times in kinds:
             at = int(np.argmax(times))
-            if times[at] > best[0]:
-                best = (float(times[at]), (kind, at))
-        return min(best[0], earlier), best[1]
+            if times[at] > (0.0 if best is None else best.t):
+                best = Breakpoint(float(times[at]), kind, at)
+        return min(0.0 if best is None else best.t, earlier), best
 
-    def _take(self, event: tuple[str, int], line: Line) -> None:
-        kind, at = event
-        if kind == "end":
-            self._fix(at, self._piece[at] + (line.slope[at] <= 0))
+    def _pass(self, breakpoint_: Breakpoint, line: Line) -> None:
+        """Update which cells are free at a breakpoint."""
+        kind, at = breakpoint_.kind, breakpoint_.place
+        if kind == "whole":
+            self._fix(at, self._piece[at] + int(line.slope[at] <= 0))
             return
         step = 1.0 if kind == "up" else -1.0
         piece = int(round(self._counts[at])) - (kind == "down")
@@ -202,7 +185,7 @@ class BallPath:
         self._exchange(at, piece, step, -step * coefficients[:-1])
 
     def _exchange(self, at: int, piece: int, step: float, direction: FloatArray) -> None:
-        """Move along a dependence, at no change of v or of the merit, to the first end of a piece."""
+        """Move along a dependence, at constant v and objective, to the first count that becomes whole."""
         counts = self._counts[self._free]
         pieces = np.array(self._piece, dtype=float)
         room = np.where(direction > 0, pieces + 1 - counts, counts - pieces)
@@ -216,7 +199,7 @@ class BallPath:
             self._counts[at] = piece + (step > 0)
             return
         self._counts[at] += step * length
-        end = self._piece[first] + (direction[first] > 0)
+        end = self._piece[first] + int(direction[first] > 0)
         self._free.append(at)
         self._piece.append(piece)
         self._fix(first, end)
@@ -225,14 +208,15 @@ class BallPath:
         self._counts[self._free[position]] = count
         del self._free[position], self._piece[position]
 
+    def _smallest_gap(self) -> float:
+        return SMALLEST_GAP * float(np.abs(self._features).max(initial=0.0))
+
     def _at(self, line: Line, t: float, rho: float) -> Relaxation:
         # z = v / t, which has a limit where v vanishes with t.
-        vanishes = np.linalg.norm(line.v_start) <= LOWEST_GAP * np.abs(self._features).max(initial=0.0)
-        price_direction = line.v_slope
-        if not (vanishes or t <= 0):
-            price_direction = line.gap(t) / t if np.isfinite(t) else np.zeros_like(line.v_slope)
-        price = self._features @ price_direction
-        multiplier = float(np.linalg.norm(price_direction))
+        z = line.v_slope
+        if np.linalg.norm(line.v_start) > self._smallest_gap() and t > 0:
+            z = line.gap(t) / t if np.isfinite(t) else np.zeros_like(line.v_slope)
+        price, multiplier = self._features @ z, float(np.linalg.norm(z))
         return Relaxation(
             rho=rho,
             counts=line.counts(t) if np.isfinite(t) else self._counts.copy(),
@@ -242,30 +226,26 @@ class BallPath:
             rho_min=None,
         )
 
-    def _out_of_reach(self, line: Line, rhos: list[float]) -> list[Relaxation]:
-        """Rows below the last point: infeasible, all but those within its rounding."""
-        gap = line.v_start
+    def _at_the_end(self, line: Line, rhos: list[float], steps: int) -> list[Relaxation]:
+        """Rows of rhos that the path does not reach: infeasible, but for those within rounding of rho_min."""
+        gap, counts = line.v_start, line.counts(0.0)
         price, multiplier = self._features @ gap, float(np.linalg.norm(gap))
         rho_min = rho_bound(self._pool, price, multiplier)
-        rows = []
-        # Above rho_min by rounding only: the multipliers' limit, or a point close to it.
-        limit = line.v_slope if multiplier <= LOWEST_GAP * np.abs(self._features).max(initial=0.0) else gap * 1e6
-        near_price, near_multiplier = self._features @ limit, float(np.linalg.norm(limit))
-        for rho in rhos:
-            is_infeasible = rho < rho_min
-            rows.append(
-                Relaxation(
-                    rho=rho,
-                    counts=line.counts(0.0),
-                    price=price if is_infeasible else near_price,
-                    multiplier=multiplier if is_infeasible else near_multiplier,
-                    bound=None
-                    if is_infeasible
-                    else min(
-                        top_sum(self._pool.scores, self._pool.k),
-                        similarity_bound(self._pool, near_price, near_multiplier, rho),
-                    ),
-                    rho_min=rho_min,
-                )
+        smallest = SmallestRho(counts=counts, price=price, multiplier=multiplier, rho_min=rho_min)
+        z = line.v_slope if multiplier <= self._smallest_gap() else gap * NEAR_THE_END
+        price, multiplier = self._features @ z, float(np.linalg.norm(z))
+        top = top_sum(self._pool.scores, self._pool.k)
+        return [
+            replace(smallest.infeasible(rho), steps=steps)
+            if rho < rho_min
+            else Relaxation(
+                rho=rho,
+                counts=counts,
+                price=price,
+                multiplier=multiplier,
+                bound=min(top, similarity_bound(self._pool, price, multiplier, rho)),
+                rho_min=rho_min,
+                steps=steps,
             )
-        return rows
+            for rho in rhos
+        ]

@@ -1,12 +1,25 @@
-"""The pool as the optimiser sees it: how many items to take from each cell.
+"""The optimisers' variables: how many items to select from each cell.
 
-Within a cell only similarity matters, so a selection is a vector of counts x (G,) and takes the
-x_g best items of cell g. Two reductions follow, both without loss: of each cell its k best items
-suffice, and the similarity of counts is a sum of concave functions F_g(x_g), the prefix sums of
-the cell's falling scores. Masses and shares of the cells stay those of all rows.
+Within a cell only similarity matters, so a selection is a vector of counts x (G,) and consists of
+the x_g best items of cell g. Two reductions follow, both without loss: the k best items of each
+cell suffice, and the similarity of counts is a sum of concave functions F_g(x_g), the prefix sums of
+the cell's scores in falling order. Masses and shares of the cells stay those of all rows.
 
-Worked example: scores (0.9, 0.8, 0.7), cells (0, 1, 0), k = 2: counts (1, 1) take the items 0 and
-1, counts (2, 0) the items 0 and 2, and F_0 = (0, 0.9, 1.6).
+Worked example: scores (0.9, 0.8, 0.7), cells (0, 1, 0), k = 2: counts (1, 1) select the items 0 and
+1, counts (2, 0) the items 0 and 2, and F_0 = (0, 0.9, 1.6). The score of the next item of a cell is the
+marginal gain of its count; the score of the last one is the marginal loss.
+
+>>> from mprlib import Problem
+>>> from mprlib.cells import cells_of
+>>> problem = Problem(scores=[0.9, 0.8, 0.7], labels=[[0], [1], [0]], reference=[[0], [1]], k=2)
+>>> pool = cell_pool_of(problem, cells_of(problem))
+>>> one_each = pool.top_counts(problem)
+>>> one_each.tolist(), sorted(pool.chosen(one_each).tolist())
+([1, 1], [0, 1])
+>>> round(pool.scale.mean(pool.similarity(one_each), k=2), 3)
+0.85
+>>> np.isneginf(pool.next_gains(one_each)).tolist() == (pool.capacity == 1).tolist()
+True
 """
 
 from __future__ import annotations
@@ -16,19 +29,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mprlib.cells import Cells
+from mprlib.cells import MANY_CELLS, Cells
 from mprlib.problem import FloatArray, IntArray, Problem
 
-# What rounding takes from the mean of k scores, as a part of the largest.
+# Error of a mean of k scores by rounding, as a part of the largest score.
 MEAN_ROUNDING = 8 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreScale:
-    """The caller's scores brought to [0, 1], so that no tolerance of an optimiser or solver has their unit.
+    """An affine map of the caller's scores to [0, 1], so that tolerances of optimisers and solvers have no unit.
 
-    scaled = (scores / 2^size - lowest) / 2^spread: the largest score, then the range of scores is brought to
-    1. Powers of two change no digit, and the difference is as exact as the scores are beside the largest.
+    scaled = (scores / 2^size - lowest) / 2^spread: first the largest score, then the range of scores is divided
+    to at most 1. Dividing by powers of two is exact, and the difference loses no more than the scores had lost.
     """
 
     lowest: float
@@ -47,22 +60,22 @@ class ScoreScale:
         return np.ldexp(np.ldexp(scores, -self.size) - self.lowest, -self.spread)
 
     def mean(self, total: float, k: int) -> float:
-        """The caller's mean over k items of a total of scaled scores."""
+        """The mean over k items in the caller's scores, given the total of their scaled scores."""
         return float(np.ldexp(self.lowest + np.ldexp(total / k, self.spread), self.size))
 
     def tolerance(self, part: float) -> float:
-        """A part of the range of scores, and no less than a mean's own rounding, in the caller's unit."""
+        """A part of the range of scores in the caller's unit, plus the rounding of a mean."""
         return float(np.ldexp(np.ldexp(part, self.spread) + MEAN_ROUNDING, self.size))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class CellPool:
-    """The N <= sum_g min(n_g, k) items that any best selection is made of, cell by cell.
+    """The N = sum_g min(n_g, k) items that some best selection consists of, cell by cell.
 
     Shapes:  items (N,), positions in the pool; cell (N,), their cells, rising; scores (N,),
-             falling within a cell, brought to [0, 1] by `scale`; rank (N,), place in the own cell from 0.
+             falling within a cell, mapped to [0, 1] by `scale`; rank (N,), from 0 within the own cell.
              capacity (G,) = min(n_g, k); first (G,), where a cell starts.
-             ladder (N + 2G,), for each cell +inf, its scores, -inf: see `losing` and `winning`.
+             marginals (N + 2G,), for each cell +inf, its scores, -inf: see `last_losses` and `next_gains`.
              sums (N + G,), for each cell 0 and its prefix sums.
     """
 
@@ -74,7 +87,7 @@ class CellPool:
     rank: IntArray
     capacity: IntArray
     first: IntArray
-    ladder: FloatArray
+    marginals: FloatArray
     sums: FloatArray
 
     @property
@@ -82,33 +95,43 @@ class CellPool:
         """G."""
         return self.capacity.size
 
-    def losing(self, counts: IntArray) -> FloatArray:
-        """Similarity (G,) that each cell loses with its last item; +inf where it has none."""
-        return self.ladder[self.first + 2 * np.arange(self.cell_count) + counts]
+    @property
+    def has_many_cells(self) -> bool:
+        """Whether sets are searched item by item instead of cell by cell."""
+        return self.cell_count > MANY_CELLS
 
-    def winning(self, counts: IntArray) -> FloatArray:
-        """Similarity (G,) that each cell wins with its next item; -inf where none is left."""
-        return self.ladder[self.first + 2 * np.arange(self.cell_count) + 1 + counts]
+    @property
+    def has_many_filled_cells(self) -> bool:
+        """Whether the exact path would have too many breakpoints: each cell with items has some."""
+        return int(np.count_nonzero(self.capacity)) > MANY_CELLS
+
+    def last_losses(self, counts: IntArray) -> FloatArray:
+        """Marginal loss (G,) of each cell's last selected item; +inf where none is selected."""
+        return self.marginals[self.first + 2 * np.arange(self.cell_count) + counts]
+
+    def next_gains(self, counts: IntArray) -> FloatArray:
+        """Marginal gain (G,) of each cell's next item; -inf where all are selected."""
+        return self.marginals[self.first + 2 * np.arange(self.cell_count) + 1 + counts]
 
     def similarity(self, counts: IntArray) -> float:
         """Total similarity of whole counts."""
         return float(self.sums[self.first + np.arange(self.cell_count) + counts].sum())
 
     def fractional_similarity(self, counts: FloatArray) -> float:
-        """Total similarity of counts between 0 and capacity, the parts taken from the next best items."""
+        """Total similarity of counts between 0 and capacity; a fraction is a part of the next best item."""
         whole = np.minimum(np.floor(counts), self.capacity).astype(np.intp)
         part = counts - whole
-        winning = np.where(part > 0, self.winning(whole), 0.0)
-        # A part above the capacity is rounding, worth nothing.
-        return self.similarity(whole) + float(part @ np.where(np.isfinite(winning), winning, 0.0))
+        gains = np.where(part > 0, self.next_gains(whole), 0.0)
+        # A part above the capacity is rounding error and adds nothing.
+        return self.similarity(whole) + float(part @ np.where(np.isfinite(gains), gains, 0.0))
 
     def chosen(self, counts: IntArray) -> IntArray:
-        """Positions in the pool of the items that whole counts take."""
+        """Positions in the pool of the items that whole counts select."""
         return self.items[self.rank < counts[self.cell]]
 
     def counts_of(self, weights: FloatArray) -> FloatArray:
         """Counts (G,) of weights (N,) on the reduced items."""
-        return np.bincount(self.cell, weights=weights, minlength=self.cell_count)
+        return np.asarray(np.bincount(self.cell, weights=weights, minlength=self.cell_count), dtype=np.float64)
 
     def top_counts(self, problem: Problem) -> IntArray:
         """Counts of the k most similar items, ties by item id."""
@@ -117,7 +140,7 @@ class CellPool:
         return np.bincount(self.cell[is_top[self.items]], minlength=self.cell_count)
 
     def of_cells(self, cells: IntArray) -> CellPool:
-        """The same pool over those cells alone (rising), which hold all items."""
+        """The same pool over a part of the cells (rising) that contains all items."""
         capacity = self.capacity[cells]
         first, cell = np.cumsum(capacity) - capacity, np.searchsorted(cells, self.cell)
         return replace(
@@ -125,7 +148,7 @@ class CellPool:
             cell=cell,
             capacity=capacity,
             first=first,
-            ladder=_ladder(self.scores, cell, self.rank, capacity, first),
+            marginals=_marginals(self.scores, cell, self.rank, capacity, first),
             sums=_prefix_sums(self.scores, cell, self.rank, capacity, first),
         )
 
@@ -161,18 +184,18 @@ def cell_pool_of(problem: Problem, cells: Cells) -> CellPool:
         rank=rank,
         capacity=capacity,
         first=first,
-        ladder=_ladder(scores, cell, rank, capacity, first),
+        marginals=_marginals(scores, cell, rank, capacity, first),
         sums=_prefix_sums(scores, cell, rank, capacity, first),
     )
 
 
-def _ladder(scores: FloatArray, cell: IntArray, rank: IntArray, capacity: IntArray, first: IntArray) -> FloatArray:
+def _marginals(scores: FloatArray, cell: IntArray, rank: IntArray, capacity: IntArray, first: IntArray) -> FloatArray:
     start = first + 2 * np.arange(capacity.size)
-    ladder = np.empty(scores.size + 2 * capacity.size)
-    ladder[start] = np.inf
-    ladder[start + capacity + 1] = -np.inf
-    ladder[start[cell] + 1 + rank] = scores
-    return ladder
+    marginals = np.empty(scores.size + 2 * capacity.size)
+    marginals[start] = np.inf
+    marginals[start + capacity + 1] = -np.inf
+    marginals[start[cell] + 1 + rank] = scores
+    return marginals
 
 
 def _prefix_sums(scores: FloatArray, cell: IntArray, rank: IntArray, capacity: IntArray, first: IntArray) -> FloatArray:

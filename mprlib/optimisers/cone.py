@@ -1,16 +1,15 @@
-"""The cone programme of a unit ball on Clarabel: an independent answer to what `ball_path` walks.
+"""The cone programme of a unit ball on Clarabel: an interior-point solution, independent of `ball_path`.
 
     minimise  -s . a    subject to  sum a = k,  0 <= a <= 1,  |M' counts(a)| <= rho
 
-over the items of the reduced pool: one cone of dimension r + 1, r the rank of the features, in
-place of the paper's n + m. With t in place of rho, minimised, it gives rho_min.
+over the items of the reduced pool: one cone of dimension r + 1, r the rank of the features, where the
+paper's has n + m. With t in the place of rho, minimised, it gives rho_min. The cone's multipliers z price
+the cells, price_g = z . M_g, and give the dual bound whatever their accuracy.
 
 Source:  MPR paper, Appendix D.1.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import clarabel
 import numpy as np
@@ -18,12 +17,12 @@ from scipy import sparse
 
 from mprlib.errors import SolverError
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.relaxation import Relaxation, rho_bound, similarity_bound
+from mprlib.optimisers.relaxation import Relaxation, SmallestRho, rho_bound, similarity_bound, unpriced
 from mprlib.problem import FloatArray
 
-# Interior points converge in a few dozen steps or not at all.
+# Interior-point iterations: the method converges in a few dozen or not at all.
 LARGEST_STEPS = 200
-# Bounds are compared to 1e-6 of a mean over k items; two digits are left for the sum.
+# Duality gap and infeasibility: bounds are compared to 1e-6 of a mean over k items, a sum needs two digits more.
 TOLERANCE = 1e-10
 USABLE = (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
 
@@ -34,57 +33,61 @@ class ConeProgramme:
     def __init__(self, features: FloatArray, pool: CellPool) -> None:
         self._features = features
         self._pool = pool
-        # A unit of rho may be worth thousands of times a score's range; lengths near 1 keep the cone in scale.
+        # The multiplier of rho may be thousands of times the scores' range; lengths near 1 balance the programme.
         self._unit = float(np.abs(features).max(initial=0.0)) or 1.0
-        self._floor: Relaxation | None = None
+        self._smallest: SmallestRho | None = None
 
     def relaxation(self, rho: float) -> Relaxation:
         """The optimum at one rho."""
-        if self._floor is not None and rho < self._floor.rho_min:
-            return replace(self._floor, rho=rho)
+        if self._smallest is not None and rho < self._smallest.rho_min:
+            return self._smallest.infeasible(rho)
         solution = self._solve(rho)
         if solution.status not in USABLE:
-            floor = self._lowest()
-            if rho < floor.rho_min:
-                return replace(floor, rho=rho)
-            # Within the solver's tolerance of rho_min: nothing is proven but what the scores alone say.
-            price = np.zeros(self._pool.cell_count)
-            bound = similarity_bound(self._pool, price, 0.0, rho)
-            return replace(floor, rho=rho, price=price, multiplier=0.0, bound=bound, is_converged=False)
+            smallest = self._smallest_rho()
+            if rho < smallest.rho_min:
+                return smallest.infeasible(rho)
+            # Above rho_min by less than the solver's tolerance, so that it gave no multipliers.
+            return unpriced(self._pool, smallest.counts, rho, smallest.rho_min)
         counts = self._pool.counts_of(np.clip(np.asarray(solution.x)[:-1], 0.0, 1.0))
         price, multiplier = self._prices(solution)
         bound = similarity_bound(self._pool, price, multiplier, rho)
-        return Relaxation(rho=rho, counts=counts, price=price, multiplier=multiplier, bound=bound, rho_min=None)
+        return Relaxation(
+            rho=rho,
+            counts=counts,
+            price=price,
+            multiplier=multiplier,
+            bound=bound,
+            rho_min=None,
+            steps=int(solution.iterations),
+        )
 
-    def _lowest(self) -> Relaxation:
-        """The rho_min problem: its price proves what no selection reaches."""
-        if self._floor is None:
+    def _smallest_rho(self) -> SmallestRho:
+        """The smallest rho, solved once; its multipliers prove that no selection has a smaller one."""
+        if self._smallest is None:
             solution = self._solve(None)
-            # Stopped short of its tolerance: any finite multipliers still give a valid bound.
+            # Short of its tolerance, any finite multipliers still give a valid bound.
             if not (np.isfinite(solution.x).all() and np.isfinite(solution.z).all()):
                 raise SolverError(f"Clarabel ended with status {solution.status} on the smallest rho")
             counts = self._pool.counts_of(np.clip(np.asarray(solution.x)[:-1], 0.0, 1.0))
             price, multiplier = self._prices(solution)
-            self._floor = Relaxation(
-                rho=0.0,
+            self._smallest = SmallestRho(
                 counts=counts,
                 price=price,
                 multiplier=multiplier,
-                bound=None,
                 rho_min=rho_bound(self._pool, price, multiplier),
                 is_converged=solution.status in USABLE,
             )
-        return self._floor
+        return self._smallest
 
     def _prices(self, solution: clarabel.DefaultSolution) -> tuple[FloatArray, float]:
-        """The cone's multipliers as prices of cells; any multipliers give valid bounds."""
+        """Prices (G,) of the cells by the cone's multipliers z, and |z|."""
         rank = self._features.shape[1]
-        multiplier = -np.asarray(solution.z)[-rank:] / self._unit if rank else np.zeros(0)
-        price = self._features @ multiplier
-        return price, float(np.linalg.norm(multiplier))
+        z: FloatArray = -np.asarray(solution.z)[-rank:] / self._unit if rank else np.zeros(0)
+        price = self._features @ z
+        return price, float(np.linalg.norm(z))
 
     def _solve(self, rho: float | None) -> clarabel.DefaultSolution:
-        """Variables: the items' weights and t; rho None minimises t."""
+        """The programme in the items' weights and t, with t = rho; None minimises t."""
         pool, rank = self._pool, self._features.shape[1]
         n = pool.items.size
         items = sparse.csc_matrix(self._features[pool.cell].T / self._unit)
@@ -97,7 +100,7 @@ class ConeProgramme:
         if rho is not None:
             rows.insert(0, last)
             right.insert(0, np.array([rho / self._unit]))
-        cost = np.append(np.zeros(n), 1.0) if rho is None else np.append(-pool.scores, 0.0)
+        cost: FloatArray = np.append(np.zeros(n), 1.0) if rho is None else np.append(-pool.scores, 0.0)
         matrix = sparse.vstack(rows, format="csc")
         zeros = 1 if rho is None else 2
         return solved(cost, matrix, np.concatenate(right), zeros=zeros, nonnegatives=2 * n, cone=rank + 1)

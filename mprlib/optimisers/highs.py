@@ -6,19 +6,20 @@ from dataclasses import dataclass, replace
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from mprlib.errors import SolverError
 from mprlib.optimisers.linear_model import IntegerSolution, LinearSolution, Window
 from mprlib.problem import FloatArray, IntArray
 
-# Ten times tighter than the default, as bounds are compared to 1e-6 of a mean over k items.
+# Ten times smaller than the default, as bounds are compared to 1e-6 of a mean over k items.
 FEASIBILITY_TOLERANCE = 1e-8
-# Branch and bound takes sets that gain less than its tolerance for no better. Scores come scaled to [0, 1];
-# costs this much larger bring what it overlooks far below the tolerance of optimality.
+# Branch and bound discards sets that improve by less than its tolerance. Scores are scaled to [0, 1]; costs are
+# larger by this factor, so that what is discarded is far below the optimisers' tolerance of optimality.
 INTEGER_TOLERANCE = 1e-9
 INTEGER_COST = 2.0**10
-# Simplex iterations a column and row: a basis takes a few; more means that the method turns in circles.
+# Simplex iterations per column: an optimal basis takes a few; more means that the method cycles.
 LARGEST_ITERATIONS_PER_PLACE = 50
 SMALLEST_ITERATION_LIMIT = 10_000
 # A branch and bound adds what it loses at each node: another ten times tighter, near HiGHS's least, 1e-10.
@@ -29,14 +30,14 @@ OPTIONS = (
     ("random_seed", 0),
     ("primal_feasibility_tolerance", FEASIBILITY_TOLERANCE),
     ("dual_feasibility_tolerance", FEASIBILITY_TOLERANCE),
-    # Presolve throws the basis away, and the basis is what a path lives on.
+    # Presolve discards the basis, from which the next programme of a sweep starts.
     ("presolve", "off"),
 )
 Outcome = highspy.HighsModelStatus
 
 
 class HighsModel:
-    """One model of a window: rows come, the basis stays."""
+    """The model of a window; the basis is kept while cuts are added and rho changes."""
 
     def __init__(self, window: Window) -> None:
         self._window = window
@@ -51,7 +52,7 @@ class HighsModel:
         model.col_cost_ = self._costs()
         model.col_lower_ = np.zeros(size + 1)
         model.col_upper_ = np.append(np.ones(size), highspy.kHighsInf)
-        model.row_lower_ = model.row_upper_ = np.array([float(window.take)])
+        model.row_lower_ = model.row_upper_ = np.array([float(window.open_count)])
         model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         model.a_matrix_.start_ = np.array([0, size])
         model.a_matrix_.index_ = np.arange(size)
@@ -64,11 +65,11 @@ class HighsModel:
         """One more row; cut (G,) centred and per item."""
         coefficients = np.append(cut[self._window.cell], -1.0)
         columns = np.flatnonzero(coefficients).astype(np.int32)
-        upper = -float(cut @ self._window.taken)
+        upper = -float(cut @ self._window.low)
         self._highs.addRow(-highspy.kHighsInf, upper, columns.size, columns, coefficients[columns])
 
     def maximise_similarity(self, rho: float) -> LinearSolution | None:
-        """The optimum at this rho, None when there is none."""
+        """The optimum at this rho, None when infeasible."""
         self._highs.changeColBounds(self._window.cell.size, rho, rho)
         return self._linear()
 
@@ -87,12 +88,12 @@ class HighsModel:
     def maximise_whole(
         self, rho: float, *, start: IntArray | None, node_limit: int, time_limit_seconds: float
     ) -> IntegerSolution:
-        """Branch and bound over whole items at this rho, within limits."""
+        """Branch and bound over whole items at this rho, within limits, from whole counts (G,)."""
         size = self._window.cell.size
         highs = self._highs
         highs.changeColBounds(size, rho, rho)
         columns = np.arange(size, dtype=np.int32)
-        highs.changeColsCost(size, columns, -INTEGER_COST * self._window.scores)
+        highs.changeColsCost(size, columns, INTEGER_COST * self._costs()[:-1])
         highs.changeColsIntegrality(size, columns, np.full(size, highspy.HighsVarType.kInteger))
         for option, value in (
             ("presolve", "on"),
@@ -118,28 +119,29 @@ class HighsModel:
             counts = np.rint(self._window.counts(weights)).astype(np.intp)
         return IntegerSolution(
             counts=counts,
-            # Sets that it took for no better than the last are covered.
+            # Covers sets that were discarded as improving by less than the tolerance.
             bound=(INTEGER_TOLERANCE - float(info.mip_dual_bound)) / INTEGER_COST,
             is_complete=status == Outcome.kOptimal,
             is_out_of_time=status == Outcome.kTimeLimit,
             nodes=int(info.mip_node_count),
         )
 
-    def _costs(self) -> FloatArray:
-        return np.append(-self._window.scores, 0.0)
+    def _costs(self) -> NDArray[np.float64]:
+        return np.append(-self._window.scores.astype(np.float64), 0.0)
 
     def _linear(self) -> LinearSolution | None:
         self._highs.run()
         status = self._highs.getModelStatus()
         if status not in (Outcome.kInfeasible, Outcome.kOptimal):
-            # A rare numerical failure of a warm basis: once more from nothing.
+            # Rarely the last basis fails numerically: one retry without it.
             self._highs.clearSolver()
             self._highs.run()
             status = self._highs.getModelStatus()
         if status == Outcome.kInfeasible:
             return None
         if status != Outcome.kOptimal:
-            raise SolverError(f"the linear programme was not solved: HiGHS ended twice with status {self._highs.modelStatusToString(status)}")
+            name = self._highs.modelStatusToString(status)
+            raise SolverError(f"the linear programme was not solved: HiGHS ended twice with status {name}")
         solution = self._highs.getSolution()
         values = np.asarray(solution.col_value)
         return LinearSolution(

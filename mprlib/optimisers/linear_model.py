@@ -1,10 +1,13 @@
-"""What the optimisers ask of a linear or integer solver; `highs` and `backend` answer it.
+"""The linear and integer programmes of the optimisers, as `highs` and `gurobi` solve them.
 
-    maximise  s . a     subject to  sum a = take,  0 <= a <= 1,  cut_j . counts(a) - t <= 0,  t = rho
+    maximise  s . a     subject to  sum a = open_count,  0 <= a <= 1,  cut_j . counts(a) - t <= 0,  t = rho
 
-over the columns of a window: items of the pool near the margin, all better ones of their cell being
-taken and all worse ones left. rho enters as the bounds of one column t, so that a walk over rho
-changes nothing else, and with t free and minimised the same model gives rho_min.
+over the columns of a window: items near the margin of their cell; all better items of the cell are selected
+and all worse ones are not. rho enters as the bounds of one column t, so that a sweep over rho changes
+nothing else, and with t free and minimised the same model gives rho_min.
+
+Worked example: scores (0.9, 0.8, 0.7) in cells (0, 1, 0), k = 2, counts between (1, 0) and (2, 1): the
+window's columns are the items 1 and 2, one of which is to be selected beside item 0.
 """
 
 from __future__ import annotations
@@ -21,18 +24,17 @@ from mprlib.problem import FloatArray, IntArray
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Window:
-    """The items that are still open.
+    """The items that remain open under bounds on the counts.
 
-    Shapes:  cell (W,), scores (W,), items in the pool's order cell by cell;
-             taken (G,), counts that are settled; low and high (G,), the counts that are possible.
+    Shapes:  cell (W,), scores (W,) of the open items, in the pool's order cell by cell;
+             low and high (G,), the bounds on the counts. open_count: how many open items are selected.
     """
 
     cell: IntArray
     scores: FloatArray
-    taken: IntArray
     low: IntArray
     high: IntArray
-    take: int
+    open_count: int
 
     @classmethod
     def of(cls, pool: CellPool, low: IntArray, high: IntArray) -> Window:
@@ -41,25 +43,25 @@ class Window:
         return cls(
             cell=pool.cell[is_open],
             scores=pool.scores[is_open],
-            taken=low,
             low=low,
             high=high,
-            take=pool.k - int(low.sum()),
+            open_count=pool.k - int(low.sum()),
         )
 
     def counts(self, weights: FloatArray) -> FloatArray:
         """Counts (G,) of weights (W,) on the open items."""
-        return self.taken + np.bincount(self.cell, weights=weights, minlength=self.taken.size)
+        selected = np.bincount(self.cell, weights=weights, minlength=self.low.size)
+        return np.asarray(self.low + selected, dtype=np.float64)
 
     def weights(self, counts: IntArray) -> FloatArray:
-        """The open items (W,) that whole counts (G,) take: the best of each cell first."""
+        """The open items (W,) that whole counts (G,) select: the best of each cell first."""
         starts = np.searchsorted(self.cell, self.cell)
-        return ((np.arange(self.cell.size) - starts) < (counts - self.taken)[self.cell]).astype(float)
+        return ((np.arange(self.cell.size) - starts) < (counts - self.low)[self.cell]).astype(float)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class LinearSolution:
-    """An optimal vertex: counts (G,), prices (cuts,) >= 0."""
+    """An optimal vertex: counts (G,), and the dual prices (cuts,) >= 0 of the cuts."""
 
     counts: FloatArray
     rho: float
@@ -68,10 +70,10 @@ class LinearSolution:
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class IntegerSolution:
-    """The best whole counts (G,) found, None when there are none, and what is proven.
+    """The incumbent, whole counts (G,), None when none was found, and what is proven.
 
-    bound is on the total similarity of the window's items; is_complete: no limit was hit; nodes: those
-    that branch and bound looked at.
+    bound: a dual bound on the total similarity of the open items. is_complete: no limit was hit.
+    nodes: nodes of the search tree that were explored.
     """
 
     counts: IntArray | None
@@ -83,17 +85,25 @@ class IntegerSolution:
 
 
 class LinearModel(Protocol):
-    """The programme over a growing set of cuts."""
+    """The programme of one window, over a growing set of cuts."""
 
-    def add_cut(self, cut: FloatArray) -> None: ...
+    def add_cut(self, cut: FloatArray) -> None:
+        """One more row; cut (G,) centred and per item."""
+        ...
 
-    def maximise_similarity(self, rho: float) -> LinearSolution | None: ...
+    def maximise_similarity(self, rho: float) -> LinearSolution | None:
+        """The optimum at this rho, None when infeasible."""
+        ...
 
-    def minimise_rho(self) -> LinearSolution: ...
+    def minimise_rho(self) -> LinearSolution:
+        """The smallest t, whatever the similarity."""
+        ...
 
     def maximise_whole(
         self, rho: float, *, start: IntArray | None, node_limit: int, time_limit_seconds: float
-    ) -> IntegerSolution: ...
+    ) -> IntegerSolution:
+        """Branch and bound over whole items at this rho, within limits, from whole counts (G,)."""
+        ...
 
 
 ModelFactory = Callable[[Window], LinearModel]

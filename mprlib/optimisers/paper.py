@@ -1,19 +1,25 @@
 """MOPR as printed: Algorithm 1 of the paper, kept for comparing its sets and running times.
 
-For one rho at a time and from nothing: solve the linear programme, ask the oracle for the worst
-function, add it, T times at most; then take the k largest entries. The faults are the algorithm's
-own and are reproduced: the function found last never binds the point returned, running out of rounds
-goes unnoticed, and the k largest entries of a fractional point may break rho.
+For one rho at a time, without a warm start: solve the linear programme, ask the oracle for the worst function,
+add its cut, up to T times; then select the k largest entries. The algorithm's own faults are reproduced: the last
+cut does not bind the point that is returned, the limit of rounds is not reported as a failure, and the k largest
+entries of a fractional point may violate rho.
 
-The printed programme has all n items and is solved anew in every round, which takes a hundred times
-as long as all else here. Its optimum is that of the k best items of each cell, where the next round
-starts from the last one's basis; `programme="printed"` solves it as it stands, for running times.
+The printed programme has all n items and is solved without a basis in every round, which takes a hundred times
+as long as everything else here. It has the same optimum over the k best items of each cell, where each round
+starts from the last basis; `programme="printed"` solves it as printed, for running times.
+
+>>> import mprlib
+>>> problem = mprlib.Problem(
+...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2)
+>>> mprlib.select(problem, "mopr_paper", 0.0, rounds=10).items.tolist()
+[0, 2]
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -22,23 +28,25 @@ from scipy.optimize import linprog
 from mprlib.errors import SolverError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
-from mprlib.optimisers.backend import model_factory
+from mprlib.optimisers.backend import SOLVERS, SolverName, checked_solver, linear_model
 from mprlib.optimisers.cell_pool import CellPool, ScoreScale, cell_pool_of
-from mprlib.optimisers.certified import checked_rhos
-from mprlib.optimisers.cutting_plane import centred
 from mprlib.optimisers.linear_model import Window
+from mprlib.optimisers.relaxation import centred_cut
+from mprlib.optimisers.request import checked_rhos
 from mprlib.problem import FloatArray, Problem
-from mprlib.selection import Selection
+from mprlib.selection import Selection, SolveStatistics, Status
 from mprlib.settings import Choice, Whole
 
-# Entries (n,) that maximise similarity under the functions found so far; None where there are none.
+# A linear programme as a function: the entries (n,) that maximise similarity under the functions found so far, None
+# when it is infeasible.
 Solve = Callable[[list[FloatArray]], FloatArray | None]
 PROGRAMMES = ("reduced", "printed")
-# Simplex iterations of one printed programme, and the outcomes of scipy's that say something of it.
+# Simplex iterations of one printed programme, and scipy's codes of its conclusive outcomes.
 LARGEST_ITERATIONS = 1_000_000
 OPTIMAL, INFEASIBLE = 0, 2
 # Each round is a linear programme with one more row; the paper runs 50.
 MOST_ROUNDS = 1_000
+ADVICE = "its k largest entries violate rho: raise rounds, or use mopr, which rounds to sets that meet rho"
 
 
 def sweep(
@@ -47,18 +55,21 @@ def sweep(
     values: Sequence[float],
     rounds: Annotated[int, Whole(least=1, most=MOST_ROUNDS)] = 50,
     programme: Annotated[str, Choice(PROGRAMMES)] = "reduced",
+    solver: Annotated[str, Choice(SOLVERS)] = "auto",
 ) -> list[Selection]:
-    """One Selection a rho, in the order given; rounds is the paper's T (10 or 50).
+    """One Selection per rho, in the order given; rounds is the paper's T (10 or 50).
 
     programme: "reduced" to the k best items of each cell, or "printed" with all items; both have the
     same optima, but for ties between items of equal score.
+    solver: of the reduced programme: "auto" (HiGHS), "highs" or "gurobi".
     The status is feasible where the measured value happens to meet rho, else not_found.
-    Raises:  InputError for a bad rho.
+    Raises:  InputError for a bad rho, or a solver that cannot run.
     Source:  MPR paper, Algorithm 1.
     """
+    chosen = checked_solver(solver)
     pool = cell_pool_of(problem, oracle.cells)
     programmes: dict[str, Callable[[float], Solve]] = {
-        "reduced": lambda rho: _Reduced(problem, oracle, pool, rho),
+        "reduced": lambda rho: _Reduced(problem, oracle, pool, rho, chosen),
         "printed": lambda rho: _Printed(problem, oracle, rho),
     }
     rows = zip(checked_rhos(values, "mopr_paper"), values)
@@ -69,62 +80,79 @@ def _row(
     problem: Problem, oracle: Oracle, programme: Callable[[float], Solve], rho: float, value: float, rounds: int
 ) -> Selection:
     watch = Stopwatch()
-    entries, message = _relaxed(problem, oracle, programme(rho), rho, rounds)
+    end = _cut_off(problem, oracle, programme(rho), rho, rounds)
     # Ties by the pool's order: numpy's sort is stable.
-    largest = problem.best_first[np.argsort(-entries[problem.best_first], kind="stable")[: problem.k]]
-    row = selected(problem, oracle, largest, method="mopr_paper", value=value, rho=rho, message=message)
-    return replace(row, solve_seconds=watch.seconds())
+    largest = problem.best_first[np.argsort(-end.entries[problem.best_first], kind="stable")[: problem.k]]
+    row = selected(problem, oracle, largest, method="mopr_paper", value=value, rho=rho)
+    message = "; ".join(part for part in (end.message, ADVICE if row.status == Status.NOT_FOUND else "") if part)
+    return replace(row, solve_seconds=watch.seconds(), message=message, statistics=end.statistics)
 
 
-def _relaxed(problem: Problem, oracle: Oracle, solve: Solve, rho: float, rounds: int) -> tuple[FloatArray, str]:
-    """The last point (n,) of the loop, and how it ended."""
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class _End:
+    """How the loop ended: its last point (n,), a message where that is unusual, and counts of the work."""
+
+    entries: FloatArray
+    message: str
+    statistics: SolveStatistics
+
+
+def _cut_off(problem: Problem, oracle: Oracle, solve: Solve, rho: float, rounds: int) -> _End:
+    """The loop of cutting planes."""
     functions: list[FloatArray] = []
-    entries = np.zeros(problem.n)
-    for _ in range(rounds):
+    entries: FloatArray = np.zeros(problem.n)
+
+    def ended(message: str, programmes: int, calls: int) -> _End:
+        statistics = SolveStatistics(relaxation_steps=programmes, oracle_calls=calls, cuts=len(functions))
+        return _End(entries=entries, message=message, statistics=statistics)
+
+    for number in range(rounds):
         try:
             solution = solve(functions)
         except SolverError as error:
-            return entries, f"{error}; the point before it is returned"
+            return ended(f"{error}; the point before it is returned", number + 1, number)
         if solution is None:
-            return entries, "the linear programme became infeasible; the point before it is returned"
+            message = "the linear programme became infeasible; the point before it is returned"
+            return ended(message, number + 1, number)
         entries = np.clip(solution, 0.0, 1.0)
         worst = oracle.worst_case(entries / entries.sum())
         if worst.value <= rho:
-            return entries, ""
+            return ended("", number + 1, number + 1)
         functions.append(worst.function)
-    return entries, f"stopped after {rounds} rounds with MPR {worst.value:.4g} of the fractional point"
+    message = f"stopped after {rounds} rounds with MPR {worst.value:.4g} of the fractional point"
+    return ended(message, rounds, rounds)
 
 
 class _Reduced:
-    """The programme over the k best items of each cell, from the basis of the round before."""
+    """The programme over the k best items of each cell, from the last round's basis."""
 
-    def __init__(self, problem: Problem, oracle: Oracle, pool: CellPool, rho: float) -> None:
+    def __init__(self, problem: Problem, oracle: Oracle, pool: CellPool, rho: float, solver: SolverName) -> None:
         self._problem, self._oracle, self._pool, self._rho = problem, oracle, pool, rho
         window = Window.of(pool, np.zeros_like(pool.capacity), pool.capacity)
-        self._model = model_factory(window)(window)
+        self._model = linear_model(window, solver)
         self._held = 0
 
     def __call__(self, functions: list[FloatArray]) -> FloatArray | None:
         for function in functions[self._held :]:
-            cut = centred(function, self._oracle.cells.reference_shares, self._pool.k)
+            cut = centred_cut(function, self._oracle.cells.reference_shares, self._pool.k)
             self._model.add_cut(cut)
             self._model.add_cut(-cut)
         self._held = len(functions)
         entries = np.zeros(self._problem.n)
         if not functions:
-            # Nothing binds yet: top-k, ties by item id.
+            # Without cuts the optimum is top-k, ties by item id.
             entries[self._problem.best_first[: self._pool.k]] = 1.0
             return entries
         solution = self._model.maximise_similarity(self._rho)
         if solution is None:
             return None
-        # An optimum takes each cell's best items first, and a part of one at most.
+        # An optimum selects each cell's best items first, with one fractional item at most.
         entries[self._pool.items] = np.clip(solution.counts[self._pool.cell] - self._pool.rank, 0.0, 1.0)
         return entries
 
 
 class _Printed:
-    """The programme over all items, from nothing each time."""
+    """The programme over all items, without a warm start."""
 
     def __init__(self, problem: Problem, oracle: Oracle, rho: float) -> None:
         self._problem, self._oracle, self._rho = problem, oracle, rho

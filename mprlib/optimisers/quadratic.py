@@ -1,4 +1,15 @@
-"""mopr_qp: the relaxation of each rho as a cone programme, rounded and certified like mopr's."""
+"""mopr_qp: the relaxation of each rho as a cone programme, with sets and certificates as in mopr.
+
+Source:  MPR paper, Appendix D.1.
+
+Worked example: one item of each of two groups has the shares of a balanced reference, so rho = 0 is met.
+
+>>> import mprlib
+>>> problem = mprlib.Problem(
+...     scores=[0.9, 0.8, 0.7], labels=[[1, 0], [1, 0], [0, 1]], reference=[[1, 0], [0, 1]], k=2)
+>>> mprlib.select(problem, "mopr_qp", 0.0).items.tolist()
+[0, 2]
+"""
 
 from __future__ import annotations
 
@@ -9,31 +20,34 @@ from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.optimisers.certified import Certifier, asked_for
 from mprlib.optimisers.cone import ConeProgramme
-from mprlib.optimisers.relaxing import ball_region, top_k_relaxation
+from mprlib.optimisers.incumbent import Incumbents
+from mprlib.optimisers.mopr import row_of
+from mprlib.optimisers.request import requested
+from mprlib.optimisers.separation import Separator
+from mprlib.optimisers.solve_relaxation import ball_region, top_k_relaxation
 from mprlib.problem import Problem
 from mprlib.selection import Selection
 
 
 def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
-    """One Selection a rho, in the order given: the cone programme, then rounding as in mopr.
+    """One Selection per rho, in the order given.
 
-    Raises:  InputError for a class that is no unit ball, and for a bad rho.
+    Raises:  InputError for a class that is no unit ball, and for a rho that is no finite number of at least 0.
     """
-    asked = asked_for(values, "mopr_qp", oracle)
-    region = ball_region(oracle, problem.k)
-    if region is None:
+    requests = requested(values, "mopr_qp", oracle)
+    ball = ball_region(oracle, problem.k)
+    if ball is None:
         raise InputError("mopr_qp needs a class that is a unit ball with features (linear, saturated, rkhs): use mopr")
     pool = cell_pool_of(problem, oracle.cells)
-    certifier = Certifier(problem, oracle, pool, region, "mopr_qp")
-    programme = ConeProgramme(region.features, pool)
+    separator = Separator(problem, oracle, pool, ball)
+    incumbents = Incumbents.of(separator)
+    programme = ConeProgramme(ball.features, pool)
     found: dict[float, Selection] = {}
-    for one in sorted(set(asked), key=lambda one: one.rho):
+    for request in sorted(set(requests), key=lambda request: request.rho):
         watch = Stopwatch()
-        is_slack = one.limit >= certifier.top_value
-        relaxation = top_k_relaxation(problem, pool, one.limit) if is_slack else programme.relaxation(one.limit)
-        counts, _ = certifier.best_counts(relaxation)
-        row = certifier.row(one, relaxation, counts, relaxation.bound)
-        found[one.rho] = replace(row, solve_seconds=watch.seconds())
-    return [replace(found[one.rho], value=value) for one, value in zip(asked, values)]
+        is_slack = request.limit >= incumbents.top_value
+        relaxation = top_k_relaxation(problem, pool, request.limit) if is_slack else programme.relaxation(request.limit)
+        row = row_of(separator, request, relaxation, incumbents.best(relaxation), "mopr_qp")
+        found[request.rho] = replace(row, solve_seconds=watch.seconds())
+    return [replace(found[request.rho], value=value) for request, value in zip(requests, values)]

@@ -1,125 +1,86 @@
-"""Where whole counts may lie: the optimiser's own, fast view of MPR <= rho.
+"""MPR <= rho in terms of whole counts, fast enough to be evaluated for every move of a local search.
 
-A region values counts (G,) and what becomes of them by moves, one item of a giving cell for one of
-a taking cell. The ball's values are MPR itself; those over cuts are lower bounds, which the
-measuring code corrects by naming a function that was missing. Neither ever accepts a set: the
-measuring code does.
-
-With M_g = (phi_g - sum_h q_h phi_h) / k the ball's value is |v|, v = sum_g x_g M_g. A move adds
-d = M_taking - M_giving, and two moves give |v + d + e|^2 = |v + d|^2 + |v + e|^2 - |v|^2 + 2 d.e.
+A region gives a value to counts x (G,) and to what they become by moves; a move exchanges one item of a
+giving cell for one of a taking cell. A ball's values are MPR itself. Values over cuts are lower bounds:
+separation adds the function that the measuring code names whenever it sees more. A region alone never
+accepts a set; the measuring code does.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
+from mprlib.function_classes.base import WorstCase
 from mprlib.problem import FloatArray, IntArray
 
-# Above this many cells few of them hold a selection: items with embeddings as labels.
-MANY_CELLS = 512
+if TYPE_CHECKING:
+    from mprlib.optimisers.ball_region import BallRegion
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Neighbourhood:
+    """Which moves a local search evaluates in one step.
+
+    cells: cells between which items are exchanged. moves_in_pairs: moves of which all pairs are evaluated
+    where no single move improves. pair_steps: how often in one ascent.
+    """
+
+    cells: int
+    moves_in_pairs: int
+    pair_steps: int
 
 
 class Region(Protocol):
-    """Values of counts, and of counts after moves."""
+    """Values of counts, and of counts after moves. `unit` is the size of the class's values."""
 
-    # The size of the class's values: roundings are parts of it.
     unit: float
-    # Cells among which items are swapped, swaps of which all pairs are valued at once, and how often.
-    cell_limit: int
-    pair_moves: int
-    pair_steps: int
 
-    def value(self, counts: IntArray) -> float: ...
+    @property
+    def neighbourhood(self) -> Neighbourhood:
+        """The size of the local search, by what a value costs."""
+        ...
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a value is MPR itself, so that counts with a value of at most rho meet rho."""
+        ...
+
+    @property
+    def cut_count(self) -> int:
+        """Number of functions held as cuts."""
+        ...
+
+    @property
+    def directions(self) -> FloatArray:
+        """Directions (G, d) with |directions' x| <= rho in every coordinate for all counts x that meet rho."""
+        ...
+
+    @property
+    def ball(self) -> BallRegion | None:
+        """The region itself where the class is a unit ball, so that products of items are at hand."""
+        ...
+
+    def value(self, counts: IntArray) -> float:
+        """The value of counts (G,)."""
+        ...
+
+    def values(self, gaps: FloatArray) -> FloatArray:
+        """The values (s,) of gaps (s, d) = directions' x."""
+        ...
 
     def swap_values(self, counts: IntArray, cells: IntArray) -> FloatArray:
-        """Values (c, c) after one item of the row's cell gives way to one of the column's."""
+        """Values (c, c) after one item of the row's cell is exchanged for one of the column's."""
         ...
 
     def pair_values(self, counts: IntArray, giving: IntArray, taking: IntArray) -> FloatArray:
         """Values (w, w) after two of the w moves, from giving (w,) to taking (w,)."""
         ...
 
+    def separate(self, counts: IntArray, worst: WorstCase) -> bool:
+        """Add the function that the measuring code named where it sees more than the region; whether it did."""
+        ...
 
-class BallRegion:
-    """Exact values from centred features (G, r), per item."""
-
-    cell_limit = 40
-    pair_moves = 96
-    pair_steps = 8
-
-    def __init__(self, features: FloatArray, unit: float = 1.0) -> None:
-        self.features = features
-        self.unit = unit
-        self._squares = np.einsum("ij,ij->i", features, features)
-
-    def value(self, counts: IntArray) -> float:
-        gap = counts @ self.features
-        return float(np.sqrt(gap @ gap))
-
-    def products(self, cells: IntArray, cell: int) -> FloatArray:
-        """M_g . M_h (c,) of some cells g with one cell h."""
-        # No BLAS: its sums may depend on the number of threads.
-        return np.einsum("ij,j->i", self.features[cells], self.features[cell])
-
-    def squares(self, cells: IntArray) -> FloatArray:
-        """|M_g|^2 (c,) of some cells."""
-        return self._squares[cells]
-
-    def swap_values(self, counts: IntArray, cells: IntArray) -> FloatArray:
-        gap = counts @ self.features
-        own = self.features[cells]
-        # |v + M_h - M_g|^2 as a sum of a row's, a column's and a product's part.
-        lean = 2.0 * (own @ gap)
-        squares = (-2.0 * own) @ own.T
-        squares += (self._squares[cells] + lean)[None, :]
-        squares += (self._squares[cells] - lean + gap @ gap)[:, None]
-        np.maximum(squares, 0.0, out=squares)
-        return np.sqrt(squares, out=squares)
-
-    def pair_values(self, counts: IntArray, giving: IntArray, taking: IntArray) -> FloatArray:
-        gap = counts @ self.features
-        moves = self.features[taking] - self.features[giving]
-        single = np.einsum("ij,ij->i", moves, moves) + 2.0 * (moves @ gap)
-        squares = (2.0 * moves) @ moves.T
-        squares += single[None, :]
-        squares += (single + gap @ gap)[:, None]
-        np.maximum(squares, 0.0, out=squares)
-        return np.sqrt(squares, out=squares)
-
-
-class CutRegion:
-    """Lower bounds from the cuts (J, G) found so far, of either sign."""
-
-    cell_limit = 16
-    pair_moves = 24
-    pair_steps = 1
-
-    def __init__(self, cuts: FloatArray, unit: float = 1.0) -> None:
-        self.cuts = cuts
-        self.unit = unit
-
-    def add(self, cut: FloatArray) -> None:
-        """One more cut (G,)."""
-        self.cuts = np.vstack([self.cuts, cut])
-
-    def value(self, counts: IntArray) -> float:
-        return float(np.max(np.abs(self.cuts @ counts), initial=0.0))
-
-    def swap_values(self, counts: IntArray, cells: IntArray) -> FloatArray:
-        own = self.cuts[:, cells]
-        return _largest(own - (self.cuts @ counts)[:, None], own)
-
-    def pair_values(self, counts: IntArray, giving: IntArray, taking: IntArray) -> FloatArray:
-        moves = self.cuts[:, taking] - self.cuts[:, giving]
-        return _largest(-moves - (self.cuts @ counts)[:, None], moves)
-
-
-def _largest(left: FloatArray, right: FloatArray) -> FloatArray:
-    """max over cuts of |right_b - left_a|, (a, b); 0 without cuts."""
-    largest = np.zeros((left.shape[1], right.shape[1]))
-    if left.shape[0] == 0:
-        return largest
-    change = right[:, None, :] - left[:, :, None]
-    return np.maximum(change.max(axis=0), -change.min(axis=0))
+    def first_cuts(self, counts: FloatArray) -> FloatArray:
+        """Cuts (J, G) for an integer programme to start from, near fractional counts (G,)."""
+        ...

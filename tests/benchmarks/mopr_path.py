@@ -24,7 +24,7 @@ from mprlib import Problem, sweep
 from mprlib.cells import cells_of
 from mprlib.function_classes.base import Oracle
 from mprlib.optimisers import mopr
-from mprlib.optimisers.relaxing import centred_features
+from mprlib.optimisers.ball_region import centred_features
 from mprlib.registry import function_class
 from mprlib.selection import Selection
 from tests.embedded_queries import embedded_query

@@ -6,10 +6,10 @@ import pytest
 from mprlib import Problem, sweep
 from mprlib.cells import Cells
 from mprlib.optimisers.ball_path import BallPath
+from mprlib.optimisers.ball_region import centred_features
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.cone import ConeProgramme
 from mprlib.optimisers.relaxation import rho_bound, similarity_bound
-from mprlib.optimisers.relaxing import centred_features
 from mprlib.registry import function_class
 
 
@@ -24,7 +24,7 @@ def test_path_solved_by_hand() -> None:
     pool = cell_pool_of(problem, cells)
     features = np.where(cells.labels == 1.0, 1.0, -1.0)
     better = int(np.flatnonzero(cells.labels[:, 0] == 1.0)[0])
-    rows = BallPath(features, pool).walk([1.0, 0.5, 0.0])
+    rows = BallPath(features, pool).solve([1.0, 0.5, 0.0])
     for row, rho in zip(rows, (1.0, 0.5, 0.0)):
         assert row.counts[better] == pytest.approx((1 + rho) / 2)
         assert row.bound == pytest.approx((1 + rho) / 2)
@@ -34,7 +34,7 @@ def test_path_solved_by_hand() -> None:
 def test_out_of_reach_is_told_with_the_smallest_rho() -> None:
     problem, cells = two_cells()
     # Both items lie on one side: |v| >= 0.25 whatever is chosen.
-    rows = BallPath(np.array([[0.25], [1.0]]), cell_pool_of(problem, cells)).walk([0.3, 0.1])
+    rows = BallPath(np.array([[0.25], [1.0]]), cell_pool_of(problem, cells)).solve([0.3, 0.1])
     assert not rows[0].is_infeasible
     assert rows[1].is_infeasible and rows[1].rho_min == pytest.approx(0.25)
 
@@ -60,7 +60,7 @@ def test_equals_the_cone_programme(seed: int, name: str) -> None:
     top = float(np.linalg.norm(pool.top_counts(problem) @ features))
     rhos = [fraction * top for fraction in (0.95, 0.5, 0.2, 0.05)]
     programme = ConeProgramme(features, pool)
-    for row in BallPath(features, pool).walk(rhos):
+    for row in BallPath(features, pool).solve(rhos):
         other = programme.relaxation(row.rho)
         assert row.is_infeasible == other.is_infeasible
         assert row.counts.sum() == pytest.approx(problem.k)

@@ -9,12 +9,12 @@ import pytest
 from mprlib import Problem, measure, sweep
 from mprlib.cells import selection_weights
 from mprlib.function_classes.rkhs import KernelOracle
+from mprlib.optimisers.ball_region import BallRegion, centred_features
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.cone import ConeProgramme
-from mprlib.optimisers.item_swaps import swapped
+from mprlib.optimisers.item_swaps import ItemSwaps
 from mprlib.optimisers.kernel_region import KernelRegion
-from mprlib.optimisers.region import BallRegion
-from mprlib.optimisers.relaxing import centred_features
+from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.registry import function_class
 from tests.embedded_queries import embedded_query
@@ -26,7 +26,7 @@ def test_smooth_path_encloses_the_cone_programme() -> None:
     pool, features = cell_pool_of(problem, oracle.cells), centred_features(oracle, problem.k)
     top = measure(problem, problem.best_first[:20]).value
     programme = ConeProgramme(features, pool)
-    for row in SmoothPath(features, pool).walk([0.8 * top, 0.4 * top, 0.1 * top]):
+    for row in SmoothPath(features, pool).solve([0.8 * top, 0.4 * top, 0.1 * top]):
         exact = programme.relaxation(row.rho).bound
         assert row.is_converged
         assert exact - 1e-6 <= row.bound <= exact * (1 + 1e-3)
@@ -41,7 +41,7 @@ def test_a_rho_out_of_reach_of_embeddings_is_proven() -> None:
     pool, features = cell_pool_of(problem, oracle.cells), centred_features(oracle, problem.k)
     moved = features + 5 * np.abs(features).max() * np.eye(8)[0]
     exact = ConeProgramme(moved, pool).relaxation(0.0)
-    row = SmoothPath(moved, pool).solve(0.5 * exact.rho_min)
+    row = SmoothPath(moved, pool).solve([0.5 * exact.rho_min])[0]
     assert row.is_infeasible and 0.5 * exact.rho_min < row.rho_min <= exact.rho_min * (1 + 1e-6)
 
 
@@ -64,13 +64,14 @@ def test_swaps_of_items_against_brute_force(seed: int) -> None:
     problem = embedded_query(14, 3, k=4, seed=seed)
     oracle = function_class("linear").bind(problem)
     pool, features = cell_pool_of(problem, oracle.cells), centred_features(oracle, 4)
+    ball = BallRegion(features)
     cell = oracle.cells.pool_cell
     sets = [np.bincount(cell[list(items)], minlength=features.shape[0]) for items in combinations(range(14), 4)]
     values = np.array([np.linalg.norm(counts @ features) for counts in sets])
     similarities = np.array([pool.similarity(counts) for counts in sets])
     for rho in (np.quantile(values, 0.02), np.quantile(values, 0.3), 0.5 * values.min()):
-        relaxation = SmoothPath(features, pool).solve(rho)
-        counts = swapped(relaxation, pool, BallRegion(features), None)
+        relaxation = SmoothPath(features, pool).solve([rho])[0]
+        counts = ItemSwaps(Separator(problem, oracle, pool, ball), ball).counts(relaxation, None)
         assert counts.sum() == 4
         is_inside = values <= rho
         if is_inside.any():
@@ -113,10 +114,11 @@ def test_a_kernel_over_many_rows_finds_sets_where_random_ones_are(n: int, k: int
 def test_a_kernel_s_features_see_a_part_and_its_products_all() -> None:
     problem = embedded_query(1_400, 24, k=30)
     oracle = function_class("rkhs").bind(problem)
-    region = KernelRegion(oracle, 30)
+    region = KernelRegion(oracle, oracle.cells, oracle.unit, 30)
     rng = np.random.default_rng(1)
     for _ in range(5):
-        counts = np.bincount(oracle.cells.pool_cell[rng.choice(problem.n, 30, replace=False)], minlength=oracle.cells.size)
+        items = rng.choice(problem.n, 30, replace=False)
+        counts = np.bincount(oracle.cells.pool_cell[items], minlength=oracle.cells.size)
         exact = oracle.worst_case(selection_weights(problem, np.flatnonzero(counts[oracle.cells.pool_cell]))).value
         assert region.value(counts) == pytest.approx(exact, rel=1e-9)
         assert np.linalg.norm(counts @ region.features) <= exact * (1 + 1e-9)

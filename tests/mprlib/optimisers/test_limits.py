@@ -8,7 +8,7 @@ import pytest
 from mprlib import Problem, sweep
 from mprlib.cells import selection_weights
 from mprlib.errors import SolverError
-from mprlib.optimisers import backend, cone, highs, paper
+from mprlib.optimisers import cone, gurobi, highs, paper
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.highs import HighsModel
 from mprlib.optimisers.linear_model import Window
@@ -74,12 +74,12 @@ def test_a_cone_programme_ends_at_its_steps(monkeypatch):
 
 def test_gurobi_s_work_is_limited(monkeypatch):
     pytest.importorskip("gurobipy")
-    if not backend.gurobi_size():
+    if not gurobi.gurobi_size():
         pytest.skip("gurobipy has no licence here")
-    monkeypatch.setattr(backend, "WORK_LIMIT", 0.0)
+    monkeypatch.setattr(gurobi, "WORK_LIMIT", 0.0)
     problem = problem_of(60, 8)
     pool = cell_pool_of(problem, function_class("linear").bind(problem).cells)
-    model = backend.GurobiModel(Window.of(pool, np.zeros_like(pool.capacity), pool.capacity))
+    model = gurobi.GurobiModel(Window.of(pool, np.zeros_like(pool.capacity), pool.capacity))
     assert not model.maximise_whole(0.02, start=None, node_limit=100, time_limit_seconds=60.0).is_complete
 
 

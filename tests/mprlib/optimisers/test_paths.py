@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from mprlib import METHODS, Problem, measure, sweep
-from mprlib.optimisers import integer, mopr
+from mprlib.optimisers import branch_and_bound, mopr
 from mprlib.registry import function_class
 from tests.fairface_queries import fairface_query
 
@@ -143,7 +143,7 @@ def test_memory_stays_flat_over_a_thousand_solves(method: str) -> None:
 def test_the_clock_of_a_row_is_one_budget_and_is_told(monkeypatch) -> None:
     problem = fairface_query(1, size=3_000)
     top = measure(problem, problem.best_first[:50], "tree").value
-    monkeypatch.setattr(integer, "ROW_SECONDS", 0.0)
+    monkeypatch.setattr(branch_and_bound, "ROW_SECONDS", 0.0)
     row = sweep(problem, "mopr_integer", [0.5 * top], "tree")[0]
     assert row.status == "time_limit" and "clock" in row.message
     assert len(set(row.items.tolist())) == 50 and row.similarity_bound >= row.similarity

@@ -11,7 +11,7 @@ from mprlib.method import Proof, selected
 from mprlib.optimisers.cell_pool import ScoreScale, cell_pool_of
 from mprlib.optimisers.enumeration import enumerate_counts
 from mprlib.optimisers.mopr import grid
-from mprlib.optimisers.relaxing import relaxed
+from mprlib.optimisers.solve_relaxation import solve_relaxations
 from mprlib.registry import function_class
 from tests.fuzz.random_problems import random_problem
 
@@ -139,7 +139,9 @@ class TestScores:
                 own = (problem.scores[row.items] - shift).sum()
                 assert own >= totals[values <= row.rho].max() - 1e-9 * np.ptp(problem.scores) - 1e-15 * abs(shift)
 
-    @pytest.mark.parametrize("scores", [[3.0, 3.0, 3.0], [0.0, -1e-320, 5e-324], [-1e308, 0.0, 1e308], [1e6, 1e6 + 1e-9, 0]])
+    @pytest.mark.parametrize(
+        "scores", [[3.0, 3.0, 3.0], [0.0, -1e-320, 5e-324], [-1e308, 0.0, 1e308], [1e6, 1e6 + 1e-9, 0]]
+    )
     def test_the_scale_brings_any_scores_to_one_and_back(self, scores):
         scores = np.array(scores)
         scale = ScoreScale.of(scores)
@@ -159,7 +161,7 @@ def test_no_unlisted_set_loses_less_than_the_enumeration_says():
         problem = Problem(scores=rng.random(80) + pool_labels[:, 0] / 3, labels=pool_labels, reference=people, k=10)
         oracle = function_class("linear").bind(problem)
         pool = cell_pool_of(problem, oracle.cells)
-        answer = relaxed(problem, oracle, pool, grid(problem, oracle, 5)[::-1])
+        answer = solve_relaxations(problem, oracle, pool, grid(problem, oracle, 5)[::-1])
         for row in answer.rows:
             if row.is_infeasible or row.multiplier == 0:
                 continue

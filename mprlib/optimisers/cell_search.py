@@ -1,0 +1,138 @@
+"""The best whole counts of one rho, by local search between cells with separation.
+
+Starts are the relaxation's rounding, the incumbent of a smaller rho, and, where cuts see too little, sets
+near the reference. Where none of them leads inside rho, near-optimal counts are enumerated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mprlib.optimisers.enumeration import enumerate_counts
+from mprlib.optimisers.local_search import BORDER, LocalSearch
+from mprlib.optimisers.reference_starts import ReferenceStarts
+from mprlib.optimisers.relaxation import Relaxation
+from mprlib.optimisers.rounding import rounded
+from mprlib.optimisers.separation import Separator
+from mprlib.optimisers.set_search import Incumbent
+from mprlib.problem import IntArray
+
+# Rounds of constraint generation per local search; more from a start near the reference whose MPR is at most
+# PROMISING times rho, where the few functions that still exceed rho are likely to be the last.
+CORRECTIONS, PROMISING_CORRECTIONS = 5, 12
+PROMISING = 1.1
+# Moves inside rho that the measuring code is asked about in one ascent, refused ones included.
+LARGEST_CHECKED_MOVES = 120
+# Enumeration where local search found nothing: largest loss against the dual bound, as a part of it, and the
+# number of partial sums kept at each cell.
+SEARCHED_LOSS = 0.02
+SEARCH_LIMIT = 300
+# Below this part of top-k's MPR whole sets inside rho are so rare that a short enumeration finds none.
+SEARCHED_FRACTION = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """Counts (G,) after a local search, and their MPR by the measuring code."""
+
+    counts: IntArray
+    value: float
+
+
+class CellSearch:
+    """Local search between the cells of one problem and class."""
+
+    def __init__(self, separator: Separator, top_counts: IntArray, top_value: float) -> None:
+        self._separator = separator
+        self._pool, self._region = separator.pool, separator.region
+        self._top_value = top_value
+        self._near_reference = (
+            None if self._region.is_exact else ReferenceStarts.of(separator, top_counts, top_value)
+        )
+
+    def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
+        """The incumbent, from a relaxation's optimum and the counts of a smaller rho."""
+        start = rounded(relaxation.counts, self._pool)
+        best: IntArray | None = None
+        closest, closest_value = start, np.inf
+        for found in self._local_optima(start, relaxation, previous):
+            if found.value <= relaxation.rho:
+                if best is None or self._pool.similarity(found.counts) > self._pool.similarity(best):
+                    best = found.counts
+            elif found.value < closest_value:
+                closest, closest_value = found.counts, found.value
+        if best is None:
+            best = self._enumerated(relaxation)
+        return Incumbent(counts=closest if best is None else best, is_feasible=best is not None)
+
+    def _local_optima(
+        self, start: IntArray, relaxation: Relaxation, previous: IntArray | None
+    ) -> Iterator[Optimum]:
+        """Optima from one start after another; those near the reference until one meets rho."""
+        found = self._optimum(start, relaxation)
+        yield found
+        if previous is not None:
+            yield self._optimum(previous, relaxation)
+        if self._near_reference is None or found.value <= relaxation.rho:
+            return
+        for near in self._near_reference.starts(start, relaxation):
+            is_promising = self._separator.measured(near) <= PROMISING * relaxation.rho
+            found = self._optimum(near, relaxation, PROMISING_CORRECTIONS if is_promising else CORRECTIONS)
+            yield found
+            if found.value <= relaxation.rho:
+                return
+
+    def _optimum(self, counts: IntArray, relaxation: Relaxation, corrections: int = CORRECTIONS) -> Optimum:
+        """Local search from counts; each optimum that the measuring code refuses adds a cut, up to `corrections`."""
+        search = LocalSearch.of(relaxation, self._pool, self._region)
+        if not self._region.is_exact:
+            value = self._separator.separate(counts).value
+            if value <= relaxation.rho:
+                return self._checked_ascent(Optimum(counts, value), relaxation, search)
+        best = Optimum(counts, np.inf)
+        for _ in range(corrections):
+            counts = search.optimum(counts)
+            separated = self._separator.separate(counts)
+            if separated.value < best.value:
+                best = Optimum(counts, separated.value)
+            if separated.value <= relaxation.rho:
+                break
+            if not separated.is_cut_added:
+                if search.rho < relaxation.rho or self._region.value(counts) > search.rho:
+                    break
+                # The region values the counts at rho, the measuring code above it by rounding: keep away from rho.
+                search = LocalSearch.of(relaxation, self._pool, self._region, slack=-BORDER)
+        return best
+
+    def _checked_ascent(self, best: Optimum, relaxation: Relaxation, search: LocalSearch) -> Optimum:
+        """From counts inside rho, moves that the measuring code accepts one by one: cuts alone would lead outside."""
+        for _ in range(LARGEST_CHECKED_MOVES):
+            after = search.next_inside(best.counts)
+            if after is None:
+                break
+            separated = self._separator.separate(after)
+            if separated.value <= relaxation.rho:
+                best = Optimum(after, separated.value)
+            elif not separated.is_cut_added:
+                break
+        return best
+
+    def _enumerated(self, relaxation: Relaxation) -> IntArray | None:
+        """The first enumerated counts inside rho, or the local optimum from them where that is better."""
+        is_rare = relaxation.rho < SEARCHED_FRACTION * self._top_value
+        # Over cuts a candidate's value is a lower bound: most would be refused.
+        if relaxation.is_infeasible or is_rare or not self._region.is_exact:
+            return None
+        allowance = SEARCHED_LOSS * abs(relaxation.bound)
+        candidates = enumerate_counts(
+            relaxation, self._pool, self._region, allowance=allowance, limit=SEARCH_LIMIT
+        ).candidates
+        for counts in candidates:
+            if self._separator.measured(counts) <= relaxation.rho:
+                found = self._optimum(counts, relaxation)
+                is_better = self._pool.similarity(found.counts) > self._pool.similarity(counts)
+                return found.counts if found.value <= relaxation.rho and is_better else counts
+        return None

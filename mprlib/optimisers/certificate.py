@@ -1,0 +1,73 @@
+"""From counts and what is proven to a Selection: its bounds, its status, and what to do next where that is not good."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mprlib.function_classes.base import cut
+from mprlib.method import Proof, selected
+from mprlib.optimisers.relaxation import Relaxation
+from mprlib.optimisers.request import Request
+from mprlib.optimisers.separation import Separator
+from mprlib.problem import IntArray
+from mprlib.selection import Selection, Status
+
+# A similarity this close to the dual bound, relative to the range of scores, attains it: the bound's own rounding.
+OPTIMALITY = 1e-10
+
+
+def certified(
+    separator: Separator,
+    request: Request,
+    relaxation: Relaxation,
+    counts: IntArray,
+    *,
+    method: str,
+    bound: float,
+    is_stopped: bool = False,
+) -> Selection:
+    """The Selection of whole counts (G,).
+
+    bound: a proven bound on the total similarity of sets that meet rho, at most the relaxation's; -inf where no
+    set does. is_stopped: by the clock.
+    """
+    pool, oracle, k = separator.pool, separator.oracle, separator.problem.k
+    rho_min = relaxation.rho_min
+    proof = Proof(
+        similarity_bound=None if bound == -np.inf else pool.scale.mean(bound, k),
+        relaxation_bound=None if relaxation.is_infeasible else pool.scale.mean(relaxation.bound, k),
+        rho_min=None if rho_min is None else cut(rho_min, oracle.unit),
+        is_infeasible=bound == -np.inf,
+        is_stopped=is_stopped,
+        tolerance=pool.scale.tolerance(OPTIMALITY),
+    )
+    return selected(
+        separator.problem,
+        oracle,
+        pool.chosen(counts),
+        method=method,
+        value=request.rho,
+        rho=request.rho,
+        proof=proof,
+    )
+
+
+def with_advice(row: Selection, relaxation: Relaxation, *, not_found: str, stopped: str = "") -> Selection:
+    """The row with a message: what is unusual about it, and what to try next; empty when all is as usual.
+
+    not_found, stopped: what to try where no set was found, and where the clock ended the search.
+    """
+    parts = []
+    if not relaxation.is_converged:
+        parts.append("the relaxation was not solved to its tolerance: its bound holds, but a tighter one exists")
+    if row.status == Status.INFEASIBLE and relaxation.is_infeasible:
+        parts.append(f"no selection has MPR <= {row.rho:g}: raise rho to at least {row.rho_min:g}")
+    elif row.status == Status.INFEASIBLE:
+        parts.append(f"no set of whole items has MPR <= {row.rho:g}, all were ruled out: raise rho")
+    if row.status == Status.NOT_FOUND:
+        parts.append(f"no set with MPR <= {row.rho:g} was found, and none was ruled out: {not_found}")
+    if row.status == Status.TIME_LIMIT:
+        parts.append(stopped)
+    return replace(row, message="; ".join(parts))

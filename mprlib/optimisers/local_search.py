@@ -1,0 +1,178 @@
+"""Local search over whole counts: steepest ascent by moves of one item between cells.
+
+The merit of counts is  similarity - penalty * max(0, value - rho),  an exact penalty: with a penalty of at
+least the relaxation's multiplier, violating rho costs about as much as it gains. An ascent that ends outside
+rho is continued with a larger penalty. Inside, merit is similarity, and moves that violate rho are excluded.
+At a local optimum of single moves, pairs of moves are tried.
+
+The relaxation also selects the neighbourhood. At its prices, the similarity by which a set is below the dual
+bound is a sum over cells of what its count loses against the best count at those prices; so a cell whose
+last and next items are far from the margin at those prices keeps its count in a good set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.region import Region
+from mprlib.optimisers.relaxation import Relaxation
+from mprlib.problem import FloatArray, IntArray
+
+# A region's value may exceed rho by this, in the class's unit: the measuring code, which decides, cuts such digits.
+BORDER = 1e-13
+# A gain below this is rounding of sums of k scores, on which the ascent could cycle.
+SMALLEST_GAIN = 1e-12
+# Ascents, each with a penalty larger by the factor: the last one has 4^6 times the relaxation's multiplier.
+LARGEST_PENALTY_STEPS = 7
+PENALTY_GROWTH = 4.0
+# Moves of one ascent per item: an ascent needs each item once or twice.
+LARGEST_MOVES_PER_ITEM = 4
+# Relative gap to the dual bound below which pairs of moves are not tried: their gain would be smaller yet.
+SMALL_GAP = 3e-4
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class LocalSearch:
+    """The search for one rho.
+
+    Shapes:  cells (c,), those whose counts may change; price (G,), of one item of each cell.
+    penalty: similarity per unit of violation. enough: a similarity that pairs of moves need not improve.
+    """
+
+    pool: CellPool
+    region: Region
+    rho: float
+    cells: IntArray
+    price: FloatArray
+    penalty: float
+    enough: float
+
+    @classmethod
+    def of(cls, relaxation: Relaxation, pool: CellPool, region: Region, slack: float = BORDER) -> LocalSearch:
+        """The search that belongs to a relaxation; values up to rho + slack, in the class's unit, meet rho."""
+        bound = relaxation.bound
+        return cls(
+            pool=pool,
+            region=region,
+            rho=relaxation.rho + slack * region.unit,
+            cells=_nearest_to_the_margin(relaxation, pool, region.neighbourhood.cells),
+            price=relaxation.price,
+            # With a multiplier of 0 the range of all similarities is the first penalty.
+            penalty=max(relaxation.multiplier, float(np.ptp(pool.scores)) * pool.k),
+            enough=np.inf if relaxation.is_infeasible else bound - SMALL_GAP * abs(bound),
+        )
+
+    def optimum(self, counts: IntArray) -> IntArray:
+        """A local optimum from whole counts (G,); it violates rho only where no penalty led inside."""
+        penalty = self.penalty
+        for _ in range(LARGEST_PENALTY_STEPS):
+            counts, value = self._ascend(counts, penalty)
+            if value <= self.rho:
+                break
+            penalty *= PENALTY_GROWTH
+        return counts
+
+    def next_inside(self, counts: IntArray) -> IntArray | None:
+        """Counts after the move that gains most among those that the region values at most rho; None at an optimum."""
+        gain = self._gains(counts)
+        gain[self.region.swap_values(counts, self.cells) > self.rho] = -np.inf
+        np.fill_diagonal(gain, -np.inf)
+        best = int(gain.argmax())
+        if not gain.flat[best] > SMALLEST_GAIN:
+            return None
+        giving, taking = divmod(best, self.cells.size)
+        after = counts.copy()
+        after[self.cells[giving]] -= 1
+        after[self.cells[taking]] += 1
+        return after
+
+    def _gains(self, counts: IntArray) -> FloatArray:
+        """Similarity (c, c) that a move from the row's cell to the column's gains."""
+        gains, losses = self.pool.next_gains(counts), self.pool.last_losses(counts)
+        return gains[self.cells][None, :] - losses[self.cells][:, None]
+
+    def _ascend(self, counts: IntArray, penalty: float) -> tuple[IntArray, float]:
+        """Counts that no move improves at this penalty, and their value."""
+        counts = counts.copy()
+        value = self.region.value(counts)
+        pair_steps = 0
+        for _ in range(LARGEST_MOVES_PER_ITEM * self.pool.k):
+            after = self.region.swap_values(counts, self.cells)
+            merit = self._merit(self._gains(counts), after, value, penalty)
+            np.fill_diagonal(merit, -np.inf)
+            best = int(merit.argmax())
+            if merit.flat[best] > SMALLEST_GAIN:
+                giving, taking = divmod(best, self.cells.size)
+                counts[self.cells[giving]] -= 1
+                counts[self.cells[taking]] += 1
+                value = float(after.flat[best])
+                continue
+            is_enough = value <= self.rho and self.pool.similarity(counts) >= self.enough
+            if pair_steps >= self.region.neighbourhood.pair_steps or is_enough:
+                break
+            pair_steps += 1
+            value_after_pair = self._move_pair(counts, value, penalty)
+            if value_after_pair is None:
+                break
+            value = value_after_pair
+        # Differences accumulate rounding; the value of the result is summed anew.
+        return counts, self.region.value(counts)
+
+    def _merit(self, similarity: FloatArray, after: FloatArray, value: float, penalty: float) -> FloatArray:
+        """Gain in merit, in place of the gain in similarity; -inf for a move from inside rho to outside."""
+        excess = np.maximum(after - self.rho, 0.0)
+        if value <= self.rho:
+            similarity[excess > 0.0] = -np.inf
+            return similarity
+        excess -= value - self.rho
+        excess *= penalty
+        similarity -= excess
+        return similarity
+
+    def _move_pair(self, counts: IntArray, value: float, penalty: float) -> float | None:
+        """Apply the best pair of moves that share no cell, in place; the value after it, None when none improves."""
+        giving, taking = self._cheapest_moves(counts)
+        if giving.size < 2:
+            return None
+        after = self.region.pair_values(counts, giving, taking)
+        single = self.pool.next_gains(counts)[taking] - self.pool.last_losses(counts)[giving]
+        merit = self._merit(single[:, None] + single[None, :], after, value, penalty)
+        # Marginal gains of two moves add up only when they share no cell.
+        merit[giving[:, None] == giving] = -np.inf
+        merit[taking[:, None] == taking] = -np.inf
+        merit[giving[:, None] == taking] = -np.inf
+        merit[taking[:, None] == giving] = -np.inf
+        best = int(merit.argmax())
+        if not merit.flat[best] > SMALLEST_GAIN:
+            return None
+        for move in divmod(best, giving.size):
+            counts[giving[move]] -= 1
+            counts[taking[move]] += 1
+        return float(after.flat[best])
+
+    def _cheapest_moves(self, counts: IntArray) -> tuple[IntArray, IntArray]:
+        """The giving and taking cells (w,) of the moves that lose least at the relaxation's prices."""
+        cells, price = self.cells, self.price[self.cells]
+        gains, losses = self.pool.next_gains(counts), self.pool.last_losses(counts)
+        cost = (losses[cells] - price)[:, None] - (gains[cells] - price)[None, :]
+        np.fill_diagonal(cost, np.inf)
+        size = min(self.region.neighbourhood.moves_in_pairs, cost.size)
+        moves = np.argpartition(cost.ravel(), size - 1)[:size]
+        moves.sort()
+        giving, taking = np.divmod(moves, cells.size)
+        is_possible = np.isfinite(cost.ravel()[moves])
+        return cells[giving[is_possible]], cells[taking[is_possible]]
+
+
+def _nearest_to_the_margin(relaxation: Relaxation, pool: CellPool, limit: int) -> IntArray:
+    """The cells (at most `limit`, rising) with an item nearest to the margin at the relaxation's prices."""
+    if pool.cell_count <= limit:
+        return np.arange(pool.cell_count)
+    value = pool.scores - relaxation.price[pool.cell]
+    margin = np.partition(value, value.size - pool.k)[value.size - pool.k] if pool.k < value.size else value.min()
+    distance = np.full(pool.cell_count, np.inf)
+    np.minimum.at(distance, pool.cell, np.abs(value - margin))
+    return np.sort(np.argpartition(distance, limit)[:limit])

@@ -1,0 +1,44 @@
+"""Separation: the measuring code values whole counts, and a function that the region misses becomes a cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mprlib.cells import selection_weights
+from mprlib.function_classes.base import Oracle, WorstCase
+from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.region import Region
+from mprlib.problem import IntArray, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Separated:
+    """The measured MPR of counts, and whether the region has gained a cut by it."""
+
+    value: float
+    is_cut_added: bool
+
+
+class Separator:
+    """The measuring code for one problem, class and region; `calls` counts its uses."""
+
+    def __init__(self, problem: Problem, oracle: Oracle, pool: CellPool, region: Region) -> None:
+        self.problem = problem
+        self.oracle = oracle
+        self.pool = pool
+        self.region = region
+        self.calls = 0
+
+    def worst_case(self, counts: IntArray) -> WorstCase:
+        """The function that sees the largest gap of whole counts."""
+        self.calls += 1
+        return self.oracle.worst_case(selection_weights(self.problem, self.pool.chosen(counts)))
+
+    def measured(self, counts: IntArray) -> float:
+        """MPR of whole counts."""
+        return self.worst_case(counts).value
+
+    def separate(self, counts: IntArray) -> Separated:
+        """MPR of whole counts, with the function that attains it added to the region where that misses it."""
+        worst = self.worst_case(counts)
+        return Separated(worst.value, self.region.separate(counts, worst))

@@ -1,0 +1,29 @@
+"""What a heuristic for whole sets is to its callers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from mprlib.optimisers.relaxation import Relaxation
+from mprlib.problem import IntArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Incumbent:
+    """The best counts (G,) found that meet rho; the closest to rho where none does (is_feasible is false).
+
+    oracle_calls: how often the measuring code was asked for it.
+    """
+
+    counts: IntArray
+    is_feasible: bool
+    oracle_calls: int = 0
+
+
+class SetSearch(Protocol):
+    """A heuristic for the best whole counts of one rho."""
+
+    def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
+        """The incumbent, from a relaxation's optimum and the incumbent counts (G,) of a smaller rho."""
+        ...
