@@ -26,7 +26,7 @@ from jobs.skipped import Counts, counts_of, expect_few_skipped, skipped_items
 from jobs.stages.collect import collect
 from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
-from jobs.store import Inventory, Store, receipt_file, take_inventory
+from jobs.store import Inventory, Store, failure_file, receipt_file, take_inventory
 from jobs.thumbnails import write_thumbnails
 
 
@@ -200,8 +200,11 @@ def _clear_finished(store: Store, run_id: str, found: Inventory, reporter: Repor
 def _clear(store: Store, plan: Plan, found: Inventory, journal: Journal) -> None:
     """Remove what dead writers left, name the units that no longer hold what was written, take back their receipts.
 
-    Temporary files that were there before this run held the lock belong to nobody that is alive.
+    Temporary files that were there before this run held the lock belong to nobody that is alive. Failures of
+    earlier runs are tried again, or skipped: at the end the folder holds those that this run counts.
     """
+    for stage, key in found.failed:
+        store.delete(failure_file(stage, key))
     for name in found.leftovers:
         store.delete(name)
     if found.leftovers:

@@ -13,7 +13,9 @@ from jobs.running.lock import LOCK, Lock
 from jobs.store import TEMPORARY, Entry, Store
 
 # Folders whose files belong to units: FOLDER/STAGE/KEY. What goes first leaves no receipt without its files.
-UNIT_FOLDERS = ("receipts", "failures", "units")
+UNIT_FOLDERS = ("receipts", "failures", "tickets", "units")
+# Those of them that hold work that was done.
+WORK_FOLDERS = ("receipts", "units")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +68,7 @@ def _cleaned(store: Store, *, is_dry_run: bool) -> Cleaning:
             store.delete_empty_folders(folder)
     return Cleaning(
         output=store.root,
-        units=len({unit for name, unit in old.items() if not name.startswith("failures")}),
+        units=len({unit for name, unit in old.items() if name.startswith(WORK_FOLDERS)}),
         temporary_files=len(temporary),
         files=len(names),
         bytes=sum(listing[name].bytes for name in names),

@@ -11,7 +11,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -28,7 +28,7 @@ from jobs.config.audit import Runtime  # noqa: E402
 from jobs.errors import UsageError  # noqa: E402
 from jobs.planning.units import Unit  # noqa: E402
 from jobs.running.attempts import Attempt, Limits, Lost, Report, lost  # noqa: E402
-from jobs.running.dispatch import Dispatch, Event  # noqa: E402
+from jobs.running.dispatch import Dispatch, Event, never  # noqa: E402
 from jobs.running.encoder_actors import EncoderActors, encoder_actors  # noqa: E402
 from jobs.running.growth import await_gpus  # noqa: E402
 from jobs.running.meters import Meters  # noqa: E402
@@ -244,10 +244,13 @@ class Cluster:
         """The actors that this cluster has room for, given an encoder's settings."""
         return encoder_actors(self._settings, None if settings is None else settings["kind"], Nodes(ray.nodes).offers)
 
-    def run_tasks(self, units: Sequence[Unit], store: Store) -> Iterator[Event]:
-        """What happens to units, as it happens, a bounded number in flight."""
-        if units:
-            yield from Dispatch(_Tasks(store, self._limits, Nodes(ray.nodes)), store, self._limits).run(units)
+    def run_tasks(
+        self, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool] = never
+    ) -> Iterator[Event]:
+        """What happens to units, as it happens, a bounded number in flight; until it is enough."""
+        if units and not is_enough():
+            tasks = _Tasks(store, self._limits, Nodes(ray.nodes))
+            yield from Dispatch(tasks, store, self._limits).run(units, is_enough)
 
     def await_gpus(self, kind: str | None) -> None:
         """Have the GPUs that an encoder of a kind wants, where the settings say to wait for them."""
@@ -257,20 +260,24 @@ class Cluster:
         await_gpus(self._settings, kind, lambda: nodes.offers, lambda bundles: request_resources(bundles=bundles))
 
     def run_on_encoders(
-        self, units: Sequence[Unit], store: Store, settings: Mapping[str, Any] | None
+        self,
+        units: Sequence[Unit],
+        store: Store,
+        settings: Mapping[str, Any] | None,
+        is_enough: Callable[[], bool] = never,
     ) -> Iterator[Event]:
         """The same for units that need an encoder, weights loaded once in each actor.
 
         Raises:  UsageError when the encoder cannot be loaded for what its settings say.
         """
-        if not units:
+        if not units or is_enough():
             return
         self.await_gpus(None if settings is None else settings["kind"])
         actors = _Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(settings), settings)
         try:
             if settings is not None:
                 actors.prepare(len(units))
-            yield from Dispatch(actors, store, self._limits).run(units)
+            yield from Dispatch(actors, store, self._limits).run(units, is_enough)
         finally:
             actors.close()
 

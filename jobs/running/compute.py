@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,7 +90,7 @@ def _run_round(
         waiting += missing
     # Units of a merge need others of their own stage: a tree is worked off level by level.
     while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
-        with closing(_events(cluster, inputs, able, store)) as events:
+        with closing(_events(cluster, inputs, able, store, lambda: progress.is_stopped)) as events:
             for event in events:
                 _note(progress, event)
                 journal.note(event)
@@ -98,7 +98,8 @@ def _run_round(
                     raise RunError(full_disk(store.root))
                 if settings.runtime.max_failures and len(progress.failed) >= settings.runtime.max_failures:
                     progress.is_stopped = True
-                    return
+        if progress.is_stopped:
+            return
         tried = {unit.key for unit in able}
         waiting = [unit for unit in waiting if unit.key not in tried]
 
@@ -149,18 +150,20 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     return None
 
 
-def _events(cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store) -> Iterator[Event]:
-    """What happens to units that need nothing of each other."""
+def _events(
+    cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool]
+) -> Iterator[Event]:
+    """What happens to units that need nothing of each other, until it is enough."""
     items, texts = inputs.item_encoder, inputs.text_encoder
     embed = [unit for unit in units if unit.stage == "embed"]
     others = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
     plain = [unit for unit in units if unit.stage not in ENCODING]
     # Where items have their vectors, only texts (queries, phrases) go through a model.
-    yield from cluster.run_tasks(plain if items is not None else [*plain, *embed], store)
+    yield from cluster.run_tasks(plain if items is not None else [*plain, *embed], store, is_enough)
     if items is not None and items == texts:
-        yield from cluster.run_on_encoders([*embed, *others], store, items.loading)
+        yield from cluster.run_on_encoders([*embed, *others], store, items.loading, is_enough)
         return
     if items is not None:
-        yield from cluster.run_on_encoders(embed, store, items.loading)
+        yield from cluster.run_on_encoders(embed, store, items.loading, is_enough)
     if texts is not None:
-        yield from cluster.run_on_encoders(others, store, texts.loading)
+        yield from cluster.run_on_encoders(others, store, texts.loading, is_enough)

@@ -76,7 +76,9 @@ class Journal:
                     self.computed(event.unit, event.outcome.receipt.seconds)
                 else:
                     message = f"failed: {event.unit.stage} {event.unit.title}: {event.outcome.message}"
-                    self.say("unit_failed", message, "error", **_of(event.unit))
+                    # The next run clears the folder of failures; its log keeps what went wrong in this one.
+                    trace = event.outcome.traceback or None
+                    self.say("unit_failed", message, "error", **_of(event.unit), traceback=trace)
                     self._measure(event.unit.stage, "failed", None)
                 self._reporter.advance(event.unit.stage)
 
