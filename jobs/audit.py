@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from jobs import interruption
 from jobs.config.audit import Audit
 from jobs.config.file import ConfigFile
 from jobs.errors import RunError, UsageError, full_disk, is_disk_full
@@ -158,6 +159,7 @@ def _collect(
     store.write_json(MANIFEST, manifest)
     journal.enter("reporting", "writing the report")
     publish(store)
+    interruption.check()
     if not summary.failures:
         seal(store)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from jobs import interruption
 from jobs.errors import UsageError
 from jobs.planning.plan_file import read_plan
 from jobs.running.lock import LOCK, Lock
@@ -63,6 +64,7 @@ def _cleaned(store: Store, *, is_dry_run: bool) -> Cleaning:
     names = sorted({*old, *temporary}, key=lambda name: (not name.startswith(UNIT_FOLDERS[0]), name))
     if not is_dry_run:
         for name in names:
+            interruption.check()
             store.delete(name)
         for folder in UNIT_FOLDERS:
             store.delete_empty_folders(folder)

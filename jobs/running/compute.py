@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from jobs import interruption
 from jobs.config.audit import Audit
 from jobs.errors import RunError, full_disk
 from jobs.planning.inputs import Inputs
@@ -59,7 +60,9 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
     from jobs.runtime import Cluster
 
     journal.say("ray_starting", "starting Ray")
+    interruption.check()
     with Cluster(settings.runtime) as cluster:
+        interruption.check()
         journal.begin(cluster.cpus, cluster.meters(settings.name))
         note = cluster.encoder_actors(inputs.item_encoder and inputs.item_encoder.loading).note
         if note:
@@ -117,6 +120,7 @@ def _note(progress: Progress, event: Event) -> None:
 def _commit_what_was_read(inputs: Inputs, plan: Plan, store: Store, progress: Progress, journal: Journal) -> None:
     """Units whose tables came with reading the inputs."""
     for unit in plan.units:
+        interruption.check()
         table = None if unit.key in progress.done else _read_by_driver(unit, inputs, plan)
         if table is not None:
             started = time.perf_counter()

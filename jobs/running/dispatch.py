@@ -11,6 +11,7 @@ from typing import Protocol
 
 import psutil
 
+from jobs import interruption
 from jobs.planning.units import Unit
 from jobs.running.attempts import Attempt, Limits, Loss, Lost, Report, Started, explanation
 from jobs.running.batches import Batches
@@ -26,8 +27,8 @@ UNSEEN_SECONDS = 1.0
 PAUSE_SECONDS = 2.0
 # Seconds between looks whether a process has ended.
 LOOK_SECONDS = 0.01
-# The longest wait before limits are looked at again.
-LONGEST_WAIT_SECONDS = 1.0
+# The longest wait before limits, and whether a signal has come, are looked at again.
+LONGEST_WAIT_SECONDS = 0.5
 
 
 class Executor(Protocol):
@@ -104,7 +105,7 @@ class Dispatch:
     store: Store
     limits: Limits
     clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] = interruption.pause
     pause_seconds: float = PAUSE_SECONDS
     _waiting: Batches = field(init=False)
     _again: deque[Attempt] = field(default_factory=deque)
@@ -120,6 +121,7 @@ class Dispatch:
         self._waiting = Batches(units, self.executor.window)
         try:
             while not is_enough() and (self._waiting or self._again or self._resting or self._flights):
+                interruption.check()
                 self._fill()
                 if not self._flights:
                     self.sleep(self._patience())
