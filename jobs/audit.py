@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from jobs import interruption
 from jobs.config.audit import Audit
 from jobs.config.file import ConfigFile
 from jobs.errors import RunError, UsageError, full_disk, is_disk_full
@@ -26,7 +27,7 @@ from jobs.skipped import Counts, counts_of, expect_few_skipped, skipped_items
 from jobs.stages.collect import collect
 from jobs.stages.probe import judgement
 from jobs.stages.publish import publish
-from jobs.store import Inventory, Store, receipt_file, take_inventory
+from jobs.store import Inventory, Store, failure_file, receipt_file, take_inventory
 from jobs.thumbnails import write_thumbnails
 
 
@@ -159,6 +160,7 @@ def _collect(
     store.write_json(MANIFEST, manifest)
     journal.enter("reporting", "writing the report")
     publish(store)
+    interruption.check()
     if not summary.failures:
         seal(store)
 
@@ -201,8 +203,11 @@ def _clear_finished(store: Store, run_id: str, found: Inventory, reporter: Repor
 def _clear(store: Store, plan: Plan, found: Inventory, journal: Journal) -> None:
     """Remove what dead writers left, name the units that no longer hold what was written, take back their receipts.
 
-    Temporary files that were there before this run held the lock belong to nobody that is alive.
+    Temporary files that were there before this run held the lock belong to nobody that is alive. Failures of
+    earlier runs are tried again, or skipped: at the end the folder holds those that this run counts.
     """
+    for stage, key in found.failed:
+        store.delete(failure_file(stage, key))
     for name in found.leftovers:
         store.delete(name)
     if found.leftovers:

@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from jobs import interruption
 from jobs.errors import UsageError
 from jobs.planning.plan_file import read_plan
 from jobs.running.lock import LOCK, Lock
 from jobs.store import TEMPORARY, Entry, Store
 
 # Folders whose files belong to units: FOLDER/STAGE/KEY. What goes first leaves no receipt without its files.
-UNIT_FOLDERS = ("receipts", "failures", "units")
+UNIT_FOLDERS = ("receipts", "failures", "tickets", "units")
+# Those of them that hold work that was done.
+WORK_FOLDERS = ("receipts", "units")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,12 +64,13 @@ def _cleaned(store: Store, *, is_dry_run: bool) -> Cleaning:
     names = sorted({*old, *temporary}, key=lambda name: (not name.startswith(UNIT_FOLDERS[0]), name))
     if not is_dry_run:
         for name in names:
+            interruption.check()
             store.delete(name)
         for folder in UNIT_FOLDERS:
             store.delete_empty_folders(folder)
     return Cleaning(
         output=store.root,
-        units=len({unit for name, unit in old.items() if not name.startswith("failures")}),
+        units=len({unit for name, unit in old.items() if name.startswith(WORK_FOLDERS)}),
         temporary_files=len(temporary),
         files=len(names),
         bytes=sum(listing[name].bytes for name in names),

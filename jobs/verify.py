@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from jobs import interruption
 from jobs.errors import UsageError
 from jobs.manifest import MANIFEST, SUCCESS, is_sealed
 from jobs.planning.plan_file import PlannedUnit, read_plan
@@ -111,6 +112,7 @@ class _Ledger:
 
     def is_whole(self, name: str, size: int, sha256: str, remedy: str = AGAIN) -> bool:
         """Whether a file has this size and content; else it is a fault."""
+        interruption.check()
         entry = self._store.entry(name)
         if entry is None:
             self.add(name, "the file is gone", remedy)
@@ -247,6 +249,7 @@ def _measured_again(
     for row in able:
         by_unit[row["unit"]].append(row)
     for unit, chosen in by_unit.items():
+        interruption.check()
         try:
             values = remeasure(specs[unit], store, chosen)
         except (OSError, ValueError, KeyError, pa.ArrowException) as error:

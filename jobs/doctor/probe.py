@@ -10,33 +10,48 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jobs import interruption, own_code
 from jobs.errors import UsageError
 
 # Loading Ray, torch and a model from a slow disk takes a minute; longer means that something hangs.
 PATIENCE_SECONDS = 180.0
+# Seconds between looks whether the process has ended.
+LOOK_SECONDS = 0.1
 
 
 def look(wanted: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Answers by name: {"value": ...} or {"error": one line}."""
-    command = [sys.executable, "-m", "jobs.doctor.probe", json.dumps(wanted)]
-    # A package that is not installed but lies on our own path must be found by the other process too.
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=environment, timeout=PATIENCE_SECONDS, check=False
-        )
-        out, end = done.stdout, f"the process ended with code {done.returncode}"
-    except subprocess.TimeoutExpired as error:
-        out, end = (error.stdout or b"").decode(), f"no answer within {PATIENCE_SECONDS:.0f} s"
+    command = [*own_code.module_command("jobs.doctor.probe"), json.dumps(wanted)]
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL, env=own_code.environment())
+        end = _ending(process)
+        said.seek(0)
+        out = said.read()
     answers: dict[str, dict[str, Any]] = {}
     for line in out.splitlines():
         if line.startswith('{"look": '):
             answer = json.loads(line)
             answers[answer.pop("look")] = answer or {"error": end}
     return {name: answers.get(name, {"error": end}) for name in wanted}
+
+
+def _ending(process: subprocess.Popen[bytes]) -> str:
+    """Wait for the end of the process, for so long, and say how it ended."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    try:
+        while process.poll() is None:
+            if time.monotonic() > until:
+                return f"no answer within {PATIENCE_SECONDS:.0f} s"
+            interruption.pause(LOOK_SECONDS)
+        return f"the process ended with code {process.returncode}"
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _torch(_: Any) -> Any:

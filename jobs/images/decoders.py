@@ -6,18 +6,17 @@ import json
 import os
 import select
 import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
+from jobs import own_code
 from jobs.images.decode_worker import FAULT, HEADER, READY
 from jobs.images.errors import ImageError, Reason
 from jobs.images.fit import Fit
@@ -151,15 +150,13 @@ class _Worker:
     """
 
     def __init__(self) -> None:
-        root = str(Path(__file__).resolve().parents[2])
-        path = os.pathsep.join(part for part in (root, os.environ.get("PYTHONPATH", "")) if part)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "jobs.images.decode_worker"],
+            own_code.module_command("jobs.images.decode_worker"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
             # One picture, one core: numpy's threads would only be in the way of the model's.
-            env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            env=own_code.environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"),
         )
         try:
             said = self._read(len(READY), LONGEST_START_SECONDS)

@@ -17,6 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from jobs import interruption
 from jobs.report.cases import CASE, method_order
 from jobs.report.curves import is_fulfilled, vertical_floors
 from jobs.report.overview import Distribution
@@ -80,6 +81,7 @@ def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
     ]
     figure.legend(handles=handles, loc="lower center", ncols=6, fontsize=8, frameon=False)
     for case, rows in curves.groupby(CASE, sort=True):
+        interruption.check()
         by_class = dict(tuple(rows.groupby("function_class", sort=False)))
         for panel, name in zip(panels, classes):
             for drawn in [*panel.lines, *panel.texts]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from jobs import interruption
 from jobs.running.dispatch import UnitEnded, UnitRetried, UnitStarted
 from jobs.running.process import Process, this_process
 from jobs.store import Store
@@ -45,13 +46,15 @@ class Board:
         return self
 
     def __exit__(self, *_: object) -> None:
+        interruption.bounded(f"writing {RUNNING}", self.close)
+
+    def close(self) -> None:
+        """Write the last state, with which the run is over."""
         self._over.set()
-        try:
-            self._writer.join()
-        finally:  # a second interrupt may fall on the waiting
-            self._units.clear()
-            with suppress(OSError):
-                self.publish()
+        if self._writer is not None:
+            self._writer.join(interruption.LAST_SECONDS)
+        self._units.clear()
+        self.publish()
 
     def note(self, event: UnitStarted | UnitEnded | UnitRetried) -> None:
         """Follow what happens to units."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from jobs import interruption
 from jobs.config.audit import Audit
 from jobs.errors import RunError, full_disk
 from jobs.planning.inputs import Inputs
@@ -59,7 +60,9 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
     from jobs.runtime import Cluster
 
     journal.say("ray_starting", "starting Ray")
+    interruption.check()
     with Cluster(settings.runtime) as cluster:
+        interruption.check()
         journal.begin(cluster.cpus, cluster.meters(settings.name))
         note = cluster.encoder_actors(inputs.item_encoder and inputs.item_encoder.loading).note
         if note:
@@ -90,7 +93,7 @@ def _run_round(
         waiting += missing
     # Units of a merge need others of their own stage: a tree is worked off level by level.
     while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
-        with closing(_events(cluster, inputs, able, store)) as events:
+        with closing(_events(cluster, inputs, able, store, lambda: progress.is_stopped)) as events:
             for event in events:
                 _note(progress, event)
                 journal.note(event)
@@ -98,7 +101,8 @@ def _run_round(
                     raise RunError(full_disk(store.root))
                 if settings.runtime.max_failures and len(progress.failed) >= settings.runtime.max_failures:
                     progress.is_stopped = True
-                    return
+        if progress.is_stopped:
+            return
         tried = {unit.key for unit in able}
         waiting = [unit for unit in waiting if unit.key not in tried]
 
@@ -116,6 +120,7 @@ def _note(progress: Progress, event: Event) -> None:
 def _commit_what_was_read(inputs: Inputs, plan: Plan, store: Store, progress: Progress, journal: Journal) -> None:
     """Units whose tables came with reading the inputs."""
     for unit in plan.units:
+        interruption.check()
         table = None if unit.key in progress.done else _read_by_driver(unit, inputs, plan)
         if table is not None:
             started = time.perf_counter()
@@ -149,18 +154,20 @@ def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | 
     return None
 
 
-def _events(cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store) -> Iterator[Event]:
-    """What happens to units that need nothing of each other."""
+def _events(
+    cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool]
+) -> Iterator[Event]:
+    """What happens to units that need nothing of each other, until it is enough."""
     items, texts = inputs.item_encoder, inputs.text_encoder
     embed = [unit for unit in units if unit.stage == "embed"]
     others = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
     plain = [unit for unit in units if unit.stage not in ENCODING]
     # Where items have their vectors, only texts (queries, phrases) go through a model.
-    yield from cluster.run_tasks(plain if items is not None else [*plain, *embed], store)
+    yield from cluster.run_tasks(plain if items is not None else [*plain, *embed], store, is_enough)
     if items is not None and items == texts:
-        yield from cluster.run_on_encoders([*embed, *others], store, items.loading)
+        yield from cluster.run_on_encoders([*embed, *others], store, items.loading, is_enough)
         return
     if items is not None:
-        yield from cluster.run_on_encoders(embed, store, items.loading)
+        yield from cluster.run_on_encoders(embed, store, items.loading, is_enough)
     if texts is not None:
-        yield from cluster.run_on_encoders(others, store, texts.loading)
+        yield from cluster.run_on_encoders(others, store, texts.loading, is_enough)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import psutil
+
+from jobs import interruption
 from jobs.planning.units import Unit
 from jobs.running.attempts import Attempt, Limits, Loss, Lost, Report, Started, explanation
 from jobs.running.batches import Batches
@@ -15,10 +19,16 @@ from jobs.running.memory_watch import was_stopped
 from jobs.stages import Outcome, record_failure
 from jobs.store import Store, valid_receipt
 
+# How long what is being stopped may take to end; a process that was killed ends at once, a lost machine never.
+STOP_SECONDS = 10.0
+# An actor is said to be dead some 0.02 s before its process is; a process of another machine is not seen to end.
+UNSEEN_SECONDS = 1.0
 # How long a unit rests after its machine ran out of memory; twice as long every time.
 PAUSE_SECONDS = 2.0
-# The longest wait before limits are looked at again.
-LONGEST_WAIT_SECONDS = 1.0
+# Seconds between looks whether a process has ended.
+LOOK_SECONDS = 0.01
+# The longest wait before limits, and whether a signal has come, are looked at again.
+LONGEST_WAIT_SECONDS = 0.5
 
 
 class Executor(Protocol):
@@ -74,11 +84,17 @@ Event = UnitStarted | UnitEnded | UnitRetried
 
 @dataclass(slots=True)
 class _Flight:
-    """Units handed over together; the first of them runs since `since`, if it has begun."""
+    """Units handed over together; the first of them runs since `since` in `process`, if it has begun."""
 
     attempts: deque[Attempt]
     since: float | None = None
     is_overdue: bool = False
+    process: Started | None = None
+
+
+def never() -> bool:
+    """A run that goes on to its end."""
+    return False
 
 
 @dataclass(slots=True)
@@ -89,25 +105,33 @@ class Dispatch:
     store: Store
     limits: Limits
     clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] = interruption.pause
     pause_seconds: float = PAUSE_SECONDS
     _waiting: Batches = field(init=False)
     _again: deque[Attempt] = field(default_factory=deque)
     _resting: list[tuple[float, Attempt]] = field(default_factory=list)
     _flights: dict[Hashable, _Flight] = field(default_factory=dict)
 
-    def run(self, units: Sequence[Unit]) -> Iterator[Event]:
-        """What happens to the units, as it happens; stops what runs when it is closed early."""
+    def run(self, units: Sequence[Unit], is_enough: Callable[[], bool] = never) -> Iterator[Event]:
+        """What happens to the units, as it happens; stops what runs once it is enough, or when it is closed early.
+
+        is_enough is asked after each event. Of what ran then, units that had finished still end as done; the others
+        count as not tried, whatever their last word was.
+        """
         self._waiting = Batches(units, self.executor.window)
         try:
-            while self._waiting or self._again or self._resting or self._flights:
+            while not is_enough() and (self._waiting or self._again or self._resting or self._flights):
+                interruption.check()
                 self._fill()
                 if not self._flights:
                     self.sleep(self._patience())
                     continue
                 for handle in self.executor.wait(list(self._flights), self._patience()):
+                    if is_enough():
+                        break
                     yield from self._read(handle)
                 self._stop_overdue()
+            yield from self._stop_all()
         finally:
             for handle in self._flights:
                 self.executor.stop(handle)
@@ -136,6 +160,32 @@ class Dispatch:
             self._flights[handle].is_overdue = True
             self.executor.stop(handle)
 
+    def _stop_all(self) -> Iterator[UnitEnded]:
+        """Stop what runs, wait for its end so that nothing is written after it, and tell what had finished."""
+        for handle in self._flights:
+            self.executor.stop(handle)
+        running, killed, until = dict(self._flights), [], self.clock() + STOP_SECONDS
+        while running and self.clock() < until:
+            for handle in self.executor.wait(list(running), LONGEST_WAIT_SECONDS):
+                said = self.executor.read(handle)
+                if not isinstance(said, Report) or said.started is None:
+                    self.executor.release(handle)
+                    flight = running.pop(handle)
+                    killed += [flight.process] if flight.process and isinstance(said, Lost) else []
+        self._await_death(killed, until)
+        flights, self._flights = self._flights, running
+        for attempt in (attempt for flight in flights.values() for attempt in flight.attempts):
+            receipt = valid_receipt(self.store, attempt.unit.stage, attempt.unit.key)
+            if receipt is not None:
+                yield UnitEnded(unit=attempt.unit, outcome=Outcome(key=attempt.unit.key, receipt=receipt))
+
+    def _await_death(self, killed: Sequence[Started], until: float) -> None:
+        if any(process.node != socket.gethostname() for process in killed):
+            self.sleep(UNSEEN_SECONDS)
+        here = {process.pid for process in killed if process.node == socket.gethostname()}
+        while any(map(psutil.pid_exists, here)) and self.clock() < until:
+            self.sleep(LOOK_SECONDS)
+
     def _read(self, handle: Hashable) -> Iterator[Event]:
         flight, said = self._flights[handle], self.executor.read(handle)
         if isinstance(said, Report):
@@ -145,9 +195,9 @@ class Dispatch:
                 unit = flight.attempts.popleft().unit
                 if said.outcome.receipt is not None:
                     self._waiting.learn(unit.stage, 1, said.outcome.receipt.seconds)
-                yield UnitEnded(unit=unit, outcome=said.outcome)
+                yield self._ended(unit, said.outcome)
             if said.started is not None:
-                flight.since = self.clock()
+                flight.since, flight.process = self.clock(), said.started
                 yield self._started(flight.attempts[0], said.started)
             if flight.attempts:
                 return
@@ -183,6 +233,10 @@ class Dispatch:
             yield UnitRetried(unit=culprit.unit, loss=loss, attempt=again.number)
             return
         message = explanation(culprit, loss, self.limits, lost.reason)
-        outcome = Outcome(key=culprit.unit.key, message=message, traceback=lost.reason)
-        record_failure(culprit.unit, self.store, outcome)
-        yield UnitEnded(unit=culprit.unit, outcome=outcome)
+        yield self._ended(culprit.unit, Outcome(key=culprit.unit.key, message=message, traceback=lost.reason))
+
+    def _ended(self, unit: Unit, outcome: Outcome) -> UnitEnded:
+        """Every failure of a run is written here, where it is told: the folder holds what the run counts."""
+        if outcome.receipt is None:
+            record_failure(unit, self.store, outcome)
+        return UnitEnded(unit=unit, outcome=outcome)

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 
+from jobs import interruption
 from jobs.config.audit import Runtime
 from jobs.running.encoder_actors import ON_GPUS
 
@@ -18,7 +19,7 @@ def await_gpus(
     kind: str | None,
     offers: Callable[[], Sequence[tuple[float, float]]],
     ask: Callable[[list[dict[str, float]]], None],
-    pause: Callable[[float], None] = time.sleep,
+    pause: Callable[[float], None] = interruption.pause,
 ) -> None:
     """Ask for the GPUs that an encoder of a kind wants, and wait until they are there, or for long enough.
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
+from jobs import interruption
 from jobs.planning.units import Unit
 from jobs.running.board import Board
 from jobs.running.dispatch import Event, UnitEnded, UnitRetried, UnitStarted
@@ -76,7 +77,9 @@ class Journal:
                     self.computed(event.unit, event.outcome.receipt.seconds)
                 else:
                     message = f"failed: {event.unit.stage} {event.unit.title}: {event.outcome.message}"
-                    self.say("unit_failed", message, "error", **_of(event.unit))
+                    # The next run clears the folder of failures; its log keeps what went wrong in this one.
+                    trace = event.outcome.traceback or None
+                    self.say("unit_failed", message, "error", **_of(event.unit), traceback=trace)
                     self._measure(event.unit.stage, "failed", None)
                 self._reporter.advance(event.unit.stage)
 
@@ -104,13 +107,25 @@ def opened(reporter: Reporter, store: Store, run_id: str, **fields: Any) -> Iter
     with RunLog(store, run_id) as log, Board(unflushed, run_id) as board:
         journal = Journal(reporter, log, board)
         log.write("run_starting", **fields, run_id=run_id, **asdict(this_process()))
+
+        def interrupt() -> None:
+            board.state = "interrupted"
+            log.write("run_interrupted", "finished units are kept", "warning")
+
+        def leave() -> None:
+            interrupt()
+            board.close()
+            log.upload()
+
+        interruption.at_leaving(leave)
         try:
             yield journal
         except KeyboardInterrupt:
-            board.state = "interrupted"
-            log.write("run_interrupted", "finished units are kept", "warning")
+            interrupt()
             raise
         except Exception as error:
             board.state = "failed"
             log.write("run_failed", f"{type(error).__name__}: {error}", "error", traceback=traceback.format_exc())
             raise
+        finally:
+            interruption.not_at_leaving(leave)

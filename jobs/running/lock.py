@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from jobs import interruption
 from jobs.errors import RunError
 from jobs.running.process import Process, this_process
 from jobs.store import Store
@@ -53,6 +54,7 @@ class Lock:
 
     def __enter__(self) -> Lock:
         while not self.store.create(LOCK, self._content()):
+            interruption.check()
             holder = _read(self.store)
             if holder is None:
                 continue
@@ -60,18 +62,21 @@ class Lock:
                 raise RunError(_refusal(self.store, holder))
             if self._take_over(holder):
                 break
+        interruption.at_leaving(self._release)
         self._writer = threading.Thread(target=self._keep_writing, daemon=True)
         self._writer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        interruption.bounded(f"freeing the lock of {self.store.root}", self._release)
+        interruption.not_at_leaving(self._release)
+
+    def _release(self) -> None:
         self._over.set()
-        try:
-            self._writer.join()
-        finally:  # a second interrupt may fall on the waiting
-            with suppress(OSError):
-                if self._is_own():
-                    self.store.delete(LOCK)
+        if self._writer is not None:
+            self._writer.join(interruption.LAST_SECONDS)
+        if self._is_own():
+            self.store.delete(LOCK)
 
     def expect_held(self) -> None:
         """Nobody has taken the folder over meanwhile.
@@ -116,7 +121,7 @@ class Lock:
         )
         until = time.monotonic() + lease_seconds
         while time.monotonic() < until:
-            time.sleep(min(holder["interval_seconds"], lease_seconds) / 4)
+            interruption.pause(min(holder["interval_seconds"], lease_seconds) / 4)
             if _read(self.store) != holder:
                 return False
         return True
@@ -126,7 +131,7 @@ class Lock:
         if _token(_read(self.store)) != _token(holder):
             return False
         self.store.write(LOCK, self._content())
-        time.sleep(SETTLE_SECONDS)
+        interruption.pause(SETTLE_SECONDS)
         if not self._is_own():
             return False
         self.say(f"took over the lock of {_who(holder)}, which is dead")

@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import psutil
 
 from jobs.running.attempts import Attempt
-from jobs.stages import Outcome, record_failure
-from jobs.store import Store, failure_file
+from jobs.store import Store, ticket_file
 
 # Seconds between two looks: at a gigabyte a second, the worst that a unit takes beyond its limit.
 LOOK_SECONDS = 0.2
@@ -41,9 +40,13 @@ def watched(attempt: Attempt, store: Store, limit_bytes: int | None) -> Iterator
 
 
 def was_stopped(attempt: Attempt, store: Store) -> bool:
-    """Whether that attempt ended because of its memory."""
-    failure = store.read_json(failure_file(attempt.unit.stage, attempt.unit.key))
-    return isinstance(failure, dict) and failure.get("ticket") == attempt.ticket
+    """Whether that attempt ended because of its memory; its ticket is taken away."""
+    name = ticket_file(attempt.unit.stage, attempt.unit.key)
+    left = store.read_json(name)
+    if not isinstance(left, dict) or left.get("ticket") != attempt.ticket:
+        return False
+    store.delete(name)
+    return True
 
 
 def _watch(attempt: Attempt, store: Store, limit_bytes: int, is_over: threading.Event) -> None:
@@ -52,7 +55,8 @@ def _watch(attempt: Attempt, store: Store, limit_bytes: int, is_over: threading.
         memory = process.memory_info()
         used = memory.rss - memory.shared
         if used > limit_bytes:
-            message = f"stopped at {used / 1e6:,.0f} MB of memory"
-            outcome = Outcome(key=attempt.unit.key, message=message)
-            record_failure(attempt.unit, store, outcome, ticket=attempt.ticket)
+            left = {"ticket": attempt.ticket, "message": f"stopped at {used / 1e6:,.0f} MB of memory"}
+            # Without room for the ticket the run takes it for a crash, and the process ends all the same.
+            with suppress(OSError):
+                store.write_json(ticket_file(attempt.unit.stage, attempt.unit.key), left)
             os._exit(EXIT_CODE)

@@ -10,6 +10,8 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from jobs import interruption
+
 # Seconds between lines where there is no terminal: a log stays short.
 LINE_SECONDS = 5.0
 
@@ -74,11 +76,14 @@ class Bars:
         self._tasks: dict[str, int] = {}
 
     def __enter__(self) -> Bars:
+        # The cursor is hidden while they stand.
+        interruption.at_leaving(self._progress.stop)
         self._progress.start()
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._progress.stop()
+        interruption.not_at_leaving(self._progress.stop)
 
     def start(self, stage: str, total: int, cached: int) -> None:
         self._tasks[stage] = self._progress.add_task(stage, total=total, completed=cached)

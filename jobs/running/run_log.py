@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from jobs import interruption
 from jobs.store import Store
 
 FOLDER = "logs"
@@ -44,9 +45,9 @@ class RunLog:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(OSError):
-            self._upload()
-            self._lines.close()
+        if interruption.bounded(f"writing {self._name}", self.upload):
+            with suppress(OSError):
+                self._lines.close()
 
     def write(self, event: str, message: str = "", level: str = "info", **fields: Any) -> None:
         """One line; fields of None are left out."""
@@ -57,9 +58,10 @@ class RunLog:
         with suppress(OSError):
             self._lines.write(json.dumps(line, ensure_ascii=False) + "\n")
         if time.monotonic() - self._uploaded > UPLOAD_SECONDS:
-            self._upload()
+            self.upload()
 
-    def _upload(self) -> None:
+    def upload(self) -> None:
+        """Put the lines where readers look for them; those of a local log are there."""
         self._uploaded = time.monotonic()
         if not self._store.is_local:
             self._lines.seek(0)

@@ -58,6 +58,7 @@ class Outcome:
 def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = lambda: None) -> Outcome:
     """Run a unit and commit its tables; an exception is an outcome, not the end of the run.
 
+    Only whoever counts the outcome records a failure: a worker that outlives its run would add to what was counted.
     A unit with a receipt is done: a task that Ray repeats after losing a worker computes only what is
     missing. encoder gives the loaded encoder to the stages that need one.
     """
@@ -75,9 +76,7 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
     except Exception as error:  # noqa: BLE001 - whatever a unit raises is its failure, kept with its traceback
         message = f"{type(error).__name__}: {error}"
         is_full = is_disk_full(error)
-        outcome = Outcome(key=unit.key, message=message, traceback=traceback.format_exc(), is_disk_full=is_full)
-        record_failure(unit, store, outcome)
-        return outcome
+        return Outcome(key=unit.key, message=message, traceback=traceback.format_exc(), is_disk_full=is_full)
 
 
 def commit(
@@ -99,13 +98,12 @@ def commit(
     return receipt
 
 
-def record_failure(unit: Unit, store: Store, outcome: Outcome, ticket: str | None = None) -> None:
-    """Keep what went wrong until the unit succeeds. ticket names the attempt, where somebody will ask.
+def record_failure(unit: Unit, store: Store, outcome: Outcome) -> None:
+    """Keep what went wrong until the unit succeeds, or the next run begins.
 
     A disk that has no room for it does not hide what went wrong from the run.
     """
     kept = {
-        "ticket": ticket,
         "stage": unit.stage,
         "unit": unit.key,
         "title": unit.title,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs import interruption
 from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.planning.units import Unit
 from jobs.schema import GROUPS, ITEMS, RESULTS
@@ -48,6 +49,7 @@ def _parts(store: Store, table: str, tables: Iterator[pa.Table]) -> dict[str, Fi
         batch.clear()
 
     for part in tables:
+        interruption.check()
         batch.append(part)
         if sum(one.num_rows for one in batch) >= ROWS_PER_PART:
             flush()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from jobs import report
+from jobs import interruption, report
 from jobs.manifest import MANIFEST, SUCCESS, is_sealed, seal
 from jobs.store import Store
 
@@ -21,6 +21,7 @@ def publish(store: Store) -> list[str]:
     is_finished = is_sealed(store)
     files = {f"{FOLDER}/{name}": data for name, data in report.build(report.load(store.root)).items()}
     for name, data in files.items():
+        interruption.check()
         store.write(name, data)
     for name in store.list(FOLDER):
         if name not in files:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from jobs.store.disk import TEMPORARY, Entry
 from jobs.store.files import Store
-from jobs.store.places import receipt_file, unit_file
+from jobs.store.places import failure_file, receipt_file, unit_file
 from jobs.store.receipts import Receipt
 
 # Receipts that are held as text at a time.
@@ -18,12 +18,15 @@ RECEIPTS_AT_ONCE = 1000
 class Inventory:
     """done: whole units' receipts by key. damaged: (stage, key) of those with a receipt that does not hold.
 
+    failed: (stage, key) of those that failed when they were last tried.
+
     leftovers: names of temporary files. They are somebody's work while a run is alive, and nobody's to
     whoever holds the folder's lock after the listing.
     """
 
     done: dict[str, Receipt] = field(default_factory=dict)
     damaged: tuple[tuple[str, str], ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
     leftovers: tuple[str, ...] = ()
 
 
@@ -34,7 +37,7 @@ def take_inventory(store: Store, units: Iterable[tuple[str, str]]) -> Inventory:
     other is hashed. What changes neither (bits that rot) is found by the page checksums of whoever reads
     the file, and by `verify`.
     """
-    listing = store.entries("")
+    listing, units = store.entries(""), list(units)
     listed = [(stage, key) for stage, key in units if receipt_file(stage, key) in listing]
     done: dict[str, Receipt] = {}
     damaged = []
@@ -47,8 +50,9 @@ def take_inventory(store: Store, units: Iterable[tuple[str, str]]) -> Inventory:
                 done[key] = receipt
             else:
                 damaged.append((stage, key))
+    failed = tuple((stage, key) for stage, key in units if failure_file(stage, key) in listing)
     leftovers = tuple(name for name in listing if TEMPORARY in name)
-    return Inventory(done=done, damaged=tuple(damaged), leftovers=leftovers)
+    return Inventory(done=done, damaged=tuple(damaged), failed=failed, leftovers=leftovers)
 
 
 def _stands(store: Store, receipt: Receipt, stage: str, key: str, listing: Mapping[str, Entry]) -> bool:

@@ -18,5 +18,10 @@ def receipt_file(stage: str, key: str) -> str:
 
 
 def failure_file(stage: str, key: str) -> str:
-    """Where the last failure of a unit is kept until the unit succeeds."""
+    """Where a unit's failure in the last run is kept."""
     return f"failures/{stage}/{key}.json"
+
+
+def ticket_file(stage: str, key: str) -> str:
+    """Where a worker that ends itself says so, for its run to find."""
+    return f"tickets/{stage}/{key}.json"

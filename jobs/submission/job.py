@@ -10,12 +10,12 @@ import asyncio
 import os
 import shlex
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jobs import interruption
 from jobs.config.file import ConfigFile
 from jobs.errors import Detached, UsageError
 from jobs.submission.bundle import Bundle, bundle_of, named_files
@@ -28,6 +28,8 @@ PERIOD_PLACEHOLDER = "{period}"
 ENDED_WELL, ENDED_BADLY = {"SUCCEEDED"}, {"FAILED", "STOPPED"}
 # Seconds between looks at a job whose log has ended or could not be read.
 POLL_SECONDS = 1.0
+# Seconds between looks whether a signal has come while a log is silent.
+LOOK_SECONDS = 0.2
 # Looks in a row that may fail before following is given up; the job goes on.
 FAILED_LOOKS = 60
 # Attempts that `retry` looks through.
@@ -152,11 +154,11 @@ def follow(client: Any, name: str, show: Callable[[str], None]) -> int:
                 failed_looks += 1
                 if failed_looks >= FAILED_LOOKS:
                     raise Detached(f"no answer about job {name} any more, it may go on: {error}") from None
-                time.sleep(POLL_SECONDS)
+                interruption.pause(POLL_SECONDS)
                 continue
             if str(details.status) in ENDED_WELL | ENDED_BADLY:
                 return _exit_code(str(details.status), details.driver_exit_code)
-            time.sleep(POLL_SECONDS)
+            interruption.pause(POLL_SECONDS)
     except KeyboardInterrupt:
         raise Detached(
             f"job {name} goes on; see it with: ray job logs -f {name}, stop it with: ray job stop {name}"
@@ -165,6 +167,17 @@ def follow(client: Any, name: str, show: Callable[[str], None]) -> int:
 
 async def _tail(client: Any, name: str, shown: int, show: Callable[[str], None]) -> int:
     """Show what follows the characters that were shown, until the log ends; how many it has."""
+    reading = asyncio.ensure_future(_read(client, name, shown, show))
+    try:
+        while not reading.done():
+            interruption.check()
+            await asyncio.wait({reading}, timeout=LOOK_SECONDS)
+        return reading.result()
+    finally:
+        reading.cancel()
+
+
+async def _read(client: Any, name: str, shown: int, show: Callable[[str], None]) -> int:
     seen = 0
     async for lines in client.tail_job_logs(name):
         seen += len(lines)

@@ -127,16 +127,55 @@ def test_too_many_failures_stop_the_run_which_says_how_to_go_on(tmp_path, capsys
     assert (summary["failed"], summary["report"]) == (2, None)
     assert sum(summary[name] for name in ("computed", "cached", "failed", "skipped")) == len(plan.units)
     assert not (output / "results").exists()
-    found = status_of(Store(str(output)))
+    found = _agreed(output, summary)
     assert (found["run"]["state"], found["run"]["is_alive"], found["skipped"]) == ("stopped", False, summary["skipped"])
     assert [failure["stage"] for failure in found["failures"]] == ["pool", "pool"]
     assert json.loads(Path(found["failures"][0]["traceback"]).read_text())["traceback"].startswith("Traceback")
     events = [line["event"] for line in read_log(Store(str(output)), summary["run_id"])]
     assert (events[0], events[-1], events.count("unit_failed")) == ("run_starting", "run_stopped", 2)
+    # A unit that failed last time and is not tried this time has not failed this time.
+    assert main(["run", str(path), "--output", str(output), "--max-failures", "1", "--json"]) == 3
+    again = json.loads(capsys.readouterr().out)
+    assert again["failed"] == 1
+    _agreed(output, again)
     for folder in blocked:
         folder.unlink()
     assert main(["run", str(path), "--output", str(output)]) == 0
+    assert not Store(str(output)).list("failures")
     assert "complete" in status_text(status_of(Store(str(output)))).splitlines()[0]
+
+
+def _agreed(output: Path, summary: dict) -> dict:
+    """The status of a folder in which a run has ended, after a look that it, the disk and the summary agree."""
+    store = Store(str(output))
+    found = status_of(store)
+    stages = found["stages"].values()
+    assert sum(stage["done"] for stage in stages) == summary["computed"] + summary["cached"]
+    assert sum(stage["failed"] for stage in stages) == summary["failed"] == len(store.list("failures"))
+    assert found["skipped"] == summary["skipped"]
+    assert {one["unit"] for one in found["failures"]} == {one["unit"] for one in summary["failures"]}
+    return found
+
+
+@pytest.mark.usefixtures("cluster")
+def test_what_runs_when_a_run_stops_is_done_or_not_tried(tmp_path, capsys):
+    # Units that are short and many: some fail, some end and some begin while the run stops.
+    path = write_audit(tmp_path, methods=["top_k"], queries=[f"query {number}" for number in range(60)])
+    output = tmp_path / "run"
+    _, plan = audit.prepare(read_config(path))
+    blocked = [output / "units" / "pool" / unit.key for unit in plan.stages["pool"][10::2]]
+    blocked[0].parent.mkdir(parents=True)
+    for folder in blocked:
+        folder.write_text("in the way")
+    for limit in (1, 2, 3, 5):
+        command = ["run", str(path), "--output", str(output), "--json", "--max-failures", str(limit)]
+        assert main(command) == 3
+        summary = json.loads(capsys.readouterr().out)
+        assert summary["failed"] == limit
+        _agreed(output, summary)
+        # Nothing that was stopped writes any more.
+        time.sleep(1.0)
+        _agreed(output, summary)
 
 
 @pytest.mark.usefixtures("cluster")

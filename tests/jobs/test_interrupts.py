@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
 from jobs.cli import main
+from jobs.interruption import GRACE_SECONDS, LAST_SECONDS, SIGNALS
 from jobs.manifest import SUCCESS
+from jobs.running.lock import LOCK
 from jobs.status import status_of
 from jobs.store import Store
 
@@ -60,6 +65,75 @@ def test_while_units_run(tmp_path, sent, to, times):
         time.sleep(0.3)
     check(process, path, output)
     assert status_of(Store(str(output)))["run"]["state"] == "interrupted"
+
+
+# Seconds from the signal to the end of the process: the grace, what is closed after it, and a busy machine.
+LONGEST_END_SECONDS = GRACE_SECONDS + 2 * LAST_SECONDS + 10
+
+
+def interrupt_at(path: Path, output: Path, sent: int, seconds: float) -> int | None:
+    """Start a run, signal it so long after it has set its handlers, and check its end; None where it was over."""
+    process = start(path, output)
+    wait_for(process, lambda: has_handler(process.pid, signal.SIGTERM))
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(sent)
+    began = time.monotonic()
+    _, errors = process.communicate(timeout=LONGEST_END_SECONDS)
+    assert "Traceback" not in errors
+    if process.returncode == 0:
+        return None
+    assert process.returncode == 130, errors
+    assert errors.count(f"interrupted; finished units are kept, continue with: mpr-audit run {path}") == 1
+    assert time.monotonic() - began < LONGEST_END_SECONDS
+    assert not (output / LOCK).exists()
+    return process.returncode
+
+
+def has_handler(process: int, sent: int) -> bool:
+    """Whether a process has a handler for a signal, by what Linux says of it."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        caught = re.search(r"^SigCgt:\s*(\w+)", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
+        return bool(int(caught[1], 16) >> (sent - 1) & 1)
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux says which signals a process handles")
+@pytest.mark.parametrize("share", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_at_any_moment_the_run_ends_soon_and_the_next_one_continues(tmp_path, share):
+    path = write_audit(tmp_path, methods=[{"mmr": {"points": 20}}], queries=[f"q{number}" for number in range(12)])
+    output = tmp_path / "run"
+    chance = random.Random(17 + share)
+    moments = [0.3 * number + chance.uniform(0, 0.3) for number in range(6 + 34 * share)]
+    # From the start on, so that the folder is empty when the early ones come.
+    ends = [interrupt_at(path, output, chance.choice(SIGNALS), moment) for moment in moments]
+    assert 130 in ends
+    receipts = {receipt: receipt.stat().st_mtime_ns for receipt in (output / "receipts").rglob("*.json")}
+    assert start(path, output).wait(180) == 0
+    assert (output / SUCCESS).exists()
+    assert all(receipt.stat().st_mtime_ns == stamp for receipt, stamp in receipts.items())
+
+
+@pytest.mark.parametrize("command", ["plan", "run", "doctor", "submit"])
+def test_while_a_file_is_read_that_never_ends(tmp_path, command):
+    path = write_audit(tmp_path, queries=["nurse"])
+    os.mkfifo(tmp_path / "queries.txt")
+    path.write_text(path.read_text().replace("vectors: queries.parquet", "file: queries.txt"))
+    output = [] if command == "plan" else ["--output", str(tmp_path / "run")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jobs", command, str(path), *output],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(process, lambda: has_handler(process.pid, signal.SIGTERM))
+    time.sleep(3.0)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=LONGEST_END_SECONDS)
+    assert (process.returncode, "Traceback" in errors) == (130, False), errors
+    assert "continue with: mpr-audit" in errors
 
 
 def test_while_ray_starts_while_tables_are_collected_and_while_the_report_is_written(tmp_path, cluster, capsys):

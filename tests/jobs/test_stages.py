@@ -122,7 +122,9 @@ def test_what_a_unit_raises_is_its_outcome(solved):
     outcome = execute(broken, store)
     assert outcome.receipt is None
     assert "absent" in outcome.message
-    assert "Traceback" in store.read_json(failure_file("embed", broken.key))["traceback"]
+    assert "Traceback" in outcome.traceback
+    # Whoever counts it writes it down: a worker may outlive the run that counts.
+    assert not store.exists(failure_file("embed", broken.key))
 
 
 def test_query_and_item_vectors_of_different_lengths(solved):

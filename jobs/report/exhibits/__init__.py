@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
+from jobs import interruption
 from jobs.report.curves import trade_offs
 from jobs.report.exhibits import (
     contact_sheets,
@@ -48,6 +49,7 @@ def build(run: Run) -> Iterator[tuple[str, dict[str, bytes] | str]]:
     """
     curves = trade_offs(run.results)
     for name, make in EXHIBITS.items():
+        interruption.check()
         try:
             yield name, _files(name, make(run, curves))
         except Missing as lack:

@@ -106,7 +106,7 @@ def test_processes_end_with_their_owner(root):
 
 
 def test_a_worker_that_cannot_start_is_no_fault_of_a_picture(root, monkeypatch):
-    monkeypatch.setattr(decoders_module.sys, "executable", "/bin/false")
+    monkeypatch.setattr("sys.executable", "/bin/false")
     with Decoders(1) as decoders, pytest.raises(RuntimeError, match="could not be started"):
         list(decoders.pictures(source(root), names(), ahead=16))
 

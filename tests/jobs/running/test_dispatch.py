@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
+import sys
+import threading
 from collections import Counter, deque
 
 import pytest
@@ -9,9 +14,9 @@ import pytest
 from jobs.planning.units import Unit
 from jobs.running.attempts import ENCODING_MEMORY_RETRIES, RETRIES, Attempt, Limits, Loss, Lost, Report, Started
 from jobs.running.batches import Batches
-from jobs.running.dispatch import Dispatch, UnitEnded, UnitRetried, UnitStarted, _Flight
+from jobs.running.dispatch import STOP_SECONDS, Dispatch, UnitEnded, UnitRetried, UnitStarted, _Flight
 from jobs.stages import Outcome, commit
-from jobs.store import Receipt, Store, failure_file
+from jobs.store import Receipt, Store, failure_file, receipt_file
 
 SECONDS = 0.05
 
@@ -214,6 +219,89 @@ def test_a_unit_rests_longer_every_time_its_machine_runs_out_of_memory_even_befo
     assert outcome.message.startswith(f"killed {RETRIES[Loss.NODE_MEMORY] + 1} times because its machine ran out")
     rests = [later - earlier for earlier, later in zip(handed, handed[1:])]
     assert all(rest >= 100 * 2**number for number, rest in enumerate(rests))
+
+
+def test_what_fails_while_it_is_stopped_was_not_tried_and_what_had_finished_is_done(store):
+    late, finished, fails, waiting = units(4)
+
+    class Late(Scripted):
+        def submit(self, attempts):
+            [unit] = [attempt.unit for attempt in attempts]
+            begins = Report(started=Started(key=unit.key, node="here", pid=1))
+            broke = Report(outcome=Outcome(key=unit.key, message="ValueError: no"))
+            self.open[unit.key] = {
+                late.key: [begins, Lost(loss=Loss.UNIT_TIME, reason="runs still")],
+                finished.key: [begins, Lost(loss=Loss.UNIT_TIME, reason="runs still")],
+                fails.key: [begins, broke],
+            }[unit.key]
+            return unit.key
+
+        def stop(self, handle):
+            if handle == finished.key:
+                commit(finished, store, {}, 1.0)
+            # It fails with its last breath, and says so.
+            self.open[handle] = [Report(outcome=Outcome(key=handle, message="ValueError: late"))]
+
+    executor, seen = Late(3), []
+
+    def is_enough():
+        return any(isinstance(event, UnitEnded) and event.outcome.receipt is None for event in seen)
+
+    for event in Dispatch(executor, store, Limits()).run([late, finished, fails, waiting], is_enough):
+        seen.append(event)
+    outcomes = ends(seen)
+    assert {key: outcome.receipt is not None for key, outcome in outcomes.items()} == {
+        finished.key: True,
+        fails.key: False,
+    }
+    assert store.list("failures") == [failure_file("solve", fails.key)]
+    assert not executor.open
+
+
+def test_what_a_process_writes_between_the_word_of_its_death_and_its_death_counts(store):
+    [unit] = units(1)
+    commit(unit, store, {}, 1.0)
+    receipt = store.path(receipt_file(unit.stage, unit.key))
+    os.rename(receipt, f"{receipt}-later")
+    code = f"import os, time; time.sleep(0.3); os.rename('{receipt}-later', '{receipt}')"
+
+    class Lingering(Scripted):
+        def submit(self, attempts):
+            self.process = subprocess.Popen([sys.executable, "-c", code])
+            # Its parent has to ask about it, or its number stays.
+            threading.Thread(target=self.process.wait).start()
+            started = Started(key=unit.key, node=socket.gethostname(), pid=self.process.pid)
+            self.open[0] = [Report(started=started), Lost(loss=Loss.WORKER, reason="ActorDiedError")]
+            return 0
+
+        def stop(self, handle):
+            """It is said to be dead at once."""
+
+    seen = []
+    for event in Dispatch(Lingering(1), store, Limits()).run([unit], lambda: len(seen) == 1):
+        seen.append(event)
+    assert ends(seen)[unit.key].receipt is not None
+
+
+def test_what_cannot_be_stopped_is_waited_for_no_longer_than_its_limit(store):
+    class Deaf(Scripted):
+        stops = 0
+
+        def stop(self, handle):
+            self.stops += 1
+
+    now = [0.0]
+
+    def clock():
+        now[0] += SECONDS
+        return now[0]
+
+    executor = Deaf(2, lambda unit, number: Loss.UNIT_TIME)
+    seen = []
+    for event in Dispatch(executor, store, Limits(), clock).run(units(2), lambda: len(seen) == 2):
+        seen.append(event)
+    assert now[0] < 2 * STOP_SECONDS
+    assert not ends(seen) and executor.stops
 
 
 def test_closing_early_stops_what_is_in_flight(store):

@@ -1,0 +1,239 @@
+"""Stopping at a signal: a flag that the work looks at, and an end to the process where it does not look in time.
+
+An exception that a signal handler raises may come up anywhere, inside a library's lock too, which then
+stays held for ever. So the work runs in a thread, the main thread does nothing but wait for it and for
+signals, and `check` raises where it is called. Work that does not come to a check in time is left: what
+registered with `at_leaving` is closed, and the process ends with the threads that still run.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import NoReturn, TypeVar
+
+Result = TypeVar("Result")
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+# Seconds for work to end by itself that holds a folder or a terminal; Ray alone may take half of them.
+GRACE_SECONDS = 10.0
+# The same where there is nothing to lose, and so nothing to say of it.
+IDLE_GRACE_SECONDS = 1.0
+# `timeout` and some schedulers send one signal twice; one that comes later is somebody who wants the end now.
+SAME_SIGNAL_SECONDS = 1.0
+# Seconds for each thing that is closed when work is left: a store may no longer answer.
+LAST_SECONDS = 3.0
+# The same at the end of work that was not interrupted; a slow store may need some.
+END_SECONDS = 60.0
+# Seconds between two settings of the handlers while something else may set its own: a signal between is lost to it.
+RECLAIM_SECONDS = 0.005
+# What the work's thread writes between the numbers of signals: that it has ended, and that handlers are at stake.
+ENDED, CONTENDED = b"\0", b"\xff"
+
+_is_asked = threading.Event()
+_last: list[Callable[[], None]] = []
+_left: list[str] = []
+_contenders: list[threading.Event] = []
+_is_expendable = False
+_sending: int | None = None
+
+
+def check() -> None:
+    """Raise KeyboardInterrupt once a signal has asked for the end."""
+    if _is_asked.is_set():
+        raise KeyboardInterrupt
+
+
+def pause(seconds: float) -> None:
+    """Sleep, and raise KeyboardInterrupt as soon as a signal asks for the end."""
+    if _is_asked.wait(seconds):
+        raise KeyboardInterrupt
+
+
+def at_leaving(close: Callable[[], None]) -> None:
+    """Have something closed should the work be left; the last one registered is closed first."""
+    _last.append(close)
+
+
+def not_at_leaving(close: Callable[[], None]) -> None:
+    """It was closed by the work itself."""
+    with suppress(ValueError):
+        _last.remove(close)
+
+
+def bounded(what: str, step: Callable[[], None], seconds: float = END_SECONDS) -> bool:
+    """Do something that may never end, for so long; whether it has ended. Its errors are nobody's any more.
+
+    What has not ended is left behind: the process must then end without waiting for its threads.
+    """
+
+    def tried() -> None:
+        with suppress(Exception):
+            step()
+
+    thread = threading.Thread(target=tried, name=what, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        _left.append(f"{what} did not end within {seconds:g} s and was left")
+    return not thread.is_alive()
+
+
+@contextmanager
+def expendable() -> Iterator[None]:
+    """Around work that may be left in its middle, though a folder or a terminal is held."""
+    global _is_expendable
+    _is_expendable = True
+    try:
+        yield
+    finally:
+        _is_expendable = False
+
+
+@contextmanager
+def keeping_handlers() -> Iterator[None]:
+    """Around what sets signal handlers of its own, in Python or below it: those from before stay in place."""
+    if threading.current_thread() is threading.main_thread():
+        before = {sent: signal.getsignal(sent) for sent in SIGNALS}
+        try:
+            yield
+        finally:
+            for sent, handler in before.items():
+                signal.signal(sent, handler)
+        return
+    is_over = threading.Event()
+    _contenders.append(is_over)
+    try:
+        _tell(CONTENDED)
+        yield
+    finally:
+        is_over.set()
+        _tell(CONTENDED)
+
+
+def supervised(work: Callable[[], Result], farewell: Callable[[str], None]) -> Result:
+    """Do work in a thread while this one waits for signals; what the work returns or raises.
+
+    farewell is told what was left, before the process ends without the work: nothing where nothing was held.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    global _sending
+    _is_asked.clear()
+    outcome: list[Callable[[], Result]] = []
+    receiving, _sending = os.pipe()
+    # What is written by the system from a handler must never wait for a reader.
+    os.set_blocking(_sending, False)
+
+    def worked() -> None:
+        try:
+            result = work()
+            outcome.append(lambda: result)
+        except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
+            outcome.append(lambda error=error: _raise(error))
+        finally:
+            _tell(ENDED)
+
+    before = {sent: signal.getsignal(sent) for sent in SIGNALS}
+    wakeup_before = signal.set_wakeup_fd(_sending, warn_on_full_buffer=False)
+    _claim()
+    thread = threading.Thread(target=worked, name="command", daemon=True)
+    try:
+        thread.start()
+        reason = _awaited(receiving)
+        if reason is not None:
+            _leave(reason, farewell)
+        thread.join()
+    finally:
+        signal.set_wakeup_fd(wakeup_before)
+        for sent, handler in before.items():
+            signal.signal(sent, handler)
+        _is_asked.clear()
+        sending, _sending = _sending, None
+    os.close(receiving)
+    os.close(sending)
+    return outcome[0]()
+
+
+def end_process(code: int) -> NoReturn:
+    """End with that code; without exit hooks where something was left behind or interrupted, as they would wait."""
+    for sent in SIGNALS:
+        signal.signal(sent, lambda *_: os._exit(INTERRUPTED))
+    flushed = bounded("writing the last output", _flush, LAST_SECONDS)
+    # A failure has said one sentence already.
+    if code not in (FAILED, USAGE, INTERRUPTED) and flushed:
+        for what in _left:
+            print(f"mpr-audit: {what}", file=sys.stderr, flush=True)
+    if code == INTERRUPTED or _left:
+        os._exit(code)
+    sys.exit(code)
+
+
+def _claim() -> None:
+    """Set handlers that do nothing: the system writes the signal's number for them."""
+    for sent in SIGNALS:
+        signal.signal(sent, _nothing)
+
+
+def _nothing(*_: object) -> None:
+    """A signal that is not ignored, and whose number is written."""
+
+
+def _tell(what: bytes) -> None:
+    if _sending is not None:
+        os.write(_sending, what)
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
+
+
+def _awaited(receiving: int) -> str | None:
+    """Wait until the work has ended; why it is to be left, where it does not."""
+    asked = until = None
+    is_idle, grace = False, 0.0
+    while True:
+        patience = None if until is None else max(0.0, until - time.monotonic())
+        if _contenders:
+            patience = RECLAIM_SECONDS if patience is None else min(patience, RECLAIM_SECONDS)
+            # First those that are over are let go: what they set was set before.
+            _contenders[:] = [is_over for is_over in _contenders if not is_over.is_set()]
+            _claim()
+        if not select.select([receiving], [], [], patience)[0]:
+            if until is None or time.monotonic() < until:
+                continue
+            return "" if is_idle else f"what was running did not stop within {grace:g} s and was left"
+        for number in os.read(receiving, select.PIPE_BUF):
+            if number == ENDED[0]:
+                return None
+            if number not in SIGNALS:
+                continue
+            now = time.monotonic()
+            if asked is None:
+                is_idle = _is_expendable or not _last
+                asked, grace = now, IDLE_GRACE_SECONDS if is_idle else GRACE_SECONDS
+                until = now + grace
+                _is_asked.set()
+            elif now - asked > SAME_SIGNAL_SECONDS:
+                return "what was running was left at the second signal"
+
+
+def _leave(reason: str, farewell: Callable[[str], None]) -> NoReturn:
+    """Close what must not stay behind, say so, and end the process with everything that still runs in it."""
+    for close in reversed(list(_last)):
+        bounded("closing", close, LAST_SECONDS)
+    bounded("saying so", lambda: farewell(reason), LAST_SECONDS)
+    bounded("writing the last output", _flush, LAST_SECONDS)
+    os._exit(INTERRUPTED)
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()

@@ -1,0 +1,14 @@
+"""Ray: the only folder that imports it."""
+
+import os
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+# Ray prints paragraphs on standard output for each loss, between what a run prints; the run's own log has them.
+LOSSES = r"A worker died or was killed|has been marked dead|killed due to memory|running low on memory"
+os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", LOSSES)
+
+from jobs.runtime.cluster import Cluster, look_around  # noqa: E402 - ray reads its settings when it is imported
+from jobs.runtime.jobs_api import dashboard_version, job_client  # noqa: E402
+
+__all__ = ["Cluster", "dashboard_version", "job_client", "look_around"]
