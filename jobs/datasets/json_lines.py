@@ -26,7 +26,7 @@ def plain_texts(text: str) -> Any:
 
     Raises:  ValueError, RecursionError.
     """
-    return json.loads(text, parse_int=str, parse_float=str, parse_constant=_constant, object_pairs_hook=Pairs)
+    return _DECODER.decode(text)
 
 
 def names(path: Path) -> list[str]:
@@ -46,13 +46,16 @@ def read(path: Path, columns: Sequence[str]) -> pa.Table:
     seen: dict[str, None] = {}
     rows = 0
     for line, pairs in _objects(path):
-        keys = [key for key, _ in pairs]
-        seen.update(dict.fromkeys(keys))
         found = dict(pairs)
-        for name in columns:
-            if keys.count(name) > 1:
-                raise TableFault(f"the key {name!r} stands twice", line)
-            values[name].append(_value(found.get(name), name, line))
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            for name in columns:
+                if keys.count(name) > 1:
+                    raise TableFault(f"the key {name!r} stands twice", line)
+        if not found.keys() <= seen.keys():
+            seen.update(dict.fromkeys(found))
+        for name, column in values.items():
+            column.append(_value(found.get(name), name, line))
         rows += 1
     if rows:
         expect_columns(columns, list(seen))
@@ -93,6 +96,8 @@ def _value(value: Any, name: str, line: int) -> str | np.ndarray | None:
             return np.array([np.nan if one is None else float(one) for one in value])
         except (TypeError, ValueError):
             raise TableFault(f"{name!r} is a list of something else than numbers", line) from None
+    if value.isascii():
+        return value
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -109,3 +114,6 @@ def _column(name: str, values: list[Any]) -> pa.Array:
 
 def _constant(word: str) -> str | None:
     return None if word == "NaN" else word
+
+
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_constant, object_pairs_hook=Pairs)
