@@ -205,10 +205,13 @@ def _squared_distances(left: FloatArray, right: FloatArray, unit: float) -> Floa
     """
     middle = 0.5 * (right.min(axis=0) + right.max(axis=0))
     left, right = left - middle, right - middle
-    if max(np.abs(left).max(initial=0.0), np.abs(right).max(initial=0.0)) > LARGEST_RATIO * unit:
+    if max(left.max(), -left.min(), right.max(), -right.min()) > LARGEST_RATIO * unit:
         # Rows that differ are then infinitely far from each other, for all that a kernel can tell.
         with np.errstate(over="ignore"):
             return (cdist(left, right) / unit) ** 2
-    left, right = left / unit, right / unit
-    squares = np.sum(left**2, axis=1)[:, None] + np.sum(right**2, axis=1) - 2.0 * left @ right.T
-    return np.maximum(squares, 0.0)
+    left /= unit
+    right /= unit
+    squares = left @ (-2.0 * right.T)
+    squares += np.einsum("ij,ij->i", left, left)[:, None]
+    squares += np.einsum("ij,ij->i", right, right)
+    return np.maximum(squares, 0.0, out=squares)

@@ -10,6 +10,8 @@ from mprlib.function_classes.forest import Forest
 from mprlib.statistics import sampling_margin
 from tests.populations import one_hot_problem
 
+# References of a row or two are the point here.
+pytestmark = pytest.mark.filterwarnings("ignore::mprlib.AssumptionWarning")
 EACH_CLASS = pytest.mark.parametrize("name", FUNCTION_CLASSES)
 # Classes whose values do not depend on a column's unit and origin; a linear function has no intercept.
 SEES_ORDER = ("tree", "tree_greedy", "forest", "saturated")
