@@ -35,6 +35,15 @@ SMALL_GAP = 3e-4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class _Moves:
+    """Moves of one item each.  Shapes: giving, taking (w,), cells; gain (w,), in similarity."""
+
+    giving: IntArray
+    taking: IntArray
+    gain: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class LocalSearch:
     """The search for one rho.
 
@@ -134,12 +143,12 @@ class LocalSearch:
 
     def _move_pair(self, counts: IntArray, value: float, penalty: float) -> float | None:
         """Apply the best pair of moves that share no cell, in place; the value after it, None when none improves."""
-        giving, taking = self._cheapest_moves(counts)
+        moves = self._cheapest_moves(counts)
+        giving, taking = moves.giving, moves.taking
         if giving.size < 2:
             return None
         after = self.region.pair_values(counts, giving, taking)
-        single = self.pool.next_gains(counts)[taking] - self.pool.last_losses(counts)[giving]
-        merit = self._merit(single[:, None] + single[None, :], after, value, penalty)
+        merit = self._merit(moves.gain[:, None] + moves.gain[None, :], after, value, penalty)
         # Marginal gains of two moves add up only when they share no cell.
         merit[giving[:, None] == giving] = -np.inf
         merit[taking[:, None] == taking] = -np.inf
@@ -153,8 +162,8 @@ class LocalSearch:
             counts[taking[move]] += 1
         return float(after.flat[best])
 
-    def _cheapest_moves(self, counts: IntArray) -> tuple[IntArray, IntArray]:
-        """The giving and taking cells (w,) of the moves that lose least at the relaxation's prices."""
+    def _cheapest_moves(self, counts: IntArray) -> _Moves:
+        """The possible moves that lose least at the relaxation's prices."""
         cells, price = self.cells, self.price[self.cells]
         gains, losses = self.pool.next_gains(counts), self.pool.last_losses(counts)
         cost = (losses[cells] - price)[:, None] - (gains[cells] - price)[None, :]
@@ -162,9 +171,9 @@ class LocalSearch:
         size = min(self.region.neighbourhood.moves_in_pairs, cost.size)
         moves = np.argpartition(cost.ravel(), size - 1)[:size]
         moves.sort()
-        giving, taking = np.divmod(moves, cells.size)
-        is_possible = np.isfinite(cost.ravel()[moves])
-        return cells[giving[is_possible]], cells[taking[is_possible]]
+        rows, columns = np.divmod(moves[np.isfinite(cost.ravel()[moves])], cells.size)
+        giving, taking = cells[rows], cells[columns]
+        return _Moves(giving=giving, taking=taking, gain=gains[taking] - losses[giving])
 
 
 def _nearest_to_the_margin(relaxation: Relaxation, pool: CellPool, limit: int) -> IntArray:
