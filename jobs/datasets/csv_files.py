@@ -81,6 +81,8 @@ def names(path: Path) -> list[str]:
 
 def _parse_fault(message: str) -> TableFault:
     found = RAGGED.search(message)
+    if "straddl" in message:
+        return TableFault(f"a row is longer than {LARGEST_ROW_BYTES:,} bytes: as a rule a quote that is never closed")
     if found is None:
         return TableFault(message)
     # Rows are counted from the header.

@@ -7,6 +7,7 @@ Terms: CC BY 4.0. Spreadsheets turn the bands 3-9 and 10-19 into dates (03-Sep, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -75,7 +76,7 @@ def _root(block: Dataset, folder: Path, labels: Path, names: list[str | None]) -
     """The folder that the labels' paths, as train/1.jpg, start from."""
     if block.root is not None:
         return pictures.folder_of(block, folder, block.root)
-    first, is_below, _ = (names[0] or "").partition("/")
+    first, is_below, _ = os.path.normpath(names[0] or "").partition("/")
     if not is_below:
         return labels
     expected = [str(Path(one, first)) for one in PICTURE_FOLDERS]

@@ -108,9 +108,14 @@ def _size_bytes(block: Dataset, file: Path) -> int:
 def _partition(folder: Path) -> dict[str, str | None]:
     """Columns of the folders' names, as in sex=f/year=2024."""
     pairs = (part.partition("=") for part in folder.parts)
-    told = {unquote(name): unquote(value) for name, is_told, value in pairs if name and is_told}
+    told = {_unquoted(name): _unquoted(value) for name, is_told, value in pairs if name and is_told}
     return {name: None if value == NO_VALUE else value for name, value in told.items()}
 
 
-def _shown(path: Path) -> str:
-    return path.as_posix().encode("utf-8", "backslashreplace").decode()
+def _unquoted(text: str) -> str:
+    """What percent signs stand for; bytes that are no UTF-8 stay told apart."""
+    return _shown(unquote(text, errors="surrogateescape"))
+
+
+def _shown(name: Path | str) -> str:
+    return str(name).encode("utf-8", "backslashreplace").decode()

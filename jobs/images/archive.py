@@ -115,7 +115,7 @@ def read_member(path: str, name: str, most_bytes: float) -> bytes:
     Raises:  ImageError with the reason.
     """
     members = members_of(path)
-    member = members.by_name.get(name)
+    member = members.by_name.get(name.removeprefix("./"))
     if member is None:
         raise ImageError(Reason.BAD_ARCHIVE if members.damage else Reason.MISSING, members.damage or "no such member")
     if member.fault is not None:

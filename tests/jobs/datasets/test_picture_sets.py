@@ -153,6 +153,25 @@ def test_occupations_are_relevant_for_their_search_term(tmp_path):
     assert catalogue.levels == {"gender": ("woman", "man")}
 
 
+def test_occupations_that_nobody_judged_have_no_gender(tmp_path):
+    block = write("occupations", tmp_path)
+    path = tmp_path / "gender_labelled_images.csv"
+    table = pd.read_csv(path, dtype=str)
+    table.loc[:2, "image_gender"] = "NA"
+    table.to_csv(path, index=False)
+    assert load(block).levels["gender"] == ("woman", "man", "unknown")
+
+
+def test_fairface_labels_may_write_their_paths_with_a_dot(tmp_path):
+    block = write("fairface", tmp_path)
+    for path in tmp_path.glob("fairface_label_*.csv"):
+        table = pd.read_csv(path, dtype=str)
+        table.assign(file="./" + table["file"]).to_csv(path, index=False)
+    catalogue = load(block)
+    assert (tmp_path / catalogue.items["image"][0].as_py()).exists()
+    assert catalogue.root == str(tmp_path)
+
+
 def test_occupations_by_the_pictures_old_addresses(tmp_path):
     block = write("occupations", tmp_path)
     whole = load(block)

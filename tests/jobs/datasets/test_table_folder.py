@@ -73,6 +73,12 @@ def test_columns_in_the_names_of_folders(tmp_path):
     assert renamed.fingerprint != before
 
 
+def test_names_of_folders_that_are_no_text_stay_apart(tmp_path):
+    for place, name in enumerate(["%FE", "%FF", "\udcfe"]):
+        put(tmp_path / f"d/sex={name}/part-0.csv", ids=f"{place}{place + 5}")
+    assert len(items(tmp_path, attributes={"sex": {}}).levels["sex"]) == 2
+
+
 def test_a_column_of_the_file_stands_before_its_folder_s_name(tmp_path):
     put(tmp_path / "d/code=x/part-0.csv", ids="ab")
     (tmp_path / "d/code=y").mkdir()

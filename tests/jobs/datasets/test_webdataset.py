@@ -12,7 +12,7 @@ from jobs.config.datasets import Dataset
 from jobs.datasets.catalogue import attribute_columns
 from jobs.datasets.webdataset_samples import samples
 from jobs.errors import UsageError
-from jobs.images.archive import members_of
+from jobs.images.archive import members_of, read_member
 from tests.jobs.datasets.layouts import write_tar
 
 COUNT = 10
@@ -192,6 +192,12 @@ def test_hidden_linked_and_compressed_shards(tmp_path):
 def test_an_audit_that_damage_makes_impossible_names_the_damage(tmp_path):
     with pytest.raises(UsageError, match="one value, 'f', in d: .*; dataset items: 1 damaged shard.*0.tar: .*cut off"):
         load(tmp_path, PLAIN, ITEM_BYTES)
+
+
+def test_a_member_is_read_with_or_without_a_dot_before_its_name(tmp_path):
+    write_tar(tmp_path / "a.tar", {f"./{name}": data for name, data in PLAIN.items()})
+    for name in ("000.jpg", "./000.jpg"):
+        assert read_member(str(tmp_path / "a.tar"), name, 1e6) == PICTURE
 
 
 def test_archives_of_every_format_are_whole(tmp_path):
