@@ -32,6 +32,7 @@ OWNERS = {
     "torchvision": ["jobs/encoders/torchvision_operators.py"],
     "sentence_transformers": ["jobs/encoders/"],
     "PIL": ["jobs/images/"],
+    "yaml": ["jobs/config/document.py"],
 }
 
 

@@ -5,11 +5,11 @@ import re
 import shlex
 
 import pytest
-import yaml
 from typer.main import get_command
 
 from jobs.cli import app
 from jobs.config.audit import Audit
+from jobs.config.document import parse
 from jobs.config.method_descriptions import DESCRIPTIONS
 from jobs.config.method_settings import known_settings
 from jobs.config.prompts import PromptTraining
@@ -118,7 +118,7 @@ def test_every_benchmark_is_named():
 @EACH_PAGE
 def test_configurations_are_valid(page):
     for block in blocks(page, "yaml"):
-        settings = yaml.safe_load(block)
+        settings = parse(block).value()
         if {"dataset", "encoder", "queries"} <= settings.keys():
             Audit.model_validate(settings)
         elif "training" in settings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -23,18 +24,34 @@ from jobs.verify import verify as verify_folder
 REGRESSION, FAULTY = 4, 1
 
 
+def _finite(value: float | None) -> float | None:
+    """Limits of typer's let NaN through, under which nothing is ever a regression."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is given: a finite number is expected")
+    return value
+
+
 def compare(
     old: Annotated[str, typer.Argument(help="Folder of the earlier run, or its fsspec URL.", show_default=False)],
     new: Annotated[str, typer.Argument(help="Folder of the later run.", show_default=False)],
     threshold: Annotated[
         float,
-        typer.Option(min=0, max=1, help="Rise of a query's largest group gap that is a regression: 0.05 is 5 points."),
+        typer.Option(
+            min=0,
+            max=1,
+            callback=_finite,
+            help="Rise of a query's largest group gap that is a regression: 0.05 is 5 points.",
+        ),
     ] = THRESHOLD,
     mpr_threshold: Annotated[
-        float | None, typer.Option(min=0, help="Rise of a query's MPR that is a regression; default: --threshold.")
+        float | None,
+        typer.Option(min=0, callback=_finite, help="Rise of a query's MPR that is a regression; default: --threshold."),
     ] = None,
     level: Annotated[
-        float, typer.Option(min=1e-6, max=0.5, help="False discoveries allowed among the queries that moved.")
+        float,
+        typer.Option(
+            min=1e-6, max=0.5, callback=_finite, help="False discoveries allowed among the queries that moved."
+        ),
     ] = LEVEL,
     markdown: Annotated[Path | None, typer.Option(help="Write it as Markdown to this file too.")] = None,
     as_json: AsJson = False,

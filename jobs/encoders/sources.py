@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import importlib.util
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.config.encoders import Encoder, OpenClipEncoder, PrecomputedEncoder, TextEncoder
+from jobs.encoders.sentence import WIDTHS
 from jobs.errors import UsageError
 
 HUB = "hf-hub:"
@@ -26,10 +28,12 @@ NAMED_TAGS = 8
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EncoderSource:
     """One encoder. key holds what decides its vectors, paths replaced by what lies there, for the keys of units;
-    loading holds what loads it, paths made absolute."""
+    loading holds what loads it, paths made absolute; width, how many numbers a vector has, where that is known before
+    anything is loaded."""
 
     key: Mapping[str, Any]
     loading: Mapping[str, Any]
+    width: int | None = None
 
     @property
     def reads_images(self) -> bool:
@@ -58,7 +62,8 @@ def text_source(encoder: Encoder, folder: Path) -> EncoderSource | None:
 def _source(encoder: TextEncoder, folder: Path, setting: str) -> EncoderSource:
     settings = encoder.model_dump(mode="json")
     if not isinstance(encoder, OpenClipEncoder):
-        return EncoderSource(key=settings | {"weights": _version(encoder.model)}, loading=settings)
+        key = settings | {"weights": _version(encoder.model)}
+        return EncoderSource(key=key, loading=settings, width=WIDTHS.get(encoder.model))
     for package in ("open_clip", "torch", "torchvision", "safetensors"):
         if importlib.util.find_spec(package) is None:
             raise UsageError(f"{setting}: kind open_clip needs {package}: pip install 'mprlib[clip]'")
@@ -67,6 +72,7 @@ def _source(encoder: TextEncoder, folder: Path, setting: str) -> EncoderSource:
     return EncoderSource(
         key=settings | {"model": model_key, "pretrained": weights_key},
         loading=settings | {"model": model, "pretrained": pretrained},
+        width=_width(model),
     )
 
 
@@ -96,6 +102,21 @@ def _model(model: str, folder: Path, setting: str) -> tuple[str, str, Path | Non
     if name not in known:
         raise UsageError(f"{setting}.model {model!r} is neither a model of open_clip's nor a path{_near(name, known)}")
     return name, name, None
+
+
+def _width(model: str) -> int | None:
+    """Numbers of an open_clip model's vectors, as the file that describes it says; None where it lies elsewhere."""
+    path = Path(model)
+    if path.is_dir():
+        path /= FOLDER_CONFIG
+    elif not path.is_file():
+        path = _descriptions() / f"{model}.json"
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))
+        width = described.get("model_cfg", described).get("embed_dim")
+    except (OSError, ValueError, AttributeError):
+        return None  # whoever loads it says what is wrong with it
+    return width if isinstance(width, int) else None
 
 
 def _weights(encoder: OpenClipEncoder, own: Path | None, folder: Path, setting: str) -> tuple[str | None, str | None]:
@@ -152,8 +173,12 @@ def _weights_in(folder: Path, setting: str) -> Path | None:
 
 def _names() -> list[str]:
     """Models that the installed open_clip describes, without importing it: that takes seconds."""
+    return sorted(path.stem for path in _descriptions().glob("*.json"))
+
+
+def _descriptions() -> Path:
     [place] = importlib.util.find_spec("open_clip").submodule_search_locations
-    return sorted(path.stem for path in (Path(place) / "model_configs").glob("*.json"))
+    return Path(place) / "model_configs"
 
 
 def _tags_of(model: str, folder: Path) -> str:

@@ -62,7 +62,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         for catalogue in [*catalogues.values(), *labelled.values()]:
             _expect_content(item_encoder, catalogue, f"dataset {catalogue.name}: encoder {encoder.kind} needs")
     for catalogue in catalogues.values():
-        _check_values(settings, catalogue)
+        _check_values(settings, catalogue.vector_width or (item_encoder.width if item_encoder is not None else None))
         for k in settings.k:
             pool = min(catalogue.size, settings.prefilter.top)
             if k > pool:
@@ -155,13 +155,13 @@ def needs_embeddings(settings: Audit) -> bool:
     ) or any(entry.over == "embedding" for entry in settings.function_classes)
 
 
-def _check_values(settings: Audit, catalogue: Catalogue) -> None:
-    """Values of parameters that depend on the vectors' width, where that is known before items are embedded."""
+def _check_values(settings: Audit, width: int | None) -> None:
+    """Values of parameters that depend on how many numbers a vector has, where that is known already."""
     for place, entry in enumerate(settings.methods):
         method = registry.METHODS[entry.name]
         if entry.values is not None and method.parameter is not None:
             try:
-                method.checked_values(entry.values, catalogue.vector_width)
+                method.checked_values(entry.values, width)
             except InputError as error:
                 raise BadSetting(str(error), "methods", place, entry.name, "values") from None
 

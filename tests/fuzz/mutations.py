@@ -16,13 +16,40 @@ VALUES = (
     *("mopr", "[mopr, mopr]", "{mopr: {values: []}}", "{mmr: null}", "{tree: {depth: 99999999999}}", "[top_k, {}]"),
     *("{forest: {trees: 1e9}}", "{rkhs: {bandwidth: -1}}", "[{linear: {over: []}}]", "{clip_clip: {values: [1e9]}}"),
     *("people.parquet", "queries.parquet", ".", "..", "/", "/dev/null", "audit.yaml", "absent", "a/b/c", "foo://bar"),
-    *("x" * 300, "x" * 5000, "é", "日本", "\U0001f692", "e\u0301", "\u200b", "%s", "{0}", "{", "}", "{x.y}", "\\", "$HOME"),
+    *(
+        "x" * 300,
+        "x" * 5000,
+        "é",
+        "日本",
+        "\U0001f692",
+        "e\u0301",
+        "\u200b",
+        "%s",
+        "{0}",
+        "{",
+        "}",
+        "{x.y}",
+        "\\",
+        "$HOME",
+    ),
     *('"\\0"', '"\\ud800"', '"\\n"', '"\\x07"', '"{gender}"', '"{gender} {person!r}"', "gender=female", "gender=", "="),
 )
 # Numbers that may be meant.
 NUMBERS = (
     *("0", "1", "2", "3", "5", "7", "10", "32", "50", "100", "119", "1000", "65536", "1000000", "4294967295"),
-    *("9223372036854775807", "9223372036854775808", "1e18", "1e308", "0.0", "0.01", "0.5", "0.99", "1.0", "1e-9", "1e-320"),
+    *(
+        "9223372036854775807",
+        "9223372036854775808",
+        "1e18",
+        "1e308",
+        "0.0",
+        "0.01",
+        "0.5",
+        "0.99",
+        "1.0",
+        "1e-9",
+        "1e-320",
+    ),
 )
 # What slips into a text.
 SLIPS = (
@@ -47,7 +74,9 @@ def _number(text: str, dice: random.Random) -> str:
 def _key(text: str, dice: random.Random) -> str:
     def misspelt(found: str) -> str:
         place = dice.randrange(len(found))
-        return dice.choice([found[:place] + found[place + 1 :] or "x", found + "s", found.upper(), "name", "012", "no", ""])
+        return dice.choice(
+            [found[:place] + found[place + 1 :] or "x", found + "s", found.upper(), "name", "012", "no", ""]
+        )
 
     return _replaced(text, KEY, dice, misspelt)
 
@@ -108,7 +137,9 @@ def _nested(text: str, dice: random.Random) -> str:
 def _many(text: str, dice: random.Random) -> str:
     """A list that is longer than anybody writes."""
     count = dice.choice([100, 3000])
-    return _replaced(text, SCALAR, dice, lambda found: "[" + ", ".join(f"{found}{place}" for place in range(count)) + "]")
+    return _replaced(
+        text, SCALAR, dice, lambda found: "[" + ", ".join(f"{found}{place}" for place in range(count)) + "]"
+    )
 
 
 def _breaks(text: str, dice: random.Random) -> str:

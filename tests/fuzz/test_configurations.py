@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 CASES = 1_000
 BATCH = 50
 LONGEST_SECONDS = 20
-# Every method and class that a table with vectors allows, settings of all kinds, and names that YAML could take for more.
+# Every method and class that a table with vectors allows, and settings of all kinds.
 EVERYTHING = {
     "seed": 7,
     "reference": [

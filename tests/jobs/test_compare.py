@@ -115,6 +115,13 @@ def test_a_rise_within_the_threshold_is_none(runs, capsys):
     assert found["regressions"] == [] and len(found["moved_groups"]) == 1
 
 
+@pytest.mark.parametrize("option", ["--threshold", "--mpr-threshold", "--level"])
+def test_a_limit_that_is_no_number_would_hide_every_regression(runs, capsys, option):
+    for value in ("nan", "inf"):
+        assert main(["compare", str(runs["old"]), str(runs["new"]), option, value]) == 2
+        assert option in capsys.readouterr().err
+
+
 def test_text_and_markdown_say_the_same(runs, tmp_path, capsys):
     capsys.readouterr()
     code = main(["compare", str(runs["old"]), str(runs["new"]), "--markdown", str(tmp_path / "note.md")])

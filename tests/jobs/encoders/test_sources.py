@@ -9,6 +9,7 @@ import yaml
 from jobs.audit import prepare
 from jobs.config.encoders import OpenClipEncoder, PrecomputedEncoder, SentenceEncoder
 from jobs.config.file import read_config
+from jobs.encoders import load
 from jobs.encoders.sources import item_source, text_source
 from jobs.errors import UsageError
 from tests.jobs.conftest import settings, write_audit
@@ -39,6 +40,14 @@ def test_paths_are_relative_to_the_configuration_and_keys_hold_content(folder, t
     assert item_source(block(), folder).key != source.key
 
 
+def test_the_width_of_vectors_is_known_before_a_model_is_loaded(folder):
+    assert item_source(block(), folder).width == 16
+    assert item_source(block(model="ViT-B-32", pretrained="openai"), folder).width == 512
+    assert item_source(block(model="hf-hub:nobody/nothing", pretrained=None), folder).width is None
+    sentence = item_source(SentenceEncoder(kind="sentence"), folder)
+    assert load(dict(sentence.loading)).encode(["a nurse"]).shape == (1, sentence.width)
+
+
 def test_settings_that_change_vectors_change_the_key(folder):
     keys = [item_source(block(**one), folder).key for one in ({}, {"precision": "bfloat16"}, {"batch": 8})]
     assert keys[0] != keys[1] and keys[0] != keys[2]
@@ -53,10 +62,8 @@ def test_a_folder_brings_its_weights(folder):
     )
     source = item_source(block(model="model", pretrained=None), folder)
     assert source.loading["pretrained"] == str(own / "open_clip_model.safetensors")
-    from jobs.encoders import load
-
     encoder = load(dict(source.loading))
-    assert encoder.encode(["a nurse"]).shape == (1, 16)
+    assert encoder.encode(["a nurse"]).shape == (1, source.width)
     encoder.close()
     (own / "b.safetensors").write_bytes(b"")
     assert item_source(block(model="model", pretrained=None), folder).loading == source.loading

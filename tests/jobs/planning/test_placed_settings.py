@@ -103,6 +103,18 @@ def test_a_setting_of_the_command_line_is_named_so(tmp_path, capsys):
     assert said(capsys, path, "--set", "k=121").startswith("mpr-audit: --set k: k is 121")
 
 
+@pytest.mark.parametrize(
+    ("encoder", "most"),
+    [("{kind: sentence}", 383), ("{kind: open_clip, model: ViT-B-32, pretrained: openai}", 511)],
+)
+def test_columns_that_a_known_model_does_not_have(tmp_path, capsys, encoder, most):
+    path = write_audit(tmp_path, methods=["top_k", {"clip_clip": {"values": [1, 512]}}])
+    text = path.read_text(encoding="utf-8").replace("vectors: queries.parquet", "list: [nurse]")
+    path.write_text(text.replace("  id: person\n", "  id: person\n  text: '{job}'\n"), encoding="utf-8")
+    found = said(capsys, path, "--set", f"encoder={encoder}")
+    assert f"methods.1.clip_clip.values: clip_clip's columns dropped is 512: a whole number from 0 to {most} " in found
+
+
 def test_run_refuses_before_anything_is_written(tmp_path, capsys):
     path = write_audit(tmp_path, methods=[{"fair_top_k": {"group": "gender=women"}}])
     assert main(["run", str(path), "--output", str(tmp_path / "out")]) == 2
