@@ -78,8 +78,8 @@ class Dataset(Block):
     name: str = Field("items", description="how rows of the results name it")
     kind: Kind = Field(
         "table",
-        description="table: parquet, csv or json lines, a file or a folder of them; images: a folder of pictures, whose ids are "
-        "their paths, with labels from a table or from the folders' names; webdataset: tar shards; clip_retrieval: "
+        description="table: parquet, csv or json lines, a file or a folder of them; images: a folder of pictures, whose ids "
+        "are their paths, with labels from a table or from the folders' names; webdataset: tar shards; clip_retrieval: "
         "vectors that it wrote, for encoder precomputed; celeba, utkface, fairface, occupations: these data sets as "
         "they are handed out",
     )
@@ -116,8 +116,8 @@ class Dataset(Block):
     weight: str | None = Field(None, description="column of sampling weights, used where the data set is a reference")
     missing: Literal["level", "drop"] = Field(
         "level",
-        description="a missing attribute value: a level of its own, called `unknown` (or `missing`, where the data have "
-        "a level `unknown`), or drop and count the item",
+        description="a missing attribute value: a level of its own, called `unknown` (or `missing`, where the data "
+        "have a level `unknown`), or drop and count the item",
     )
     attributes: dict[str, Attribute] = Field(
         description="the labels that an audit speaks of; data sets that are known have some of their own", min_length=1
