@@ -18,7 +18,7 @@ from tests.fuzz import damage, data_sets
 
 pytestmark = pytest.mark.slow
 
-CASES_EACH = 300
+CASES_EACH = 400
 # Of the audits that can be planned, one in so many also computes its vectors.
 EMBEDDED_ONE_IN = 4
 # Longer, and a person wonders whether the command still does anything.

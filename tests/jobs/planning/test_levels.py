@@ -113,7 +113,7 @@ def test_levels_that_hold_what_joins_names_stay_apart(tmp_path):
 @pytest.mark.parametrize(
     ("shares", "key", "words"),
     [
-        ({"gender": {"femle": 0.5, "male": 0.5}}, ("gender", "femle"), "nobody in dataset items has the gender 'femle'"),
+        ({"gender": {"femle": 0.5, "male": 0.5}}, ("gender", "femle"), "nobody in dataset items has the gender 'femle"),
         ({"gender": {"female": 0.5, "male": 0.5, "diverse": 0.0}}, ("gender", "diverse"), "known are female"),
         ({"gender & age": {"female & under 31": 1.0}}, ("gender & age",), "under 31"),
         ({"shoe": {"big": 1}}, ("shoe",), "'shoe'"),
