@@ -63,7 +63,6 @@ def line_of(path, text):
             "1e-100",
         ),
         ({"k": [5, 121]}, "k:", "k", "k is 121"),
-        ({"reference": {"kind": "shares", "shares": {"gender": {"female": 2}}}}, "reference", "reference", "sum to"),
         ({"dataset": {"path": "absent.parquet", "attributes": {"a": {}}}}, "dataset:", "dataset", "absent.parquet"),
         ({"encoder": {"kind": "open_clip", "model": "ViT-B-33"}}, "encoder:", "encoder", "ViT-B-3"),
     ],
@@ -73,6 +72,12 @@ def test_plan_names_file_line_and_key(tmp_path, capsys, changes, at, key, words)
     found = said(capsys, path)
     assert found.startswith(f"mpr-audit: {path}:{line_of(path, at)}: {key}: "), found
     assert words in found
+
+
+def test_shares_are_refused_at_their_attribute(tmp_path, capsys):
+    path = write_audit(tmp_path, reference={"kind": "shares", "shares": {"gender": {"female": 2}}})
+    at = line_of(path, "kind: shares") + 2
+    assert said(capsys, path).startswith(f"mpr-audit: {path}:{at}: reference.shares.gender: ")
 
 
 @pytest.mark.parametrize(
