@@ -78,10 +78,10 @@ class Dataset(Block):
     name: str = Field("items", description="how rows of the results name it")
     kind: Kind = Field(
         "table",
-        description="table: parquet, csv or json lines, a file or a folder of them; images: a folder of pictures, whose "
-        "ids are their paths, with labels from a table or from the folders' names; webdataset: tar shards; "
-        "clip_retrieval: vectors that it wrote, for encoder precomputed; celeba, utkface, fairface, "
-        "occupations: these data sets as they are handed out",
+        description="table: parquet, csv or json lines, a file or a folder of them; images: a folder of pictures, "
+        "whose ids are their paths, with labels from a table or from the folders' names; webdataset: tar"
+        " shards; clip_retrieval: vectors that it wrote, for encoder precomputed; celeba, utkface, "
+        "fairface, occupations: these data sets as they are handed out",
     )
     path: str = Field(description="file or folder, relative to the configuration file")
     id: Label = Field("item_id", description="kinds table and clip_retrieval: column of distinct ids")
