@@ -34,7 +34,9 @@ interruption.end_process(interruption.supervised(work, farewell))
 def start(work: str) -> subprocess.Popen:
     """A process that is at such work, the body of a function that returns the exit code."""
     program = PROGRAM.format(work="\n".join(f"    {line}" for line in work.strip().splitlines()))
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout.readline() == "begun\n", process.communicate()
     return process
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from jobs.report.cases import CASE, TOP_K
 from jobs.report.load import Run
+from mprlib.naming import joint_name, level_name
 
 # An item and its labels: one that is labelled anew counts as gone and as come.
 Member = tuple[str, tuple[tuple[str, str], ...]]
@@ -77,4 +78,4 @@ def _groups(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[Gr
 
 def _name(group: Group) -> str:
     """As the groups table names it."""
-    return " & ".join(f"{attribute}={level}" for attribute, level in group)
+    return joint_name(level_name(attribute, level) for attribute, level in group)

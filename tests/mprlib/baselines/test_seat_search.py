@@ -104,10 +104,10 @@ def test_a_power_of_two_changes_no_item(scale):
     for seed in range(5):
         problem = one_hot_problem(seed, levels=(2, 3, 4), k=15)
         sign = 1.0 if scale > 0 else -1.0
-        one, other = (
-            mprlib.select(one_hot_problem(seed, levels=(2, 3, 4), k=15, scores=factor * problem.scores), "apportionment")
-            for factor in (sign, scale)
+        scaled = (
+            one_hot_problem(seed, levels=(2, 3, 4), k=15, scores=factor * problem.scores) for factor in (sign, scale)
         )
+        one, other = (mprlib.select(each, "apportionment") for each in scaled)
         assert one.items.tolist() == other.items.tolist()
 
 
