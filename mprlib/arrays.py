@@ -54,7 +54,8 @@ def numeric(name: str, value: Any) -> NDArray:
         return array
     if kind != "O":
         shown = f" ({array.flat[0].item()!r})" if array.size else ""
-        raise InputError(f"{name} holds {OTHER_KINDS.get(kind, array.dtype)}{shown}: numbers are expected{_advice(kind)}")
+        found = OTHER_KINDS.get(kind, array.dtype)
+        raise InputError(f"{name} holds {found}{shown}: numbers are expected{_advice(kind)}")
     for element in array.flat:
         if not isinstance(element, (Real, Decimal, np.bool_)):
             raise InputError(f"{name} {_refused(element)}")

@@ -51,6 +51,6 @@ def _assumption(problem: Problem) -> str:
     rows = int(counts.sum())
     found = f"{rows} rows, all different," if rows > 1 else "one row"
     return (
-        f"reference has {found} and no reference_size: taken for people drawn from a population, with the effective size "
-        f"m = {problem.m:.6g}; where rows are groups with shares, state a size, e.g. reference_size=10_000"
+        f"reference has {found} and no reference_size: taken for people drawn from a population, with the effective "
+        f"size m = {problem.m:.6g}; where rows are groups with shares, state a size, e.g. reference_size=10_000"
     )

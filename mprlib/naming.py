@@ -124,8 +124,8 @@ def _expect_levels(problem: Problem, attribute: str, columns: tuple[int, ...], c
         fractional = values[values != np.rint(values)]
         if fractional.size:
             raise InputError(
-                f"labels, column {problem.label_names[column]!r}, holds {_number(fractional[0])}: groups need levels, as "
-                "columns of 0 and 1 or whole codes; bin continuous attributes and round probabilities first"
+                f"labels, column {problem.label_names[column]!r}, holds {_number(fractional[0])}: groups need levels, "
+                "as columns of 0 and 1 or whole codes; bin continuous attributes and round probabilities first"
             )
     rows = problem.n + int(np.count_nonzero(problem.reference_weights))
     distinct = int(codes.max()) + 1

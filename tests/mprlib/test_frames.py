@@ -120,7 +120,7 @@ def test_a_column_name_that_stands_twice_is_refused():
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (["f", "m", "f", "m"], "^labels, column 'woman', holds text \\('f'\\): numbers are expected, of levels one column"),
+        (["f", "m", "f", "m"], r"^labels, column 'woman', holds text \('f'\): numbers are expected, of levels one"),
         (["1", "0", "1", "1"], "holds text \\('1'\\)"),
         (pd.Categorical(["f", "m", "f", "m"]), "holds text \\('f'\\)"),
         (pd.array([1, None, 0, 1], dtype="Int64"), "^labels, column 'woman', holds nan at 1: finite numbers"),
@@ -146,7 +146,7 @@ def test_numbers_of_every_kind_are_read():
 
 @pytest.mark.parametrize(
     "scores",
-    [["0.4", "0.3", "0.2", "0.1"], np.array(["2020-01-01"] * 4, dtype="M8[D]"), np.array([1j] * 4), [b"1"] * 4, [{}] * 4],
+    [["0.4", "0.3", "0.2", "0.1"], np.array(["2020"] * 4, dtype="M8[D]"), np.array([1j] * 4), [b"1"] * 4, [{}] * 4],
 )
 def test_scores_that_are_no_numbers_are_refused(scores):
     with pytest.raises(InputError, match="^scores (holds|cannot be read)"):
@@ -183,4 +183,5 @@ def test_nothing_that_the_caller_does_to_a_frame_changes_a_problem():
 
 def test_frames_are_read_without_importing_their_libraries():
     code = "import sys, mprlib.frames; print(sorted({'pandas', 'polars', 'pyarrow'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

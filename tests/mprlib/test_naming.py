@@ -42,7 +42,7 @@ ASKED = pytest.mark.parametrize(
         ([[0.3], [0.7], [0.3]], None, "^labels, column 'p', holds 0.[37]: groups need levels"),
         ([[1.0], [0.0], [1e-9]], None, "^labels, column 'p', holds 1e-09"),
         ([[37.5], [40.0], [41.0]], None, "bin continuous attributes"),
-        ([[0.7, 0.3], [0.4, 0.6], [1.0, 0.0]], {"sex": [0, 1]}, "^labels, column 'p', holds 0.[47]: .* round probabilities"),
+        ([[0.7, 0.3], [0.4, 0.6], [1.0, 0.0]], {"sex": [0, 1]}, "^labels, column 'p', holds 0.[47]: .* round prob"),
         (np.arange(30)[:, None], None, "^labels, attribute 'p', has 30 different values in 31 rows"),
     ],
 )
@@ -121,7 +121,8 @@ def test_groups_of_many_attributes_do_not_run_into_each_other():
 
 def test_names_of_different_levels_differ():
     """Attribute a with the level b=c beside a=b with c; a level that reads as a level of another attribute."""
-    encoding = Encoding(levels={"a": ("b=c", "x"), "a=b": ("c", "y"), "s": ("f & t=u", "f"), "t": ("u", "v"), "q": ('"', "&")})
+    levels = {"a": ("b=c", "x"), "a=b": ("c", "y"), "s": ("f & t=u", "f"), "t": ("u", "v"), "q": ('"', "&")}
+    encoding = Encoding(levels=levels)
     assert len(set(encoding.names)) == 10
     rows = {"a": ["b=c", "x"], "a=b": ["c", "y"], "s": ["f & t=u", "f"], "t": ["v", "u"], "q": ['"', "&"]}
     labels = encoding.encode(rows)
