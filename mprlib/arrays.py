@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mprlib import frames
 from mprlib.errors import InputError
