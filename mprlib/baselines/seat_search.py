@@ -14,9 +14,10 @@ Every linear programme is bounded in simplex iterations, and a search in nodes a
 all its programmes: it ends whatever the numbers are, and reruns agree. A mixed-integer solver gives no
 such bound: presolve, which comes before any node, can loop.
 
-Scores enter as (largest - score) / range, so that tolerances are shares of their range. Where a few
-scores lie far from all others, what those tolerances cannot tell apart is searched once more, by its
-reduced costs, which equal the scores but for a constant and have a range of their own.
+Scores enter as their distance from the one nearest to 0, in units of the largest distance, so that
+tolerances are shares of their range; neither what all have in common nor the small ones are rounded off.
+Where a few scores lie far from all others, what those tolerances cannot tell apart is searched once more,
+by its reduced costs, which equal the scores but for a constant and have a range of their own.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ ITERATION_LIMIT = 20_000
 TIME_LIMIT_SECONDS = 60.0
 # A count this close to a whole number is that number, spoilt by the solver's tolerance of 1e-9.
 WHOLE = 1e-6
-# What a node must promise beyond the best set, costs having the range 1: the solver's tolerance.
+# What a node must promise beyond the best set, the largest cost being 1: the solver's tolerance.
 SMALLEST_GAIN = 1e-9
 # A reduced cost this far above the gap settles an item, whatever the solver's tolerance did to it.
 SETTLED = 1e-6
 # Open items are searched once more when their costs have become this small beside the range ...
 SMALL_RANGE = 1e-3
 # ... and are more than the rounding of differences of scores.
-ROUNDING = 1e-13
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -93,9 +94,10 @@ class _Found:
 
 def _most_similar(search: _Search, pool: CellPool, start: IntArray) -> _Found:
     items = pool.items.size
-    costs = np.concatenate([pool.scores.max() - pool.scores, np.zeros(search.columns - items)])
+    nearest = pool.scores[np.argmin(np.abs(pool.scores))]
+    costs = np.concatenate([nearest - pool.scores, np.zeros(search.columns - items)])
     low, high = 0 * pool.capacity, pool.capacity
-    span, resolution = costs.max(), 1.0
+    span, resolution = np.abs(costs).max(), 1.0
     while True:
         # Equal scores cost nothing: all sets are equally similar.
         found = search.run(costs / span if span > 0 else costs, start, low, high)

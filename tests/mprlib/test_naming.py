@@ -42,11 +42,7 @@ ASKED = pytest.mark.parametrize(
         ([[0.3], [0.7], [0.3]], None, "^labels, column 'p', holds 0.[37]: groups need levels"),
         ([[1.0], [0.0], [1e-9]], None, "^labels, column 'p', holds 1e-09"),
         ([[37.5], [40.0], [41.0]], None, "bin continuous attributes"),
-        (
-            [[0.7, 0.3], [0.4, 0.6], [1.0, 0.0]],
-            {"sex": [0, 1]},
-            "^labels, column 'p', holds 0.[47]: .* round probabilities",
-        ),
+        ([[0.7, 0.3], [0.4, 0.6], [1.0, 0.0]], {"sex": [0, 1]}, "^labels, column 'p', holds 0.[47]: .* round prob"),
         (np.arange(30)[:, None], None, "^labels, attribute 'p', has 30 different values in 31 rows"),
     ],
 )

@@ -98,16 +98,17 @@ def test_ends_where_presolve_loops():
     assert selection.message == "targets are missed by 2 seats over all attributes"
 
 
-@pytest.mark.parametrize("scale", [2.0**-40, 2.0**40, -1.0])
+@pytest.mark.parametrize("scale", [2.0**-40, 2.0**40, -(2.0**-40)])
 def test_a_power_of_two_changes_no_item(scale):
     """A negative one asks for the least similar items, in its own unit."""
     for seed in range(5):
-        problem = one_hot_problem(seed, levels=(2, 3, 4), k=15)
+        settings = {"levels": (2, 3, 4), "k": 15}
+        scores = one_hot_problem(seed, **settings).scores
         sign = 1.0 if scale > 0 else -1.0
-        scaled = (
-            one_hot_problem(seed, levels=(2, 3, 4), k=15, scores=factor * problem.scores) for factor in (sign, scale)
+        one, other = (
+            mprlib.select(one_hot_problem(seed, scores=factor * scores, **settings), "apportionment")
+            for factor in (sign, scale)
         )
-        one, other = (mprlib.select(each, "apportionment") for each in scaled)
         assert one.items.tolist() == other.items.tolist()
 
 
