@@ -36,7 +36,9 @@ def look(wanted: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     for line in out.splitlines():
         if line.startswith('{"look": '):
             answer = json.loads(line)
-            answers[answer.pop("look")] = answer or {"error": end}
+            name = answer.pop("look")
+            # The line before a look holds nothing else; without one after it, the process died of the look.
+            answers[name] = answer or {"error": end}
     return {name: answers.get(name, {"error": end}) for name in wanted}
 
 

@@ -8,7 +8,13 @@ from typing import Any
 
 import ray
 
+from jobs import interruption
 from jobs.errors import UsageError
+from jobs.runtime.reaching import REFUSED
+
+# Seconds for a dashboard to say its version, through a tunnel.
+DASHBOARD_SECONDS = 10.0
+IS_TUNNEL_OPEN = "is its tunnel open?"
 
 
 def dashboard_version(address: str) -> str:
@@ -28,13 +34,21 @@ def job_client(address: str) -> Any:
     # Ray lets these win over an address that it is given.
     for variable in ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS"):
         os.environ.pop(variable, None)
-    try:
-        return JobSubmissionClient(address)
-    except ray.exceptions.AuthenticationError:
-        raise UsageError(
-            f"address {address}: the cluster refuses this machine's token: put its token into a file that only you "
-            "can read and set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH=FILE"
-        ) from None
-    except (OSError, RuntimeError) as error:  # the connection's errors are both kinds
-        first_line = str(error).strip().splitlines()[0]
-        raise UsageError(f"address {address}: no Ray dashboard answers, is its tunnel open? {first_line}") from None
+    found: list[JobSubmissionClient | Exception] = []
+
+    def asked() -> None:
+        try:
+            found.append(JobSubmissionClient(address))
+        except Exception as error:  # noqa: BLE001 - it is told below
+            found.append(error)
+
+    # What listens without answering is waited for without a limit.
+    if not interruption.bounded(f"asking {address}", asked, DASHBOARD_SECONDS):
+        raise UsageError(f"address {address}: no Ray dashboard answers within {DASHBOARD_SECONDS:g} s, {IS_TUNNEL_OPEN}")
+    [answer] = found
+    if isinstance(answer, ray.exceptions.AuthenticationError):
+        raise UsageError(f"address {address}: {REFUSED}")
+    if isinstance(answer, Exception):
+        first_line = (str(answer).strip().splitlines() or [type(answer).__name__])[0]
+        raise UsageError(f"address {address}: no Ray dashboard answers, {IS_TUNNEL_OPEN} {first_line}")
+    return answer
