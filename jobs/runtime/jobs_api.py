@@ -44,7 +44,8 @@ def job_client(address: str) -> Any:
 
     # What listens without answering is waited for without a limit.
     if not interruption.bounded(f"asking {address}", asked, DASHBOARD_SECONDS):
-        raise UsageError(f"address {address}: no Ray dashboard answers within {DASHBOARD_SECONDS:g} s, {IS_TUNNEL_OPEN}")
+        silence = f"no Ray dashboard answers within {DASHBOARD_SECONDS:g} s"
+        raise UsageError(f"address {address}: {silence}, {IS_TUNNEL_OPEN}")
     [answer] = found
     if isinstance(answer, ray.exceptions.AuthenticationError):
         raise UsageError(f"address {address}: {REFUSED}")

@@ -33,6 +33,17 @@ OPTIONS = (
     # Presolve discards the basis, from which the next programme of a sweep starts.
     ("presolve", "off"),
 )
+# Presolve can go on for ever, on six items, and no limit of nodes or time ends it; heuristics and restarts of branch
+# and bound presolve their own models whatever the option says. The incumbent serves in place of the heuristics.
+UNBOUNDED_STEPS_OFF = (
+    ("presolve", "off"),
+    ("mip_heuristic_effort", 0.0),
+    ("mip_heuristic_run_feasibility_jump", False),
+    ("mip_heuristic_run_rins", False),
+    ("mip_heuristic_run_rens", False),
+    ("mip_heuristic_run_root_reduced_cost", False),
+    ("mip_allow_restart", False),
+)
 Outcome = highspy.HighsModelStatus
 
 
@@ -96,7 +107,7 @@ class HighsModel:
         highs.changeColsCost(size, columns, INTEGER_COST * self._costs()[:-1])
         highs.changeColsIntegrality(size, columns, np.full(size, highspy.HighsVarType.kInteger))
         for option, value in (
-            ("presolve", "on"),
+            *UNBOUNDED_STEPS_OFF,
             ("mip_rel_gap", 0.0),
             ("mip_abs_gap", 0.0),
             ("mip_feasibility_tolerance", INTEGER_TOLERANCE),
