@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mprlib.errors import InputError
-from mprlib.settings import SIZE, checked
+from mprlib.settings import SIZE, checked, refuse_text
 
 FloatArray = NDArray[np.floating]
 IntArray = NDArray[np.integer]
@@ -149,8 +149,7 @@ class Problem:
 
 def _finite(name: str, value: ArrayLike, *, ndim: int, dtype: Any = np.float64) -> FloatArray:
     """A read-only float array of that many dimensions; embeddings keep their own float type."""
-    if _holds_text(value):
-        raise InputError(f"{name} holds text: numbers are expected")
+    refuse_text(name, value)
     try:
         array = np.asarray(value, dtype=dtype)
         if array.dtype.kind != "f":
@@ -169,15 +168,6 @@ def _finite(name: str, value: ArrayLike, *, ndim: int, dtype: Any = np.float64) 
         array = array.copy() if dtype is not None else array.view()
     array.flags.writeable = False
     return array
-
-
-def _holds_text(value: ArrayLike) -> bool:
-    """numpy reads text as numbers where it can; a caller who passes text has passed the wrong column."""
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        return False  # ragged, which is said where it is read as numbers
-    return array.dtype.kind in "USO" and any(isinstance(one, (str, bytes)) for one in array.ravel())
 
 
 def _expect_length(name: str, array: FloatArray, length: int, because: str) -> None:
