@@ -89,8 +89,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         width, asked = catalogue.vector_width, len(vectors["vector"][0])
         if width != asked:
             raise BadSetting(
-                f"vectors of {settings.queries.vectors} have {asked} numbers, those of dataset {catalogue.name} have "
-                f"{width}",
+                f"{settings.queries.vectors}: vectors have {asked} numbers, those of dataset {catalogue.name} have {width}",
                 "queries",
                 "vectors",
             )
