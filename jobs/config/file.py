@@ -127,8 +127,8 @@ def _with(block: Node, parts: list[str], value: Node, shown: str) -> Node:
         return replace(block, content=changed, lines={name: block.line} | block.lines, is_plain=False)
     if not isinstance(content, list):
         raise UsageError(f"{shown}: a text or number stands before {name!r}, no block of settings")
-    if not (name.isdecimal() and name.isascii() and int(name) < len(content)):
-        raise UsageError(f"{shown}: {name!r} is not a position in that list, which has {len(content)}")
+    if name not in map(str, range(len(content))):
+        raise UsageError(f"{shown}: {name[:SHOWN]!r} is not a position in that list, which has {len(content)}")
     changed = list(content)
     changed[int(name)] = _with(content[int(name)], rest, value, shown) if rest else value
     return replace(block, content=changed)

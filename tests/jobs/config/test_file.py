@@ -218,6 +218,8 @@ def test_an_override_makes_the_blocks_that_it_needs(tmp_path):
         ("queries.list.0.x=1", "a text or number stands before 'x'"),
         ("queries.list.1=nurse", "'1' is not a position in that list, which has 1"),
         ("queries.list.-1=nurse", "'-1' is not a position"),
+        ("queries.list.00=nurse", "'00' is not a position"),
+        (f"queries.list.{'9' * 5000}=nurse", "is not a position"),
     ],
 )
 def test_overrides_that_lead_nowhere(tmp_path, override, words):
