@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -61,7 +61,7 @@ def sweep(
     own = {name: extra for name, extra in extras.items() if name in chosen.keywords}
     settings = {name: extra for name, extra in extras.items() if name not in chosen.keywords}
     instance = registry.function_class(function_class, **settings)
-    if isinstance(values, str):
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InputError(f"values is {values!r}: a list of the parameter's values is expected")
     values = list(values)
     if not values:

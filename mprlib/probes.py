@@ -20,7 +20,7 @@ from scipy.special import softmax
 
 from mprlib.errors import InputError
 from mprlib.problem import FloatArray, IntArray
-from mprlib.settings import PROBABILITY, SEED, strict
+from mprlib.settings import PROBABILITY, SEED, refuse_text, strict
 
 # The paper's range of inverse regularisation strengths; cross-validation takes one of these.
 STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -161,6 +161,7 @@ def _checked(
 
 
 def _matrix(embeddings: ArrayLike) -> FloatArray:
+    refuse_text("embeddings", embeddings)
     matrix = np.asarray(embeddings, dtype=float)
     if matrix.ndim != 2:
         raise InputError(f"embeddings has shape {matrix.shape}: one row an item is expected")

@@ -24,7 +24,7 @@ from mprlib.errors import InputError
 from mprlib.naming import level_name
 from mprlib.problem import FloatArray, IntArray
 from mprlib.proportional_fitting import fit_shares
-from mprlib.settings import SIZE, Whole, checked
+from mprlib.settings import SIZE, Whole, checked, refuse_text
 from mprlib.shares import Statement, possible_combinations, statement
 
 # As large as the reference samples of the paper's experiments.
@@ -59,7 +59,9 @@ def sampled(encoding: Encoding, rows: Levels, weights: ArrayLike | None = None) 
     Raises:  InputError for a missing attribute or an unknown level; bad weights are refused where
              the reference enters a Problem.
     """
-    weights = None if weights is None else np.asarray(weights, dtype=float)
+    if weights is not None:
+        refuse_text("weights", weights)
+        weights = np.asarray(weights, dtype=float)
     return Reference(labels=encoding.encode(rows), weights=weights, is_sample=True)
 
 
@@ -71,6 +73,7 @@ def most_similar(reference: Reference, scores: ArrayLike, top: int) -> Reference
     Raises:  InputError for scores of another length, or top < 1.
     Source:  MPR paper, section 5 (top 10,000 of FairFace for the same query).
     """
+    refuse_text("scores", scores)
     scores = np.asarray(scores, dtype=float)
     rows = reference.labels.shape[0]
     if scores.shape != (rows,):

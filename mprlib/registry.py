@@ -179,6 +179,8 @@ def display_name(instance: FunctionClass) -> str:
 
 
 def _known(kind: str, name: str, registry: dict[str, Any]) -> Any:
+    if not isinstance(name, str):
+        raise InputError(f"{kind} is {name!r}: one of {', '.join(registry)} is expected")
     if name in registry:
         return registry[name]
     close = get_close_matches(str(name), registry, n=1)

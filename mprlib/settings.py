@@ -18,8 +18,9 @@ from functools import cache, wraps
 from typing import Any, ParamSpec, Protocol, TypeVar, get_args, get_type_hints
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mprlib.errors import SettingError
+from mprlib.errors import InputError, SettingError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -198,6 +199,19 @@ class Declared:
             value = getattr(self, name)
             if not (value is None and defaults[name] is None):
                 object.__setattr__(self, name, checked(setting, name, value))
+
+
+def refuse_text(name: str, value: ArrayLike) -> None:
+    """numpy reads text as numbers where it can; a caller who passes text has passed the wrong column.
+
+    Raises:  InputError naming the argument.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return  # ragged, which is said where it is read as numbers
+    if array.dtype.kind in "USO" and any(isinstance(one, (str, bytes)) for one in array.ravel()):
+        raise InputError(f"{name} holds text: numbers are expected")
 
 
 def _is_whole(value: Any) -> bool:

@@ -85,7 +85,11 @@ class Dataset(Block):
     )
     path: str = Field(description="file or folder, relative to the configuration file")
     id: Label = Field("item_id", description="kinds table and clip_retrieval: column of distinct ids")
-    text: str | None = Field(None, description='template over columns: "{name}, {occupation}"')
+    text: str | None = Field(
+        None,
+        description='template over columns: "{name}, {occupation}"; between braces stands the name of a column, dots '
+        "and digits too, and doubled braces are braces",
+    )
     image: Label | None = Field(
         None,
         description="column of image paths, relative to `root`, or `shard.tar::member`; kind images: the labels' "

@@ -20,6 +20,8 @@ from jobs.errors import BadSetting, UsageError
 Settings = TypeVar("Settings", bound=Block)
 # A configuration has kilobytes; longer lists of queries have a file of their own, which is read faster.
 LARGEST_BYTES = 2_000_000
+# Characters of an override that a message shows.
+SHOWN = 200
 # Parts of an override's key: quotes hold names with dots together.
 PART = re.compile(r'"([^"]*)"|([^."]+)')
 
@@ -101,19 +103,19 @@ def _overridden(root: Node, override: str) -> tuple[Node, str]:
     What aliases share is not changed elsewhere: blocks on the way are copied.
     """
     key, equals, value = override.partition("=")
-    key = key.strip()
+    key, shown = key.strip(), f"--set {' '.join(override.split())[:SHOWN]}"
     parts = [quoted or plain.strip() for quoted, plain in PART.findall(key)]
     between = PART.sub("", key)
     if not equals or not all(parts) or between != "." * (len(parts) - 1) or not parts:
-        raise UsageError(f"--set {override:.200}: the form a.b=c is expected")
+        raise UsageError(f"{shown}: the form a.b=c is expected")
     try:
         node = parse(value)
     except DocumentError as error:
-        raise UsageError(f"--set {override:.200}: {value[:200]!r} is not a YAML value: {error}") from None
-    return _with(root, parts, node, override), ".".join(parts)
+        raise UsageError(f"{shown}: {value[:SHOWN]!r} is not a YAML value: {error}") from None
+    return _with(root, parts, node, shown), ".".join(parts)
 
 
-def _with(block: Node, parts: list[str], value: Node, override: str) -> Node:
+def _with(block: Node, parts: list[str], value: Node, shown: str) -> Node:
     """A copy of the block in which the value is at the end of the way."""
     name, *rest = parts
     content = block.content
@@ -121,12 +123,12 @@ def _with(block: Node, parts: list[str], value: Node, override: str) -> Node:
         content = {}  # a key without a value: a block without settings
     if isinstance(content, dict):
         inner = content.get(name, Node(line=block.line, content={}))
-        changed = content | {name: _with(inner, rest, value, override) if rest else value}
+        changed = content | {name: _with(inner, rest, value, shown) if rest else value}
         return replace(block, content=changed, lines={name: block.line} | block.lines, is_plain=False)
     if not isinstance(content, list):
-        raise UsageError(f"--set {override:.200}: a text or number stands before {name!r}, no block of settings")
-    if not (name.isdecimal() and name.isascii() and int(name) < len(content)):
-        raise UsageError(f"--set {override:.200}: {name!r} is not a position in that list, which has {len(content)}")
+        raise UsageError(f"{shown}: a text or number stands before {name!r}, no block of settings")
+    if name not in map(str, range(len(content))):
+        raise UsageError(f"{shown}: {name[:SHOWN]!r} is not a position in that list, which has {len(content)}")
     changed = list(content)
-    changed[int(name)] = _with(content[int(name)], rest, value, override) if rest else value
+    changed[int(name)] = _with(content[int(name)], rest, value, shown) if rest else value
     return replace(block, content=changed)

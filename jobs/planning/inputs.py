@@ -80,12 +80,8 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     for catalogue in catalogues.values() if vectors is not None and column is not None else ():
         width, asked = catalogue.vector_width, len(vectors["vector"][0])
         if width != asked:
-            raise BadSetting(
-                f"vectors of {settings.queries.vectors} have {asked} numbers, those of dataset {catalogue.name} have "
-                f"{width}",
-                "queries",
-                "vectors",
-            )
+            have = f"vectors have {asked} numbers, those of dataset {catalogue.name} have {width}"
+            raise BadSetting(f"{settings.queries.vectors}: {have}", "queries", "vectors")
     if column is not None and vectors is None and encoder.text is None:
         raise BadSetting(
             "encoder precomputed cannot embed query texts: give queries.vectors, or encoder.text with the model "

@@ -87,6 +87,10 @@ def _pool_order(problem: Problem) -> IntArray:
 
 def _checked_order(order: ArrayLike, width: int) -> IntArray:
     columns = np.asarray(order)
-    if columns.shape != (width,) or not np.array_equal(np.sort(columns), np.arange(width)):
+    if (
+        columns.shape != (width,)
+        or columns.dtype.kind not in "iu"
+        or not np.array_equal(np.sort(columns), np.arange(width))
+    ):
         raise InputError(f"order is no permutation of the {width} columns of the embeddings")
     return columns.astype(np.intp)

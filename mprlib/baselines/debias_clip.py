@@ -22,6 +22,7 @@ from mprlib.method import Stopwatch, selected
 from mprlib.problem import FloatArray, Problem
 from mprlib.requirements import pool_embeddings
 from mprlib.selection import Selection
+from mprlib.settings import refuse_text
 
 
 def sweep(
@@ -47,6 +48,7 @@ def sweep(
 def _checked(debiased_query: ArrayLike | None, width: int) -> FloatArray:
     if debiased_query is None:
         raise InputError("debias_clip needs debiased_query=, the embedding of the query behind its debiasing tokens")
+    refuse_text("debiased_query", debiased_query)
     try:
         query = np.asarray(debiased_query, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.errors import InputError
 from mprlib.problem import IntArray
-from mprlib.settings import Number, strict
+from mprlib.settings import Number, refuse_text, strict
 
 NEUTRAL = 0
 
@@ -52,6 +52,7 @@ def zero_shot(embeddings: ArrayLike, texts: ArrayLike) -> IntArray:
 
 
 def _matrix(name: str, values: ArrayLike) -> np.ndarray:
+    refuse_text(name, values)
     matrix = np.asarray(values, dtype=float)
     if matrix.ndim != 2 or matrix.shape[1] == 0 or not np.isfinite(matrix).all():
         raise InputError(f"{name} has shape {matrix.shape}: rows of finite numbers are expected")

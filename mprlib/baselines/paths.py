@@ -24,7 +24,7 @@ from mprlib.method import Stopwatch, selected
 from mprlib.problem import FloatArray, Problem
 from mprlib.requirements import pool_embeddings
 from mprlib.selection import Selection
-from mprlib.settings import Number, Whole
+from mprlib.settings import Number, Whole, refuse_text
 
 # Directions in which the phrases vary less than this share of the strongest are rounding of float32.
 SMALLEST_SINGULAR_VALUE = 1e-5
@@ -60,6 +60,7 @@ def _basis(subspace: ArrayLike | None, width: int, dimensions: int | None) -> Fl
     """Orthonormal directions (r, d), the strongest first."""
     if subspace is None:
         raise InputError("paths needs subspace=, the embeddings of describing phrases, one a row")
+    refuse_text("subspace", subspace)
     phrases = np.asarray(subspace, dtype=np.float64)
     if phrases.ndim != 2 or phrases.shape[1] != width or not np.isfinite(phrases).all() or not phrases.any():
         raise InputError(

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.errors import InputError
 from mprlib.problem import FloatArray
+from mprlib.settings import refuse_text
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
@@ -16,6 +17,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
     Raises:  InputError for values outside [0, 1].
     Source:  Benjamini and Hochberg 1995; for independent or positively dependent tests.
     """
+    refuse_text("p_values", p_values)
     values = np.asarray(p_values, dtype=float)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
         raise InputError("p_values must be a list of numbers from 0 to 1")

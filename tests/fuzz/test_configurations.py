@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from pathlib import Path
 
@@ -11,7 +12,10 @@ import pytest
 import yaml
 
 from jobs.cli import main
-from tests.fuzz.mutations import mutated
+from jobs.config.file import read_config
+from jobs.config.prompts import PromptTraining
+from jobs.errors import UsageError
+from tests.fuzz.mutations import NUMBERS, VALUES, mutated
 from tests.jobs.conftest import people, settings, write_audit
 from tests.jobs.datasets import layouts
 from tests.pages import PAGES, ROOT, blocks
@@ -88,8 +92,13 @@ def originals() -> list[str]:
 def complaint(path: Path, content: bytes, capsys: pytest.CaptureFixture[str]) -> str:
     """What is wrong with how `plan` ends on a file; empty where nothing is."""
     path.write_bytes(content)
+    return complaint_of(["plan", str(path)], capsys)
+
+
+def complaint_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The same of any command."""
     started = time.perf_counter()
-    code = main(["plan", str(path)])
+    code = main(arguments)
     seconds = time.perf_counter() - started
     said = capsys.readouterr().err
     if code not in (0, 2, 3) or "Traceback" in said:
@@ -110,3 +119,46 @@ def test_a_mistake_is_one_line(folder, first, capsys, monkeypatch):
         if found:
             wrong[seed] = (content[:2000], found)
     assert not wrong
+
+
+# Keys of the command line that lead somewhere, nowhere, or into something that is no block.
+KEYS = (
+    *("seed", "name", "output", "k", "k.0", "k.7", "shard_items", "encoder", "encoder.kind", "encoder.text.batch"),
+    *("dataset", "dataset.path", "dataset.id", "dataset.text", "dataset.attributes", "dataset.attributes.age.bins"),
+    *("dataset.attributes.gender.order", "dataset.missing", "reference", "reference.0", "reference.2.shares.gender"),
+    *("queries", "queries.vectors", "queries.list", "queries.prompt", "prefilter.top", "prefilter.storage", "methods"),
+    *("methods.0", "methods.1.mopr.points", "methods.4.mmr.values.0", "methods.99", "function_classes.1.tree.depth"),
+    *("report", "report.minimum_share.x", "runtime.unit_seconds", "probes.race.dataset", "nobody.knows.it", 'a."b.c"'),
+    *("", ".", "a..b", "a b", "é", '"', "methods.-1", "k.1_0", "k.٣"),
+)
+
+
+@pytest.mark.parametrize("first", range(0, 200, BATCH))
+def test_a_mistake_on_the_command_line_is_one_line(folder, first, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "audit.yaml").write_text(yaml.safe_dump(settings(**EVERYTHING), sort_keys=False), encoding="utf-8")
+    wrong = {}
+    for seed in range(first, first + BATCH):
+        dice = random.Random(seed)
+        override = dice.choice(KEYS) + dice.choice(["=", "=", "=", "==", ":", ""]) + dice.choice([*VALUES, *NUMBERS])
+        found = complaint_of(["plan", "audit.yaml", "--set", override], capsys)
+        if found:
+            wrong[override] = found
+    assert not wrong
+
+
+def test_a_mistake_in_a_training_is_one_line(folder):
+    text = next(text for page in PAGES for text in blocks(page, "yaml") if "training:" in text)
+    read_config(write(folder, text.encode()), (), PromptTraining)
+    for seed in range(200):
+        path = write(folder, mutated(text, seed))
+        try:
+            read_config(path, (), PromptTraining)
+        except UsageError as error:
+            assert str(path) in str(error) and "\n" not in str(error), seed
+
+
+def write(folder: Path, content: bytes) -> Path:
+    path = folder / "training.yaml"
+    path.write_bytes(content)
+    return path

@@ -96,9 +96,18 @@ def test_values_that_numpy_made_are_values():
     assert mprlib.sweep(problem(), "clip_clip", np.arange(2))[1].value == 1
 
 
-def test_a_text_is_no_list_of_values():
-    with pytest.raises(InputError, match="values is '0.1'"):
-        mprlib.sweep(problem(), "mopr", "0.1")
+@pytest.mark.parametrize("values", ["0.1", b"1", 0.1, None])
+def test_what_is_no_list_of_values(values):
+    with pytest.raises(InputError, match=f"values is {values!r}: a list"):
+        mprlib.sweep(problem(), "mopr", values)
+
+
+@pytest.mark.parametrize("name", [None, 3, ["mopr"], {}])
+def test_what_is_no_name(name):
+    with pytest.raises(InputError, match="method is .*: one of top_k, mmr"):
+        mprlib.select(problem(), name)
+    with pytest.raises(InputError, match="function_class is "):
+        mprlib.measure(problem(), [0], name)
 
 
 def test_columns_that_can_be_dropped_depend_on_the_vectors():
@@ -127,6 +136,24 @@ def test_columns_that_can_be_dropped_depend_on_the_vectors():
 def test_a_problem_takes_no_text_for_numbers(changes, message):
     with pytest.raises(InputError, match=message):
         problem(**changes)
+
+
+@pytest.mark.parametrize(
+    ("method", "extras", "message"),
+    [
+        ("debias_clip", {"debiased_query": ["1", "0", "0", "0"]}, "debiased_query holds text"),
+        ("paths", {"subspace": [["1", "0", "0", "0"]]}, "subspace holds text"),
+        ("clip_clip", {"order": [0.0, 1.0, 2.0, 3.0]}, "no permutation"),
+        ("clip_clip", {"order": ["0", "1", "2", "3"]}, "no permutation"),
+        ("pbm", {"group_labels": ["1"] * 30}, "group_labels"),
+        ("pbm", {"group_labels": [1.0] * 30}, "group_labels"),
+        ("fair_top_k", {"protected": ["yes"] * 30, "share": 0.5}, "protected"),
+        ("fair_top_k", {"protected": [0.5] * 30, "share": 0.5}, "protected"),
+    ],
+)
+def test_arrays_of_a_method_take_no_text_for_numbers(method, extras, message):
+    with pytest.raises(InputError, match=message):
+        mprlib.select(problem(), method, None if METHODS[method].parameter is None else 0, **extras)
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,84 @@ def test_missing_file(tmp_path):
         read_config(tmp_path / "absent.yaml")
 
 
+def test_a_mark_at_the_start_and_windows_line_breaks_change_nothing(tmp_path):
+    plain = read_config(write(tmp_path, BASE)).settings
+    path = tmp_path / "marked.yaml"
+    path.write_bytes(BASE.replace("\n", "\r\n").encode("utf-8-sig"))
+    assert read_config(path).settings == plain
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (BASE.encode("utf-16"), ":1: not a UTF-8 text file"),
+        (BASE.encode() + "name: Prüfung\n".encode("latin-1"), ":11: not a UTF-8 text file"),
+        (BASE.encode() + b"# " + b"x" * 2_000_000, "more than 2 MB"),
+        (BASE.encode() + b"k: 5\0\n", ":11: not valid YAML: the character U+0000"),
+    ],
+)
+def test_files_that_are_no_configurations(tmp_path, content, words):
+    path = tmp_path / "audit.yaml"
+    path.write_bytes(content)
+    with pytest.raises(UsageError) as caught:
+        read_config(path)
+    assert words in str(caught.value)
+
+
+SHARED = """\
+probes:
+  race: {dataset: &people {path: a.parquet, attributes: {race: {}}}}
+  age: {attribute: race, dataset: *people}
+dataset: {path: b.parquet, attributes: {race: {probe: race}, home.town: {}}}
+encoder: {kind: sentence}
+queries: {list: [nurse]}
+"""
+
+
+def test_an_override_changes_no_other_alias(tmp_path):
+    probes = read_config(write(tmp_path, SHARED), ("probes.age.dataset.path=c.parquet",)).settings.probes
+    assert (probes["race"].dataset.path, probes["age"].dataset.path) == ("a.parquet", "c.parquet")
+
+
+def test_quotes_hold_a_name_with_dots_together(tmp_path):
+    path = write(tmp_path, SHARED)
+    override = 'dataset.attributes."home.town".order=[north, south]'
+    assert read_config(path, (override,)).settings.dataset[0].attributes["home.town"].order == ("north", "south")
+    found = message(tmp_path, SHARED, 'dataset.attributes."home.town".order=3')
+    assert found == "--set dataset.attributes.home.town.order: a list is expected, got 3"
+
+
+def test_an_override_makes_the_blocks_that_it_needs(tmp_path):
+    path = write(tmp_path, BASE + "report:\n")
+    assert read_config(path, ("report.minimum_share=0.2", "runtime.workers=3")).settings.runtime.workers == 3
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("seed=[1", "'[1' is not a YAML value"),
+        ("seed=!!int 5", "is not a YAML value: the tag !!int"),
+        ("seed=1\n---\n2", "is not a YAML value: a second document"),
+        ("a..b=1", "the form a.b=c is expected"),
+        ('a."b=1', "the form a.b=c is expected"),
+        ("queries.list.0.x=1", "a text or number stands before 'x'"),
+        ("queries.list.1=nurse", "'1' is not a position in that list, which has 1"),
+        ("queries.list.-1=nurse", "'-1' is not a position"),
+        ("queries.list.00=nurse", "'00' is not a position"),
+        (f"queries.list.{'9' * 5000}=nurse", "is not a position"),
+    ],
+)
+def test_overrides_that_lead_nowhere(tmp_path, override, words):
+    found = message(tmp_path, BASE, override)
+    assert found.startswith("--set ")
+    assert words in found
+
+
+def test_a_problem_in_a_shared_block_is_where_it_is_written(tmp_path):
+    found = message(tmp_path, SHARED.replace("attributes: {race: {}}", "attributes: {race: {binz: [1]}}"))
+    assert "audit.yaml:2: probes.race.dataset.attributes.race.binz: unknown key; did you mean 'bins'?" in found
+
+
 def test_shipped_configurations_are_valid():
     folder = Path(__file__).resolve().parents[2] / "jobs" / "configs"
     for path in folder.glob("*.yaml"):
