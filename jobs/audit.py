@@ -79,10 +79,7 @@ def inventory(plan: Plan, store: Store) -> Inventory:
 
     Raises:  UsageError for a folder that cannot be read.
     """
-    try:
-        return take_inventory(store, ((unit.stage, unit.key) for unit in plan.units))
-    except OSError as error:
-        raise UsageError(f"output {store.root} cannot be read: {error.strerror or error}") from None
+    return take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units))
 
 
 def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None = None) -> RunSummary:
@@ -192,7 +189,7 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
     return RunSummary(
         run_id=run_id,
         output=store.root,
-        report=store.path(PAGE) if is_any_solved else None,
+        report=store.address(PAGE) if is_any_solved else None,
         counts=progress.counts(),
         failures=[
             {"unit": unit.key, "stage": unit.stage, "title": unit.title, "message": progress.failed[unit.key]}

@@ -37,7 +37,7 @@ def compare_folders(
 
 def _opened(folder: str) -> tuple[Run, dict[str, Any]]:
     """A run whose tables hold what its manifest states."""
-    store = Store(folder)
+    store = Store(folder).readable()
     manifest = store.read_json(MANIFEST)
     if not isinstance(manifest, dict) or "settings" not in manifest:
         raise UsageError(f"{folder} holds no finished run: `mpr-audit run CONFIG --output {folder}` makes one")

@@ -70,7 +70,7 @@ def expect_few_skipped(store: Store, plan: Plan, done: Mapping[str, Receipt]) ->
             reasons = reasons_text(counts_of(skipped)[catalogue.name])
             raise RunError(
                 f"dataset {catalogue.name}: {number:,} of {items:,} items ({number / items:.1%}) are skipped, more "
-                f"than max_skipped_share allows ({most:.1%}): {reasons}; they are listed in {store.path(TABLE)}"
+                f"than max_skipped_share allows ({most:.1%}): {reasons}; they are listed in {store.address(TABLE)}"
             )
 
 

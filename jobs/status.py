@@ -51,7 +51,7 @@ def status_of(store: Store) -> dict[str, Any]:
         if failure is not None:
             count["failed"] += 1
             kept = {name: failure[name] for name in ("unit", "stage", "title", "message")}
-            failures.append(kept | {"traceback": store.path(failure_file(stage, key))})
+            failures.append(kept | {"traceback": store.address(failure_file(stage, key))})
     return {
         "output": store.root,
         "is_complete": store.exists(SUCCESS),
@@ -78,7 +78,7 @@ def _run(store: Store, board: dict[str, Any]) -> dict[str, Any]:
         "pid": board["process"]["pid"],
         "started": board["started"],
         "updated": board["updated"],
-        "log": store.path(log_file(board["run_id"])),
+        "log": store.address(log_file(board["run_id"])),
     }
 
 

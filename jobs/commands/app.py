@@ -39,9 +39,22 @@ app.command()(prompts.train_prompt)
 app.command()(prompts.convert_prompt)
 
 
+def _expect_text(arguments: list[str]) -> None:
+    """Refuse bytes that are no text: Ray and JSON could not write them down.
+
+    Raises:  UsageError for the first such argument.
+    """
+    for argument in arguments:
+        try:
+            argument.encode("utf-8")
+        except UnicodeEncodeError:
+            raise UsageError(f"{argument!r}: an argument in UTF-8 is expected") from None
+
+
 def execute(arguments: list[str]) -> int:
     """Run a command and return its exit code."""
     try:
+        _expect_text(arguments)
         code = int(app(args=arguments, prog_name="mpr-audit", standalone_mode=False) or 0)
         if code == INTERRUPTED:  # typer swallows an interrupt and says so by the code alone
             raise KeyboardInterrupt
@@ -60,7 +73,7 @@ def execute(arguments: list[str]) -> int:
         print(f"mpr-audit: {_shortened(' '.join(message.split()))}", file=sys.stderr)
         return USAGE
     except RunError as error:
-        print(f"mpr-audit: failed: {error}", file=sys.stderr)
+        print(f"mpr-audit: failed: {' '.join(str(error).split())}", file=sys.stderr)
         return FAILED
     except Exception as error:  # noqa: BLE001 - the last place that can tell the user
         traceback.print_exc()

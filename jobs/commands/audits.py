@@ -33,8 +33,9 @@ def plan(
     file = read_config(config, tuple(overrides or ()))
     inputs, planned = audit.prepare(file, limit)
     chosen = output or file.settings.output
-    done = audit.inventory(planned, Store(chosen)).done if chosen else {}
-    why = counted(planned, reasons(planned, Store(chosen), done)) if chosen else {}
+    store = Store(chosen) if chosen else None
+    done = audit.inventory(planned, store).done if store else {}
+    why = counted(planned, reasons(planned, store, done)) if store else {}
     missing = {unit.key for unit in planned.units} - set(done)
     cost = estimate(file.settings, planned, missing)
     text, table = plan_text(file.settings, inputs, planned, set(done), cost, why)
@@ -76,20 +77,20 @@ def run(
 
 def status(folder: Folder, as_json: AsJson = False) -> int:
     """Print what is done, running, failed and left in a run's folder, and whether a run is at it."""
-    found = status_of(Store(folder))
+    found = status_of(Store(folder).readable())
     print(json.dumps(found, ensure_ascii=False) if as_json else status_text(found))
     return 0
 
 
 def report(folder: Folder, as_json: AsJson = False) -> int:
     """Write a run's report again from its results."""
-    store = Store(folder)
+    store = Store(folder).readable()
     try:
         written = publish(store)
     except FileNotFoundError as error:
         raise UsageError(str(error)) from None
     except (OSError, pa.ArrowException) as error:
         raise UsageError(f"{folder}: the tables cannot be read, run the audit again to repair them: {error}") from None
-    page = store.path(PAGE)
+    page = store.address(PAGE)
     print(json.dumps({"report": page, "files": written}, ensure_ascii=False) if as_json else f"report: {page}")
     return 0

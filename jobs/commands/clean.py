@@ -19,6 +19,6 @@ def clean(
     as_json: AsJson = False,
 ) -> int:
     """Remove units of earlier plans and half-written files from a run's folder."""
-    found = clean_folder(Store(folder), lambda text: print(text, file=sys.stderr), is_dry_run=dry_run)
+    found = clean_folder(Store(folder).readable(), lambda text: print(text, file=sys.stderr), is_dry_run=dry_run)
     print(json.dumps(found.to_json(), ensure_ascii=False) if as_json else found.to_text())
     return 0

@@ -106,6 +106,6 @@ def verify(
     as_json: AsJson = False,
 ) -> int:
     """Read a run's folder again, hash every file, measure a sample anew; exit code 1 for a fault."""
-    found = verify_folder(Store(folder), sample)
+    found = verify_folder(Store(folder).readable(), sample)
     print(json.dumps(found.to_json(), ensure_ascii=False) if as_json else found.to_text())
     return FAULTY if found.faults else 0

@@ -19,7 +19,7 @@ def export(folder: str, form: str, output: str) -> list[str]:
 
     Raises:  UsageError for a folder that holds no results, or an output that cannot be written.
     """
-    store = Store(folder)
+    store = Store(folder).readable()
     if not store.exists(MANIFEST) or not store.list("results"):
         raise UsageError(f"{folder} holds no results: `mpr-audit run CONFIG --output {folder}` makes them")
     try:

@@ -36,17 +36,18 @@ def export_long(store: Store, output: str) -> list[str]:
 
     Raises:  UsageError for another ending.
     """
-    target = Path(output)
-    if target.suffix not in (".parquet", ".csv"):
+    folder, _, name = output.rpartition("/")
+    suffix = Path(name).suffix
+    if suffix not in (".parquet", ".csv"):
         raise UsageError(f"--output {output}: a file that ends in .parquet or .csv is expected for --format long")
-    table, beside = long_table(store), Store(str(target.parent))
-    if target.suffix == ".parquet":
-        beside.write_table(target.name, table)
+    table, beside = long_table(store), Store(folder or (output[:1] if output.startswith("/") else "."))
+    if suffix == ".parquet":
+        beside.write_table(name, table)
     else:
         sink = pa.BufferOutputStream()
         pyarrow.csv.write_csv(table, sink)
-        beside.write(target.name, memoryview(sink.getvalue()))
-    return [str(target)]
+        beside.write(name, memoryview(sink.getvalue()))
+    return [output]
 
 
 def long_table(store: Store) -> pa.Table:

@@ -39,6 +39,8 @@ DESCRIBED = [
 ]
 SWEEP = ["dataset", "reference", "k", "method", "target_class"]
 NAME_DIGITS = 8
+# Disks take 255 bytes a name: what is left beside a digest, an ending and a writer's mark.
+LONGEST_STEM_BYTES = 150
 
 
 def export_trec(store: Store, output: str) -> list[str]:
@@ -59,16 +61,24 @@ def export_trec(store: Store, output: str) -> list[str]:
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         judged = "".join(_judgements(store, dataset, queries))
         if judged:
-            files[f"{token(dataset).replace('/', '%2F')}.qrels"] = judged
+            files[f"{_file_stem(dataset)}.qrels"] = judged
     target = Store(output)
     for name, text in files.items():
         target.write(name, text.encode("utf-8", "replace"))
-    return [target.path(name) for name in files]
+    return [target.address(name) for name in files]
 
 
 def token(text: str) -> str:
     """A text as one word; urllib.parse.unquote gives it back."""
     return UNSAFE.sub(lambda found: quote(found.group(), safe=""), text) or "%00"
+
+
+def _file_stem(name: str) -> str:
+    """A data set's name as part of a file name; a digest tells those apart that are too long for one."""
+    stem = token(name).replace("/", "%2F")
+    # Half a letter at the cut is left out.
+    cut = stem.encode("utf-8", "replace")[:LONGEST_STEM_BYTES].decode("utf-8", "ignore")
+    return stem if cut == stem else f"{cut}-{digest([name])[:NAME_DIGITS]}"
 
 
 def _points(rows: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:

@@ -91,7 +91,7 @@ def read_tables(folder: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, 
 
     Raises:  FileNotFoundError when the folder holds no results.
     """
-    store = Store(str(folder))
+    store = Store(str(folder)).readable()
     tables = {name: _read_tables(store, name, columns) for name, columns in TABLES.items()}
     if tables["results"].num_rows == 0:
         raise FileNotFoundError(f"{folder} holds no rows under results/: `run` writes them, a report only reads them")

@@ -31,6 +31,10 @@ SECRETS = ("key", "secret", "token", "password", "credential", "sas")
 STAMPS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
 
 
+# A small file of a finished run, read to see whether anything can be.
+SMALL = "_SUCCESS"
+
+
 class Store:
     """Files under one root, a local path or an fsspec URL.
 
@@ -53,6 +57,9 @@ class Store:
                 # A cached listing does not show what another process has written since.
                 self._files, self._base = fsspec.core.url_to_fs(root, use_listings_cache=False, **self._options)
                 self._base = self._base.rstrip("/")
+                self.root = root.rstrip("/")
+                if not self._base:
+                    raise ValueError("a bucket or a folder is expected after ://")
         except (ImportError, ValueError) as error:
             raise UsageError(f"output {root}: {error}") from None
 
@@ -69,12 +76,32 @@ class Store:
         try:
             self.write(probe, b"")
             self.delete(probe)
-        except OSError as error:
-            raise UsageError(f"output {self.root} cannot be written: {error.strerror or error}") from None
+        except Exception as error:  # noqa: BLE001 - every driver has kinds of its own
+            raise UsageError(f"output {self.root} cannot be written: {_reason(error)}") from None
+
+    def readable(self) -> Store:
+        """This store, after a look whether it can be read; what is looked for need not be there.
+
+        Raises:  UsageError naming the root for one that cannot.
+        """
+        try:
+            if self.is_local:
+                os.scandir(self.root).close()
+            else:
+                self._files.cat_file(self.path(SMALL))
+        except FileNotFoundError:
+            pass
+        except Exception as error:  # noqa: BLE001 - every driver has kinds of its own
+            raise UsageError(f"{self.root} cannot be read: {_reason(error)}") from None
+        return self
 
     def path(self, name: str) -> str:
-        """Full path of a name below the root."""
+        """Full path of a name below the root, for whoever opens it."""
         return f"{self._base}/{name}"
+
+    def address(self, name: str) -> str:
+        """The same for whoever reads it: with the protocol of an object store."""
+        return f"{self.root}/{name}"
 
     def exists(self, name: str) -> bool:
         """Whether the file is there."""
@@ -246,6 +273,11 @@ class Store:
             schema_sha256=schema_digest(schema),
             stamp=stamp,
         )
+
+
+def _reason(error: Exception) -> str:
+    """Why a file system refuses, on one line."""
+    return " ".join(str(getattr(error, "strerror", None) or error or type(error).__name__).split())
 
 
 def schema_digest(schema: pa.Schema) -> str:

@@ -2,14 +2,18 @@
 
 import json
 import logging
+import socket
 import threading
 
 import pandas as pd
 import pytest
 
+from jobs import audit
 from jobs.cli import main
+from jobs.config.file import read_config
 from jobs.running.lock import LOCK, Lock
-from jobs.store import Store
+from jobs.stages import Outcome, record_failure
+from jobs.store import Store, receipt_file
 
 from .conftest import write_audit
 
@@ -49,6 +53,11 @@ def counts(capsys, *arguments):
     return code, json.loads(captured.out.strip().splitlines()[-1])
 
 
+def printed(capsys, *arguments) -> str:
+    assert main(list(arguments)) == 0
+    return capsys.readouterr().out
+
+
 def rows(output):
     store = Store(output)
     tables = [store.read_table(name).to_pandas() for name in store.list("results")]
@@ -59,7 +68,7 @@ def test_an_audit_on_an_object_store(tmp_path, bucket, capsys):
     audit = write_audit(tmp_path)
     code, first = counts(capsys, "run", audit, "--output", bucket)
     assert (code, first["cached"], first["failed"]) == (0, 0, 0)
-    assert first["report"] == f"{bucket.removeprefix('s3://')}/report/index.html"
+    assert (first["output"], first["report"]) == (bucket, f"{bucket}/report/index.html")
     store = Store(bucket)
     assert not store.exists(LOCK)
     assert b"nurse" in store.read("report/index.html")
@@ -72,8 +81,24 @@ def test_an_audit_on_an_object_store(tmp_path, bucket, capsys):
     code, second = counts(capsys, "run", audit, "--output", bucket)
     assert (code, second["computed"], second["cached"]) == (0, 0, first["computed"])
     assert counts(capsys, "verify", bucket)[1]["faults"] == []
-    assert counts(capsys, "status", bucket)[1]["is_complete"]
-    assert counts(capsys, "report", bucket)[0] == 0
+    found = counts(capsys, "status", f"{bucket}/")[1]
+    assert found["is_complete"]
+    assert (found["output"], found["run"]["log"]) == (bucket, f"{bucket}/logs/{first['run_id']}.jsonl")
+    assert counts(capsys, "report", bucket) == (
+        0,
+        {"report": f"{bucket}/report/index.html", "files": store.list("report")},
+    )
+    assert f"log {bucket}/logs/" in printed(capsys, "status", bucket)
+    assert printed(capsys, "report", bucket) == f"report: {bucket}/report/index.html\n"
+    assert f"in {bucket}:" in printed(capsys, "clean", bucket, "--dry-run")
+    written = {
+        name: counts(capsys, "export", bucket, "--format", form, "--output", f"{bucket}/{name}")[1]["files"]
+        for form, name in (("trec", "trec"), ("long", "long.csv"), ("long", "long.parquet"))
+    }
+    assert all(file.startswith(f"{bucket}/trec/") for file in written["trec"])
+    assert (written["long.csv"], written["long.parquet"]) == ([f"{bucket}/long.csv"], [f"{bucket}/long.parquet"])
+    assert store.list("trec") == sorted(file.removeprefix(f"{bucket}/") for file in written["trec"])
+    assert store.read_table("long.parquet").num_rows
 
     damaged = next(name for name in store.list("units/solve") if name.endswith("results.parquet"))
     store.write(damaged, store.read(damaged)[:-50])
@@ -108,6 +133,28 @@ def test_two_runs_into_one_prefix(tmp_path, bucket, capsys):
     with Lock(Store(bucket), "monday", print):
         assert main(["run", str(write_audit(tmp_path)), "--output", bucket]) == 1
     assert "in use by run monday" in capsys.readouterr().err
+
+
+def test_a_failure_is_named_with_the_scheme(tmp_path, bucket, capsys):
+    path = write_audit(tmp_path, methods=["top_k"])
+    assert main(["run", str(path), "--output", bucket]) == 0
+    capsys.readouterr()
+    _, plan = audit.prepare(read_config(path))
+    unit, store = plan.stages["solve"][0], Store(bucket)
+    store.delete(receipt_file("solve", unit.key))
+    record_failure(unit, store, Outcome(key=unit.key, message="no luck"))
+    assert f"no luck (traceback: {bucket}/failures/solve/{unit.key}.json)" in printed(capsys, "status", bucket)
+
+
+@pytest.mark.parametrize("output", ["s3://", "{long}", "{long}/below", "http://127.0.0.1:{closed}/run"])
+def test_a_store_that_cannot_be_read_is_one_sentence(tmp_path, capsys, output):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        output = output.format(long=tmp_path / ("x" * 300), closed=probe.getsockname()[1])
+    path = str(write_audit(tmp_path))
+    for command in (["status"], ["verify"], ["report"], ["clean"], ["compare", output], ["plan", path, "--output"]):
+        assert main([*command, output]) == 2, command
+        assert capsys.readouterr().err.count("\n") == 1, command
 
 
 def test_a_bucket_that_is_not_there_is_one_sentence(tmp_path, bucket, capsys):
