@@ -24,6 +24,7 @@ def farewell(reason):
     print("left:", reason, flush=True)
 
 def work():
+{held}
     print("begun", flush=True)
 {work}
 
@@ -31,9 +32,10 @@ interruption.end_process(interruption.supervised(work, farewell))
 """
 
 
-def start(work: str) -> subprocess.Popen:
-    """A process that is at such work, the body of a function that returns the exit code."""
-    program = PROGRAM.format(work="\n".join(f"    {line}" for line in work.strip().splitlines()))
+def start(work: str, held: str = "pass") -> subprocess.Popen:
+    """A process that is at such work, the body of a function that returns the exit code; what it holds comes first."""
+    held, work = ("\n".join(f"    {line}" for line in part.strip().splitlines()) for part in (held, work))
+    program = PROGRAM.format(held=held, work=work)
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -94,13 +96,13 @@ def test_work_that_holds_nothing_is_left_without_a_word_of_it():
 
 
 def test_what_a_left_work_holds_is_closed_the_last_first_and_none_of_it_for_ever():
-    process = start("""
+    held = """
 interruption.at_leaving(lambda: print("first", flush=True))
 interruption.at_leaving(lambda: time.sleep(600))
 interruption.at_leaving(lambda: print("last", flush=True))
 logging._acquireLock()  # as an exception out of a handler would leave it
-time.sleep(600)
-""")
+"""
+    process = start("time.sleep(600)", held)
     process.send_signal(signal.SIGTERM)
     code, out, _ = ended(process, GRACE_SECONDS + LAST_SECONDS)
     assert code == 130
@@ -109,7 +111,7 @@ time.sleep(600)
 
 
 def test_a_second_signal_leaves_at_once_unless_it_is_the_first_one_sent_twice():
-    process = start("interruption.at_leaving(lambda: print('closed', flush=True))\ntime.sleep(600)")
+    process = start("time.sleep(600)", "interruption.at_leaving(lambda: print('closed', flush=True))")
     began = time.monotonic()
     for pause in (0.1, SAME_SIGNAL_SECONDS + 0.5, 0.0):
         process.send_signal(signal.SIGINT)

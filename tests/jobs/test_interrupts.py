@@ -6,6 +6,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -115,7 +116,7 @@ def test_at_any_moment_the_run_ends_soon_and_the_next_one_continues(tmp_path, sh
     assert all(receipt.stat().st_mtime_ns == stamp for receipt, stamp in receipts.items())
 
 
-@pytest.mark.parametrize("command", ["plan", "run", "doctor", "submit"])
+@pytest.mark.parametrize("command", ["plan", "run", "doctor"])
 def test_while_a_file_is_read_that_never_ends(tmp_path, command):
     path = write_audit(tmp_path, queries=["nurse"])
     os.mkfifo(tmp_path / "queries.txt")
@@ -134,6 +135,18 @@ def test_while_a_file_is_read_that_never_ends(tmp_path, command):
     _, errors = process.communicate(timeout=LONGEST_END_SECONDS)
     assert (process.returncode, "Traceback" in errors) == (130, False), errors
     assert "continue with: mpr-audit" in errors
+
+
+def test_while_a_dashboard_that_listens_does_not_answer(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        asked = ["submit", str(write_audit(tmp_path)), "--output", str(tmp_path / "run"), "--address", address]
+        process = subprocess.Popen([sys.executable, "-m", "jobs", *asked], stderr=subprocess.PIPE, text=True)
+        wait_for(process, lambda: has_handler(process.pid, signal.SIGTERM))
+        time.sleep(3.0)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=LONGEST_END_SECONDS)
+    assert (process.returncode, "Traceback" in errors) == (130, False), errors
 
 
 def test_while_ray_starts_while_tables_are_collected_and_while_the_report_is_written(tmp_path, cluster, capsys):
