@@ -6,17 +6,27 @@ Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on stan
 
 from __future__ import annotations
 
+import codecs
+import io
+import json
 import shlex
 import sys
 from typing import Any, NoReturn
 
 from jobs import interruption
 
+# How letters are printed that the output's encoding lacks.
+ESCAPES = "mpr-audit-escapes"
 KEPT = "interrupted; finished units are kept"
 
 
 def entry() -> NoReturn:
     """The console script: `main`, then the end of the process."""
+    # Names are anybody's, and a terminal or a log may know fewer letters.
+    codecs.register_error(ESCAPES, _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=ESCAPES)
     interruption.end_process(main())
 
 
@@ -42,6 +52,13 @@ def main(arguments: list[str] | None = None) -> int:
 def how_to_go_on(what: str, arguments: list[str]) -> str:
     """The line that names the command which continues."""
     return f"mpr-audit: {what}, continue with: {shlex.join(['mpr-audit', *arguments])}"
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Letters that an encoding lacks, as JSON writes them: what is printed as JSON stays JSON."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def __getattr__(name: str) -> Any:

@@ -5,11 +5,14 @@ Ray puts `ray_` before the names and shows them at every node's metrics endpoint
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
 # Buckets of the units' seconds.
 SECONDS_BOUNDARIES = [0.01, 0.1, 1, 10, 60, 600, 3600]
+# Letters of a tag, which every sample repeats; a digest tells longer ones apart.
+LONGEST_TAG, DIGITS = 100, 8
 
 
 class Meters:
@@ -18,7 +21,7 @@ class Meters:
     def __init__(
         self, audit: str, counter: Callable[..., Any], gauge: Callable[..., Any], histogram: Callable[..., Any]
     ) -> None:
-        self._audit = {"audit": audit}
+        self._audit = {"audit": tag(audit)}
         self._units = counter(
             "mpr_audit_units",
             description="Units by how they ended: done, failed, retried.",
@@ -42,3 +45,11 @@ class Meters:
     def in_flight(self, units: int) -> None:
         """So many units run now."""
         self._running.set(units, self._audit)
+
+
+def tag(text: str) -> str:
+    """A text as the value of a tag, which Ray wants in ASCII: other letters, and ends of lines, as their escapes."""
+    escaped = text.encode("ascii", "backslashreplace").decode("ascii").replace("\n", "\\n").replace("\r", "\\r")
+    if len(escaped) <= LONGEST_TAG:
+        return escaped
+    return f"{escaped[:LONGEST_TAG]}...{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:DIGITS]}"

@@ -16,6 +16,11 @@ from jobs import interruption
 LINE_SECONDS = 5.0
 
 
+def one_line(text: str) -> str:
+    """A text without ends of lines, which a title of the data may hold."""
+    return " ".join(text.split())
+
+
 class Reporter(Protocol):
     """Told what a run does."""
 
@@ -59,7 +64,7 @@ class Lines:
             self.say(f"{stage}: {self._done[stage]} of {self._total[stage]}")
 
     def say(self, message: str) -> None:
-        print(f"{time.strftime('%H:%M:%S')} {message}", file=sys.stderr, flush=True)
+        print(f"{time.strftime('%H:%M:%S')} {one_line(message)}", file=sys.stderr, flush=True)
 
 
 class Bars:
@@ -92,4 +97,5 @@ class Bars:
         self._progress.advance(self._tasks[stage])
 
     def say(self, message: str) -> None:
-        self._progress.console.print(message, highlight=False)
+        # Titles are texts of the data, in which brackets mean nothing.
+        self._progress.console.print(one_line(message), markup=False, highlight=False)
