@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from jobs.report.cases import CASE, FULFILLED, SELECTION, TOP_K, is_constrained, method_order
+from jobs.report.fractions import has_top_k_to_divide_by
 
 # An MPR below this is the rounding of zero: a fraction of it would be noise over noise.
 SMALLEST_MPR = 1e-9
@@ -41,7 +42,7 @@ def trade_offs(results: pd.DataFrame) -> pd.DataFrame:
         known = top.drop_duplicates(keys).set_index(keys)[own]
         looked_up = rows[keys].join(known.rename("_known"), on=keys)["_known"]
         rows[column] = rows[column].astype(float).fillna(looked_up.astype(float))
-    has_mpr, has_similarity = rows["mpr_top_k"] > SMALLEST_MPR, rows["similarity_top_k"] > 0
+    has_mpr, has_similarity = rows["mpr_top_k"] > SMALLEST_MPR, has_top_k_to_divide_by(rows)
     rows["mpr_fraction"] = rows["mpr"].astype(float) / rows["mpr_top_k"].where(has_mpr)
     rows["similarity_fraction"] = rows["similarity"].astype(float) / rows["similarity_top_k"].where(has_similarity)
     lacks = rows["mpr"].isna() | rows["similarity"].isna() | rows["mpr_top_k"].isna() | rows["similarity_top_k"].isna()
@@ -56,6 +57,12 @@ def trade_offs(results: pd.DataFrame) -> pd.DataFrame:
         [*CASE, "_class", "_method", "method", "target_class", "parameter_value"], kind="stable", na_position="first"
     )
     return order[COLUMNS]
+
+
+def why_no_fractions(curves: pd.DataFrame) -> str:
+    """What most selections lack for a place on the curve."""
+    reason = curves["note"].mode().get(0, NO_VALUE)
+    return "a top_k among the methods is needed to divide by" if reason == NO_VALUE else reason
 
 
 def is_fulfilled(status: pd.Series) -> pd.Series:

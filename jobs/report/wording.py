@@ -73,11 +73,11 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "\u2026"
 
 
-def cost(similarity_fraction: Any) -> str:
-    """What a repair gives up of top-k's mean similarity."""
-    if is_missing(similarity_fraction):
-        return "no value"
-    loss = 100.0 * (1.0 - float(similarity_fraction))
+def cost(pair: Mapping[str, Any]) -> str:
+    """What a repair gives up of top-k's mean similarity, in per cent of it where it is positive."""
+    if is_missing(pair["similarity_fraction"]):
+        return number(pair.get("similarity_loss"))
+    loss = 100.0 * (1.0 - float(pair["similarity_fraction"]))
     if abs(loss) < 0.005:
         return "0%"
     return f"{loss:.2f}%" if abs(loss) < 1 else f"{loss:.1f}%"
@@ -101,11 +101,14 @@ def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None)
     if len(named) == 2:
         shown = [f"{share} of {group_name(one['group'])}" for share, one in zip(shown, named)]
     text += f" Retrieval constrained by {setting} shows {' and '.join(shown)}"
-    if is_missing(pair["similarity_fraction"]):
-        return f"{text}; its cost in similarity is unknown."
-    if cost(pair["similarity_fraction"]) == "0%":
+    given_up = cost(pair)
+    if given_up in ("0%", "0"):
         return f"{text}, at no cost in mean similarity."
-    return f"{text}, at the cost of {cost(pair['similarity_fraction'])} of top-k's mean similarity."
+    if not is_missing(pair["similarity_fraction"]):
+        return f"{text}, at the cost of {given_up} of top-k's mean similarity."
+    if is_missing(pair.get("similarity_loss")):
+        return f"{text}; its cost in similarity is unknown."
+    return f"{text}, at the cost of {given_up} in mean similarity, which is not positive for top-k."
 
 
 def _gap_sentence(pair: Mapping[str, Any]) -> str:

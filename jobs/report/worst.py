@@ -9,6 +9,7 @@ from __future__ import annotations
 import pandas as pd
 
 from jobs.report.cases import CASE, SELECTION, repaired_rows, top_k_rows
+from jobs.report.fractions import has_top_k_to_divide_by, similarity_loss
 
 # Below this share of the reference a group is a handful of people, whose gap is mostly noise: it
 # stays in the tables and leaves the headline.
@@ -19,6 +20,7 @@ TIE_POINTS = 0.05
 PAIRS = [
     *CASE, "group", "attributes", "share_selected", "share_reference", "gap_points", "is_headline", "mpr", "chi",
     "function_class", "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "similarity_fraction",
+    "similarity_loss",
 ]  # fmt: skip
 
 
@@ -31,16 +33,16 @@ def worst_pairs(results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: f
     repaired selection and what that costs stand beside it, null where no selection met any rho.
 
     Returns: columns PAIRS; share columns are fractions of 1, similarity_fraction is the repaired
-             selection's similarity as a fraction of top-k's.
+             selection's similarity as a fraction of top-k's, null where top-k's is not positive, and
+             similarity_loss how far it lies below top-k's.
     """
     pairs = _shares(groups, top_k_rows(results), ["mpr", "chi", "function_class"])
     repaired = repaired_rows(results).rename(columns={"rho": "rho_repaired"})
     repaired["method_repaired"] = repaired["method"]
-    # A similarity of zero or less has no fractions: the sign of the cost would turn.
-    repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(
-        repaired["similarity_top_k"] > 0
-    )
-    after = _shares(groups, repaired, ["method_repaired", "rho_repaired", "similarity_fraction"])
+    has_top_k = has_top_k_to_divide_by(results)[repaired.index]
+    repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(has_top_k)
+    repaired["similarity_loss"] = similarity_loss(results)[repaired.index]
+    after = _shares(groups, repaired, ["method_repaired", "rho_repaired", "similarity_fraction", "similarity_loss"])
     after = after.rename(columns={"share_selected": "share_repaired"}).drop(columns=["attributes", "share_reference"])
     pairs = pairs.merge(after, on=[*CASE, "group"], how="left")
     pairs["gap_points"] = 100.0 * (pairs["share_selected"] - pairs["share_reference"])

@@ -15,6 +15,7 @@ from jobs.report.cases import CASE, KEEPS_RHO
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import mean_and_deviation
 from jobs.report.exhibits.pairs import solved
+from jobs.report.fractions import loss_percent
 from jobs.report.load import Run
 
 TITLE = "Loss of similarity against the relaxation at the same rho, in per cent"
@@ -30,8 +31,8 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
         raise Missing("no mopr_integer among the methods, or none of its relaxations has a set")
     table = rows.drop(columns=["relaxation_bound", "similarity_bound"]).merge(asked, on=keys, how="inner")
     table = table.dropna(subset=["relaxation_bound", "similarity"])
-    table["loss_percent"] = 100 * (1 - table["similarity"] / table["relaxation_bound"])
-    table["gap_percent"] = 100 * (1 - table["similarity"] / table["similarity_bound"])
+    table["loss_percent"] = loss_percent(table["similarity"], table["relaxation_bound"])
+    table["gap_percent"] = loss_percent(table["similarity"], table["similarity_bound"])
     table["meets_rho"] = table["status"].isin(KEEPS_RHO)
     summary = []
     for (dataset, reference, k, target), own in table.groupby(

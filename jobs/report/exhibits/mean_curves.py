@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from jobs.report.cases import CASE
 from jobs.report.curves import is_fulfilled
 from jobs.report.exhibits.operating_points import series_names
 from jobs.report.figures import style
@@ -27,12 +26,15 @@ def mean_curves(curves: pd.DataFrame, column: str) -> pd.DataFrame:
     """Means over queries of the best `column` with at most each fraction of top-k's MPR.
 
     Returns: one row a (data set, reference, k, class, method, target class, fraction) that some query
-             reaches: mean, deviation (sample's), queries that reach it and queries asked.
+             reaches: mean, deviation (sample's), queries that reach it and queries asked, which are
+             those that have fractions at all.
     """
-    rows = curves[is_fulfilled(curves["status"])].dropna(subset=["mpr_fraction", column])
-    asked = curves[CASE].drop_duplicates().groupby(["dataset", "reference", "k"]).size()
+    able = curves.dropna(subset=["mpr_fraction", column])
+    rows = able[is_fulfilled(able["status"])]
+    panel = ["dataset", "reference", "k", "function_class"]
+    asked = able.groupby(panel)["query"].nunique()
     found = []
-    keys = ["dataset", "reference", "k", "function_class", "method", "target_class"]
+    keys = [*panel, "method", "target_class"]
     for names, own in rows.groupby(keys, dropna=False, sort=False):
         steps = np.array([_best_within(one["mpr_fraction"], one[column]) for _, one in own.groupby("query")])
         reached = (~np.isnan(steps)).sum(axis=0)
@@ -45,7 +47,7 @@ def mean_curves(curves: pd.DataFrame, column: str) -> pd.DataFrame:
                     "mean": values.mean(),
                     "deviation": values.std(ddof=1) if values.size > 1 else np.nan,
                     "queries": int(reached[place]),
-                    "queries_asked": int(asked[names[:3]]),
+                    "queries_asked": int(asked[names[:4]]),
                 }
             )
     return pd.DataFrame(found)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import pandas as pd
 
 from jobs.report.cases import CASE
+from jobs.report.curves import why_no_fractions
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import in_order, mean_and_deviation, smallest_mpr
 from jobs.report.load import Run
@@ -22,7 +23,7 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     """One row a (data set, reference, k, class, method) of the summary; one a query in the table."""
     points = smallest_mpr(curves).dropna(subset=["mpr_fraction", "similarity_fraction"])
     if points.empty:
-        raise Missing("no selection has an MPR and a similarity: a top_k among the methods is needed to divide by")
+        raise Missing(f"no selection has an MPR and a similarity to compare: {why_no_fractions(curves)}")
     asked = curves[CASE].drop_duplicates().groupby(["dataset", "reference", "k"]).size()
     rows = []
     for (dataset, reference, k, name), own in points.groupby(

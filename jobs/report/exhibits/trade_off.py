@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from jobs.report.cases import CASE
-from jobs.report.curves import vertical_floors
+from jobs.report.curves import vertical_floors, why_no_fractions
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
 from jobs.report.exhibits.pictures import Panels, file_part, legend
@@ -28,11 +28,13 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     """A drawing of the means a (data set, reference, k), and pages of queries a class of each."""
     means = mean_curves(curves, "similarity_fraction")
     if means.empty:
-        raise Missing("no selection has fractions of top-k's: top_k among the methods is needed to divide by")
+        raise Missing(f"no selection has fractions of top-k's: {why_no_fractions(curves)}")
     figures, floors = {}, vertical_floors(curves)
     for names, own in curves.groupby(["dataset", "reference", "k"], sort=False):
         part = file_part(*names)
-        figures[f"{part}-mean"] = _mean_figure(means, names)
+        known = means[(means["dataset"] == names[0]) & (means["reference"] == names[1]) & (means["k"] == names[2])]
+        if len(known):
+            figures[f"{part}-mean"] = _mean_figure(known)
         for name, rows in own.groupby("function_class", sort=False):
             cases = list(rows.groupby(CASE, sort=True))
             for start in range(0, len(cases), PANELS_A_PAGE):
@@ -41,8 +43,7 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     return Exhibit(title=TITLE, table=curves, summary=printed(means, 4), figures=figures)
 
 
-def _mean_figure(means: pd.DataFrame, names: tuple) -> Figure:
-    own = means[(means["dataset"] == names[0]) & (means["reference"] == names[1]) & (means["k"] == names[2])]
+def _mean_figure(own: pd.DataFrame) -> Figure:
     classes = own["function_class"].unique().tolist()
     panels = Panels.of(len(classes))
     for panel, name in zip(panels.axes, classes):

@@ -42,9 +42,9 @@ function readout(side) {
       {},
       "Similarity " +
         significant(point.similarity) +
-        ", " +
-        fraction(point.similarity_fraction) +
-        " of top-k\u2019s" +
+        (isMissing(point.similarity_fraction)
+          ? ""
+          : ", " + fraction(point.similarity_fraction) + " of top-k\u2019s") +
         (isMissing(point.gap) ? "" : "; within " + (100 * point.gap).toFixed(2) + "% of the proven bound") +
         (isMissing(point.precision) ? "" : "; precision " + percent(point.precision)) +
         ".",

@@ -36,6 +36,11 @@ def test_looks_top_k_up_where_a_row_lacks_it():
     [
         ({"mpr": 0.0, "mpr_top_k": 0.0}, curves.NO_MPR_TO_DIVIDE),
         ({"mpr": 0.1, "mpr_top_k": 0.1, "similarity": -0.1, "similarity_top_k": -0.1}, curves.NO_SIMILARITY_TO_DIVIDE),
+        ({"mpr": 0.1, "mpr_top_k": 0.1, "similarity": 0.0, "similarity_top_k": 0.0}, curves.NO_SIMILARITY_TO_DIVIDE),
+        # The rounding of zero beside the similarities of its case.
+        ({"mpr": 0.1, "mpr_top_k": 0.1, "similarity": -0.4, "similarity_top_k": 1e-17}, curves.NO_SIMILARITY_TO_DIVIDE),
+        # Small scores have fractions like any others.
+        ({"mpr": 0.1, "mpr_top_k": 0.1, "similarity": 1e-12, "similarity_top_k": 2e-12}, ""),
         ({"mpr": None, "mpr_top_k": None}, curves.NO_VALUE),
         ({"status": "failed", "mpr": None, "similarity": None, "mpr_top_k": 0.1}, curves.NO_VALUE),
     ],

@@ -23,7 +23,10 @@ PAIR = {
         (wording.points, float("nan"), "no value"),
         (wording.number, 0.10407, "0.104"), (wording.number, 0.00337, "0.00337"), (wording.number, 0, "0"),
         (wording.number, 12345.6, "12,346"), (wording.number, None, "no value"),
-        (wording.cost, 0.9877, "1.2%"), (wording.cost, 0.99934, "0.07%"), (wording.cost, 1.0, "0%"),
+        (wording.cost, {"similarity_fraction": 0.9877}, "1.2%"), (wording.cost, {"similarity_fraction": 1.0}, "0%"),
+        (wording.cost, {"similarity_fraction": 0.99934}, "0.07%"),
+        (wording.cost, {"similarity_fraction": None}, "no value"),
+        (wording.cost, {"similarity_fraction": float("nan"), "similarity_loss": 0.01234}, "0.0123"),
         (wording.group_name, "sex=f & age=30=up", "sex: f, age: 30=up"), (wording.group_name, "not x", "not x"),
     ],
 )  # fmt: skip
@@ -57,6 +60,11 @@ def test_the_verdict_names_who_is_worst_off_where_the_largest_gap_is_of_others()
         ({"method_repaired": None}, "No constrained selection met any rho."),
         ({"similarity_fraction": 1.0}, "at no cost in mean similarity."),
         ({"similarity_fraction": None}, "its cost in similarity is unknown."),
+        (
+            {"similarity_fraction": None, "similarity_loss": 0.0123},
+            "at the cost of 0.0123 in mean similarity, which is not positive for top-k.",
+        ),
+        ({"similarity_fraction": None, "similarity_loss": 0.0}, "at no cost in mean similarity."),
         ({"gap_repaired_points": None}, "whose group shares were not recorded."),
     ],
 )

@@ -89,7 +89,10 @@ def test_without_a_met_rho_or_with_a_negative_similarity_there_is_no_cost():
     unmet = headline(pairs_of([result("q"), result("q", "mopr", 0.01, status="not_found")], groups)).iloc[0]
     assert pd.isna(unmet["method_repaired"]) and pd.isna(unmet["share_repaired"])
     below = result("q", "mopr", 0.01, similarity=-0.2, similarity_top_k=-0.1)
-    assert pd.isna(headline(pairs_of([result("q"), below], groups)).iloc[0]["similarity_fraction"])
+    groups += shares("q", {"sex=f": 0.3}, "mopr", 0.01)
+    row = headline(pairs_of([result("q", similarity=-0.1, similarity_top_k=-0.1), below], groups)).iloc[0]
+    assert pd.isna(row["similarity_fraction"])
+    assert row["similarity_loss"] == pytest.approx(0.1)
 
 
 def test_mpr_comes_from_the_first_class_that_has_a_chi():

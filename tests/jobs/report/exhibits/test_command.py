@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -12,7 +14,7 @@ from jobs.cli import main
 from jobs.report.curves import trade_offs
 from jobs.report.exhibits import EXHIBITS
 from jobs.report.together import load_together
-from tests.jobs.conftest import write_audit
+from tests.jobs.conftest import DIMENSION, people, write_audit
 
 CLASSES = ["linear", "linear_regression", "tree", "tree_greedy", "groups"]
 METHODS = [
@@ -107,6 +109,44 @@ def test_runs_of_other_data_stay_apart_and_one_run_twice_is_one(run, tmp_path):
     assert set(both.results["dataset"]) == set(both.groups["dataset"]) == {"items", "items (other)"}
     assert len(trade_offs(both.results)) == 2 * len(trade_offs(alone.results))
     assert ("items (other)", both.chosen.ids[0]) in both.items.index
+
+
+@pytest.mark.usefixtures("cluster")
+def test_similarities_that_are_not_positive(tmp_path):
+    """Queries that point away from everybody, across everybody, and with everybody, alone and together."""
+    table = people()
+    vectors = np.stack(table["embedding"])
+    # Everybody points along the last axis, and nobody along the first.
+    vectors[:, 0], vectors[:, -1] = 0.0, 3.0
+    table["embedding"] = list(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    runs = {}
+    for name, signs in {"away": (-1, -1), "across": (0, 0), "mixed": (1, -1)}.items():
+        (tmp_path / name).mkdir()
+        path = write_audit(tmp_path / name, table, name=name, methods=METHODS, function_classes=["linear"])
+        asked = np.zeros((2, DIMENSION), dtype=np.float32)
+        for vector, sign in zip(asked, signs):
+            vector[-1 if sign else 0], vector[1] = sign or 1, 0.1 if sign else 0
+        asked /= np.linalg.norm(asked, axis=1, keepdims=True)
+        pd.DataFrame({"query": ["nurse", "chef"], "vector": list(asked)}).to_parquet(tmp_path / name / "queries.parquet")
+        runs[name] = str(tmp_path / name / "run")
+        assert main(["run", str(path), "--output", runs[name]]) == 0
+    for names in (["away"], ["across"], ["mixed"], ["across", "mixed"], ["away", "across", "mixed"]):
+        made = tmp_path / "-".join(names)
+        made.mkdir(exist_ok=True)
+        assert main(["exhibits", *(runs[name] for name in names), "--output", str(made / "made")]) == 0, names
+    losses = pd.read_csv(tmp_path / "away" / "made" / "lp_and_integer.csv")
+    met = losses[losses["status"].isin(["optimal", "feasible"])]
+    assert len(met) and (met["similarity"] < 0).all() and (met["loss_percent"] >= -1e-6).all()
+    # Means are over the queries that have fractions.
+    kept = pd.read_csv(tmp_path / "mixed" / "made" / "smallest_mpr.csv")
+    assert set(kept["query"]) == {"nurse"}
+    printed = (tmp_path / "mixed" / "made" / "trade_off.tex").read_text().split("top\\_k")[1].split("\n")[0]
+    assert "& 1.0000" in printed
+    pairs = pd.read_csv(Path(runs["away"]) / "report" / "worst.csv")
+    repaired = pairs[pairs["method_repaired"].notna()]
+    assert len(repaired) and repaired["similarity_fraction"].isna().all() and (repaired["similarity_loss"] >= 0).all()
+    page = (Path(runs["away"]) / "report" / "index.html").read_text(encoding="utf-8")
+    assert "in mean similarity, which is not positive for top-k" in page
 
 
 def test_a_folder_without_a_run_is_bad_usage(tmp_path, capsys):
