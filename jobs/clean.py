@@ -10,6 +10,7 @@ from typing import Any
 from jobs import interruption
 from jobs.errors import UsageError
 from jobs.planning.plan_file import read_plan
+from jobs.plurals import numbered
 from jobs.running.lock import LOCK, Lock
 from jobs.store import TEMPORARY, Entry, Store
 
@@ -38,8 +39,8 @@ class Cleaning:
         """One line."""
         verb = "would free" if self.is_dry_run else "freed"
         return (
-            f"{verb} {self.bytes / 1e6:,.1f} MB in {self.output}: {self.units:,} units of earlier plans and "
-            f"{self.temporary_files:,} files left half written"
+            f"{verb} {self.bytes / 1e6:,.1f} MB in {self.output}: {numbered(self.units, 'unit')} of earlier plans and "
+            f"{numbered(self.temporary_files, 'file')} left half written"
         )
 
 

@@ -21,6 +21,7 @@ from jobs.planning.reference_levels import shared_levels
 from jobs.planning.search_units import Embedded, Search, embed_units, search_units
 from jobs.planning.solve_units import method_targets, reference_spec, solve_unit
 from jobs.planning.units import Unit, digest, unit
+from jobs.plurals import numbered
 from jobs.queries import Query
 from jobs.stages.vectors import to_matrix
 from mprlib import InputError
@@ -268,7 +269,7 @@ def _queries_unit(inputs: Inputs) -> Unit:
         spec["vectors"] = digest(inputs.query_vectors.to_pylist())
     else:
         spec["encoder"] = inputs.text_encoder.key
-    return unit("queries", f"{len(inputs.queries)} queries", spec)
+    return unit("queries", numbered(len(inputs.queries), "query", "queries"), spec)
 
 
 def _query_contents(inputs: Inputs) -> dict[Query, Any]:

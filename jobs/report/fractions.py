@@ -31,6 +31,6 @@ def _largest(results: pd.DataFrame) -> pd.Series:
 
 
 def loss_percent(values: pd.Series, bounds: pd.Series) -> pd.Series:
-    """100 (bound - value)/|bound|, as `gap` is defined; null where the bound is the rounding of zero beside the value."""
+    """100 (bound - value)/|bound|, as `gap` is defined; null where the bound is zero but for rounding."""
     size = bounds.abs()
     return 100 * (bounds - values) / size.where(size > ROUNDING * values.abs())

@@ -10,6 +10,7 @@ from typing import Any
 
 from jobs import interruption
 from jobs.planning.units import Unit
+from jobs.plurals import numbered
 from jobs.running.board import Board
 from jobs.running.dispatch import Event, UnitEnded, UnitRetried, UnitStarted
 from jobs.running.meters import Meters
@@ -52,7 +53,7 @@ class Journal:
     def stage(self, stage: str, total: int, cached: int) -> None:
         """A stage begins with so many of its units done already."""
         self._reporter.start(stage, total, cached)
-        self._log.write("stage_started", f"{total} units, {cached} cached", stage=stage)
+        self._log.write("stage_started", f"{numbered(total, 'unit')}, {cached} cached", stage=stage)
 
     def computed(self, unit: Unit, seconds: float) -> None:
         """A unit is done."""

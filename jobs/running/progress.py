@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from jobs import interruption
+from jobs.plurals import numbered
 
 # Seconds between lines where there is no terminal: a log stays short.
 LINE_SECONDS = 5.0
@@ -54,7 +55,7 @@ class Lines:
 
     def start(self, stage: str, total: int, cached: int) -> None:
         self._done[stage], self._total[stage], self._last_line = cached, total, time.monotonic()
-        self.say(f"{stage}: {total} units, {cached} cached")
+        self.say(f"{stage}: {numbered(total, 'unit')}, {cached} cached")
 
     def advance(self, stage: str) -> None:
         self._done[stage] += 1

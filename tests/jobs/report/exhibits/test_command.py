@@ -127,7 +127,8 @@ def test_similarities_that_are_not_positive(tmp_path):
         for vector, sign in zip(asked, signs):
             vector[-1 if sign else 0], vector[1] = sign or 1, 0.1 if sign else 0
         asked /= np.linalg.norm(asked, axis=1, keepdims=True)
-        pd.DataFrame({"query": ["nurse", "chef"], "vector": list(asked)}).to_parquet(tmp_path / name / "queries.parquet")
+        queries = pd.DataFrame({"query": ["nurse", "chef"], "vector": list(asked)})
+        queries.to_parquet(tmp_path / name / "queries.parquet")
         runs[name] = str(tmp_path / name / "run")
         assert main(["run", str(path), "--output", runs[name]]) == 0
     for names in (["away"], ["across"], ["mixed"], ["across", "mixed"], ["away", "across", "mixed"]):
