@@ -12,6 +12,7 @@ from tests.jobs.report import synthetic
 MARKUP = '<img src=x onerror="window.hacked=1">'
 CLOSING = "</script><script>window.hacked=2</script>"
 LONG = "x" * 300
+WORD = "x" * 3000
 QUERY = f"{MARKUP}{CLOSING} \U0001f600 'quoted' a/b $x$ {LONG}"
 ITEM = f"=1+1{MARKUP}"
 
@@ -43,6 +44,30 @@ def manifest() -> dict[str, Any]:
                   "skipped": {CLOSING: {"items": 2, "first": [MARKUP, CLOSING]}}}],
         "encoder": {"kind": CLOSING},
         "failures": [{"unit": MARKUP, "stage": CLOSING, "message": MARKUP}],
+    }  # fmt: skip
+
+
+def long_tables() -> dict[str, pa.Table]:
+    """Every text of the data is one word of WORD more letters than it was."""
+    made = {name: table.to_pylist() for name, table in synthetic.tables(queries=2, points=4, k=10).items()}
+    for row in made["results"] + made["groups"] + made["items"]:
+        row |= {name: row[name] + WORD for name in ("dataset", "reference", "query") if name in row}
+    for row in made["results"]:
+        row |= {"item_ids": [one + WORD for one in row["item_ids"]], "message": WORD}
+    for row in made["groups"]:
+        row["group"] += WORD
+    for row in made["items"]:
+        row |= {"item_id": row["item_id"] + WORD, "text": WORD, "labels": [(WORD, WORD)]}
+    return {name: pa.Table.from_pylist(made[name], schema=columns) for name, columns in SCHEMAS.items()}
+
+
+def long_manifest() -> dict[str, Any]:
+    """The same of the manifest's texts."""
+    return {
+        "name": WORD, "run_id": WORD, "settings": {WORD: WORD}, "notes": [WORD], "versions": {WORD: WORD},
+        "data": [{"dataset": WORD, "items": 3, "dropped": {WORD: 1}, "skipped": {WORD: {"items": 2, "first": [WORD]}}}],
+        "encoder": {"kind": WORD},
+        "failures": [{"unit": WORD, "stage": WORD, "message": WORD}],
     }  # fmt: skip
 
 

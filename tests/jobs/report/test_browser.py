@@ -19,6 +19,7 @@ def folder(tmp_path_factory) -> Path:
         "plain": report.from_tables(**synthetic.tables(queries=4, points=6), manifest=synthetic.manifest()),
         "hostile": report.from_tables(**hostile.tables(), manifest=hostile.manifest()),
         "broken": report.from_tables(**hostile.broken_tables()),
+        "long": report.from_tables(**hostile.long_tables(), manifest=hostile.long_manifest()),
     }
     for name, run in runs.items():
         (folder / f"{name}.html").write_bytes(report.build(run, has_pictures=False)["index.html"])
@@ -47,6 +48,30 @@ def test_prints_within_the_width_of_a_sheet(folder: Path):
         return await page.ask("document.documentElement.scrollWidth")
 
     assert chromium.browse(script) <= SHEET_PIXELS
+
+
+# Telephones, tablets and screens; styles change at 760.
+WIDTHS = (320, 340, 360, 375, 390, 414, 480, 600, 700, 760, 761, 800, 1024, 1200, 1600)
+
+
+def test_no_width_scrolls_sideways(folder: Path):
+    async def script(page: chromium.Page) -> list[tuple]:
+        wide = []
+        for name in ("plain", "hostile", "broken", "long"):
+            await page.open(folder / f"{name}.html")
+            await page.ask("document.querySelectorAll('details').forEach((one) => one.open = true)")
+            for case in range(2):
+                await page.ask(f"location.hash = 'case-{case}'")
+                await page.ask("new Promise((done) => setTimeout(done, 300))")
+                for width in WIDTHS:
+                    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+                    await page.call("Emulation.setDeviceMetricsOverride", **size)
+                    root = "document.documentElement"
+                    there, seen = await page.ask(f"[{root}.scrollWidth, {root}.clientWidth]")
+                    wide += [(name, case, width, there)] if there > seen else []
+        return wide
+
+    assert chromium.browse(script) == []
 
 
 def test_loads_silently_and_follows_its_controls(folder: Path):
