@@ -31,10 +31,6 @@ def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     return table[columns].sort_values([*CASE, "selection", "attributes", "group"], kind="stable")
 
 
-# Twelve digits: what follows is the order of a sum's terms, 0.9800000000000005 for 0.98.
-CSV_NUMBER = "%.12g"
-
-
 def csv(table: pd.DataFrame) -> bytes:
     """UTF-8 with a header and Unix line ends; texts that a spreadsheet would run get an apostrophe."""
     safe = table.copy()
@@ -42,4 +38,9 @@ def csv(table: pd.DataFrame) -> bytes:
         if pd.api.types.is_string_dtype(safe[name]):
             starts = safe[name].str.startswith(FORMULA_STARTS).fillna(False).astype(bool)
             safe[name] = safe[name].where(~starts, "'" + safe[name])
-    return safe.to_csv(index=False, lineterminator="\n", float_format=CSV_NUMBER).encode("utf-8", "replace")
+    return safe.to_csv(index=False, lineterminator="\n", float_format=_number).encode("utf-8", "replace")
+
+
+def _number(value: float) -> str:
+    """Twelve digits: what follows is the order of a sum's terms, 0.9800000000000005 for 0.98."""
+    return repr(float(f"{value:.12g}"))
