@@ -13,22 +13,22 @@ from jobs import interruption
 from jobs.config.audit import Audit, Runtime
 from jobs.config.file import ConfigFile
 from jobs.errors import RunError, UsageError, full_disk, is_disk_full
-from jobs.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current, seal
-from jobs.planning import inputs as audit_inputs
-from jobs.planning import plan as audit_plan
-from jobs.planning.inputs import Inputs
-from jobs.planning.plan import Plan
-from jobs.planning.plan_file import write_plan
-from jobs.running.compute import Progress, compute
-from jobs.running.journal import Journal, opened
-from jobs.running.lock import Lock
-from jobs.running.progress import Reporter
-from jobs.skipped import Counts, counts_of, expect_few_skipped, skipped_items
-from jobs.stages.collect import collect
+from jobs.plan import inputs as audit_inputs
+from jobs.plan import plan as audit_plan
+from jobs.plan.inputs import Inputs
+from jobs.plan.plan import Plan
+from jobs.plan.plan_file import write_plan
+from jobs.report.publish import publish
+from jobs.report.thumbnails import write_thumbnails
+from jobs.results.collect import collect
+from jobs.results.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current, seal
+from jobs.run.compute import Progress, compute
+from jobs.run.journal import Journal, opened
+from jobs.run.lock import Lock
+from jobs.run.progress import Reporter
+from jobs.run.skipped import Counts, counts_of, expect_few_skipped, skipped_items
 from jobs.stages.probe import judgement
-from jobs.stages.publish import publish
 from jobs.store import Inventory, Store, failure_file, receipt_file, take_inventory
-from jobs.thumbnails import write_thumbnails
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,7 +134,7 @@ def _expect_reachable(settings: Runtime) -> None:
     Raises:  UsageError where there is none.
     """
     # Ray is loaded only when there is work for it.
-    from jobs.runtime import expect_reachable
+    from jobs.run.ray import expect_reachable
 
     expect_reachable(settings)
 

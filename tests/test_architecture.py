@@ -22,7 +22,7 @@ LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in name
 
 # Package -> the modules or folders that may import it.
 OWNERS = {
-    "ray": ["jobs/runtime/"],
+    "ray": ["jobs/run/ray/"],
     "faiss": ["jobs/search/faiss_kernel.py"],
     "gurobipy": ["mprlib/optimisers/"],
     "highspy": ["mprlib/optimisers/"],

@@ -2,7 +2,7 @@
 
 The library's methods take arrays (a class an item, an order of columns, a subspace); a configuration
 names what these are made of. Each such keyword has its setting here; other keywords of a method
-are numbers or words and pass through. `jobs.stages.extras` makes the arrays.
+are numbers or words and pass through. `jobs.stages.reading.method_arguments` makes the arrays.
 """
 
 from __future__ import annotations

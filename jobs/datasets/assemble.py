@@ -18,7 +18,7 @@ from jobs.datasets.source import Source
 from jobs.datasets.template import filled, template_columns
 from jobs.datasets.values import first_ambiguous_id, holds_texts
 from jobs.errors import UsageError
-from jobs.schema import SKIPPED_ITEMS
+from jobs.store.schema import SKIPPED_ITEMS
 
 # Longer than any path of a file, and short enough that ids of a whole pool fit into memory side by side.
 LONGEST_ID = 4_096

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from jobs.datasets.labels import UNKNOWN
 from jobs.datasets.vector_files import VectorFiles
-from jobs.schema import SKIPPED_ITEMS
+from jobs.store.schema import SKIPPED_ITEMS
 
 # Prefix of the columns that hold each item's level of an attribute.
 ATTRIBUTE = "attribute:"

@@ -88,13 +88,13 @@ def _encoder(settings: Any) -> Any:
 
 def _ray(settings: Any) -> Any:
     from jobs.config.audit import Runtime
-    from jobs.runtime import look_around
+    from jobs.run.ray import look_around
 
     return look_around(Runtime(**settings))
 
 
 def _dashboard(address: Any) -> Any:
-    from jobs.runtime import dashboard_version
+    from jobs.run.ray import dashboard_version
 
     return dashboard_version(address)
 

@@ -11,7 +11,7 @@ from jobs.config.file import ConfigFile, read_config
 from jobs.doctor.check import Check, ok, problem
 from jobs.encoders.sources import text_source
 from jobs.errors import UsageError
-from jobs.planning.estimate import Estimate, estimate
+from jobs.plan.estimate import Estimate, estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

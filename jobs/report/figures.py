@@ -18,10 +18,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from jobs import interruption
-from jobs.report.cases import CASE, method_order
-from jobs.report.curves import is_fulfilled, vertical_floors
+from jobs.analysis.cases import CASE, method_order
+from jobs.analysis.curves import is_fulfilled, vertical_floors
+from jobs.analysis.wording import is_missing
 from jobs.report.overview import Distribution
-from jobs.report.wording import is_missing
 
 # Okabe and Ito's colours (and two of Tol's): told apart under every common colour blindness, and the
 # markers differ too. Blue and vermilion are left to what is compared: selection A and B, before and after.

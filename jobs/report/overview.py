@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from jobs.report.cases import CASE
-from jobs.report.wording import is_missing, number
+from jobs.analysis.cases import CASE
+from jobs.analysis.wording import is_missing, number
 
 # Units of the drawing; the page scales it to the column's width.
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900.0, 300.0, 44.0, 16.0, 14.0, 40.0

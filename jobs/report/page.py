@@ -16,14 +16,15 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
-from jobs.report import embed, wording
-from jobs.report.cases import CASE, FULFILLED, SELECTION, function_classes, repaired_rows, top_k_rows
-from jobs.report.curves import is_fulfilled
+from jobs.analysis import wording
+from jobs.analysis.cases import CASE, FULFILLED, SELECTION, function_classes, repaired_rows, top_k_rows
+from jobs.analysis.curves import is_fulfilled
+from jobs.analysis.load import Run
+from jobs.analysis.worst import headline, worst_groups, worst_off
+from jobs.report import embed
 from jobs.report.figures import style
-from jobs.report.load import Run
 from jobs.report.overview import HEIGHT, LEFT, RIGHT, WIDTH, Distribution
 from jobs.report.probes import probe_sections
-from jobs.report.worst import headline, worst_groups, worst_off
 
 # Rows of an overview table that stand open; the others unfold.
 OPEN_QUERIES = 10

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from jobs.encoders import Encoder
 from jobs.errors import is_disk_full
-from jobs.planning.units import Unit
 from jobs.stages.embed import embed, embed_debiased, embed_queries, embed_texts
 from jobs.stages.information import information, order
 from jobs.stages.labels import labels
@@ -22,6 +21,7 @@ from jobs.stages.prefilter import merge, prefilter
 from jobs.stages.probe import probe
 from jobs.stages.rescore import rescore
 from jobs.stages.solve import solve
+from jobs.stages.units import Unit
 from jobs.store import Receipt, Store, committed_receipt, failure_file, receipt_file, unit_file
 
 # Stages that need an encoder get it third; `catalogue` is what the driver has read itself.

@@ -12,9 +12,9 @@ from jobs.datasets.vector_files import VectorFiles
 from jobs.encoders import Encoder, ImageEncoder
 from jobs.images import Reason
 from jobs.images.limits import ImageLimits
-from jobs.schema import SKIPPED_ITEMS
-from jobs.stages.vectors import shard_table, to_column, to_matrix
+from jobs.stages.reading.vectors import shard_table, to_column, to_matrix
 from jobs.store import Store, unit_file
+from jobs.store.schema import SKIPPED_ITEMS
 
 
 def embed(spec: Mapping[str, Any], store: Store, encoder: Encoder | None) -> dict[str, pa.Table]:

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.datasets.catalogue import attribute_columns
-from jobs.stages.joint_levels import joint_names
 from jobs.stages.labels import with_predicted
-from jobs.stages.vectors import Shard, open_shard, rows_with_vectors
+from jobs.stages.reading.joint_levels import joint_names
+from jobs.stages.reading.vectors import Shard, open_shard, rows_with_vectors
 from jobs.store import Store, unit_file
 from mprlib.baselines import group_labels
 from mprlib.baselines.clip_clip import order_of

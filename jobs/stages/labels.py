@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.stages.probe import read_probe
-from jobs.stages.vectors import open_shard
+from jobs.stages.reading.vectors import open_shard
 from jobs.store import Store, unit_file
 
 # Items looked at together, so that a shard takes little memory.

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.search.canonical import best
-from jobs.stages.vectors import open_shard, to_column
+from jobs.stages.reading.vectors import open_shard, to_column
 from jobs.store import Store, unit_file
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from jobs.search import kernel
 from jobs.search.canonical import margins, proposals, within_margin
 from jobs.search.survivors import NotFiniteError
-from jobs.stages.vectors import Shard, open_shard, read_vectors, rows_with_vectors
+from jobs.stages.reading.vectors import Shard, open_shard, read_vectors, rows_with_vectors
 from jobs.store import Store, unit_file
 
 CANDIDATES = pa.schema(

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.datasets.catalogue import ATTRIBUTE
-from jobs.stages.vectors import open_shard, to_matrix
+from jobs.stages.reading.vectors import open_shard, to_matrix
 from jobs.store import Store, unit_file
 from mprlib.probes import Probe, train_probe
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.search.canonical import best, exact_scores
 from jobs.stages.prefilter import candidate_rows
-from jobs.stages.vectors import Shard, edges, open_shard, read_vectors
+from jobs.stages.reading.vectors import Shard, edges, open_shard, read_vectors
 from jobs.store import Store, unit_file
 
 

@@ -13,13 +13,13 @@ import mprlib
 from jobs.config.entries import ClassEntry, MethodEntry
 from jobs.datasets.catalogue import attribute_columns
 from jobs.datasets.labels import UNKNOWN
-from jobs.schema import GROUPS, RESULTS
-from jobs.stages.extras import method_extras
 from jobs.stages.labels import with_predicted
-from jobs.stages.query_vectors import query_vector
-from jobs.stages.reference import read_reference
-from jobs.stages.vectors import open_shard, rows_with_vectors, to_matrix
+from jobs.stages.reading.method_arguments import method_extras
+from jobs.stages.reading.query_vectors import query_vector
+from jobs.stages.reading.reference import read_reference
+from jobs.stages.reading.vectors import open_shard, rows_with_vectors, to_matrix
 from jobs.store import Store, unit_file
+from jobs.store.schema import GROUPS, RESULTS
 from mprlib import Measurement, Problem, Selection, registry
 from mprlib.assumptions import assumption
 from mprlib.cells import selection_weights

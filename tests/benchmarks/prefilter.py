@@ -168,7 +168,7 @@ def measure_merge(case: Case) -> dict:
     import numpy as np
     import pyarrow as pa
 
-    from jobs.planning.search_units import MERGED_TABLES
+    from jobs.plan.search_units import MERGED_TABLES
     from jobs.stages.prefilter import CANDIDATES, merge
     from jobs.store import Store, unit_file
 

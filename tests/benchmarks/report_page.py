@@ -14,11 +14,12 @@ import numpy as np
 import pyarrow as pa
 from PIL import Image
 
-from jobs import report
+from jobs.analysis.load import from_tables
 from jobs.config.audit import ReportSettings
 from jobs.images.thumbnail import SIDE_PIXELS, thumbnail
-from jobs.schema import THUMBNAILS
-from jobs.thumbnails import BASE64
+from jobs.report.build import build
+from jobs.report.thumbnails import BASE64
+from jobs.store.schema import THUMBNAILS
 from tests.jobs.report import chromium, synthetic
 
 REPEATS = 3
@@ -41,12 +42,12 @@ def main() -> None:
     print(f"made {tables['results'].num_rows:,} result rows, {tables['groups'].num_rows:,} group rows, "
           f"{tables['items'].num_rows:,} items in {time.perf_counter() - started:.1f} s")  # fmt: skip
     started = time.perf_counter()
-    run = report.from_tables(
+    run = from_tables(
         **tables, thumbnails=thumbnails(tables["items"], settings.thumbnails), manifest=synthetic.manifest()
     )
     loaded = time.perf_counter() - started
     started, worked = time.perf_counter(), time.process_time()
-    files = report.build(run, has_pictures=settings.pictures)
+    files = build(run, has_pictures=settings.pictures)
     built, worked = time.perf_counter() - started, time.process_time() - worked
     page = files["index.html"]
     print(f"{len(run.thumbnails):,} thumbnails, {settings.thumbnails:g} MB of the page at most")

@@ -20,14 +20,15 @@ from typing import Any
 
 import pandas as pd
 
-from jobs import audit, report
+from jobs import audit
 from jobs.config.file import read_config
-from jobs.manifest import is_sealed
-from jobs.running import lock
-from jobs.running.progress import Silent
+from jobs.report import publish
+from jobs.results.manifest import is_sealed
+from jobs.results.verify import verify
+from jobs.run import lock
+from jobs.run.progress import Silent
 from jobs.stages import execute
 from jobs.store import TEMPORARY, Store, receipt_file, take_inventory, unit_file
-from jobs.verify import verify
 from tests.jobs.units_in_process import run_units
 
 OPERATIONS = ("replace", "link", "unlink", "fsync", "mkdir")
@@ -86,7 +87,7 @@ def main() -> None:
     given = parser.parse_args()
     lock.SETTLE_SECONDS = 0.01
     if not given.real_report:
-        report.build = lambda _: {"index.html": b"a page", "figures/curve.svg": b"a curve"}
+        publish.build = lambda _: {"index.html": b"a page", "figures/curve.svg": b"a curve"}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         plan, store = run_units(folder)

@@ -31,7 +31,7 @@ SETTINGS = {
 }
 DRIVER = """
 from jobs.config.audit import Runtime
-from jobs.runtime import Cluster
+from jobs.run.ray import Cluster
 with Cluster(Runtime(await_gpus_seconds=90)) as cluster:
     settings = {"kind": "open_clip"}
     before = cluster.encoder_actors(settings).gpus

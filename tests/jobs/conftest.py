@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from jobs.config.audit import Runtime
-from jobs.runtime import Cluster
+from jobs.run.ray import Cluster
 from tests.tiny_clip import write_tiny_clip
 
 PEOPLE = 120

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from jobs import audit
 from jobs.config.file import read_config
-from jobs.planning.plan import Plan
-from jobs.planning.units import STAGE_VERSIONS, Unit, digest
-from jobs.running.progress import Silent
+from jobs.plan.plan import Plan
+from jobs.run.progress import Silent
 from jobs.stages import STAGES
+from jobs.stages.units import STAGE_VERSIONS, Unit, digest
 from jobs.store import Store
 
 STAGE = "no-op"

@@ -21,9 +21,9 @@ def main(folder: str) -> None:
     os.environ["RAY_memory_usage_threshold"] = str((memory.total - memory.available + ROOM_BYTES) / memory.total)
     os.environ["RAY_memory_monitor_refresh_ms"] = "100"
     from jobs.config.audit import Runtime
-    from jobs.planning.units import Unit
-    from jobs.running.dispatch import UnitEnded, UnitRetried
-    from jobs.runtime import Cluster
+    from jobs.run.dispatch import UnitEnded, UnitRetried
+    from jobs.run.ray import Cluster
+    from jobs.stages.units import Unit
     from tests.jobs.faults import FaultyStore
 
     told: dict[str, list[str]] = {"retried": [], "messages": []}

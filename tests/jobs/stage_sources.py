@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jobs.planning.units import STAGE_VERSIONS
 from jobs.stages import ENCODING, STAGES
+from jobs.stages.units import STAGE_VERSIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = Path(__file__).with_suffix(".json")
@@ -32,7 +32,7 @@ FOLLOWED = (
     "jobs.config.entries",
     "jobs.images",
     "jobs.config.method_settings",
-    "jobs.schema",
+    "jobs.store.schema",
     "jobs.search",
     "jobs.stages",
 )
@@ -113,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
     before, after = recorded(), current()
     wrong = [] if is_same_output else refused(before, after)
     for what in wrong:
-        print(f"{what}: raise its STAGE_VERSIONS in jobs/planning/units.py, or give --same-output", file=sys.stderr)
+        print(f"{what}: raise its STAGE_VERSIONS in jobs/stages/units.py, or give --same-output", file=sys.stderr)
     if not wrong:
         RECORD.write_text(json.dumps(after, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return 1 if wrong else 0

@@ -6,8 +6,8 @@ import pytest
 
 from jobs.audit import inventory
 from jobs.cli import main
-from jobs.planning.plan_file import write_plan
-from jobs.running.lock import LOCK, Lock
+from jobs.plan.plan_file import write_plan
+from jobs.run.lock import LOCK, Lock
 from jobs.store import TEMPORARY
 
 from .units_in_process import run_plan, run_units

@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jobs import report
+from jobs.analysis.comparison import compare
+from jobs.analysis.comparison.wording import summary, to_markdown, to_text
+from jobs.analysis.load import Run, load
 from jobs.cli import main
 from jobs.errors import UsageError
-from jobs.report.comparison import compare
-from jobs.report.comparison.wording import summary, to_markdown, to_text
-from jobs.report.load import Run
 
 from .conftest import DIMENSION, write_audit
 
@@ -180,7 +179,7 @@ def changed(run: Run, key: str, value) -> Run:
     ],
 )
 def test_settings_that_make_values_incomparable_are_refused(runs, key, value, named):
-    old = report.load(runs["old"])
+    old = load(runs["old"])
     with pytest.raises(UsageError) as caught:
         compare(old, changed(old, key, value))
     assert named in str(caught.value) and "differs" in str(caught.value) and "\n" not in str(caught.value)
@@ -190,12 +189,12 @@ def test_settings_that_make_values_incomparable_are_refused(runs, key, value, na
     ("key", "value"), [("output", "elsewhere"), ("dataset.0.path", "monday.parquet"), ("prefilter.backend", "torch")]
 )
 def test_settings_that_place_things_may_differ(runs, key, value):
-    old = report.load(runs["old"])
+    old = load(runs["old"])
     assert compare(old, changed(old, key, value)).remarks == []
 
 
 def test_other_settings_are_remarked(runs):
-    old = report.load(runs["old"])
+    old = load(runs["old"])
     assert compare(old, changed(old, "seed", 5)).remarks == ["seed differs (0 and 5)"]
 
 
@@ -205,7 +204,7 @@ def with_tables(run: Run, **tables) -> Run:
 
 
 def test_queries_of_one_run_alone_are_listed(runs):
-    old, new = (report.load(runs[side]) for side in ("old", "new"))
+    old, new = (load(runs[side]) for side in ("old", "new"))
     fewer = with_tables(old, results=old.results[old.results["query"] != "pilot"])
     found = compare(fewer, new)
     assert (found.only_old, found.only_new) == ([], [("people", "population", "pilot", K)])
@@ -214,7 +213,7 @@ def test_queries_of_one_run_alone_are_listed(runs):
 
 
 def test_references_share_a_query_and_texts_of_the_data_are_no_markup(runs):
-    old, new = (report.load(runs[side]) for side in ("old", "new"))
+    old, new = (load(runs[side]) for side in ("old", "new"))
     twice = [
         with_tables(
             run,
@@ -232,7 +231,7 @@ def test_references_share_a_query_and_texts_of_the_data_are_no_markup(runs):
 
 
 def test_pools_and_references_of_other_sizes_or_shares_are_refused(runs):
-    old = report.load(runs["old"])
+    old = load(runs["old"])
     smaller = with_tables(old, results=old.results.assign(n_pool=600))
     with pytest.raises(UsageError, match="holds 700 items in OLD and 600 in NEW.*prefilter.top of at most 600"):
         compare(old, smaller)
@@ -251,7 +250,7 @@ def test_pools_and_references_of_other_sizes_or_shares_are_refused(runs):
 
 
 def test_a_new_label_of_the_same_item_counts_as_left_and_come(runs):
-    old = report.load(runs["old"])
+    old = load(runs["old"])
     items = old.items.copy()
     items["labels"] = [dict(labels) | {"gender": "female"} for labels in items["labels"]]
     found = compare(old, with_tables(old, items=items)).cases.set_index("query")

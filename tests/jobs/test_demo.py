@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from jobs.cli import main
-from jobs.stages.publish_exhibits import write_exhibits
+from jobs.report.publish_exhibits import write_exhibits
 from jobs.store import Store
 
 DEMO = Path(__file__).resolve().parents[2] / "jobs" / "configs" / "demo.yaml"

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from jobs.cli import main
+from jobs.results.verify import verify
 from jobs.store import Store
-from jobs.verify import verify
 
 from .conftest import write_audit
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from jobs.cli import main
-from jobs.export.trec import token
-from jobs.planning.plan_file import PLAN
+from jobs.plan.plan_file import PLAN
+from jobs.results.export.trec import token
 from jobs.store import Store, unit_file
 from tests.jobs.report import hostile, synthetic
 

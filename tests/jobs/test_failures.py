@@ -17,12 +17,12 @@ from jobs import audit
 from jobs.cli import main
 from jobs.config.audit import Runtime
 from jobs.config.file import read_config
-from jobs.running.attempts import RETRIES, Loss
-from jobs.running.dispatch import UnitEnded, UnitRetried, UnitStarted
-from jobs.running.progress import Silent
-from jobs.running.run_log import read_log
-from jobs.runtime import Cluster
-from jobs.status import status_of, status_text
+from jobs.results.status import status_of, status_text
+from jobs.run.attempts import RETRIES, Loss
+from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
+from jobs.run.progress import Silent
+from jobs.run.ray import Cluster
+from jobs.run.run_log import read_log
 from jobs.store import Store, failure_file, receipt_file
 
 from .conftest import write_audit

@@ -18,10 +18,10 @@ from jobs.cli import main
 from jobs.config.audit import Runtime
 from jobs.config.file import read_config
 from jobs.encoders import load
-from jobs.running.dispatch import UnitEnded, UnitRetried, UnitStarted
-from jobs.runtime import Cluster
+from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
+from jobs.run.ray import Cluster
 from jobs.stages import commit, execute
-from jobs.stages.vectors import open_shard
+from jobs.stages.reading.vectors import open_shard
 from jobs.store import Store, unit_file
 from tests.data_files import data_file
 from tests.jobs.images.hostile import write_hostile_folder

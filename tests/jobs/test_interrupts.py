@@ -19,9 +19,9 @@ import pytest
 
 from jobs.cli import main
 from jobs.interruption import GRACE_SECONDS, LAST_SECONDS, SIGNALS
-from jobs.manifest import SUCCESS
-from jobs.running.lock import LOCK
-from jobs.status import status_of
+from jobs.results.manifest import SUCCESS
+from jobs.results.status import status_of
+from jobs.run.lock import LOCK
 from jobs.store import Store
 
 from .conftest import write_audit

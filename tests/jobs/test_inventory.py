@@ -5,8 +5,8 @@ import os
 import pyarrow as pa
 import pytest
 
-from jobs.planning.units import unit
 from jobs.stages import commit
+from jobs.stages.units import unit
 from jobs.store import TEMPORARY, Store, receipt_file, take_inventory, unit_file
 
 TABLE = pa.table({"x": [1, 2, 3]})

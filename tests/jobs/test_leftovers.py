@@ -7,7 +7,7 @@ import pytest
 from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
-from jobs.running.lock import LOCK, Lock
+from jobs.run.lock import LOCK, Lock
 from jobs.store import TEMPORARY, receipt_file
 
 from .units_in_process import run_units

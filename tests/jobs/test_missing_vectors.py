@@ -12,7 +12,7 @@ from jobs.encoders.encoded import EncodedImages
 from jobs.images import ImageError, Reason
 from jobs.stages import execute
 from jobs.stages.information import read_order
-from jobs.stages.vectors import open_shard, to_matrix
+from jobs.stages.reading.vectors import open_shard, to_matrix
 from jobs.store import unit_file
 from mprlib import Problem, measure
 from mprlib.baselines import group_labels

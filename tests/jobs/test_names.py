@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 
 from jobs.cli import main
-from jobs.running.meters import LONGEST_TAG, Meters, tag
-from jobs.running.progress import Bars, Lines
+from jobs.run.meters import LONGEST_TAG, Meters, tag
+from jobs.run.progress import Bars, Lines
 
 from .conftest import people, settings, write_audit
 

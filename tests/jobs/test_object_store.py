@@ -11,7 +11,7 @@ import pytest
 from jobs import audit
 from jobs.cli import main
 from jobs.config.file import read_config
-from jobs.running.lock import LOCK, Lock
+from jobs.run.lock import LOCK, Lock
 from jobs.stages import Outcome, record_failure
 from jobs.store import Store, receipt_file
 

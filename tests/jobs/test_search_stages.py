@@ -8,12 +8,12 @@ import pytest
 
 from jobs.audit import prepare
 from jobs.config.file import read_config
-from jobs.planning.estimate import estimate
-from jobs.planning.search_units import MERGED_TABLES
-from jobs.running.dispatch import UnitEnded
+from jobs.plan.estimate import estimate
+from jobs.plan.search_units import MERGED_TABLES
+from jobs.run.dispatch import UnitEnded
 from jobs.stages import commit, execute
 from jobs.stages.embed import query_table
-from jobs.stages.vectors import open_shard, shard_table, to_column, to_matrix
+from jobs.stages.reading.vectors import open_shard, shard_table, to_column, to_matrix
 from jobs.store import Store, unit_file
 
 from .conftest import write_audit

@@ -7,15 +7,15 @@ import pyarrow as pa
 import pytest
 import yaml
 
+from jobs.analysis.load import load
 from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.errors import RunError
-from jobs.report import load
-from jobs.schema import SKIPPED, SKIPPED_ITEMS
-from jobs.skipped import counts_of, expect_few_skipped, skipped_items
+from jobs.run.skipped import counts_of, expect_few_skipped, skipped_items
 from jobs.stages import commit
 from jobs.store import Store
+from jobs.store.schema import SKIPPED, SKIPPED_ITEMS
 
 from .conftest import PEOPLE, people, settings, write_audit
 

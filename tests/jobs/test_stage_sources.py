@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from jobs.planning.units import STAGE_VERSIONS
+from jobs.stages.units import STAGE_VERSIONS
 from tests.jobs import stage_sources
 from tests.jobs.stage_sources import COMMAND, current, differences, digest, modules, recorded, refused
 
@@ -12,7 +12,7 @@ from tests.jobs.stage_sources import COMMAND, current, differences, digest, modu
 def test_every_stage_is_as_recorded():
     found = [what for _, what in differences(recorded(), current())]
     assert not found, (
-        "; ".join(found) + f": raise STAGE_VERSIONS in jobs/planning/units.py where what it writes changed, then run "
+        "; ".join(found) + f": raise STAGE_VERSIONS in jobs/stages/units.py where what it writes changed, then run "
         f"`{COMMAND}` (--same-output where it did not)"
     )
 
@@ -22,7 +22,7 @@ def test_what_determines_a_stage():
     assert "jobs.search.canonical" in modules("pool")
     assert "jobs.encoders.sentence" in modules("queries")
     assert "jobs.datasets.fairface" in modules("catalogue")
-    assert not any(name.startswith(("jobs.runtime", "jobs.store", "jobs.stages.solve")) for name in modules("pool"))
+    assert not any(name.startswith(("jobs.run.ray", "jobs.store", "jobs.stages.solve")) for name in modules("pool"))
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import pytest
 from jobs.audit import prepare
 from jobs.config.file import read_config
 from jobs.encoders import load
-from jobs.schema import GROUPS, RESULTS, SKIPPED
+from jobs.results.collect import collect
 from jobs.stages import commit, execute
-from jobs.stages.collect import collect
 from jobs.stages.embed import embed_queries, query_table
-from jobs.stages.vectors import to_matrix
+from jobs.stages.reading.vectors import to_matrix
 from jobs.store import Store, failure_file, unit_file
+from jobs.store.schema import GROUPS, RESULTS, SKIPPED
 
 from .conftest import people, write_audit
 

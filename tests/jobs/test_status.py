@@ -12,16 +12,16 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from jobs.planning.plan_file import PLAN
-from jobs.planning.units import Unit
-from jobs.running.attempts import Loss
-from jobs.running.board import MISSED_INTERVALS, RUNNING, read_board, this_process
-from jobs.running.dispatch import UnitEnded, UnitRetried, UnitStarted
-from jobs.running.journal import opened
-from jobs.running.progress import Silent
-from jobs.running.run_log import read_log
+from jobs.plan.plan_file import PLAN
+from jobs.results.status import status_of, status_text
+from jobs.run.attempts import Loss
+from jobs.run.board import MISSED_INTERVALS, RUNNING, read_board, this_process
+from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
+from jobs.run.journal import opened
+from jobs.run.progress import Silent
+from jobs.run.run_log import read_log
 from jobs.stages import Outcome, commit, record_failure
-from jobs.status import status_of, status_text
+from jobs.stages.units import Unit
 from jobs.store import Store
 
 UNITS = [Unit(stage="solve", key=f"{number:020d}", title=f"query {number}", spec={}) for number in range(4)]

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 from jobs.errors import UsageError
-from jobs.planning.units import unit
 from jobs.stages import Outcome, commit, record_failure
+from jobs.stages.units import unit
 from jobs.store import TEMPORARY, Store, failure_file, receipt_file, unit_file, valid_receipt
 
 TABLE = pa.table({"x": [1, 2, 3]})

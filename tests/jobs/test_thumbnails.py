@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from jobs import report
+from jobs.analysis.load import load
 from jobs.cli import main
 from jobs.images.thumbnail import SIDE_PIXELS, thumbnail
 from tests.jobs.report import chromium
@@ -47,7 +47,7 @@ def test_a_thumbnail_is_small_and_keeps_its_shape():
 
 
 def test_every_item_of_the_default_selections_has_its_picture(run):
-    loaded = report.load(run)
+    loaded = load(run)
     top = loaded.results[loaded.results["method"] == "top_k"].index[0]
     for code in loaded.chosen.row(top):
         key = ("items", loaded.chosen.ids[code])
@@ -71,7 +71,7 @@ def test_the_budget_holds_and_none_means_none(run, capsys):
     for megabytes, most in (("0.001", 1_000), ("0", 0), ("4", 4e6)):
         setting = f"report.thumbnail_megabytes={megabytes}"
         assert main([*arguments, "--set", "dataset.root=faces", "--set", setting]) == 0
-        kept = report.load(run).thumbnails
+        kept = load(run).thumbnails
         assert sum(4 / 3 * len(data) for data in kept.values()) <= most
         assert bool(kept) == bool(most)
     table = pd.read_parquet(run / "thumbnails")

@@ -11,7 +11,7 @@ from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.stages import commit, execute
-from jobs.stages.vectors import open_shard
+from jobs.stages.reading.vectors import open_shard
 from jobs.store import Store, unit_file
 from tests.jobs.datasets.layouts import write_clip_retrieval
 

@@ -11,9 +11,9 @@ from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.errors import UsageError
-from jobs.manifest import MANIFEST
+from jobs.results.manifest import MANIFEST
+from jobs.results.verify import verify
 from jobs.store import Store
-from jobs.verify import verify
 
 from .conftest import write_audit
 

@@ -7,7 +7,7 @@ from jobs.audit import prepare
 from jobs.config.file import read_config
 from jobs.stages import commit, execute
 from jobs.stages.embed import query_table
-from jobs.stages.vectors import to_column
+from jobs.stages.reading.vectors import to_column
 from jobs.store import Store
 
 from .conftest import DIMENSION, write_audit

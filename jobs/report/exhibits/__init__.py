@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 import pandas as pd
 
 from jobs import interruption
-from jobs.report.curves import trade_offs
+from jobs.analysis.curves import trade_offs
+from jobs.analysis.load import Run
+from jobs.analysis.tables import csv
 from jobs.report.exhibits import (
     contact_sheets,
     cutting_plane_and_cone,
@@ -25,8 +27,6 @@ from jobs.report.exhibits import (
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.latex import table
 from jobs.report.exhibits.pictures import png, svg, table_picture
-from jobs.report.load import Run
-from jobs.report.tables import csv
 
 EXHIBITS: Mapping[str, Callable[[Run, pd.DataFrame], Exhibit]] = {
     "trade_off": trade_off.make,

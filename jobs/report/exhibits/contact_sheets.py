@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from jobs.analysis.cases import CASE, function_classes
+from jobs.analysis.load import Run
+from jobs.analysis.wording import is_missing
 from jobs.images import ImageLimits, decode
-from jobs.report.cases import CASE, function_classes
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import in_order, smallest_mpr
 from jobs.report.exhibits.pictures import file_part
 from jobs.report.exhibits.sheet import Sheet
-from jobs.report.load import Run
-from jobs.report.wording import is_missing
 
 TITLE = "First items of each method at its smallest MPR"
 # What a page holds; the table holds the same.

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.report.cases import CASE
+from jobs.analysis.cases import CASE
+from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.pairs import paired
-from jobs.report.load import Run
 
 TITLE = "Cutting planes against the cone programme at the same rho"
 CONE, PLANES = "mopr_qp", ("mopr", "mopr_paper")

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.report.cases import SELECTION, function_classes
+from jobs.analysis.cases import SELECTION, function_classes
+from jobs.analysis.load import Run
+from jobs.analysis.wording import group_name
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import in_order, smallest_mpr
-from jobs.report.load import Run
-from jobs.report.wording import group_name
 
 TITLE = "Shares of intersectional groups in per cent, mean and deviation over queries"
 # Below this part of its share of the reference a group counts as missed.

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from jobs.report.wording import is_missing
+from jobs.analysis.wording import is_missing
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.report.cases import CASE, KEEPS_RHO
+from jobs.analysis.cases import CASE, KEEPS_RHO
+from jobs.analysis.fractions import loss_percent
+from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import mean_and_deviation
 from jobs.report.exhibits.pairs import solved
-from jobs.report.fractions import loss_percent
-from jobs.report.load import Run
 
 TITLE = "Loss of similarity against the relaxation at the same rho, in per cent"
 METHODS = ("mopr", "mopr_paper", "mopr_integer")

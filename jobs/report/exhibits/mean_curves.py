@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from jobs.report.curves import is_fulfilled
+from jobs.analysis.curves import is_fulfilled
 from jobs.report.exhibits.operating_points import series_names
 from jobs.report.figures import style
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.report.cases import CASE, SELECTION
+from jobs.analysis.cases import CASE, SELECTION
+from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.pictures import Panels
 from jobs.report.figures import BEFORE
-from jobs.report.load import Run
 
 TITLE = "MPR by the paper's regression oracles against exact values, over all selections"
 # The oracle's class, and the class whose value is exact.

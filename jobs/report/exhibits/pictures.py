@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from jobs.report.cases import method_order
+from jobs.analysis.cases import method_order
 from jobs.report.figures import DOTS_PER_INCH, series_label, style
 
 PANELS_A_ROW = 3

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
 from jobs.report.exhibits.pictures import Panels, file_part, legend
-from jobs.report.load import Run
 
 TITLE = "Precision at fractions of top-k's MPR, means over queries"
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.report.cases import CASE, SELECTION
+from jobs.analysis.cases import CASE, SELECTION
+from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import in_order, mean_and_deviation, series_names
-from jobs.report.load import Run
 
 TITLE = "Running times in seconds, mean and deviation over queries"
 

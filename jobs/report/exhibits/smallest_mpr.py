@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.report.cases import CASE
-from jobs.report.curves import why_no_fractions
+from jobs.analysis.cases import CASE
+from jobs.analysis.curves import why_no_fractions
+from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import in_order, mean_and_deviation, smallest_mpr
-from jobs.report.load import Run
 
 TITLE = "Similarity kept at each method's smallest MPR, mean and deviation over queries"
 

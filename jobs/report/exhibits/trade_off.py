@@ -11,13 +11,13 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from jobs.report.cases import CASE
-from jobs.report.curves import vertical_floors, why_no_fractions
+from jobs.analysis.cases import CASE
+from jobs.analysis.curves import vertical_floors, why_no_fractions
+from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
 from jobs.report.exhibits.pictures import Panels, file_part, legend
 from jobs.report.figures import draw_panel, shortened_title, style
-from jobs.report.load import Run
 
 TITLE = "Similarity kept at fractions of top-k's MPR, means over queries"
 # Panels of one drawing: a page's worth; further queries go to further drawings.

@@ -9,7 +9,7 @@ from jobs import datasets
 from jobs.config.audit import Reference
 from jobs.config.datasets import OWN_ATTRIBUTES, Dataset
 from jobs.images import Reason
-from jobs.planning.reference_levels import shared_levels
+from jobs.plan.reference_levels import shared_levels
 from tests.jobs.datasets.layouts import write
 from tests.pages import blocks, text_of
 

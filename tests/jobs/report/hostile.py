@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs import schema
+from jobs.store import schema
 from tests.jobs.report import synthetic
 
 MARKUP = '<img src=x onerror="window.hacked=1">'

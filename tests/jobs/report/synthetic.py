@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs import schema
-from jobs.manifest import MANIFEST
-from jobs.store import Store
+from jobs.results.manifest import MANIFEST
+from jobs.store import Store, schema
 
 LEVELS = {
     "sex": ["Female", "Male"],

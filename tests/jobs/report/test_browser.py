@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import report
+from jobs.analysis.load import from_tables
+from jobs.report.build import build
 from tests.jobs.report import chromium, hostile, synthetic
 
 pytestmark = pytest.mark.skipif(chromium.BINARY is None, reason="needs Chromium, which is not installed here")
@@ -16,13 +17,13 @@ pytestmark = pytest.mark.skipif(chromium.BINARY is None, reason="needs Chromium,
 def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     runs = {
-        "plain": report.from_tables(**synthetic.tables(queries=4, points=6), manifest=synthetic.manifest()),
-        "hostile": report.from_tables(**hostile.tables(), manifest=hostile.manifest()),
-        "broken": report.from_tables(**hostile.broken_tables()),
-        "long": report.from_tables(**hostile.long_tables(), manifest=hostile.long_manifest()),
+        "plain": from_tables(**synthetic.tables(queries=4, points=6), manifest=synthetic.manifest()),
+        "hostile": from_tables(**hostile.tables(), manifest=hostile.manifest()),
+        "broken": from_tables(**hostile.broken_tables()),
+        "long": from_tables(**hostile.long_tables(), manifest=hostile.long_manifest()),
     }
     for name, run in runs.items():
-        (folder / f"{name}.html").write_bytes(report.build(run, has_pictures=False)["index.html"])
+        (folder / f"{name}.html").write_bytes(build(run, has_pictures=False)["index.html"])
     return folder
 
 

@@ -13,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from matplotlib import image
 
-from jobs import report
+from jobs.analysis.load import from_tables, load
+from jobs.analysis.tables import csv
+from jobs.report.build import build
 from jobs.report.figures import file_name
 from tests.jobs.report import hostile, synthetic
 
@@ -32,7 +34,7 @@ class Elements(HTMLParser):
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
-    return report.build(report.from_tables(**synthetic.tables(queries=3, points=4), manifest=synthetic.manifest()))
+    return build(from_tables(**synthetic.tables(queries=3, points=4), manifest=synthetic.manifest()))
 
 
 def frame(content: bytes) -> pd.DataFrame:
@@ -51,14 +53,14 @@ def test_has_page_tables_and_one_picture_a_query(files):
 
 
 def test_same_run_same_bytes(files):
-    again = report.build(report.from_tables(**synthetic.tables(queries=3, points=4), manifest=synthetic.manifest()))
+    again = build(from_tables(**synthetic.tables(queries=3, points=4), manifest=synthetic.manifest()))
     assert again == files
 
 
 def test_the_configured_minimum_share_decides_who_is_in_the_headline(files):
     manifest = synthetic.manifest() | {"settings": {"report": {"minimum_share": 0.4}}}
-    run = report.from_tables(**synthetic.tables(queries=3, points=4), manifest=manifest)
-    built = report.build(run, has_pictures=False)
+    run = from_tables(**synthetic.tables(queries=3, points=4), manifest=manifest)
+    built = build(run, has_pictures=False)
     headlines = frame(built["worst.csv"]).query("is_headline")
     assert (headlines["share_reference"] >= 0.4).all()
     assert (frame(files["worst.csv"]).query("is_headline")["share_reference"] < 0.4).any()
@@ -72,7 +74,7 @@ def test_order_of_units_does_not_show(files):
     for name, table in tables.items():
         half = len(table) // 2 // 3 * 3
         turned[name] = type(table).from_batches([*table.slice(half).to_batches(), *table.slice(0, half).to_batches()])
-    again = report.build(report.from_tables(**turned, manifest=synthetic.manifest()), has_pictures=False)
+    again = build(from_tables(**turned, manifest=synthetic.manifest()), has_pictures=False)
     assert all(again[name] == files[name] for name in ("worst.csv", "curves.csv", "groups.csv"))
 
 
@@ -115,7 +117,7 @@ def test_skipped_failed_and_manifest_are_told(files):
 
 
 def test_markup_in_the_data_stays_text():
-    files = report.build(report.from_tables(**hostile.tables(), manifest=hostile.manifest()))
+    files = build(from_tables(**hostile.tables(), manifest=hostile.manifest()))
     found = Elements(files["index.html"]).found
     assert not [one for one in found if one[0] == "img"]
     assert not [one for one in found if any(name.startswith("on") for name in one[1])]
@@ -124,14 +126,14 @@ def test_markup_in_the_data_stays_text():
 
 
 def test_a_spreadsheet_runs_no_cell():
-    assert report.csv(pd.DataFrame({"query": ["=1+1", "@x", "a", None], "gap": [-1.0, 2, 3, 4]})).decode() == (
+    assert csv(pd.DataFrame({"query": ["=1+1", "@x", "a", None], "gap": [-1.0, 2, 3, 4]})).decode() == (
         "query,gap\n'=1+1,-1.0\n'@x,2.0\na,3.0\n,4.0\n"
     )
 
 
 def test_failed_zero_and_missing_values_are_said_not_divided():
-    run = report.from_tables(**hostile.broken_tables())
-    files = report.build(run)
+    run = from_tables(**hostile.broken_tables())
+    files = build(run)
     rows = frame(files["curves.csv"])
     failed = rows[rows["status"] == "failed"]
     assert failed["note"].eq("no value").all() and failed["mpr_fraction"].isna().all() and len(failed) == 3 * 7
@@ -145,7 +147,7 @@ def test_failed_zero_and_missing_values_are_said_not_divided():
 def test_an_empty_manifest_and_no_groups_still_make_a_page():
     tables = synthetic.tables(queries=1, points=2)
     tables |= {name: tables[name].slice(0, 0) for name in ("groups", "items")}
-    text = report.build(report.from_tables(**tables), has_pictures=False)["index.html"].decode()
+    text = build(from_tables(**tables), has_pictures=False)["index.html"].decode()
     assert "no group can be named" in text and "No unit failed." in text
 
 
@@ -153,7 +155,7 @@ def test_top_k_alone_is_a_report_without_a_price():
     tables = synthetic.tables(queries=2, points=2)
     for name in ("results", "groups"):
         tables[name] = tables[name].filter(pc.field("method") == "top_k")
-    files = report.build(report.from_tables(**tables))
+    files = build(from_tables(**tables))
     assert frame(files["worst.csv"])["method_repaired"].isna().all()
     assert "no rho was met" in files["index.html"].decode()
 
@@ -168,14 +170,14 @@ def test_load_reads_committed_files_in_order(tmp_path: Path):
         # A writer that was killed leaves its temporary file.
         (tmp_path / name / "c.parquet.tmp-1").write_bytes(b"half")
     (tmp_path / "manifest.json").write_text(json.dumps(synthetic.manifest()))
-    loaded = report.build(report.load(tmp_path), has_pictures=False)
-    direct = report.build(report.from_tables(**tables, manifest=synthetic.manifest()), has_pictures=False)
+    loaded = build(load(tmp_path), has_pictures=False)
+    direct = build(from_tables(**tables, manifest=synthetic.manifest()), has_pictures=False)
     assert loaded == direct
 
 
 def test_load_says_where_nothing_is(tmp_path: Path):
     with pytest.raises(FileNotFoundError, match="no rows under results/"):
-        report.load(tmp_path)
+        load(tmp_path)
 
 
 def test_load_reads_any_filesystem():
@@ -185,7 +187,7 @@ def test_load_reads_any_filesystem():
     for name, table in synthetic.tables(queries=1, points=2).items():
         with memory.open(f"/run-report/{name}/a.parquet", "wb") as file:
             pq.write_table(table, file)
-    assert len(report.load("memory://run-report").results) == 3 * 5
+    assert len(load("memory://run-report").results) == 3 * 5
 
 
 def test_picture_names_are_hashes():

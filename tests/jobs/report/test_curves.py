@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from jobs.report import curves
-from jobs.report.curves import trade_offs, vertical_floors
+from jobs.analysis import curves
+from jobs.analysis.curves import trade_offs, vertical_floors
 from tests.jobs.report import synthetic
 from tests.jobs.report.test_worst import result
 

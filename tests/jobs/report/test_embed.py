@@ -10,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jobs import report
+from jobs.analysis.cases import repaired_rows
+from jobs.analysis.curves import trade_offs
+from jobs.analysis.load import Chosen, Run, from_tables
 from jobs.report import embed
-from jobs.report.cases import repaired_rows
-from jobs.report.curves import trade_offs
-from jobs.report.load import Chosen
 from tests.jobs.report import synthetic
 
 
@@ -37,8 +36,8 @@ def test_a_block_unpacks_to_the_same_value():
     assert "<" not in embed.pack(value)
 
 
-def blocks_of(tables: dict) -> tuple[list[dict], report.Run]:
-    run = report.from_tables(**tables)
+def blocks_of(tables: dict) -> tuple[list[dict], Run]:
+    run = from_tables(**tables)
     names = sorted(run.groups["group"].unique())
     return embed.case_blocks(run, trade_offs(run.results), repaired_rows(run.results), names), run
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from jobs.report.fractions import loss_percent
+from jobs.analysis.fractions import loss_percent
 
 
 @pytest.mark.parametrize(

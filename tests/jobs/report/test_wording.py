@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.report import wording
+from jobs.analysis import wording
 
 PAIR = {
     "group": "sex=Female & race=Black", "gap_points": -33.0, "share_selected": 0.0, "share_reference": 0.33, "k": 50,

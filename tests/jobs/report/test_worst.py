@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from jobs.report.worst import headline, worst_groups, worst_off, worst_pairs
+from jobs.analysis.worst import headline, worst_groups, worst_off, worst_pairs
 
 CASE = {"dataset": "d", "reference": "r", "k": 10}
 

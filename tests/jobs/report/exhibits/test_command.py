@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from jobs.analysis.curves import trade_offs
+from jobs.analysis.together import load_together
 from jobs.cli import main
-from jobs.report.curves import trade_offs
 from jobs.report.exhibits import EXHIBITS
-from jobs.report.together import load_together
 from tests.jobs.conftest import DIMENSION, people, write_audit
 
 CLASSES = ["linear", "linear_regression", "tree", "tree_greedy", "groups"]

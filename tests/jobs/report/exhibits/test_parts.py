@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jobs import report
+from jobs.analysis.curves import trade_offs
+from jobs.analysis.load import from_tables
 from jobs.report import exhibits
-from jobs.report.curves import trade_offs
 from jobs.report.exhibits.exhibit import Missing
 from jobs.report.exhibits.latex import escaped, table
 from jobs.report.exhibits.mean_curves import mean_curves, printed
@@ -76,7 +76,7 @@ def test_file_names_are_plain_and_apart():
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, dict[str, bytes] | str]:
-    run = report.from_tables(**synthetic.tables(queries=3, points=4, has_second_mopr=True), manifest={})
+    run = from_tables(**synthetic.tables(queries=3, points=4, has_second_mopr=True), manifest={})
     return dict(exhibits.build(run))
 
 
@@ -91,7 +91,7 @@ def test_what_a_run_lacks_is_said_in_one_line_and_the_rest_is_made(made):
 
 
 def test_the_same_run_gives_the_same_bytes(made):
-    run = report.from_tables(**synthetic.tables(queries=3, points=4, has_second_mopr=True), manifest={})
+    run = from_tables(**synthetic.tables(queries=3, points=4, has_second_mopr=True), manifest={})
     curves = trade_offs(run.results)
     again = exhibits.trade_off.make(run, curves)
     for part, figure in again.figures.items():
@@ -102,6 +102,6 @@ def test_a_run_without_top_k_says_so():
     tables = synthetic.tables(queries=1, points=2)
     without = tables["results"].to_pandas()
     without = without[without["method"] != "top_k"].assign(mpr_top_k=None, similarity_top_k=None)
-    run = report.from_tables(**tables)
+    run = from_tables(**tables)
     with pytest.raises(Missing, match="top_k"):
         exhibits.smallest_mpr.make(run, trade_offs(without))

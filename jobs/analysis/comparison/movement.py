@@ -1,0 +1,64 @@
+"""Which queries and groups moved beyond chance: the exchange test, adjusted over queries."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+
+from jobs.analysis.comparison.pairing import Pair, pairs
+from jobs.analysis.load import Run
+from mprlib.statistics import benjamini_hochberg, exchange_test, group_p_values, moved_groups
+
+QUESTION = ["dataset", "query", "k"]
+# Groups that follow from a found one are listed so far, the largest first.
+LARGEST_FOLLOWERS = 10
+
+
+def movement(old: Run, new: Run, level: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Queries with their p-values, and the groups that moved in those that moved beyond chance.
+
+    `level` bounds the expected share of false queries among those said to have moved (Benjamini and
+    Hochberg), and within a moved query the chance of a false group, at level times the share of
+    queries that moved (Benjamini and Bogomolov).
+
+    Returns: queries (dataset, query, k, items_changed, p_value, p_adjusted, is_moved) and groups
+             (dataset, query, k, group, change_share, p_value, is_found); a group that only follows
+             from the found ones has is_found False and the p-value of its own test.
+    """
+    found = dict(pairs(old, new))
+    queries = pd.DataFrame(
+        [
+            (*key, len(pair.entered), exchange_test(pair.left, pair.entered, seed=_seed(key)))
+            for key, pair in found.items()
+        ],
+        columns=[*QUESTION, "items_changed", "p_value"],
+    )
+    queries["p_adjusted"] = benjamini_hochberg(queries["p_value"])
+    queries["is_moved"] = queries["p_adjusted"] <= level
+    own_level = level * float(queries["is_moved"].mean()) if len(queries) else level
+    rows = [
+        (*key, *row)
+        for key in queries.loc[queries["is_moved"], QUESTION].itertuples(index=False, name=None)
+        for row in _groups(key, found[key], own_level)
+    ]
+    groups = pd.DataFrame(rows, columns=[*QUESTION, "group", "change_share", "p_value", "is_found"])
+    return queries, groups
+
+
+def _groups(key: tuple, pair: Pair, level: float) -> list[tuple[str, float, float, bool]]:
+    """Found groups in the order of their finding, then those that follow, largest change first."""
+    k = key[2]
+    changes = (pair.entered.sum(axis=0) - pair.left.sum(axis=0)) / k
+    found = moved_groups(pair.left, pair.entered, level=level, seed=_seed(key))
+    rows = [(pair.names[one.column], float(changes[one.column]), one.p_value, True) for one in found]
+    values = group_p_values(pair.left, pair.entered)
+    others = [column for column in np.argsort(-np.abs(changes), kind="stable") if values[column] <= level]
+    others = [column for column in others if column not in {one.column for one in found}][:LARGEST_FOLLOWERS]
+    return rows + [(pair.names[at], float(changes[at]), float(values[at]), False) for at in others]
+
+
+def _seed(key: tuple) -> int:
+    """Of the question itself, so that other queries in a run do not change its p-value."""
+    return crc32(repr(key).encode())

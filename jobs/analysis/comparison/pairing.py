@@ -1,0 +1,81 @@
+"""Two top-k selections of one query, paired by their items: who left, who entered, and their groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from jobs.analysis.cases import CASE, TOP_K
+from jobs.analysis.load import Run
+from mprlib.naming import joint_name, level_name
+
+# An item and its labels: one that is labelled anew counts as gone and as come.
+Member = tuple[str, tuple[tuple[str, str], ...]]
+# Attributes and levels that a group's members share. Names are for people: levels may hold what joins them.
+Group = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Pair:
+    """What differs between a query's selections. names stand in order: fewest attributes first.
+
+    Shapes:  left (items, groups) and entered (items, groups), whether an item is of a group.
+    """
+
+    left: np.ndarray
+    entered: np.ndarray
+    names: list[str]
+
+
+def pairs(old: Run, new: Run) -> Iterator[tuple[tuple[str, str, int], Pair]]:
+    """Each (dataset, query, k) that both runs retrieved items for; references share a selection."""
+    before, after = _selections(old), _selections(new)
+    attributes = _group_attributes(old, new)
+    for key in sorted(before.keys() & after.keys()):
+        if before[key] and after[key]:
+            yield key, _pair(before[key], after[key], attributes)
+
+
+def _selections(run: Run) -> dict[tuple[str, str, int], set[Member]]:
+    """The top-k items of every question."""
+    rows = run.results[run.results["method"] == TOP_K].drop_duplicates(CASE)
+    rows = rows.drop_duplicates(["dataset", "query", "k"])
+    labels = {key: tuple((value or {}).items()) for key, value in run.items["labels"].items()}
+    return {
+        (row.dataset, row.query, int(row.k)): {
+            (name, labels.get((row.dataset, name), ()))
+            for name in (run.chosen.ids[code] for code in run.chosen.row(row.Index))
+        }
+        for row in rows.itertuples()
+    }
+
+
+def _group_attributes(old: Run, new: Run) -> int:
+    """Attributes that a named group intersects, at most."""
+    return int(max([1, *(run.groups["attributes"].max() for run in (old, new) if not run.groups.empty)]))
+
+
+def _pair(before: set[Member], after: set[Member], attributes: int) -> Pair:
+    left, entered = sorted(before - after), sorted(after - before)
+    groups = [[set(_groups(labels, attributes)) for _, labels in side] for side in (left, entered)]
+    every = sorted({group for side in groups for own in side for group in own}, key=lambda one: (len(one), _name(one)))
+    matrices = [np.array([[group in own for group in every] for own in side], dtype=bool) for side in groups]
+    return Pair(
+        left=matrices[0].reshape(len(left), len(every)),
+        entered=matrices[1].reshape(len(entered), len(every)),
+        names=[_name(group) for group in every],
+    )
+
+
+def _groups(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[Group]:
+    """Every group that an item is of."""
+    for size in range(1, attributes + 1):
+        yield from combinations(labels, size)
+
+
+def _name(group: Group) -> str:
+    """As the groups table names it."""
+    return joint_name(level_name(attribute, level) for attribute, level in group)

@@ -1,0 +1,147 @@
+"""Whether two runs asked the same question: only then do their numbers compare.
+
+What places or names things, and what only decides how fast a run is, may differ. So may the items
+(that is what a monitor watches), as long as the reference's shares stay where they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from jobs.analysis.cases import CASE, TOP_K, top_k_rows
+from jobs.analysis.load import Run
+from jobs.analysis.wording import percent
+
+# Settings that change no value of a result: where things lie, and how fast they are computed.
+_HARMLESS = {"output", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
+# Settings that `_parts` looks at, and names.
+_LOOKED_AT = {"name", "k", "encoder", "reference", "function_classes", "queries", "report"}
+# A reference whose groups moved by more than this is another reference.
+REFERENCE_TOLERANCE = 0.01
+# MPR of the normalised classes scales with the sizes; a drift of its unit below this is let pass, and said.
+UNIT_TOLERANCE = 0.02
+ADVICE = "run both with one configuration"
+
+
+def refusal(old: Run, new: Run) -> str | None:
+    """Why the runs do not compare, in one sentence without names of the runs; None where they do."""
+    return next(_refusals(old, new), None)
+
+
+def _refusals(old: Run, new: Run) -> Iterator[str]:
+    for name, (before, after) in _parts(old, new).items():
+        for key, one, other in _differences(before, after, name):
+            yield f"{key} differs ({_shown(one)} and {_shown(other)}): values do not compare; {ADVICE}"
+    for side, run in (("OLD", old), ("NEW", new)):
+        if not (run.results["method"] == TOP_K).any():
+            yield f"{side} holds no selection of method {TOP_K}, which is what is compared; add {TOP_K} to its methods"
+    both = shared_cases(old, new)
+    yield from _sizes(both)
+    yield from _reference_drift(old, new)
+
+
+def remarks(old: Run, new: Run) -> Iterator[str]:
+    """What a reader should know though the runs do compare."""
+    settings = [run.manifest.get("settings") or {} for run in (old, new)]
+    others = [{key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings]
+    for key, one, other in _differences(*others):
+        yield f"{key} differs ({_shown(one)} and {_shown(other)})"
+    sizes = shared_cases(old, new)[["reference", "reference_size_old", "reference_size_new"]].drop_duplicates(
+        "reference"
+    )
+    for reference, before, after in sizes.itertuples(index=False):
+        if abs(before - after) > 0.5:
+            yield f"reference {reference} counts {before:,.0f} people in OLD and {after:,.0f} in NEW"
+
+
+def shared_cases(old: Run, new: Run) -> pd.DataFrame:
+    """The top-k rows of cases that both runs hold, columns with _old and _new, in the cases' order."""
+    both = top_k_rows(old.results).merge(top_k_rows(new.results), on=CASE, suffixes=("_old", "_new"))
+    return both.sort_values(CASE, kind="stable").reset_index(drop=True)
+
+
+def _parts(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
+    """Settings that must agree, by the name that a configuration gives them."""
+    settings = [run.manifest.get("settings") or {} for run in (old, new)]
+    get = {
+        "k": lambda one: sorted(one.get("k") or []),
+        "encoder": lambda one: one.get("encoder"),
+        "reference": lambda one: {block["name"]: block for block in one.get("reference") or []},
+        "prefilter.top": lambda one: (one.get("prefilter") or {}).get("top"),
+        "function_classes": lambda one: one.get("function_classes"),
+        "report.group_attributes": lambda one: (one.get("report") or {}).get("group_attributes"),
+        "dataset": lambda one: {
+            block["name"]: {key: block.get(key) for key in ("attributes", "missing")}
+            for block in one.get("dataset") or []
+        },
+    }
+    return {name: (pick(settings[0]), pick(settings[1])) for name, pick in get.items()}
+
+
+def _differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Dotted keys at which two settings differ, harmless ones left out."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for name in [*one, *(name for name in other if name not in one)]:
+            if name not in _HARMLESS:
+                yield from _differences(one.get(name), other.get(name), f"{key}.{name}" if key else name)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (left, right) in enumerate(zip(one, other)):
+            yield from _differences(left, right, f"{key}[{place}]")
+    elif one != other:
+        yield key, one, other
+
+
+def _sizes(both: pd.DataFrame) -> Iterator[str]:
+    """Cases whose prompt or pool changed, and units of MPR that drifted."""
+    for row in both.to_dict("records"):
+        query = row["query"]
+        if row["prompt_old"] != row["prompt_new"]:
+            yield f"the prompt of {query!r} differs ({row['prompt_old']!r} and {row['prompt_new']!r}); {ADVICE}"
+        if row["n_pool_old"] != row["n_pool_new"]:
+            smaller = min(row["n_pool_old"], row["n_pool_new"])
+            yield (
+                f"the pool of {query!r} holds {row['n_pool_old']:,} items in OLD and {row['n_pool_new']:,} in NEW: "
+                f"MPR does not compare; run both with prefilter.top of at most {smaller:,}"
+            )
+        units = [_unit(row["n_pool_old"], row[f"reference_size_{side}"], row["k"]) for side in ("old", "new")]
+        if abs(units[1] / units[0] - 1.0) > UNIT_TOLERANCE:
+            yield (
+                f"reference {row['reference']} counts {row['reference_size_old']:,.0f} people in OLD and "
+                f"{row['reference_size_new']:,.0f} in NEW: MPR does not compare; give both one reference, as "
+                "kind dataset or shares"
+            )
+
+
+def _unit(pool: int, reference: float, k: int) -> float:
+    """MPR of a normalised class is chi times this: sqrt(D / (n + m)) with D = m k / (m + k)."""
+    return float(np.sqrt(reference * k / (reference + k) / (pool + reference)))
+
+
+def _reference_drift(old: Run, new: Run) -> Iterator[str]:
+    """References whose groups moved; a query's own people move with the query and are left out."""
+    blocks = (new.manifest.get("settings") or {}).get("reference") or []
+    conditioned = {block["name"] for block in blocks if block.get("query_conditioned")}
+    keys = ["dataset", "reference", "group"]
+    shares = [
+        run.groups[~run.groups["reference"].isin(conditioned)].drop_duplicates(keys).set_index(keys)["share_reference"]
+        for run in (old, new)
+    ]
+    # A group that only one run knows has no member in the other's pools or reference.
+    both = pd.concat(shares, axis=1, keys=["old", "new"]).fillna(0.0)
+    drift = (both["new"] - both["old"]).abs()
+    if not drift.empty and drift.max() > REFERENCE_TOLERANCE:
+        _, reference, group = drift.idxmax()
+        before, after = both.loc[drift.idxmax()]
+        yield (
+            f"reference {reference} differs ({group} was {percent(before)} of it and is {percent(after)}): gaps do not "
+            "compare; give both runs one reference, as kind dataset or shares"
+        )
+
+
+def _shown(value: Any) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= 80 else f"{text[:79]}\u2026"

@@ -1,0 +1,55 @@
+"""Per case: largest group gap and MPR before and after, and whether that is a regression."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from jobs.analysis.cases import CASE, TOP_K
+from jobs.analysis.comparison.movement import QUESTION
+from jobs.analysis.load import Run
+from jobs.analysis.worst import headline, worst_pairs
+
+CLASS = "function_class"
+
+
+def verdicts(old: Run, new: Run, queries: pd.DataFrame, *, threshold: float, mpr_threshold: float) -> pd.DataFrame:
+    """One row a case that both runs hold, the largest rise of a gap first.
+
+    A case is a **regression** when its query moved beyond chance and its largest group gap rose by
+    more than `threshold` (a share: 0.05 is five percentage points) or its MPR under some class by
+    more than `mpr_threshold` (in MPR's own unit).
+
+    Returns: CASE, items_changed, p_value, p_adjusted, is_moved, worst_group_old, worst_group_new, gap_old, gap_new,
+             gap_rise (shares), function_class, mpr_old, mpr_new, mpr_rise (of the class whose MPR
+             rose most), is_regression.
+    """
+    minimum = new.minimum_share
+    sides = [_largest_gaps(run, minimum, side) for run, side in ((old, "old"), (new, "new"))]
+    table = sides[0].merge(sides[1], on=CASE).merge(_largest_rises(old, new), on=CASE, how="left")
+    table["gap_rise"] = table["gap_new"] - table["gap_old"]
+    table = table.merge(queries, on=QUESTION)
+    has_risen = (table["gap_rise"] > threshold) | (table["mpr_rise"] > mpr_threshold)
+    table["is_regression"] = table["is_moved"] & has_risen
+    return table.sort_values(["gap_rise", *CASE], ascending=[False, True, True, True, True], kind="stable").reset_index(
+        drop=True
+    )
+
+
+def _largest_gaps(run: Run, minimum_share: float, side: str) -> pd.DataFrame:
+    """Each case's worst group and its gap as a share, without sign."""
+    worst = headline(worst_pairs(run.results, run.groups, minimum_share=minimum_share))
+    worst[f"gap_{side}"] = worst["gap_points"].abs() / 100.0
+    return worst.rename(columns={"group": f"worst_group_{side}"})[[*CASE, f"worst_group_{side}", f"gap_{side}"]]
+
+
+def _largest_rises(old: Run, new: Run) -> pd.DataFrame:
+    """Each case's class whose MPR rose most, and its values."""
+    keys = [*CASE, CLASS]
+    rows = [
+        run.results[run.results["method"] == TOP_K].drop_duplicates(keys)[[*keys, "mpr"]].astype({"mpr": float})
+        for run in (old, new)
+    ]
+    both = rows[0].merge(rows[1], on=keys, suffixes=("_old", "_new")).dropna(subset=["mpr_old", "mpr_new"])
+    both["mpr_rise"] = both["mpr_new"] - both["mpr_old"]
+    order = both.sort_values("mpr_rise", ascending=False, kind="stable")
+    return order.drop_duplicates(CASE)

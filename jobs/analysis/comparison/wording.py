@@ -1,0 +1,180 @@
+"""A comparison as text for a terminal, as Markdown for a pull request or a chat, as JSON for a program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from jobs.analysis.cases import CASE
+from jobs.analysis.comparison import Comparison
+from jobs.analysis.comparison.movement import QUESTION
+from jobs.analysis.wording import group_name, is_missing, number, percent, points
+
+# Rows of a text or a Markdown table; JSON holds all.
+SHOWN = 20
+# Signs of Markdown: as entities where HTML or a table's cell would read them, else with a backslash.
+ESCAPES = {ord(sign): f"&#{ord(sign)};" for sign in "<>|&"} | {ord(sign): f"\\{sign}" for sign in "\\`*_[]#"}
+# Names in a sentence on queries that one run alone holds.
+NAMED = 5
+
+
+def to_json(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """All of it; shares are fractions of 1. about: facts of the runs, by `old` and `new`."""
+    groups = found.groups.astype({"is_found": bool})
+    return {
+        **about,
+        "level": found.level,
+        "threshold": found.threshold,
+        "mpr_threshold": found.mpr_threshold,
+        "has_regression": found.has_regression,
+        "regressions": _records(found.cases[found.cases["is_regression"]]),
+        "moved_groups": _records(groups[groups["is_found"]].drop(columns="is_found")),
+        "groups_that_follow": _records(groups[~groups["is_found"]].drop(columns="is_found")),
+        "queries": _records(found.cases),
+        "only_old": [dict(zip(CASE, case)) for case in found.only_old],
+        "only_new": [dict(zip(CASE, case)) for case in found.only_new],
+        "remarks": found.remarks,
+    }
+
+
+def to_text(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> str:
+    """Lines for a terminal."""
+    lines = [f"{side.upper()} {_run(about[side])}" for side in ("old", "new")]
+    lines += [summary(found)]
+    moved, worse = _moved(found), _worse(found)
+    if len(moved):
+        lines += ["", "groups that moved beyond chance, percentage points of the items shown, largest first:"]
+        lines += [
+            f"  {points(100 * row['change_share']):>6}  {row['label']}: {_moved_sentence(row)}" for row in moved[:SHOWN]
+        ]
+        lines += _more(len(moved))
+    if len(worse):
+        lines += ["", f"regressions, {_rule(found)}:"]
+        lines += [f"  {row['label']}: {_worse_sentence(row)}" for row in worse[:SHOWN]]
+        lines += _more(len(worse))
+    lines += [""] * bool(_notes(found)) + [f"note: {note}" for note in _notes(found)]
+    return "\n".join(lines)
+
+
+def to_markdown(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> str:
+    """One section with two tables."""
+    title = "regression" if found.has_regression else "no regression"
+    lines = [f"### Retrieval audit: {title}", ""]
+    lines += [f"- {side.upper()}: {_escaped(_run(about[side]))}" for side in ("old", "new")]
+    lines += ["", _escaped(summary(found))]
+    moved, worse = _moved(found), _worse(found)
+    if len(worse):
+        lines += ["", f"**Regressions**, {_rule(found)}:", ""]
+        lines += _table(["Query", "Worst group", "Gap before", "Gap now", "MPR before", "MPR now"], worse, _worse_cells)
+    if len(moved):
+        lines += ["", "**Groups that moved beyond chance**, shares of the items shown:", ""]
+        lines += _table(["Query", "Group", "Before", "Now", "Reference", "Change, points", "p"], moved, _moved_cells)
+    lines += [""] * bool(_notes(found)) + [f"- {_escaped(note)}" for note in _notes(found)]
+    return "\n".join(lines) + "\n"
+
+
+def summary(found: Comparison) -> str:
+    """One sentence: how many queries were compared, moved and are worse off."""
+    compared, moved, worse = (
+        len(found.cases[is_meant].drop_duplicates(QUESTION))
+        for is_meant in (slice(None), found.cases["is_moved"], found.cases["is_regression"])
+    )
+    return (
+        f"{compared} {'query' if compared == 1 else 'queries'} compared; {moved} moved beyond chance (false discovery "
+        f"rate {percent(found.level)}); {worse} worse off ({_rule(found)})."
+    )
+
+
+def _rule(found: Comparison) -> str:
+    return (
+        f"the largest gap rose by more than {100 * found.threshold:g} points or MPR by more than "
+        f"{found.mpr_threshold:g}, beyond chance"
+    )
+
+
+def _moved(found: Comparison) -> list[dict[str, Any]]:
+    return _labelled(found, found.groups[found.groups["is_found"].astype(bool)])
+
+
+def _worse(found: Comparison) -> list[dict[str, Any]]:
+    return _labelled(found, found.cases[found.cases["is_regression"]])
+
+
+def _labelled(found: Comparison, rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows with a label: the query, and what else it takes to tell the cases apart."""
+    several = [key for key in CASE if key != "query" and found.cases[key].nunique() > 1]
+    return [
+        row | {"label": ", ".join([row["query"], *(f"{key} {row[key]}" for key in several)])}
+        for row in rows.to_dict("records")
+    ]
+
+
+def _moved_sentence(row: Mapping[str, Any]) -> str:
+    return (
+        f"{row['group']} {percent(row['share_selected_old'])} shown before, "
+        f"{percent(row['share_selected_new'])} now, {percent(row['share_reference_new'])} in the reference "
+        f"(p = {_p(row['p_value'])})"
+    )
+
+
+def _worse_sentence(row: Mapping[str, Any]) -> str:
+    return (
+        f"largest gap {100 * row['gap_old']:.1f} points before ({row['worst_group_old']}), "
+        f"{100 * row['gap_new']:.1f} now ({row['worst_group_new']}); MPR under {row['function_class']} "
+        f"{number(row['mpr_old'])} before, {number(row['mpr_new'])} now"
+    )
+
+
+def _moved_cells(row: Mapping[str, Any]) -> Iterable[str]:
+    shares = (row["share_selected_old"], row["share_selected_new"], row["share_reference_new"])
+    return (row["label"], group_name(row["group"]), *map(percent, shares), points(100 * row["change_share"]),
+            _p(row["p_value"]))  # fmt: skip
+
+
+def _worse_cells(row: Mapping[str, Any]) -> Iterable[str]:
+    gaps = (f"{100 * row['gap_old']:.1f}", f"{100 * row['gap_new']:.1f}")
+    return (row["label"], group_name(row["worst_group_new"]), *gaps, number(row["mpr_old"]), number(row["mpr_new"]))
+
+
+def _table(
+    heads: list[str], rows: list[dict[str, Any]], cells: Callable[[Mapping[str, Any]], Iterable[str]]
+) -> list[str]:
+    lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
+    lines += [f"| {' | '.join(_escaped(cell) for cell in cells(row))} |" for row in rows[:SHOWN]]
+    return lines + ([""] + [line.strip() for line in _more(len(rows))] if len(rows) > SHOWN else [])
+
+
+def _more(count: int) -> list[str]:
+    return [f"  and {count - SHOWN} more; --json prints all"] if count > SHOWN else []
+
+
+def _run(about: Mapping[str, Any]) -> str:
+    partial = "" if about["is_complete"] else ", not complete"
+    return f"{about['folder']}: {about['name']}, {about['created']}, run {about['run_id']}{partial}"
+
+
+def _notes(found: Comparison) -> list[str]:
+    notes = list(found.remarks)
+    for side, cases in (("OLD", found.only_old), ("NEW", found.only_new)):
+        names = list(dict.fromkeys(str(case[2]) for case in cases))
+        if names:
+            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+            notes.append(f"only in {side}: {', '.join(names[:NAMED])}{more}")
+    return notes
+
+
+def _p(value: float) -> str:
+    return f"{value:.2g}"
+
+
+def _escaped(text: str) -> str:
+    """Text of the data must not become markup, nor end a cell of a table."""
+    return " ".join(text.translate(ESCAPES).split())
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    rows = json.loads(table.to_json(orient="records", double_precision=15))
+    return [{key: None if is_missing(value) else value for key, value in row.items()} for row in rows]

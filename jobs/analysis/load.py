@@ -1,0 +1,129 @@
+"""A run's tables and manifest, read from its folder; the only place of the report that opens files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from jobs.analysis.worst import MINIMUM_SHARE
+from jobs.store import Store, schema
+
+TABLES = {
+    "results": schema.RESULTS,
+    "groups": schema.GROUPS,
+    "items": schema.ITEMS,
+    "thumbnails": schema.THUMBNAILS,
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Chosen:
+    """The items of every result row, each id written once.
+
+    Shapes:  ids (distinct ids,); codes (all choices,) positions in ids; offsets (rows + 1,).
+    A run repeats its lists for each function class; as Python lists they would take gigabytes.
+    """
+
+    ids: list[str]
+    codes: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, lists: pa.ChunkedArray) -> Chosen:
+        """From a column of list<string>; a null row holds no items."""
+        array = lists.combine_chunks()
+        values = array.flatten().dictionary_encode()
+        lengths = np.asarray(array.value_lengths().fill_null(0), dtype=np.int64)
+        return cls(
+            ids=values.dictionary.to_pylist(),
+            codes=np.asarray(values.indices, dtype=np.int64),
+            offsets=np.concatenate([[0], np.cumsum(lengths)]),
+        )
+
+    def row(self, number: int) -> NDArray[np.int64]:
+        """Positions in ids (k,) of one row's items, best first; (0,) for a row without items."""
+        return self.codes[self.offsets[number] : self.offsets[number + 1]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Run:
+    """What a report is made of.
+
+    results and groups have the columns of jobs.store.schema but for item_ids and witness; the index of
+    results is the row number in `chosen`. items is indexed by (dataset, item_id). Every key of the
+    manifest may be missing. thumbnails are WebP pictures by (dataset, item_id), of some items.
+    """
+
+    results: pd.DataFrame
+    chosen: Chosen
+    groups: pd.DataFrame
+    items: pd.DataFrame
+    manifest: Mapping[str, Any]
+    thumbnails: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
+
+    @property
+    def minimum_share(self) -> float:
+        """Share of the reference below which a group stays out of headlines, as the run was configured."""
+        configured = (self.manifest.get("settings") or {}).get("report") or {}
+        return configured.get("minimum_share", MINIMUM_SHARE)
+
+
+def load(folder: str | PathLike[str]) -> Run:
+    """The run in a folder, which may be any fsspec URL.
+
+    Raises:  FileNotFoundError when the folder holds no results.
+    """
+    manifest, tables = read_tables(folder)
+    return from_tables(manifest=manifest, **tables)
+
+
+def read_tables(folder: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """The manifest of the run in a folder, and its TABLES; thumbnails may be empty.
+
+    Raises:  FileNotFoundError when the folder holds no results.
+    """
+    store = Store(str(folder)).readable()
+    tables = {name: _read_tables(store, name, columns) for name, columns in TABLES.items()}
+    if tables["results"].num_rows == 0:
+        raise FileNotFoundError(f"{folder} holds no rows under results/: `run` writes them, a report only reads them")
+    return store.read_json("manifest.json") or {}, tables
+
+
+def from_tables(
+    *,
+    results: pa.Table,
+    groups: pa.Table,
+    items: pa.Table,
+    thumbnails: pa.Table | None = None,
+    manifest: Mapping[str, Any] | None = None,
+) -> Run:
+    """The run that these tables (columns of jobs.store.schema) hold."""
+    frame = results.drop_columns(["item_ids", "witness"]).to_pandas()
+    described = items.to_pandas(maps_as_pydicts="lossy")
+    return Run(
+        results=frame,
+        chosen=Chosen.of(results["item_ids"]),
+        groups=groups.to_pandas(),
+        # An item enters once for each unit that chose it.
+        items=described.drop_duplicates(["dataset", "item_id"]).set_index(["dataset", "item_id"]).sort_index(),
+        manifest=manifest or {},
+        thumbnails={
+            (row["dataset"], row["item_id"]): row["thumbnail"]
+            for row in (thumbnails.to_pylist() if thumbnails is not None else [])
+        },
+    )
+
+
+def _read_tables(store: Store, folder: str, columns: pa.Schema) -> pa.Table:
+    """All committed Parquet files of a folder, by name, so that the order never depends on the disk."""
+    names = [name for name in store.list(folder) if name.endswith(".parquet")]
+    tables = [pq.read_table(pa.BufferReader(store.read(name)), schema=columns) for name in names]
+    return pa.concat_tables(tables) if tables else columns.empty_table()

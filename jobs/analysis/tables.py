@@ -1,0 +1,46 @@
+"""The report's tables as CSV, for a spreadsheet or another program; every number unrounded."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
+
+# Spreadsheets run a cell that starts so as a formula; texts of the data must not.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
+    """Every named group of each case's top-k and repaired selection, selected against reference.
+
+    Returns: one row a (case, selection, group); shares are fractions of 1, gaps are in points.
+    """
+    both = pd.concat(
+        [
+            rows[[*SELECTION, "status"]].astype({"parameter_value": float}).assign(selection=name)
+            for name, rows in (("top_k", top_k_rows(results)), ("repaired", repaired_rows(results)))
+        ]
+    )
+    rows = groups.drop_duplicates([*SELECTION, "group"]).astype({"parameter_value": float})
+    table = both.merge(rows.drop(columns="unit"), on=SELECTION, how="inner")
+    table["gap_points"] = 100.0 * (table["share_selected"] - table["share_reference"])
+    columns = [
+        *CASE, "selection", "method", "parameter_value", "target_class", "status",
+        "group", "attributes", "share_selected", "share_reference", "gap_points",
+    ]  # fmt: skip
+    return table[columns].sort_values([*CASE, "selection", "attributes", "group"], kind="stable")
+
+
+def csv(table: pd.DataFrame) -> bytes:
+    """UTF-8 with a header and Unix line ends; texts that a spreadsheet would run get an apostrophe."""
+    safe = table.copy()
+    for name in safe.columns:
+        if pd.api.types.is_string_dtype(safe[name]):
+            starts = safe[name].str.startswith(FORMULA_STARTS).fillna(False).astype(bool)
+            safe[name] = safe[name].where(~starts, "'" + safe[name])
+    return safe.to_csv(index=False, lineterminator="\n", float_format=_number).encode("utf-8", "replace")
+
+
+def _number(value: float) -> str:
+    """Twelve digits: what follows is the order of a sum's terms, 0.9800000000000005 for 0.98."""
+    return repr(float(f"{value:.12g}"))

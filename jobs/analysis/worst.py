@@ -1,0 +1,121 @@
+"""Which group is worst off for which query: the ranking that the report opens with.
+
+Gaps are in percentage points: 100 * (share selected - share in the reference). They read without
+a footnote, unlike MPR, which is scaled by the sizes of pool, reference and selection.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
+from jobs.analysis.fractions import has_top_k_to_divide_by, similarity_loss
+
+# Below this share of the reference a group is a handful of people, whose gap is mostly noise: it
+# stays in the tables and leaves the headline.
+MINIMUM_SHARE = 0.01
+# Gaps are printed to a tenth of a point; closer than that, two gaps are one (a group and its mirror).
+TIE_POINTS = 0.05
+
+PAIRS = [
+    *CASE, "group", "attributes", "share_selected", "share_reference", "gap_points", "is_headline", "mpr", "chi",
+    "function_class", "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "similarity_fraction",
+    "similarity_loss",
+]  # fmt: skip
+
+
+def worst_pairs(results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
+    """Every (query, group) pair of the top-k selections, largest absolute gap first.
+
+    is_headline marks one pair a query: its worst group of at least that share of the reference;
+    among equals the group that is shown too little, then the one of fewer attributes, then by
+    name, so that a group and its mirror do not fill the list twice. The same group's share in the
+    repaired selection and what that costs stand beside it, null where no selection met any rho.
+
+    Returns: columns PAIRS; share columns are fractions of 1, similarity_fraction is the repaired
+             selection's similarity as a fraction of top-k's, null where top-k's is not positive, and
+             similarity_loss how far it lies below top-k's.
+    """
+    pairs = _shares(groups, top_k_rows(results), ["mpr", "chi", "function_class"])
+    repaired = repaired_rows(results).rename(columns={"rho": "rho_repaired"})
+    repaired["method_repaired"] = repaired["method"]
+    has_top_k = has_top_k_to_divide_by(results)[repaired.index]
+    repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(has_top_k)
+    repaired["similarity_loss"] = similarity_loss(results)[repaired.index]
+    after = _shares(groups, repaired, ["method_repaired", "rho_repaired", "similarity_fraction", "similarity_loss"])
+    after = after.rename(columns={"share_selected": "share_repaired"}).drop(columns=["attributes", "share_reference"])
+    pairs = pairs.merge(after, on=[*CASE, "group"], how="left")
+    pairs["gap_points"] = 100.0 * (pairs["share_selected"] - pairs["share_reference"])
+    pairs["gap_repaired_points"] = 100.0 * (pairs["share_repaired"] - pairs["share_reference"])
+    pairs["is_headline"] = _is_headline(pairs, minimum_share)
+    pairs["_size"] = pairs["gap_points"].abs()
+    # Rounded, so that a mirrored pair differing in the last bit is ordered by its sign.
+    pairs["_rounded"] = (pairs["_size"] / TIE_POINTS).round()
+    pairs["_too_many"] = pairs["gap_points"] > 0
+    order = ["_rounded", "is_headline", "_too_many", "attributes", *CASE, "group"]
+    pairs = pairs.sort_values(order, ascending=[False, False, *[True] * 7], kind="stable")
+    return pairs[PAIRS].reset_index(drop=True)
+
+
+def headline(pairs: pd.DataFrame) -> pd.DataFrame:
+    """One pair a query, worst first."""
+    return pairs[pairs["is_headline"]].reset_index(drop=True)
+
+
+def worst_off(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
+    """One pair a query that has one: the group that is shown too little by most.
+
+    The headline's gap may be of a group shown too much; whom that leaves out is a question of its own.
+    Groups below the share of the reference stay out; among equals the one of fewer attributes, then by name.
+    """
+    lacking = pairs[(pairs["share_reference"] >= minimum_share) & (pairs["gap_points"] < -TIE_POINTS)]
+    order = lacking.assign(_rounded=(lacking["gap_points"] / TIE_POINTS).round()).sort_values(
+        ["_rounded", "attributes", "group"], kind="stable"
+    )
+    return order.drop_duplicates(CASE).drop(columns="_rounded").reset_index(drop=True)
+
+
+def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
+    """Each group over all queries, the most often wronged first.
+
+    Returns: columns group, queries, mean_gap_points, deviation_points, times_worst, worst_query,
+             worst_gap_points; sorted by the absolute mean gap. The deviation is over queries,
+             null for a single one.
+    """
+    named = pairs[pairs["share_reference"] >= minimum_share]
+    worst_first = named.assign(_size=named["gap_points"].abs()).sort_values("_size", ascending=False, kind="stable")
+    grouped = worst_first.groupby("group", sort=True)
+    table = pd.DataFrame(
+        {
+            "queries": grouped.size(),
+            "mean_gap_points": grouped["gap_points"].mean(),
+            "deviation_points": grouped["gap_points"].std(),
+            "times_worst": grouped["is_headline"].sum(),
+            "worst_query": grouped["query"].first(),
+            "worst_gap_points": grouped["gap_points"].first(),
+        }
+    ).reset_index()
+    order = table.assign(
+        _rounded=(table["mean_gap_points"].abs() / TIE_POINTS).round(), _too_many=table["mean_gap_points"] > 0
+    ).sort_values(["_rounded", "_too_many", "group"], ascending=[False, True, True], kind="stable")
+    return order.drop(columns=["_rounded", "_too_many"]).reset_index(drop=True)
+
+
+def _shares(groups: pd.DataFrame, selections: pd.DataFrame, keep: list[str]) -> pd.DataFrame:
+    """The named groups of these selections, one row each, with what is kept of the selection."""
+    rows = groups.drop(columns="unit", errors="ignore").drop_duplicates([*SELECTION, "group"])
+    # A merge matches null with null, which is what the parameter and target class of top-k are.
+    keys = selections[[*SELECTION, *keep]].astype({"parameter_value": float})
+    rows = rows.astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
+    return rows[[*CASE, "group", "attributes", "share_selected", "share_reference", *keep]]
+
+
+def _is_headline(pairs: pd.DataFrame, minimum_share: float) -> pd.Series:
+    size = pairs["gap_points"].abs().where(pairs["share_reference"] >= minimum_share)
+    largest = size.groupby([pairs[key] for key in CASE]).transform("max")
+    candidates = pairs[size >= largest - TIE_POINTS]
+    order = candidates.assign(_too_many=candidates["gap_points"] > 0).sort_values(
+        ["_too_many", "attributes", "group"], kind="stable"
+    )
+    chosen = order.drop_duplicates(CASE).index
+    return pd.Series(pairs.index.isin(chosen), index=pairs.index)

@@ -1,0 +1,70 @@
+"""`mpr-audit`, also `python -m jobs`: from the first line on, a signal finds its handler.
+
+Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
+3 finished with failed units, 4 a comparison found a regression, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import shlex
+import sys
+from typing import Any, NoReturn
+
+from jobs import interruption
+
+# How letters are printed that the output's encoding lacks.
+ESCAPES = "mpr-audit-escapes"
+KEPT = "interrupted; finished units are kept"
+
+
+def entry() -> NoReturn:
+    """The console script: `main`, then the end of the process."""
+    # Names are anybody's, and a terminal or a log may know fewer letters.
+    codecs.register_error(ESCAPES, _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=ESCAPES)
+    interruption.end_process(main())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+
+    def work() -> int:
+        # It takes seconds to import: meanwhile a signal is heard already.
+        from jobs.cli.application import execute
+
+        return execute(arguments)
+
+    def farewell(reason: str) -> None:
+        if reason:
+            print(f"mpr-audit: {reason}", file=sys.stderr)
+        print(how_to_go_on(KEPT, arguments), file=sys.stderr)
+
+    # A scheduler's SIGTERM ends a run as Ctrl-C does: what is finished is kept.
+    return interruption.supervised(work, farewell)
+
+
+def how_to_go_on(what: str, arguments: list[str]) -> str:
+    """The line that names the command which continues."""
+    return f"mpr-audit: {what}, continue with: {shlex.join(['mpr-audit', *arguments])}"
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Letters that an encoding lacks, as JSON writes them: what is printed as JSON stays JSON."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+def __getattr__(name: str) -> Any:
+    """`app`, the commands, which are imported when they are asked for."""
+    if name == "app":
+        from jobs.cli.application import app
+
+        return app
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,243 @@
+"""What a configuration refers to, read and checked before any work is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from jobs import datasets
+from jobs.config.audit import Audit, Reference
+from jobs.config.encoders import PrecomputedEncoder
+from jobs.config.method_settings import MADE_FROM
+from jobs.datasets import Catalogue
+from jobs.datasets.catalogue import has_images, with_missing_called
+from jobs.datasets.labels import missing_name
+from jobs.encoders.prompt_files import read_tokens
+from jobs.encoders.sources import EncoderSource, item_source, text_source
+from jobs.errors import BadSetting, UsageError, about
+from jobs.plan.probes import read_labelled, with_levels
+from jobs.queries import Query, query_remarks, query_vectors, read_phrases, read_queries
+from mprlib import InputError, registry
+
+# Encoders whose text tower reads learned tokens.
+PROMPTED_KINDS = ("open_clip",)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inputs:
+    """Catalogues of the data sets and of reference data sets by name, queries, vectors if given.
+
+    texts: those that the methods are told of and the encoder must embed, by the method's place in
+    the configuration; tokens (count, width): those of debias_clip, likewise. labelled: the data sets that probes
+    learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is None where items
+    have their vectors, text_encoder where nothing can embed a text.
+    """
+
+    catalogues: Mapping[str, Catalogue]
+    references: Mapping[str, Catalogue]
+    queries: list[Query]
+    query_vectors: pa.Table | None
+    texts: Mapping[int, list[str]]
+    tokens: Mapping[int, np.ndarray]
+    labelled: Mapping[str, Catalogue]
+    remarks: tuple[str, ...]
+    item_encoder: EncoderSource | None
+    text_encoder: EncoderSource | None
+
+
+def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
+    """Everything that the audit reads.
+
+    Raises:  UsageError, one sentence that names the data set, file, column or setting.
+    """
+    encoder = settings.encoder
+    column = encoder.column if isinstance(encoder, PrecomputedEncoder) else None
+    labelled, catalogues, references = _read_datasets(settings, folder, column)
+    with about("encoder"):
+        item_encoder, text_encoder = item_source(encoder, folder), text_source(encoder, folder)
+        for catalogue in [*catalogues.values(), *labelled.values()]:
+            _expect_content(item_encoder, catalogue, f"dataset {catalogue.name}: encoder {encoder.kind} needs")
+    for catalogue in catalogues.values():
+        _check_values(settings, catalogue.vector_width or (item_encoder.width if item_encoder is not None else None))
+        for k in settings.k:
+            pool = min(catalogue.size, settings.prefilter.top)
+            if k > pool:
+                limited = f"dataset {catalogue.name} has {catalogue.size} items"
+                if settings.prefilter.top < catalogue.size:
+                    limited = f"prefilter.top is {settings.prefilter.top}"
+                raise BadSetting(f"k is {k}, but {limited}: k must not be larger", "k")
+        for place, block in enumerate(settings.reference):
+            if block.name in references:
+                with about("reference", place):
+                    _expect_attributes(catalogue, block.name, references[block.name])
+    _check_references(settings, references, item_encoder)
+    queries = read_queries(settings.queries, folder, limit)
+    vectors = query_vectors(settings.queries, folder) if settings.queries.vectors else None
+    for catalogue in catalogues.values() if vectors is not None and column is not None else ():
+        width, asked = catalogue.vector_width, len(vectors["vector"][0])
+        if width != asked:
+            have = f"vectors have {asked} numbers, those of dataset {catalogue.name} have {width}"
+            raise BadSetting(f"{settings.queries.vectors}: {have}", "queries", "vectors")
+    if column is not None and vectors is None and encoder.text is None:
+        raise BadSetting(
+            "encoder precomputed cannot embed query texts: give queries.vectors, or encoder.text with the model "
+            "that made the vectors",
+            "queries",
+        )
+    if column is None and vectors is not None:
+        raise BadSetting(f"vectors go with encoder precomputed, not with {encoder.kind}", "queries", "vectors")
+    return Inputs(
+        catalogues=catalogues,
+        references=references,
+        queries=queries,
+        query_vectors=vectors,
+        texts=_method_texts(settings, folder),
+        tokens=_method_tokens(settings, folder),
+        labelled=labelled,
+        remarks=query_remarks(settings.queries, folder),
+        item_encoder=item_encoder,
+        text_encoder=text_encoder,
+    )
+
+
+def _read_datasets(
+    settings: Audit, folder: Path, column: str | None
+) -> tuple[dict[str, Catalogue], dict[str, Catalogue], dict[str, Catalogue]]:
+    """Labelled data sets, those to audit and those of references, in which missing values have one name.
+
+    Pool and reference share their levels: what is a missing value here must be no level there.
+    """
+    labelled = read_labelled(settings, folder, column)
+    found, people = {}, {}
+    for place, block in enumerate(settings.dataset):
+        with about("dataset", place):
+            found[block.name] = datasets.load(block, folder, column)
+    for place, block in enumerate(settings.reference):
+        if block.dataset is not None:
+            with about("reference", place, "dataset"):
+                people[block.name] = datasets.load(block.dataset, folder, column if is_embedded(block) else None)
+    everything = [*labelled.values(), *found.values(), *people.values()]
+    missing = missing_name(
+        level for one in everything for levels in one.levels.values() for level in levels if level != one.missing
+    )
+    labelled = {name: with_missing_called(one, missing) for name, one in labelled.items()}
+    catalogues = {
+        block.name: with_levels(block, with_missing_called(found[block.name], missing), settings, labelled)
+        for block in settings.dataset
+    }
+    references = {
+        block.name: with_levels(block.dataset, with_missing_called(people[block.name], missing), settings, labelled)
+        for block in settings.reference
+        if block.dataset
+    }
+    return labelled, catalogues, references
+
+
+def is_embedded(reference: Reference) -> bool:
+    """Whether the data set of a reference needs vectors: to be asked the query, or for attributes to be predicted."""
+    return reference.query_conditioned or any(
+        attribute.probe is not None for attribute in reference.dataset.attributes.values()
+    )
+
+
+def needs_embeddings(settings: Audit) -> bool:
+    """Whether a pool must carry its items' vectors."""
+    return any(
+        registry.METHODS[entry.name].needs_embeddings or "prompts" in entry.extras for entry in settings.methods
+    ) or any(entry.over == "embedding" for entry in settings.function_classes)
+
+
+def _check_values(settings: Audit, width: int | None) -> None:
+    """Values of parameters that depend on how many numbers a vector has, where that is known already."""
+    for place, entry in enumerate(settings.methods):
+        method = registry.METHODS[entry.name]
+        if entry.values is not None and method.parameter is not None:
+            try:
+                method.checked_values(entry.values, width)
+            except InputError as error:
+                raise BadSetting(str(error), "methods", place, entry.name, "values") from None
+
+
+def _method_texts(settings: Audit, folder: Path) -> dict[int, list[str]]:
+    """Phrases of `paths` and prompts of `pbm`.
+
+    Raises:  UsageError where nothing can embed them.
+    """
+    texts: dict[int, list[str]] = {}
+    for place, entry in enumerate(settings.methods):
+        if "subspace" in MADE_FROM.get(entry.name, {}):
+            with about("methods", place, entry.name, "phrases"):
+                texts[place] = read_phrases(entry.extras.get("phrases"), folder)
+        elif "prompts" in entry.extras:
+            texts[place] = list(entry.extras["prompts"])
+        if place in texts and isinstance(settings.encoder, PrecomputedEncoder) and settings.encoder.text is None:
+            raise BadSetting(
+                f"method {entry.name} has texts to embed, which encoder precomputed cannot: give encoder.text with "
+                "the model that made the vectors",
+                "methods",
+                place,
+                entry.name,
+            )
+    return texts
+
+
+def _method_tokens(settings: Audit, folder: Path) -> dict[int, np.ndarray]:
+    """Learned tokens of `debias_clip`.
+
+    Raises:  UsageError for a file that holds none, and where there is no text tower to read them.
+    """
+    tokens: dict[int, np.ndarray] = {}
+    for place, entry in enumerate(settings.methods):
+        if "tokens" not in entry.extras:
+            continue
+        encoder = settings.encoder
+        asked = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
+        if asked is None or asked.kind not in PROMPTED_KINDS:
+            has = "has no text tower" if asked is None else f"is {asked.kind}, whose text tower takes none"
+            raise BadSetting(
+                f"method {entry.name} puts learned tokens before the query: that needs encoder "
+                f"{' or '.join(PROMPTED_KINDS)}, or precomputed with such a text encoder, and this one {has}",
+                "methods",
+                place,
+                entry.name,
+            )
+        with about("methods", place, entry.name, "tokens"):
+            tokens[place] = read_tokens(folder / entry.extras["tokens"])
+    return tokens
+
+
+def _check_references(settings: Audit, references: Mapping[str, Catalogue], encoder: EncoderSource | None) -> None:
+    sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
+    for place, block in enumerate(settings.reference):
+        with about("reference", place):
+            if sees_vectors and (block.kind != "population" or block.query_conditioned):
+                raise UsageError(
+                    f"reference {block.name}: function classes over embedding need kind population, unconditioned"
+                )
+            if block.dataset and is_embedded(block):
+                why = "query_conditioned needs" if block.query_conditioned else "predicted attributes need"
+                _expect_content(encoder, references[block.name], f"reference {block.name}: {why}", " in its dataset")
+
+
+def _expect_content(encoder: EncoderSource | None, catalogue: Catalogue, who_needs: str, where: str = "") -> None:
+    """Every item needs what its encoder embeds; an item without a picture is skipped, one without a text is not.
+
+    Raises:  UsageError beginning with `who_needs`.
+    """
+    if encoder is None or (encoder.reads_images and has_images(catalogue)) or not catalogue.items["text"].null_count:
+        return
+    wanted = "image, a column of paths, or text" if encoder.reads_images else "text"
+    raise UsageError(f"{who_needs} {wanted}{where}, a template over columns")
+
+
+def _expect_attributes(catalogue: Catalogue, name: str, reference: Catalogue) -> None:
+    missing = sorted(set(catalogue.levels) - set(reference.levels))
+    if missing:
+        raise UsageError(
+            f"reference {name}: its dataset lacks the attribute {missing[0]!r} of dataset {catalogue.name}; "
+            f"it has {', '.join(reference.levels)}"
+        )

@@ -1,0 +1,60 @@
+"""The plan that a run's folder was last asked for: what each unit was, so that later ones can be compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.plan.plan import Plan
+from jobs.stages.units import STAGE_VERSIONS
+from jobs.store import Store
+
+PLAN = "plan.json"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedUnit:
+    """A unit as it was planned: its spec, and the version of its stage's code."""
+
+    stage: str
+    key: str
+    title: str
+    version: int
+    spec: Mapping[str, Any]
+
+
+def write_plan(store: Store, plan: Plan) -> None:
+    """Keep a plan; one line a unit, so that a reader finds one."""
+    lines = (
+        json.dumps(
+            {
+                "stage": unit.stage,
+                "unit": unit.key,
+                "title": unit.title,
+                "version": STAGE_VERSIONS[unit.stage],
+                "spec": unit.spec,
+            },
+            ensure_ascii=False,
+        )
+        for unit in plan.units
+    )
+    store.write(PLAN, ("[\n" + ",\n".join(lines) + "\n]\n").encode())
+
+
+def read_plan(store: Store) -> list[PlannedUnit] | None:
+    """The last plan's units, in order; None where no run has written there, or its plan was cut."""
+    planned = store.read_json(PLAN)
+    if planned is None:
+        return None
+    return [
+        PlannedUnit(
+            stage=one["stage"],
+            key=one["unit"],
+            title=one["title"],
+            version=one.get("version", 0),
+            spec=one.get("spec", {}),
+        )
+        for one in planned
+    ]

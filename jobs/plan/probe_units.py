@@ -1,0 +1,82 @@
+"""Units that predict attributes: probes on labelled data sets, and labels, shard by shard, of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jobs.config.audit import Audit
+from jobs.config.datasets import Dataset
+from jobs.datasets import Catalogue
+from jobs.plan.probes import learnt_attribute
+from jobs.plan.search_units import Embedded, embed_units
+from jobs.stages.units import Unit, unit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probing:
+    """The units of all probes of an audit; labels grow as data sets ask for theirs.
+
+    shards are the vectors of the labelled data sets; fits has a probe by name.
+    """
+
+    settings: Audit
+    shards: list[Unit]
+    fits: Mapping[str, Unit]
+    labels: dict[str, Unit] = field(default_factory=dict)
+
+    def predicted(self, block: Dataset, shards: Sequence[Unit]) -> dict[str, list[str]]:
+        """Keys of the labels units of a data set's predicted attributes, by attribute."""
+        return {
+            name: self.labels_of(attribute.probe, block.name, shards)
+            for name, attribute in block.attributes.items()
+            if attribute.probe is not None
+        }
+
+    def labels_of(self, probe: str, dataset: str, shards: Sequence[Unit]) -> list[str]:
+        """Keys of the units that label a data set's shards by a probe, in the order of the shards."""
+        units = [self._labels_unit(probe, dataset, shard) for shard in shards]
+        self.labels.update({one.key: one for one in units})
+        return [one.key for one in units]
+
+    def _labels_unit(self, probe: str, dataset: str, shard: Unit) -> Unit:
+        fit = self.fits[probe]
+        spec = {
+            "probe": fit.key,
+            "vectors": shard.key,
+            "least_probability": self.settings.probes[probe].least_probability,
+            "missing": fit.spec["missing"],
+        }
+        return unit("labels", f"{shard.title}: {probe}", spec, needs=(fit.key, shard.key))
+
+
+def probing(settings: Audit, labelled: Mapping[str, Embedded]) -> Probing:
+    """The probes of an audit; labelled has each one's data set, by the probe's name."""
+    shards: list[Unit] = []
+    fits: dict[str, Unit] = {}
+    for name, probe in settings.probes.items():
+        catalogue, source = labelled[name].catalogue, labelled[name].unit
+        vectors = embed_units(settings, labelled[name])
+        shards += vectors
+        spec = {
+            "catalogue": source.key,
+            "vectors": [shard.key for shard in vectors],
+            "attribute": learnt_attribute(name, probe),
+            "missing": catalogue.missing,
+            "held_out_share": probe.held_out_share,
+            "seed": settings.seed,
+        }
+        fits[name] = unit("probe", f"{name} of {catalogue.name}", spec, needs=(source.key, *spec["vectors"]))
+    return Probing(settings=settings, shards=shards, fits=fits)
+
+
+def probe_notes(settings: Audit, labelled: Mapping[str, Catalogue]) -> Iterator[str]:
+    """What a reader must know of labels that nobody gave."""
+    blocks = [*settings.dataset, *(reference.dataset for reference in settings.reference if reference.dataset)]
+    for block in blocks:
+        for name, attribute in block.attributes.items():
+            if attribute.probe is not None:
+                yield (
+                    f"dataset {block.name}: attribute {name!r} is predicted by the probe {attribute.probe}, trained on "
+                    f"{labelled[attribute.probe].name}; its errors on held-out items stand in the report"
+                )

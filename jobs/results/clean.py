@@ -1,0 +1,98 @@
+"""Room in a run's folder: units of earlier plans and files that were left half written go."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from jobs import interruption
+from jobs.errors import UsageError
+from jobs.plan.plan_file import read_plan
+from jobs.run.lock import LOCK, Lock
+from jobs.store import TEMPORARY, Entry, Store
+from jobs.words import numbered
+
+# Folders whose files belong to units: FOLDER/STAGE/KEY. What goes first leaves no receipt without its files.
+UNIT_FOLDERS = ("receipts", "failures", "tickets", "units")
+# Those of them that hold work that was done.
+WORK_FOLDERS = ("receipts", "units")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cleaning:
+    """What goes, or would go: units of earlier plans, temporary files, and all their files and bytes."""
+
+    output: str
+    units: int
+    temporary_files: int
+    files: int
+    bytes: int
+    is_dry_run: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return asdict(self)
+
+    def to_text(self) -> str:
+        """One line."""
+        verb = "would free" if self.is_dry_run else "freed"
+        return (
+            f"{verb} {self.bytes / 1e6:,.1f} MB in {self.output}: {numbered(self.units, 'unit')} of earlier plans and "
+            f"{numbered(self.temporary_files, 'file')} left half written"
+        )
+
+
+def clean(store: Store, say: Callable[[str], None], *, is_dry_run: bool = False) -> Cleaning:
+    """Remove what the folder's last plan does not name; a run that is at it keeps the folder.
+
+    Raises:  UsageError when no run has written there; RunError when a run is at it.
+    """
+    if is_dry_run:
+        return _cleaned(store, is_dry_run=True)
+    _planned(store)
+    with Lock(store, f"clean-{uuid.uuid4().hex[:6]}", say):
+        return _cleaned(store, is_dry_run=False)
+
+
+def _cleaned(store: Store, *, is_dry_run: bool) -> Cleaning:
+    planned, listing = _planned(store), store.entries("")
+    old = _of_other_units(listing, planned)
+    # The lock's own writing is under way.
+    temporary = {name for name in listing if TEMPORARY in name and not name.startswith(LOCK)}
+    # Receipts first: a unit whose files are gone must not look finished.
+    names = sorted({*old, *temporary}, key=lambda name: (not name.startswith(UNIT_FOLDERS[0]), name))
+    if not is_dry_run:
+        for name in names:
+            interruption.check()
+            store.delete(name)
+        for folder in UNIT_FOLDERS:
+            store.delete_empty_folders(folder)
+    return Cleaning(
+        output=store.root,
+        units=len({unit for name, unit in old.items() if name.startswith(WORK_FOLDERS)}),
+        temporary_files=len(temporary),
+        files=len(names),
+        bytes=sum(listing[name].bytes for name in names),
+        is_dry_run=is_dry_run,
+    )
+
+
+def _of_other_units(listing: Mapping[str, Entry], planned: set[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Files of units that are not planned, with their stage and key."""
+    found = {}
+    for name in listing:
+        folder, _, rest = name.partition("/")
+        stage, _, file = rest.partition("/")
+        unit = stage, file.partition("/")[0].partition(".")[0]
+        if folder in UNIT_FOLDERS and file and unit not in planned:
+            found[name] = unit
+    return found
+
+
+def _planned(store: Store) -> set[tuple[str, str]]:
+    plan = read_plan(store)
+    if plan is None:
+        raise UsageError(f"{store.root} holds no plan that can be read: only a run's folder can be cleaned")
+    return {(unit.stage, unit.key) for unit in plan}

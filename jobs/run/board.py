@@ -1,0 +1,117 @@
+"""What a run is doing now, in `running.json`, so that anybody who can read the folder can see it.
+
+A thread writes it every few seconds. It stays behind when a run is killed: a reader judges by the
+process on the same machine, and by the age of the last writing from elsewhere.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from jobs import interruption
+from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
+from jobs.run.process import Process, this_process
+from jobs.store import Store
+
+RUNNING = "running.json"
+# Seconds between two writings: on a disk, and on an object store, where each is a request.
+DISK_SECONDS, OBJECT_SECONDS = 2.0, 15.0
+# A run whose last writing is older than this many intervals is taken for dead by other machines.
+MISSED_INTERVALS = 6
+
+
+@dataclass(slots=True)
+class Board:
+    """The run's present state; a context manager, since a thread writes it."""
+
+    store: Store
+    run_id: str
+    state: str = "starting"
+    cpus: int = 1
+    counts: dict[str, int] = field(default_factory=dict)
+    _units: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _lock: Any = field(default_factory=threading.Lock)
+    _over: threading.Event = field(default_factory=threading.Event)
+    _writer: threading.Thread | None = None
+    _began: float = field(default_factory=time.time)
+
+    def __enter__(self) -> Board:
+        self.publish()
+        self._writer = threading.Thread(target=self._keep_writing, daemon=True)
+        self._writer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        interruption.bounded(f"writing {RUNNING}", self.close)
+
+    def close(self) -> None:
+        """Write the last state, with which the run is over."""
+        self._over.set()
+        if self._writer is not None:
+            self._writer.join(interruption.LAST_SECONDS)
+        self._units.clear()
+        self.publish()
+
+    def note(self, event: UnitStarted | UnitEnded | UnitRetried) -> None:
+        """Follow what happens to units."""
+        unit = event.unit
+        with self._lock:
+            if isinstance(event, UnitStarted):
+                self._units[unit.key] = {
+                    "stage": unit.stage,
+                    "unit": unit.key,
+                    "title": unit.title,
+                    "since": time.time(),
+                    "node": event.node,
+                    "pid": event.pid,
+                    "attempt": event.attempt,
+                }
+            else:
+                self._units.pop(unit.key, None)
+
+    @property
+    def interval_seconds(self) -> float:
+        """Between two writings."""
+        return DISK_SECONDS if self.store.is_local else OBJECT_SECONDS
+
+    def publish(self) -> None:
+        """Put the present state where readers look."""
+        with self._lock:
+            units = list(self._units.values())
+        self.store.write_json(
+            RUNNING,
+            {
+                "run_id": self.run_id,
+                "state": self.state,
+                "started": self._began,
+                "updated": time.time(),
+                "interval_seconds": self.interval_seconds,
+                "cpus": self.cpus,
+                "counts": self.counts,
+                "process": asdict(this_process()),
+                "units": units,
+            },
+        )
+
+    def _keep_writing(self) -> None:
+        while not self._over.wait(self.interval_seconds):
+            # A full disk fails units, which is told; the next writing may succeed.
+            with suppress(OSError):
+                self.publish()
+
+
+def read_board(store: Store) -> dict[str, Any] | None:
+    """What the last run's board said, with `is_alive`; None where no run has left one."""
+    board = store.read_json(RUNNING)
+    if not isinstance(board, dict):
+        return None
+    is_alive = board["state"] in ("starting", "running", "collecting", "reporting")
+    if is_alive:
+        known = Process(**board["process"]).is_alive
+        age_seconds = time.time() - board["updated"]
+        is_alive = age_seconds < MISSED_INTERVALS * board["interval_seconds"] if known is None else known
+    return board | {"is_alive": is_alive, "units": board["units"] if is_alive else []}

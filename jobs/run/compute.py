@@ -1,0 +1,173 @@
+"""A plan's missing units worked off: stage after stage, each unit once its needs are there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from jobs import interruption
+from jobs.config.audit import Audit
+from jobs.errors import RunError, full_disk
+from jobs.plan.inputs import Inputs
+from jobs.plan.plan import Plan
+from jobs.run.dispatch import Event, UnitEnded
+from jobs.run.journal import Journal
+from jobs.run.skipped import expect_few_skipped
+from jobs.stages import ENCODING, commit
+from jobs.stages.embed import query_table
+from jobs.stages.reading.vectors import to_column
+from jobs.stages.units import Unit
+from jobs.store import Receipt, Store
+
+
+@dataclass(slots=True)
+class Progress:
+    """What became of each unit of a plan, by key. is_stopped: too many had failed to go on."""
+
+    done: dict[str, Receipt] = field(default_factory=dict)
+    computed: set[str] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)
+    is_stopped: bool = False
+
+    def counts(self) -> dict[str, int]:
+        """Units computed, cached, failed and skipped."""
+        return {
+            "computed": len(self.computed),
+            "cached": len(self.done) - len(self.computed),
+            "failed": len(self.failed),
+            "skipped": len(self.skipped),
+        }
+
+
+def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress: Progress, journal: Journal) -> None:
+    """Run every stage's missing units; units whose needs failed are skipped.
+
+    Stops early once runtime.max_failures units have failed: what was not tried counts as skipped.
+    Raises:  RunError when there is no room for results.
+    """
+    _commit_what_was_read(inputs, plan, store, progress, journal)
+    if len(progress.done) == len(plan.units):
+        return
+    expect_few_skipped(store, plan, progress.done)
+    # Starting Ray takes seconds: only when there is work for it.
+    from jobs.run.ray import Cluster
+
+    journal.say("ray_starting", "starting Ray")
+    interruption.check()
+    with Cluster(settings.runtime) as cluster:
+        interruption.check()
+        journal.begin(cluster.cpus, cluster.meters(settings.name))
+        note = cluster.encoder_actors(inputs.item_encoder and inputs.item_encoder.loading).note
+        if note:
+            journal.say("encoder_actors", note)
+        for stages in _rounds(plan):
+            _run_round(cluster, stages, settings, inputs, plan, store, progress, journal)
+            if progress.is_stopped:
+                break
+            if "embed" in stages:
+                expect_few_skipped(store, plan, progress.done)
+    progress.skipped |= {unit.key for unit in plan.units} - set(progress.done) - set(progress.failed)
+
+
+def _run_round(
+    cluster: Any,
+    stages: list[str],
+    settings: Audit,
+    inputs: Inputs,
+    plan: Plan,
+    store: Store,
+    progress: Progress,
+    journal: Journal,
+) -> None:
+    waiting: list[Unit] = []
+    for stage in stages:
+        missing = [unit for unit in plan.stages[stage] if unit.key not in progress.done]
+        journal.stage(stage, len(plan.stages[stage]), len(plan.stages[stage]) - len(missing))
+        waiting += missing
+    # Units of a merge need others of their own stage: a tree is worked off level by level.
+    while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
+        with closing(_events(cluster, inputs, able, store, lambda: progress.is_stopped)) as events:
+            for event in events:
+                _note(progress, event)
+                journal.note(event)
+                if isinstance(event, UnitEnded) and event.outcome.is_disk_full:
+                    raise RunError(full_disk(store.root))
+                if settings.runtime.max_failures and len(progress.failed) >= settings.runtime.max_failures:
+                    progress.is_stopped = True
+        if progress.is_stopped:
+            return
+        tried = {unit.key for unit in able}
+        waiting = [unit for unit in waiting if unit.key not in tried]
+
+
+def _note(progress: Progress, event: Event) -> None:
+    if not isinstance(event, UnitEnded):
+        return
+    if event.outcome.receipt is not None:
+        progress.done[event.unit.key] = event.outcome.receipt
+        progress.computed.add(event.unit.key)
+    else:
+        progress.failed[event.unit.key] = event.outcome.message
+
+
+def _commit_what_was_read(inputs: Inputs, plan: Plan, store: Store, progress: Progress, journal: Journal) -> None:
+    """Units whose tables came with reading the inputs."""
+    for unit in plan.units:
+        interruption.check()
+        table = None if unit.key in progress.done else _read_by_driver(unit, inputs, plan)
+        if table is not None:
+            started = time.perf_counter()
+            progress.done[unit.key] = commit(unit, store, table, 0.0)
+            progress.computed.add(unit.key)
+            journal.computed(unit, time.perf_counter() - started)
+
+
+def _rounds(plan: Plan) -> list[list[str]]:
+    """Stages in order; those that need an encoder together, so that its weights are loaded once."""
+    rounds: list[list[str]] = []
+    for stage in plan.stages:
+        if stage in ENCODING and rounds and rounds[-1][0] in ENCODING:
+            rounds[-1].append(stage)
+        else:
+            rounds.append([stage])
+    return rounds
+
+
+def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | None:
+    """Tables of a unit that reading the inputs has made already."""
+    if unit.stage == "catalogue":
+        catalogue = plan.catalogues[unit.key]
+        return {"items": catalogue.items, "skipped": catalogue.skipped}
+    if unit.stage == "tokens":
+        return {"tokens": pa.table({"vector": to_column(plan.tokens[unit.key])})}
+    if unit.stage == "queries" and inputs.query_vectors is not None:
+        by_query = dict(zip(*(inputs.query_vectors[name].to_pylist() for name in ("query", "vector"))))
+        vectors = np.array([by_query[query.text] for query in inputs.queries], dtype=np.float32)
+        return {"vectors": query_table([query.prompt for query in inputs.queries], vectors)}
+    return None
+
+
+def _events(
+    cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool]
+) -> Iterator[Event]:
+    """What happens to units that need nothing of each other, until it is enough."""
+    items, texts = inputs.item_encoder, inputs.text_encoder
+    embed = [unit for unit in units if unit.stage == "embed"]
+    others = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
+    plain = [unit for unit in units if unit.stage not in ENCODING]
+    # Where items have their vectors, only texts (queries, phrases) go through a model.
+    yield from cluster.run_tasks(plain if items is not None else [*plain, *embed], store, is_enough)
+    if items is not None and items == texts:
+        yield from cluster.run_on_encoders([*embed, *others], store, items.loading, is_enough)
+        return
+    if items is not None:
+        yield from cluster.run_on_encoders(embed, store, items.loading, is_enough)
+    if texts is not None:
+        yield from cluster.run_on_encoders(others, store, texts.loading, is_enough)

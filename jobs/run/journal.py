@@ -1,0 +1,132 @@
+"""What a run tells: its reader on the screen, its log, its board for `status`, and the metrics."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from jobs import interruption
+from jobs.run.board import Board
+from jobs.run.dispatch import Event, UnitEnded, UnitRetried, UnitStarted
+from jobs.run.meters import Meters
+from jobs.run.process import this_process
+from jobs.run.progress import Reporter
+from jobs.run.run_log import RunLog
+from jobs.stages.units import Unit
+from jobs.store import Store
+from jobs.words import numbered
+
+
+class Journal:
+    """Told once of everything that happens; tells everybody."""
+
+    def __init__(self, reporter: Reporter, log: RunLog, board: Board) -> None:
+        self._reporter, self._log, self.board = reporter, log, board
+        self._running: set[str] = set()
+        self._meters: Meters | None = None
+
+    def begin(self, cpus: int, meters: Meters) -> None:
+        """Ray runs, with so many CPUs and these metrics."""
+        self.board.cpus, self._meters = cpus, meters
+        self.enter("running", cpus=cpus)
+
+    def say(self, event: str, message: str, level: str = "info", **fields: Any) -> None:
+        """Something a reader should know."""
+        self._reporter.say(message)
+        self._log.write(event, message, level, **fields)
+
+    def enter(self, state: str, message: str = "", level: str = "info", **fields: Any) -> None:
+        """The run goes over into another state; a message is shown."""
+        self.board.state = state
+        if message:
+            self._reporter.say(message)
+        self._log.write(f"run_{state}", message, level, **fields)
+
+    def end(self, state: str, counts: dict[str, int], seconds: float) -> None:
+        """The run is over, with so many units computed, cached, failed and skipped."""
+        self.board.counts = counts
+        self.enter(state, **counts, seconds=round(seconds, 3))
+
+    def stage(self, stage: str, total: int, cached: int) -> None:
+        """A stage begins with so many of its units done already."""
+        self._reporter.start(stage, total, cached)
+        self._log.write("stage_started", f"{numbered(total, 'unit')}, {cached} cached", stage=stage)
+
+    def computed(self, unit: Unit, seconds: float) -> None:
+        """A unit is done."""
+        self._log.write("unit_done", unit.title, **_of(unit), seconds=round(seconds, 6))
+        self._measure(unit.stage, "done", seconds)
+
+    def note(self, event: Event) -> None:
+        """Something happened to a unit."""
+        self.board.note(event)
+        match event:
+            case UnitStarted():
+                self._running.add(event.unit.key)
+                self._measure_running()
+            case UnitRetried():
+                self._end(event.unit)
+                message = f"lost ({event.loss}), tried again: {event.unit.stage} {event.unit.title}"
+                self.say("unit_retried", message, "warning", **_of(event.unit), attempt=event.attempt)
+                self._measure(event.unit.stage, "retried", None)
+            case UnitEnded():
+                self._end(event.unit)
+                if event.outcome.receipt is not None:
+                    self.computed(event.unit, event.outcome.receipt.seconds)
+                else:
+                    message = f"failed: {event.unit.stage} {event.unit.title}: {event.outcome.message}"
+                    # The next run clears the folder of failures; its log keeps what went wrong in this one.
+                    trace = event.outcome.traceback or None
+                    self.say("unit_failed", message, "error", **_of(event.unit), traceback=trace)
+                    self._measure(event.unit.stage, "failed", None)
+                self._reporter.advance(event.unit.stage)
+
+    def _end(self, unit: Unit) -> None:
+        self._running.discard(unit.key)
+        self._measure_running()
+
+    def _measure(self, stage: str, outcome: str, seconds: float | None) -> None:
+        if self._meters is not None:
+            self._meters.ended(stage, outcome, seconds)
+
+    def _measure_running(self) -> None:
+        if self._meters is not None:
+            self._meters.in_flight(len(self._running))
+
+
+def _of(unit: Unit) -> dict[str, str]:
+    return {"stage": unit.stage, "unit": unit.key}
+
+
+@contextmanager
+def opened(reporter: Reporter, store: Store, run_id: str, **fields: Any) -> Iterator[Journal]:
+    """The journal of a run; however the run ends, its log and its board say how."""
+    unflushed = Store(store.root, is_durable=False)
+    with RunLog(store, run_id) as log, Board(unflushed, run_id) as board:
+        journal = Journal(reporter, log, board)
+        log.write("run_starting", **fields, run_id=run_id, **asdict(this_process()))
+
+        def interrupt() -> None:
+            board.state = "interrupted"
+            log.write("run_interrupted", "finished units are kept", "warning")
+
+        def leave() -> None:
+            interrupt()
+            board.close()
+            log.upload()
+
+        interruption.at_leaving(leave)
+        try:
+            yield journal
+        except KeyboardInterrupt:
+            interrupt()
+            raise
+        except Exception as error:
+            board.state = "failed"
+            log.write("run_failed", f"{type(error).__name__}: {error}", "error", traceback=traceback.format_exc())
+            raise
+        finally:
+            interruption.not_at_leaving(leave)

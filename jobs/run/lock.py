@@ -1,0 +1,174 @@
+"""One run at a time in a folder: a lock that outlives no dead process and trusts no clock.
+
+`lock.json` is created where there is none (an exclusive link on disks, a conditional PUT on object
+stores) and written again every few seconds. Whoever finds one looks at its process: dead on this
+machine, the lock is taken over at once; on another machine, it is taken over once it has not been
+written again for a lease, measured by the finder's own watch. So a clock that was set back frees
+nothing and holds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from jobs import interruption
+from jobs.errors import RunError
+from jobs.run.process import Process, this_process
+from jobs.store import Store
+
+LOCK = "lock.json"
+# Seconds between two writings: on a disk, and on an object store, where each is a request.
+DISK_SECONDS, OBJECT_SECONDS = 2.0, 15.0
+# A lock of another machine that misses so many writings is free.
+MISSED_BEATS = 6
+# Two that take over one dead lock at once: both write, and after this long only the last one holds it.
+SETTLE_SECONDS = 0.5
+# A file that is no lock: cut by a full disk, or of another program.
+HALF: dict[str, Any] = {}
+
+
+@dataclass(slots=True)
+class Lock:
+    """Holds a run's folder while it is entered.
+
+    say is told when a lock is taken over, and when another machine's has to be watched.
+    Raises (on entering):  RunError naming the run that holds the folder.
+    """
+
+    store: Store
+    run_id: str
+    say: Callable[[str], None]
+    _token: str = field(default_factory=lambda: uuid.uuid4().hex)
+    _beats: int = 0
+    _started: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
+    _over: threading.Event = field(default_factory=threading.Event)
+    _writer: threading.Thread | None = None
+
+    def __enter__(self) -> Lock:
+        while not self.store.create(LOCK, self._content()):
+            interruption.check()
+            holder = _read(self.store)
+            if holder is None:
+                continue
+            if not self._is_free(holder):
+                raise RunError(_refusal(self.store, holder))
+            if self._take_over(holder):
+                break
+        interruption.at_leaving(self._release)
+        self._writer = threading.Thread(target=self._keep_writing, daemon=True)
+        self._writer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        interruption.bounded(f"freeing the lock of {self.store.root}", self._release)
+        interruption.not_at_leaving(self._release)
+
+    def _release(self) -> None:
+        self._over.set()
+        if self._writer is not None:
+            self._writer.join(interruption.LAST_SECONDS)
+        if self._is_own():
+            self.store.delete(LOCK)
+
+    def expect_held(self) -> None:
+        """Nobody has taken the folder over meanwhile.
+
+        Raises:  RunError when somebody has: this run was thought dead.
+        """
+        if not self._is_own():
+            raise RunError(
+                f"output {self.store.root} was taken over by another run while this one did not write: finished "
+                "units are kept"
+            )
+
+    @property
+    def _interval_seconds(self) -> float:
+        return DISK_SECONDS if self.store.is_local else OBJECT_SECONDS
+
+    def _content(self) -> bytes:
+        return json.dumps(
+            {
+                "token": self._token,
+                "run_id": self.run_id,
+                "started": self._started,
+                "process": asdict(this_process()),
+                "beats": self._beats,
+                "interval_seconds": self._interval_seconds,
+            }
+        ).encode()
+
+    def _is_own(self) -> bool:
+        return _token(_read(self.store)) == self._token
+
+    def _is_free(self, holder: dict[str, Any]) -> bool:
+        """Whether the holder is dead; watches a lock of another machine for a lease."""
+        if holder is HALF:
+            return True
+        is_alive = _process(holder).is_alive
+        if is_alive is not None:
+            return not is_alive
+        lease_seconds = MISSED_BEATS * holder["interval_seconds"]
+        self.say(
+            f"{self.store.root} is locked by {_who(holder)}: watching for {lease_seconds:.0f} s whether it is alive"
+        )
+        until = time.monotonic() + lease_seconds
+        while time.monotonic() < until:
+            interruption.pause(min(holder["interval_seconds"], lease_seconds) / 4)
+            if _read(self.store) != holder:
+                return False
+        return True
+
+    def _take_over(self, holder: dict[str, Any]) -> bool:
+        """Put this lock in the place of a dead one; False when another finder was later, or the lock has changed."""
+        if _token(_read(self.store)) != _token(holder):
+            return False
+        self.store.write(LOCK, self._content())
+        interruption.pause(SETTLE_SECONDS)
+        if not self._is_own():
+            return False
+        self.say(f"took over the lock of {_who(holder)}, which is dead")
+        return True
+
+    def _keep_writing(self) -> None:
+        while not self._over.wait(self._interval_seconds):
+            # A full disk is told by units that fail; the next writing may succeed.
+            with suppress(OSError):
+                if not self._is_own():
+                    return
+                self._beats += 1
+                self.store.write(LOCK, self._content())
+
+
+def _read(store: Store) -> dict[str, Any] | None:
+    """What the lock says: None where there is none, HALF for one that nobody can have written whole."""
+    found = store.read_json(LOCK)
+    if isinstance(found, dict) and found.keys() >= {"token", "run_id", "started", "process", "interval_seconds"}:
+        return found
+    return HALF if store.exists(LOCK) else None
+
+
+def _token(holder: dict[str, Any] | None) -> str | None:
+    return holder.get("token") if holder else None
+
+
+def _process(holder: dict[str, Any]) -> Process:
+    return Process(**holder["process"])
+
+
+def _who(holder: dict[str, Any]) -> str:
+    if holder is HALF:
+        return "a run that left half a lock"
+    process = _process(holder)
+    return f"run {holder['run_id']} (process {process.pid} on {process.host}, since {holder['started']})"
+
+
+def _refusal(store: Store, holder: dict[str, Any]) -> str:
+    return f"output {store.root} is in use by {_who(holder)}: wait until it ends, or choose another --output"

@@ -1,0 +1,111 @@
+"""A cluster while a run needs it: a running one by its address, else a local one that is started and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import ray
+from ray.util.metrics import Counter, Gauge, Histogram
+
+from jobs import interruption
+from jobs.config.audit import Runtime
+from jobs.run.attempts import Limits
+from jobs.run.dispatch import Dispatch, Event, never
+from jobs.run.encoder_actors import EncoderActors, encoder_actors
+from jobs.run.growth import await_gpus
+from jobs.run.meters import Meters
+from jobs.run.nodes import Nodes
+from jobs.run.ray.connection import connect
+from jobs.run.ray.executors import Actors, Tasks
+from jobs.stages.units import Unit
+from jobs.store import Store
+
+# How long an interrupted run waits for Ray to stop: a signal to the whole process group has killed Ray's own
+# processes too, and waiting for them would never end.
+LONGEST_STOP_SECONDS = 5.0
+
+
+class Cluster:
+    """A connection to Ray: a running cluster where one is named, else a local one of its own.
+
+    Use as a context manager; only what it started is stopped.
+    """
+
+    def __init__(self, settings: Runtime) -> None:
+        self._settings = settings
+        megabytes = settings.unit_megabytes
+        self._limits = Limits(
+            seconds=settings.unit_seconds, memory_bytes=None if megabytes is None else int(megabytes * 1e6)
+        )
+
+    def __enter__(self) -> Cluster:
+        self._owns = not ray.is_initialized()
+        if self._owns:
+            # Ray puts handlers of its own in place, which end the process with a stack trace.
+            with interruption.keeping_handlers(), interruption.expendable():
+                connect(self._settings)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if not self._owns:
+            return
+        seconds = interruption.END_SECONDS if kind is None else LONGEST_STOP_SECONDS
+        interruption.bounded("stopping Ray", ray.shutdown, seconds)
+
+    @property
+    def cpus(self) -> int:
+        """CPUs that Ray may use."""
+        return Nodes(ray.nodes).cpus
+
+    def meters(self, audit: str) -> Meters:
+        """Metrics of an audit, shown by the endpoint of every Ray node."""
+        return Meters(audit, Counter, Gauge, Histogram)
+
+    def encoder_actors(self, settings: Mapping[str, Any] | None) -> EncoderActors:
+        """The actors that this cluster has room for, given an encoder's settings."""
+        return encoder_actors(self._settings, None if settings is None else settings["kind"], Nodes(ray.nodes).offers)
+
+    def run_tasks(
+        self, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool] = never
+    ) -> Iterator[Event]:
+        """What happens to units, as it happens, a bounded number in flight; until it is enough."""
+        if units and not is_enough():
+            tasks = Tasks(store, self._limits, Nodes(ray.nodes))
+            yield from Dispatch(tasks, store, self._limits).run(units, is_enough)
+
+    def await_gpus(self, kind: str | None) -> None:
+        """Have the GPUs that an encoder of a kind wants, where the settings say to wait for them."""
+        from ray.autoscaler.sdk import request_resources
+
+        nodes = Nodes(ray.nodes)
+        await_gpus(self._settings, kind, lambda: nodes.offers, lambda bundles: request_resources(bundles=bundles))
+
+    def run_on_encoders(
+        self,
+        units: Sequence[Unit],
+        store: Store,
+        settings: Mapping[str, Any] | None,
+        is_enough: Callable[[], bool] = never,
+    ) -> Iterator[Event]:
+        """The same for units that need an encoder, weights loaded once in each actor.
+
+        Raises:  UsageError when the encoder cannot be loaded for what its settings say.
+        """
+        if not units or is_enough():
+            return
+        self.await_gpus(None if settings is None else settings["kind"])
+        actors = Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(settings), settings)
+        try:
+            if settings is not None:
+                actors.prepare(len(units))
+            yield from Dispatch(actors, store, self._limits).run(units, is_enough)
+        finally:
+            actors.close()
+
+
+def look_around(settings: Runtime) -> dict[str, Any]:
+    """What Ray has where an audit with these settings would run: nodes and resources; a local Ray is started for it."""
+    with Cluster(settings):
+        alive = [node for node in ray.nodes() if node["Alive"]]
+        return {"version": ray.__version__, "nodes": len(alive), "resources": ray.cluster_resources()}

@@ -1,0 +1,26 @@
+"""What a worker process does with the units that it is handed: one after the other, saying how each ends."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator, Sequence
+
+from jobs.encoders import Encoder
+from jobs.run.attempts import Attempt, Limits, Report, Started
+from jobs.run.memory_watch import watched
+from jobs.stages import execute
+from jobs.store import Store
+
+
+def work(
+    store: Store, attempts: Sequence[Attempt], limits: Limits, encoder: Callable[[], Encoder | None] = lambda: None
+) -> Iterator[Report]:
+    """Run units and commit them; a report when one begins, which also says how the one before ended."""
+    outcome = None
+    for attempt in attempts:
+        started = Started(key=attempt.unit.key, node=socket.gethostname(), pid=os.getpid())
+        yield Report(outcome=outcome, started=started)
+        with watched(attempt, store, limits.memory_bytes):
+            outcome = execute(attempt.unit, store, encoder)
+    yield Report(outcome=outcome)
