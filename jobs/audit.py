@@ -82,6 +82,20 @@ def inventory(plan: Plan, store: Store) -> Inventory:
     return take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units))
 
 
+def resumed(config: ConfigFile, inputs: Inputs, plan: Plan, store: Store) -> tuple[Plan, Inventory]:
+    """The plan in view of what the folder has of it, and that: queries whose pools are there are not searched again.
+
+    Raises:  UsageError for a folder that cannot be read.
+    """
+    found = inventory(plan, store)
+    asked = audit_plan.unanswered(plan, found.done)
+    if asked is None:
+        return plan, found
+    with config.placing():
+        shorter = audit_plan.build(config.settings, inputs, asked)
+    return shorter, inventory(shorter, store)
+
+
 def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None = None) -> RunSummary:
     """Compute what is missing, collect, report.
 
@@ -102,7 +116,7 @@ def _run(config: ConfigFile, store: Store, reporter: Reporter, limit: int | None
     inputs, plan = prepare(config, limit)
     for note in plan.notes:
         reporter.say(note)
-    found = inventory(plan, store)
+    plan, found = resumed(config, inputs, plan, store)
     progress = Progress(done=dict(found.done))
     # Also where nothing is left to compute: the largest share may have changed.
     expect_few_skipped(store, plan, progress.done)
@@ -149,7 +163,7 @@ def _collect(
     journal: Journal,
 ) -> None:
     """Tables, manifest and report; those of an earlier run stay where nothing was solved."""
-    solved = [unit for unit in plan.stages["solve"] if unit.key in progress.done]
+    solved = [unit for unit in plan.solved if unit.key in progress.done]
     if not solved:
         return
     journal.enter("collecting", "collecting results")
@@ -178,14 +192,14 @@ def _collect(
 def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[str, Any]]:
     """Each trained probe, its data set and its errors, for the manifest."""
     return [
-        {"probe": name, "dataset": plan.catalogues[fit.spec["catalogue"]].name, **judgement(fit.spec, fit.key, store)}
+        {"probe": name, "dataset": plan.catalogues[fit.catalogue].name, **judgement(fit, store)}
         for name, fit in plan.probes.items()
         if fit.key in progress.done
     ]
 
 
 def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started: float) -> RunSummary:
-    is_any_solved = any(unit.key in progress.done for unit in plan.stages["solve"]) and not progress.is_stopped
+    is_any_solved = any(unit.key in progress.done for unit in plan.solved) and not progress.is_stopped
     return RunSummary(
         run_id=run_id,
         output=store.root,

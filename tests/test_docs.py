@@ -11,10 +11,10 @@ from jobs.cli import app
 from jobs.config.audit import Audit
 from jobs.config.document import parse
 from jobs.config.method_descriptions import DESCRIPTIONS
-from jobs.config.method_settings import known_settings
 from jobs.config.prompts import PromptTraining
 from jobs.config.reference import blocks as setting_blocks
 from jobs.config.reference import reference
+from jobs.methods import arrays_of, known_settings
 from mprlib import METHODS
 from tests.pages import PAGES, ROOT, blocks, commands, name_of, text_of
 
@@ -137,7 +137,7 @@ def test_every_setting_is_described(block):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_methods_setting_is_described(name):
-    assert sorted(DESCRIPTIONS.get(name, {})) == sorted(known_settings(name))
+    assert sorted([*DESCRIPTIONS.get(name, {}), *arrays_of(name).settings]) == sorted(known_settings(name))
 
 
 def test_every_page_is_found_from_the_readme():

@@ -11,8 +11,7 @@ import pytest
 from pydantic import Field, TypeAdapter
 
 import mprlib
-from jobs import datasets, encoders
-from jobs.config import method_settings
+from jobs import datasets, encoders, methods
 from jobs.config.audit import Audit
 from jobs.config.datasets import Dataset
 from jobs.config.encoders import OpenClipEncoder, SentenceEncoder
@@ -102,7 +101,7 @@ def test_the_method_keeps_the_contract(lottery):
 def test_a_configuration_names_the_method(lottery, one_attribute):
     asked = settings(methods=["top_k", {lottery: {"among": 50}}], function_classes=["linear", one_attribute])
     assert Audit.model_validate(asked).methods[1].extras == {"among": 50}
-    assert method_settings.known_settings(lottery) == ["among", "seed"]
+    assert methods.known_settings(lottery) == ["among", "seed"]
     with pytest.raises(ValueError, match="among is 0"):
         Audit.model_validate(settings(methods=[{lottery: {"among": 0}}]))
 

@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from jobs.analysis.worst import MINIMUM_SHARE
+from jobs.stages.result_rows import RESULTS
 from jobs.store import Store, schema
 
 TABLES = {
-    "results": schema.RESULTS,
+    "results": RESULTS,
     "groups": schema.GROUPS,
     "items": schema.ITEMS,
     "thumbnails": schema.THUMBNAILS,

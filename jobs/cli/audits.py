@@ -21,7 +21,7 @@ from jobs.report.publish import publish
 from jobs.results.manifest import PAGE
 from jobs.results.status import status_of, status_text
 from jobs.run.progress import Bars, Lines, Silent
-from jobs.store import Store
+from jobs.store import Receipt, Store
 
 UNFINISHED = 3
 
@@ -34,7 +34,10 @@ def plan(
     inputs, planned = audit.prepare(file, limit)
     chosen = output or file.settings.output
     store = Store(chosen) if chosen else None
-    done = audit.inventory(planned, store).done if store else {}
+    done: dict[str, Receipt] = {}
+    if store:
+        planned, found = audit.resumed(file, inputs, planned, store)
+        done = found.done
     why = counted(planned, reasons(planned, store, done)) if store else {}
     missing = {unit.key for unit in planned.units} - set(done)
     cost = estimate(file.settings, planned, missing)

@@ -9,8 +9,9 @@ import numpy as np
 
 import mprlib
 from jobs.config.block import Block, Many, as_written
-from jobs.config.method_settings import checked_settings, known_settings, texts_of
 from jobs.errors import BadSetting
+from jobs.methods import checked_settings, known_settings
+from jobs.methods.named_arrays import texts_of
 from mprlib import registry
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass

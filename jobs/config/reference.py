@@ -19,8 +19,8 @@ from pydantic.fields import FieldInfo
 from jobs.config.audit import Audit
 from jobs.config.block import Block
 from jobs.config.method_descriptions import DESCRIPTIONS
-from jobs.config.method_settings import LISTS, known_settings
 from jobs.config.prompts import PromptTraining
+from jobs.methods import arrays_of, known_settings
 from mprlib import FUNCTION_CLASSES, METHODS
 from mprlib.method import Method
 from mprlib.settings import declared
@@ -172,15 +172,12 @@ def _methods() -> Iterator[str]:
             parameters = inspect.signature(method.sweep).parameters
             lines += ["", "| setting | value | default | what it is |", "|---|---|---|---|"]
             for setting in settings:
-                value = method.settings[setting].expected if setting in method.settings else _named_value(setting)
+                named = arrays_of(name).settings.get(setting)
+                value = named.expected if named else method.settings[setting].expected
                 default = _shown(parameters[setting].default) if setting in parameters else ""
-                lines.append(f"| `{setting}` | {value} | {default} | {DESCRIPTIONS[name][setting]} |")
+                what = named.description if named else DESCRIPTIONS[name][setting]
+                lines.append(f"| `{setting}` | {value} | {default} | {what} |")
         yield "\n".join([*lines, ""])
-
-
-def _named_value(setting: str) -> str:
-    """What a setting holds that names something of a data set."""
-    return f"list of {LISTS[setting][0]}" if setting in LISTS else "text"
 
 
 def _traits(method: Method) -> list[str]:

@@ -6,21 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from jobs import datasets
 from jobs.config.audit import Audit, Reference
 from jobs.config.encoders import PrecomputedEncoder
-from jobs.config.method_settings import MADE_FROM
 from jobs.datasets import Catalogue
 from jobs.datasets.catalogue import has_images, with_missing_called
 from jobs.datasets.labels import missing_name
-from jobs.encoders.prompt_files import read_tokens
 from jobs.encoders.sources import EncoderSource, item_source, text_source
 from jobs.errors import BadSetting, UsageError, about
+from jobs.methods import Asked, arrays_of
 from jobs.plan.probes import read_labelled, with_levels
-from jobs.queries import Query, query_remarks, query_vectors, read_phrases, read_queries
+from jobs.queries import Query, query_remarks, query_vectors, read_queries
 from mprlib import InputError, registry
 
 # Encoders whose text tower reads learned tokens.
@@ -31,18 +29,16 @@ PROMPTED_KINDS = ("open_clip",)
 class Inputs:
     """Catalogues of the data sets and of reference data sets by name, queries, vectors if given.
 
-    texts: those that the methods are told of and the encoder must embed, by the method's place in
-    the configuration; tokens (count, width): those of debias_clip, likewise. labelled: the data sets that probes
-    learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is None where items
-    have their vectors, text_encoder where nothing can embed a text.
+    asked: what each method must have before it can choose, by its place in the configuration. labelled: the data
+    sets that probes learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is
+    None where items have their vectors, text_encoder where nothing can embed a text.
     """
 
     catalogues: Mapping[str, Catalogue]
     references: Mapping[str, Catalogue]
     queries: list[Query]
     query_vectors: pa.Table | None
-    texts: Mapping[int, list[str]]
-    tokens: Mapping[int, np.ndarray]
+    asked: Mapping[int, Asked]
     labelled: Mapping[str, Catalogue]
     remarks: tuple[str, ...]
     item_encoder: EncoderSource | None
@@ -95,8 +91,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         references=references,
         queries=queries,
         query_vectors=vectors,
-        texts=_method_texts(settings, folder),
-        tokens=_method_tokens(settings, folder),
+        asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
         labelled=labelled,
         remarks=query_remarks(settings.queries, folder),
         item_encoder=item_encoder,
@@ -147,7 +142,8 @@ def is_embedded(reference: Reference) -> bool:
 def needs_embeddings(settings: Audit) -> bool:
     """Whether a pool must carry its items' vectors."""
     return any(
-        registry.METHODS[entry.name].needs_embeddings or "prompts" in entry.extras for entry in settings.methods
+        registry.METHODS[entry.name].needs_embeddings or arrays_of(entry.name).needs_embeddings(entry.extras)
+        for entry in settings.methods
     ) or any(entry.over == "embedding" for entry in settings.function_classes)
 
 
@@ -162,52 +158,40 @@ def _check_values(settings: Audit, width: int | None) -> None:
                 raise BadSetting(str(error), "methods", place, entry.name, "values") from None
 
 
-def _method_texts(settings: Audit, folder: Path) -> dict[int, list[str]]:
-    """Phrases of `paths` and prompts of `pbm`.
+def _asked(settings: Audit, place: int, folder: Path) -> Asked:
+    """What the method at that place in the configuration must have before it can choose.
 
-    Raises:  UsageError where nothing can embed them.
+    Raises:  UsageError for a file that is of no use, and where nothing can embed what the method asks for.
     """
-    texts: dict[int, list[str]] = {}
-    for place, entry in enumerate(settings.methods):
-        if "subspace" in MADE_FROM.get(entry.name, {}):
-            with about("methods", place, entry.name, "phrases"):
-                texts[place] = read_phrases(entry.extras.get("phrases"), folder)
-        elif "prompts" in entry.extras:
-            texts[place] = list(entry.extras["prompts"])
-        if place in texts and isinstance(settings.encoder, PrecomputedEncoder) and settings.encoder.text is None:
-            raise BadSetting(
+    entry = settings.methods[place]
+    arrays = arrays_of(entry.name)
+    with about("methods", place, entry.name):
+        if arrays.needs_text_tower:
+            _expect_text_tower(settings, entry.name)
+    with about("methods", place, entry.name, *(name for name, one in arrays.settings.items() if one.is_path)):
+        asked = arrays.asked(entry.extras, folder)
+    with about("methods", place, entry.name):
+        if asked.texts and isinstance(settings.encoder, PrecomputedEncoder) and settings.encoder.text is None:
+            raise UsageError(
                 f"method {entry.name} has texts to embed, which encoder precomputed cannot: give encoder.text with "
-                "the model that made the vectors",
-                "methods",
-                place,
-                entry.name,
+                "the model that made the vectors"
             )
-    return texts
+    return asked
 
 
-def _method_tokens(settings: Audit, folder: Path) -> dict[int, np.ndarray]:
-    """Learned tokens of `debias_clip`.
+def _expect_text_tower(settings: Audit, method: str) -> None:
+    """Learned tokens need a text tower that reads them.
 
-    Raises:  UsageError for a file that holds none, and where there is no text tower to read them.
+    Raises:  UsageError where there is none.
     """
-    tokens: dict[int, np.ndarray] = {}
-    for place, entry in enumerate(settings.methods):
-        if "tokens" not in entry.extras:
-            continue
-        encoder = settings.encoder
-        asked = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
-        if asked is None or asked.kind not in PROMPTED_KINDS:
-            has = "has no text tower" if asked is None else f"is {asked.kind}, whose text tower takes none"
-            raise BadSetting(
-                f"method {entry.name} puts learned tokens before the query: that needs encoder "
-                f"{' or '.join(PROMPTED_KINDS)}, or precomputed with such a text encoder, and this one {has}",
-                "methods",
-                place,
-                entry.name,
-            )
-        with about("methods", place, entry.name, "tokens"):
-            tokens[place] = read_tokens(folder / entry.extras["tokens"])
-    return tokens
+    encoder = settings.encoder
+    reading = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
+    if reading is None or reading.kind not in PROMPTED_KINDS:
+        has = "has no text tower" if reading is None else f"is {reading.kind}, whose text tower takes none"
+        raise UsageError(
+            f"method {method} puts learned tokens before the query: that needs encoder {' or '.join(PROMPTED_KINDS)}, "
+            f"or precomputed with such a text encoder, and this one {has}"
+        )
 
 
 def _check_references(settings: Audit, references: Mapping[str, Catalogue], encoder: EncoderSource | None) -> None:

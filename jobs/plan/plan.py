@@ -2,39 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from jobs.config.audit import Audit
+from jobs.config.audit import Audit, Reference
 from jobs.config.datasets import Dataset
-from jobs.config.method_settings import column_of
 from jobs.datasets import Catalogue
 from jobs.errors import BadSetting, about
+from jobs.methods import arrays_of
 from jobs.plan.inputs import Inputs, is_embedded, needs_embeddings
 from jobs.plan.level_remarks import level_remarks, similar_levels
-from jobs.plan.method_units import MethodUnits, Searched, method_units
-from jobs.plan.probe_units import Probing, probe_notes, probing
+from jobs.plan.method_units import Reading, Searched, method_units
+from jobs.plan.probe_units import probe_notes, probing
 from jobs.plan.reference_levels import shared_levels
-from jobs.plan.search_units import Embedded, Search, embed_units, search_units
-from jobs.plan.solve_units import method_targets, reference_spec, solve_unit
+from jobs.plan.search_units import AskedQueries, Embedded, Search, embed_units, search_units
+from jobs.plan.solve_units import Compared, solve_units
+from jobs.plan.vector_remarks import length_notes
 from jobs.queries import Query
-from jobs.stages.reading.vectors import to_matrix
-from jobs.stages.units import Unit, digest, unit
+from jobs.stages import embed
+from jobs.stages.catalogue import ITEMS, SKIPPED
+from jobs.stages.catalogue import Catalogue as CatalogueUnit
+from jobs.stages.embed import Embed
+from jobs.stages.pool import Pool
+from jobs.stages.probe import Probe
+from jobs.stages.queries import Queries, query_tables
+from jobs.stages.reference import ReferenceSource
+from jobs.stages.registry import STAGES
+from jobs.stages.solve import Solve
+from jobs.stages.tokens import tokens_tables
+from jobs.stages.unit import Tables, Unit
+from jobs.store.keys import digest
 from jobs.words import numbered
 from mprlib import InputError
 from mprlib.encoding import Encoding
 
-# Unit vectors that were stored as float16 are this far from length 1.
-UNIT_LENGTH_TOLERANCE = 2e-3
-# Vectors in files that are looked at before a run.
-SAMPLED_VECTORS = 1_000
 # Columns of a catalogue that hold an item's vector, or its row in files of vectors.
-VECTOR_COLUMNS = ("vector", "vector_row")
+VECTOR_COLUMNS = (embed.VECTOR, embed.VECTOR_ROW)
 # Settings of a data set that name or place it without changing its items.
 _NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_share"}
+
+
+class Side(NamedTuple):
+    """A data set by what it is in the audit, `dataset`, `reference` or `probe`, and its name there."""
+
+    role: str
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,16 +58,16 @@ class Plan:
     """Units by stage, in the order in which stages run, and remarks for the reader of the run.
 
     catalogues are those that the catalogue units write, blocks their settings, and shards the embed units of their
-    items, all by the unit's key; tokens (count, width) are those of the tokens units; probes are the units that
-    train them, by name.
+    items, all by the unit's key; made has the tables of units that reading the inputs has made already, by key;
+    probes are the units that train them, by name.
     """
 
-    stages: dict[str, list[Unit]]
+    stages: Mapping[str, Sequence[Unit]]
     catalogues: Mapping[str, Catalogue]
     blocks: Mapping[str, Dataset]
     shards: Mapping[str, tuple[str, ...]]
-    tokens: Mapping[str, np.ndarray]
-    probes: Mapping[str, Unit]
+    made: Mapping[str, Callable[[], Tables]]
+    probes: Mapping[str, Probe]
     notes: tuple[str, ...]
 
     @property
@@ -60,221 +76,249 @@ class Plan:
         return [unit for units in self.stages.values() for unit in units]
 
     @property
+    def solved(self) -> list[Solve]:
+        """The units that solve."""
+        return [unit for unit in self.units if isinstance(unit, Solve)]
+
+    @property
     def fingerprint(self) -> str:
         """Names the content of the results."""
-        return digest([unit.key for unit in self.stages["solve"]])
+        return digest([unit.key for unit in self.solved])
 
 
-def build(settings: Audit, inputs: Inputs) -> Plan:
-    """The plan of an audit."""
-    catalogue_units: dict[tuple[str, str], Unit] = {}
-    catalogues: dict[str, Catalogue] = {}
-    blocks: dict[str, Dataset] = {}
-    sources: dict[tuple[str, str], Embedded] = {}
-    for side, name, block, catalogue in _sources(settings, inputs):
-        made = catalogue_units[side, name] = _catalogue_unit(block, catalogue)
-        catalogues[made.key] = catalogue
-        blocks[made.key] = block
-        sources[side, name] = Embedded(block=block, catalogue=catalogue, unit=made, encoder=inputs.item_encoder)
-    queries = _queries_unit(inputs)
-    told = _query_contents(inputs)
-    searches = {
-        source: search_units(
-            settings,
-            inputs.queries,
-            one,
-            queries,
-            told,
-            with_vectors=source[0] == "dataset" and needs_embeddings(settings),
-        )
-        for source, one in sources.items()
-        if source[0] == "dataset" or (source[0] == "reference" and _is_query_conditioned(settings, source[1]))
+def build(settings: Audit, inputs: Inputs, asked: Collection[str] | None = None) -> Plan:
+    """The plan of an audit. asked: prompts that are to be embedded and searched, all by default."""
+    return _Planner(settings, inputs, asked).plan()
+
+
+def unanswered(plan: Plan, done: Collection[str]) -> set[str] | None:
+    """Prompts whose queries must be searched, or their vectors read, for what is not done; None for all.
+
+    A query that is new is searched alone; the pools and selections of the others stay. Where the whole search is
+    done already, or no pool is, all are asked.
+    """
+    pools = [unit for unit in plan.units if isinstance(unit, Pool)]
+    searched = {key for pool in pools for key in pool.scored}
+    if searched <= set(done) or not any(pool.key in done for pool in pools):
+        return None
+    missing = {pool.prompt for pool in pools if pool.key not in done}
+    return missing | {
+        unit.prompt for unit in plan.solved if unit.key not in done and (unit.queries or unit.asked.debiased)
     }
-    probes = probing(settings, {name: sources["probe", name] for name in settings.probes})
-    people = _predicted_people(settings, sources, searches, probes)
-    solve: list[Unit] = []
-    extra: list[MethodUnits] = []
-    notes = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
-    notes += (note for one in sources.values() for note in level_remarks(one.block, one.catalogue))
-    for block in settings.dataset:
-        catalogue, search = inputs.catalogues[block.name], searches["dataset", block.name]
-        searched = Searched(
+
+
+class _Planner:
+    """The parts of a plan, each once."""
+
+    def __init__(self, settings: Audit, inputs: Inputs, asked: Collection[str] | None) -> None:
+        self.settings, self.inputs = settings, inputs
+        self.sources = {side: self._embedded(block, catalogue) for side, block, catalogue in self._sides()}
+        prompts = [query.prompt for query in inputs.queries if asked is None or query.prompt in asked]
+        self.asked = AskedQueries(
+            queries=inputs.queries, unit=self._queries_unit(prompts), contents=self._query_contents()
+        )
+        with_vectors = needs_embeddings(settings)
+        self.searches = {
+            side: search_units(settings, self.asked, one, with_vectors=with_vectors and side.role == "dataset")
+            for side, one in self.sources.items()
+            if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
+        }
+        labelled = {name: self.sources[Side("probe", name)] for name in settings.probes}
+        self.probing = probing(settings, labelled)
+        self.reference_shards = dict(self._reference_shards())
+        self.reference_predicted = {
+            reference.name: self.probing.predicted(reference.dataset, self.reference_shards[reference.name])
+            for reference in settings.reference
+            if reference.dataset is not None
+        }
+        self.notes: list[str] = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
+        self.notes += (note for one in self.sources.values() for note in level_remarks(one.block, one.catalogue))
+
+    def plan(self) -> Plan:
+        """All of it."""
+        solved: list[Solve] = []
+        readings: list[Reading] = []
+        for block in self.settings.dataset:
+            searched = self._searched(block)
+            reads = {place: self._reading(place, searched) for place in range(len(self.settings.methods))}
+            readings += reads.values()
+            for position, reference in enumerate(self.settings.reference):
+                solved += solve_units(self.settings, self._compared(searched, block, position, reference, reads))
+        catalogues = {one.unit.key: one.catalogue for one in self.sources.values()}
+        self.notes += length_notes(catalogues.values())
+        units = _by_stage([*self._units(readings), *solved])
+        return Plan(
+            stages=units,
+            catalogues=catalogues,
+            blocks={one.unit.key: one.block for one in self.sources.values()},
+            shards=_shards_by_catalogue(units.get(Embed.stage, ())),
+            made=dict(self._made(readings)),
+            probes=self.probing.fits,
+            notes=tuple(dict.fromkeys(self.notes)),
+        )
+
+    def _units(self, readings: Sequence[Reading]) -> Iterator[Unit]:
+        """Units of all stages but the last."""
+        yield from (one.unit for one in self.sources.values())
+        if self.asked.is_searched:
+            yield self.asked.unit
+        yield from (unit for reading in readings for unit in reading.units)
+        for search in self.searches.values():
+            yield from (*search.shards, *search.parts, *search.merges, *search.scored, *search.pools.values())
+        yield from self.probing.shards
+        for shards in self.reference_shards.values():
+            yield from shards
+        yield from (*self.probing.fits.values(), *self.probing.labels.values())
+
+    def _sides(self) -> Iterator[tuple[Side, Dataset, Catalogue]]:
+        """Every data set of the audit."""
+        inputs = self.inputs
+        for block in self.settings.dataset:
+            yield Side("dataset", block.name), block, inputs.catalogues[block.name]
+        for reference in self.settings.reference:
+            if reference.dataset is not None:
+                yield Side("reference", reference.name), reference.dataset, inputs.references[reference.name]
+        for name, probe in self.settings.probes.items():
+            yield Side("probe", name), probe.dataset, inputs.labelled[name]
+
+    def _embedded(self, block: Dataset, catalogue: Catalogue) -> Embedded:
+        unit = CatalogueUnit(
+            title=f"items of {catalogue.name}",
+            block=block.model_dump(mode="json", exclude=_NAMING),
+            fingerprint=catalogue.fingerprint,
+            columns=tuple(catalogue.items.column_names),
+            # The encoder's settings say which column holds them.
+            vectors=tuple(
+                catalogue.content_of(name) for name in VECTOR_COLUMNS if name in catalogue.items.column_names
+            ),
+            missing=catalogue.missing,
+        )
+        return Embedded(block=block, catalogue=catalogue, unit=unit, encoder=self.inputs.item_encoder)
+
+    def _queries_unit(self, prompts: Sequence[str]) -> Queries:
+        given, encoder = self.inputs.query_vectors, self.inputs.text_encoder
+        return Queries(
+            title=numbered(len(prompts), "query", "queries"),
+            prompts=tuple(prompts),
+            encoder=None if given is not None or encoder is None else dict(encoder.key),
+            vectors=None if given is None else digest(given.to_pylist()),
+        )
+
+    def _query_contents(self) -> Mapping[Query, Any]:
+        """What decides each query's vector: the encoder, or the vector itself, whatever else its file holds."""
+        vectors, encoder = self._given_vectors(), self.inputs.text_encoder
+        if vectors is None:
+            return dict.fromkeys(self.inputs.queries, None if encoder is None else dict(encoder.key))
+        return {query: digest(vectors[query.text]) for query in self.inputs.queries}
+
+    def _given_vectors(self) -> dict[str, list[float]] | None:
+        """Vectors by query, where the configuration gives them."""
+        given = self.inputs.query_vectors
+        return None if given is None else dict(zip(*(given[name].to_pylist() for name in ("query", "vector"))))
+
+    def _is_query_conditioned(self, reference: str) -> bool:
+        return any(block.query_conditioned for block in self.settings.reference if block.name == reference)
+
+    def _reference_shards(self) -> Iterator[tuple[str, Sequence[Embed]]]:
+        """Vectors of references' own data sets, by the reference's name; none where nothing reads them."""
+        for reference in self.settings.reference:
+            side = Side("reference", reference.name)
+            if side in self.searches:
+                yield reference.name, self.searches[side].shards
+            elif reference.dataset is not None:
+                has_vectors = is_embedded(reference)
+                yield reference.name, embed_units(self.settings, self.sources[side]) if has_vectors else ()
+
+    def _searched(self, block: Dataset) -> Searched:
+        side = Side("dataset", block.name)
+        catalogue, search = self.inputs.catalogues[block.name], self.searches[side]
+        return Searched(
             name=block.name,
-            catalogue=catalogue_units["dataset", block.name],
+            catalogue=self.sources[side].unit,
             attributes=list(catalogue.levels),
             missing=catalogue.missing,
-            shards=search.shards,
-            predicted=probes.predicted(block, search.shards),
+            search=search,
+            predicted=self.probing.predicted(block, search.shards),
         )
-        reads = {
-            place: method_units(settings, inputs, place, searched, probes) for place in range(len(settings.methods))
-        }
-        extra += reads.values()
-        others = [other for name, other in inputs.catalogues.items() if name != block.name]
-        for position, reference in enumerate(settings.reference):
-            with about("reference", position):
-                compared = inputs.references.get(reference.name, catalogue)
-                levels, remarks = shared_levels(catalogue, reference, compared, block, others, position)
-            notes += remarks
-            notes += (note for name, both in levels.items() for note in similar_levels(name, both))
-            _check_groups(settings, levels)
-            predicted = people[reference.name].predicted if reference.name in people else searched.predicted
-            for query in inputs.queries:
-                whom = reference_spec(
-                    reference, query, searched.catalogue, search, catalogue_units, searches, predicted
-                )
-                for k in settings.k:
-                    for place, target in method_targets(settings):
-                        named = solve_unit(
-                            settings, searched, whom, levels, search, query, k, place, target, reads[place], queries
-                        )
-                        solve.append(named)
-    embedded = [
-        *(search.shards for search in searches.values()),
-        probes.shards,
-        *(one.shards for one in people.values()),
-    ]
-    stages = {
-        "catalogue": list(catalogue_units.values()),
-        "tokens": [units.tokens for units in extra if units.tokens is not None],
-        "queries": [queries],
-        "texts": [units.texts for units in extra if units.texts is not None],
-        "debiased": [units.debiased for units in extra if units.debiased is not None],
-        "embed": [unit for shards in embedded for unit in shards],
-        "probe": list(probes.fits.values()),
-        "labels": list(probes.labels.values()),
-        "information": [unit for units in extra for unit in units.information],
-        "order": [units.order for units in extra if units.order is not None],
-        "prefilter": [unit for search in searches.values() for unit in search.parts],
-        "merge": [unit for search in searches.values() for unit in search.merges],
-        "rescore": [unit for search in searches.values() for unit in search.scored],
-        "pool": [unit for search in searches.values() for unit in search.pools.values()],
-        "solve": solve,
-    }
-    # Two blocks may ask for the same content: it is one unit.
+
+    def _reading(self, place: int, searched: Searched) -> Reading:
+        entry, encoder = self.settings.methods[place], self.inputs.text_encoder
+        key = None if encoder is None else dict(encoder.key)
+        return method_units(entry, self.inputs.asked[place], searched, self.probing, self.asked.unit, key)
+
+    def _compared(
+        self, searched: Searched, block: Dataset, position: int, reference: Reference, reads: Mapping[int, Reading]
+    ) -> Compared:
+        catalogue = self.inputs.catalogues[block.name]
+        others = [other for name, other in self.inputs.catalogues.items() if name != block.name]
+        with about("reference", position):
+            compared = self.inputs.references.get(reference.name, catalogue)
+            levels, remarks = shared_levels(catalogue, reference, compared, block, others, position)
+        self.notes += remarks
+        self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
+        _check_groups(self.settings, levels)
+        return Compared(
+            searched=searched,
+            levels={name: tuple(of_attribute) for name, of_attribute in levels.items()},
+            sources={query: self._reference_source(reference, query, searched) for query in self.inputs.queries},
+            reads=reads,
+            queries=self.asked.unit,
+        )
+
+    def _reference_source(self, reference: Reference, query: Query, searched: Searched) -> ReferenceSource:
+        """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
+        if reference.kind in ("balanced", "shares"):
+            return ReferenceSource(
+                name=reference.name, kind=reference.kind, shares=reference.shares, size=reference.size
+            )
+        side = Side("reference", reference.name)
+        is_own = reference.kind == "dataset"
+        search: Search | None = self.searches.get(side) if is_own else searched.search
+        return ReferenceSource(
+            name=reference.name,
+            kind=reference.kind,
+            people=self.sources[side].unit.key if is_own else searched.catalogue.key,
+            predicted=self.reference_predicted.get(reference.name, searched.predicted),
+            pool=search.pools[query].key if reference.query_conditioned and search is not None else None,
+        )
+
+    def _made(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:
+        """Tables of units that came with reading the inputs."""
+        for one in self.sources.values():
+            yield one.unit.key, partial(dict, {ITEMS: one.catalogue.items, SKIPPED: one.catalogue.skipped})
+        for reading in readings:
+            for key, tokens in reading.tokens.items():
+                yield key, partial(tokens_tables, tokens)
+        vectors = self._given_vectors()
+        if vectors is not None:
+            unit = self.asked.unit
+            text_of = {query.prompt: query.text for query in self.inputs.queries}
+            given = np.array([vectors[text_of[prompt]] for prompt in unit.prompts], dtype=np.float32)
+            yield unit.key, partial(query_tables, unit.prompts, given)
+
+
+def _by_stage(units: Iterable[Unit]) -> dict[str, list[Unit]]:
+    """Units by stage, in the order of stages; two blocks may ask for the same content, which is one unit."""
+    distinct = {unit.key: unit for unit in units}
+    found: dict[str, list[Unit]] = {stage: [] for stage in STAGES}
+    for unit in distinct.values():
+        found[unit.stage].append(unit)
+    return {stage: of_stage for stage, of_stage in found.items() if of_stage}
+
+
+def _shards_by_catalogue(units: Sequence[Unit]) -> dict[str, tuple[str, ...]]:
     shards: dict[str, list[str]] = {}
-    for one in stages["embed"]:
-        shards.setdefault(one.spec["catalogue"], []).append(one.key)
-    distinct = {stage: list({unit.key: unit for unit in units}.values()) for stage, units in stages.items() if units}
-    notes += _length_notes(catalogues.values())
-    tokens = {
-        reads.tokens.key: inputs.tokens[place % len(settings.methods)]
-        for place, reads in enumerate(extra)
-        if reads.tokens is not None
-    }
-    return Plan(
-        stages=distinct,
-        catalogues=catalogues,
-        blocks=blocks,
-        shards={key: tuple(dict.fromkeys(keys)) for key, keys in shards.items()},
-        tokens=tokens,
-        probes=probes.fits,
-        notes=tuple(dict.fromkeys(notes)),
-    )
+    for unit in units:
+        assert isinstance(unit, Embed)
+        shards.setdefault(unit.catalogue, []).append(unit.key)
+    return {key: tuple(keys) for key, keys in shards.items()}
 
 
 def _check_groups(settings: Audit, levels: Mapping[str, Sequence[str]]) -> None:
     """A group that a method protects is one of those that data set and reference speak of."""
     names = Encoding(levels={name: tuple(of_attribute) for name, of_attribute in levels.items()}).names
     for place, entry in enumerate(settings.methods):
-        if "group" in entry.extras:
-            try:
-                column_of(entry.extras["group"], names)
-            except InputError as error:
-                raise BadSetting(str(error), "methods", place, entry.name, "group") from None
-
-
-def _length_notes(catalogues: Iterable[Catalogue]) -> Iterator[str]:
-    """Vectors are used as given; where they are no unit vectors, scores are no cosines."""
-    for catalogue in catalogues:
-        vectors = _sample(catalogue)
-        if vectors is None or not len(vectors):
-            continue
-        with np.errstate(over="ignore", invalid="ignore"):
-            lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-        lengths = lengths[np.isfinite(lengths) & (lengths > 0)]
-        if lengths.size and np.abs(lengths - 1).max() > UNIT_LENGTH_TOLERANCE:
-            yield (
-                f"dataset {catalogue.name}: vectors have lengths from {lengths.min():.3g} to {lengths.max():.3g} "
-                "and are used as given: scores are inner products, not cosines"
-            )
-
-
-def _sample(catalogue: Catalogue) -> np.ndarray | None:
-    """The vectors that items have already: all in memory, or some of those in files."""
-    if catalogue.vector_files is None:
-        has_vectors = "vector" in catalogue.items.column_names
-        return to_matrix(catalogue.items["vector"]) if has_vectors else None
-    chosen = np.unique(np.linspace(0, catalogue.size - 1, min(catalogue.size, SAMPLED_VECTORS)).astype(np.intp))
-    return catalogue.vector_files.take(catalogue.items["vector_row"].to_numpy()[chosen])
-
-
-def _is_query_conditioned(settings: Audit, reference: str) -> bool:
-    return any(block.query_conditioned for block in settings.reference if block.name == reference)
-
-
-def _sources(settings: Audit, inputs: Inputs) -> Iterator[tuple[str, str, Dataset, Catalogue]]:
-    for block in settings.dataset:
-        yield "dataset", block.name, block, inputs.catalogues[block.name]
-    for reference in settings.reference:
-        if reference.dataset is not None:
-            yield "reference", reference.name, reference.dataset, inputs.references[reference.name]
-    for name, probe in settings.probes.items():
-        yield "probe", name, probe.dataset, inputs.labelled[name]
-
-
-def _predicted_people(
-    settings: Audit,
-    sources: Mapping[tuple[str, str], Embedded],
-    searches: Mapping[tuple[str, str], Search],
-    probes: Probing,
-) -> dict[str, Searched]:
-    """Data sets of references, by the reference's name, with vectors where attributes are predicted from them."""
-    people = {}
-    for reference in settings.reference:
-        if reference.dataset is None:
-            continue
-        side = ("reference", reference.name)
-        source, shards = sources[side], []
-        if side in searches:
-            shards = searches[side].shards
-        elif is_embedded(reference):
-            shards = embed_units(settings, source)
-        people[reference.name] = Searched(
-            name=reference.dataset.name,
-            catalogue=source.unit,
-            attributes=list(source.catalogue.levels),
-            missing=source.catalogue.missing,
-            shards=shards,
-            predicted=probes.predicted(reference.dataset, shards),
-        )
-    return people
-
-
-def _catalogue_unit(block: Dataset, catalogue: Catalogue) -> Unit:
-    spec = {
-        "block": block.model_dump(mode="json", exclude=_NAMING),
-        "fingerprint": catalogue.fingerprint,
-        "columns": catalogue.items.column_names,
-        # The encoder's settings say which column holds them.
-        "vectors": [catalogue.content_of(name) for name in VECTOR_COLUMNS if name in catalogue.items.column_names],
-        "missing": catalogue.missing,
-    }
-    return unit("catalogue", f"items of {catalogue.name}", spec)
-
-
-def _queries_unit(inputs: Inputs) -> Unit:
-    spec: dict = {"prompts": [query.prompt for query in inputs.queries]}
-    if inputs.query_vectors is not None:
-        spec["vectors"] = digest(inputs.query_vectors.to_pylist())
-    else:
-        spec["encoder"] = inputs.text_encoder.key
-    return unit("queries", numbered(len(inputs.queries), "query", "queries"), spec)
-
-
-def _query_contents(inputs: Inputs) -> dict[Query, Any]:
-    """What decides each query's vector: the encoder, or the vector itself, whatever else stands in its file."""
-    if inputs.query_vectors is None:
-        return dict.fromkeys(inputs.queries, inputs.text_encoder.key)
-    given = dict(zip(inputs.query_vectors["query"].to_pylist(), inputs.query_vectors["vector"].to_pylist()))
-    return {query: digest(given[query.text]) for query in inputs.queries}
+        try:
+            arrays_of(entry.name).check_groups(entry.extras, names)
+        except InputError as error:
+            raise BadSetting(str(error), "methods", place, entry.name, "group") from None

@@ -5,24 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jobs.plan.plan import Plan
-from jobs.stages.units import STAGE_VERSIONS
 from jobs.store import Store
+
+if TYPE_CHECKING:
+    from jobs.plan.plan import Plan
 
 PLAN = "plan.json"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedUnit:
-    """A unit as it was planned: its spec, and the version of its stage's code."""
+    """A unit as it was planned: its spec, the version of its stage's code, and the seconds of one core that it was
+    expected to take."""
 
     stage: str
     key: str
     title: str
     version: int
     spec: Mapping[str, Any]
+    seconds: float = 0.0
 
 
 def write_plan(store: Store, plan: Plan) -> None:
@@ -33,7 +36,8 @@ def write_plan(store: Store, plan: Plan) -> None:
                 "stage": unit.stage,
                 "unit": unit.key,
                 "title": unit.title,
-                "version": STAGE_VERSIONS[unit.stage],
+                "version": unit.version,
+                "seconds": unit.seconds + unit.cost().seconds,
                 "spec": unit.spec,
             },
             ensure_ascii=False,
@@ -55,6 +59,7 @@ def read_plan(store: Store) -> list[PlannedUnit] | None:
             title=one["title"],
             version=one.get("version", 0),
             spec=one.get("spec", {}),
+            seconds=one.get("seconds", 0.0),
         )
         for one in planned
     ]

@@ -10,7 +10,9 @@ from jobs.config.datasets import Dataset
 from jobs.datasets import Catalogue
 from jobs.plan.probes import learnt_attribute
 from jobs.plan.search_units import Embedded, embed_units
-from jobs.stages.units import Unit, unit
+from jobs.stages.embed import Embed
+from jobs.stages.labels import Labels
+from jobs.stages.probe import Probe
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,52 +23,52 @@ class Probing:
     """
 
     settings: Audit
-    shards: list[Unit]
-    fits: Mapping[str, Unit]
-    labels: dict[str, Unit] = field(default_factory=dict)
+    shards: list[Embed]
+    fits: Mapping[str, Probe]
+    labels: dict[str, Labels] = field(default_factory=dict)
 
-    def predicted(self, block: Dataset, shards: Sequence[Unit]) -> dict[str, list[str]]:
+    def predicted(self, block: Dataset, shards: Sequence[Embed]) -> dict[str, tuple[str, ...]]:
         """Keys of the labels units of a data set's predicted attributes, by attribute."""
         return {
-            name: self.labels_of(attribute.probe, block.name, shards)
+            name: self.labels_of(attribute.probe, shards)
             for name, attribute in block.attributes.items()
             if attribute.probe is not None
         }
 
-    def labels_of(self, probe: str, dataset: str, shards: Sequence[Unit]) -> list[str]:
+    def labels_of(self, probe: str, shards: Sequence[Embed]) -> tuple[str, ...]:
         """Keys of the units that label a data set's shards by a probe, in the order of the shards."""
-        units = [self._labels_unit(probe, dataset, shard) for shard in shards]
+        units = [self._labels_unit(probe, shard) for shard in shards]
         self.labels.update({one.key: one for one in units})
-        return [one.key for one in units]
+        return tuple(one.key for one in units)
 
-    def _labels_unit(self, probe: str, dataset: str, shard: Unit) -> Unit:
+    def _labels_unit(self, probe: str, shard: Embed) -> Labels:
         fit = self.fits[probe]
-        spec = {
-            "probe": fit.key,
-            "vectors": shard.key,
-            "least_probability": self.settings.probes[probe].least_probability,
-            "missing": fit.spec["missing"],
-        }
-        return unit("labels", f"{shard.title}: {probe}", spec, needs=(fit.key, shard.key))
+        return Labels(
+            title=f"{shard.title}: {probe}",
+            probe=fit.key,
+            vectors=shard.key,
+            least_probability=self.settings.probes[probe].least_probability,
+            missing=fit.missing,
+        )
 
 
 def probing(settings: Audit, labelled: Mapping[str, Embedded]) -> Probing:
     """The probes of an audit; labelled has each one's data set, by the probe's name."""
-    shards: list[Unit] = []
-    fits: dict[str, Unit] = {}
+    shards: list[Embed] = []
+    fits: dict[str, Probe] = {}
     for name, probe in settings.probes.items():
         catalogue, source = labelled[name].catalogue, labelled[name].unit
         vectors = embed_units(settings, labelled[name])
         shards += vectors
-        spec = {
-            "catalogue": source.key,
-            "vectors": [shard.key for shard in vectors],
-            "attribute": learnt_attribute(name, probe),
-            "missing": catalogue.missing,
-            "held_out_share": probe.held_out_share,
-            "seed": settings.seed,
-        }
-        fits[name] = unit("probe", f"{name} of {catalogue.name}", spec, needs=(source.key, *spec["vectors"]))
+        fits[name] = Probe(
+            title=f"{name} of {catalogue.name}",
+            catalogue=source.key,
+            vectors=tuple(shard.key for shard in vectors),
+            attribute=learnt_attribute(name, probe),
+            missing=catalogue.missing,
+            held_out_share=probe.held_out_share,
+            seed=settings.seed,
+        )
     return Probing(settings=settings, shards=shards, fits=fits)
 
 

@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
 
-from jobs.config.audit import Audit, Reference
+from jobs.config.audit import Audit
 from jobs.config.entries import ClassEntry
-from jobs.plan.method_units import MethodUnits, Searched, method_spec
-from jobs.plan.search_units import Search
+from jobs.plan.method_units import Reading, Searched, in_key
 from jobs.queries import Query
-from jobs.stages.units import Unit, unit
+from jobs.stages.queries import Queries
+from jobs.stages.reference import ReferenceSource
+from jobs.stages.solve import Solve
 from mprlib import registry
 
 
-def reference_spec(
-    reference: Reference,
-    query: Query,
-    source: Unit,
-    search: Search,
-    catalogue_units: Mapping[tuple[str, str], Unit],
-    searches: Mapping[tuple[str, str], Search],
-    predicted: Mapping[str, list[str]],
-) -> dict:
-    """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
-    spec: dict = {"name": reference.name, "kind": reference.kind}
-    if reference.kind in ("balanced", "shares"):
-        return spec | {"shares": reference.shares, "size": reference.size}
-    side = ("reference", reference.name)
-    people, found = (catalogue_units[side], searches.get(side)) if reference.kind == "dataset" else (source, search)
-    spec["people"] = people.key
-    if predicted:
-        spec["predicted"] = predicted
-    if reference.query_conditioned:
-        spec["pool"] = found.pools[query].key
-    return spec
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Compared:
+    """A data set beside a reference: its search, the levels of both, where the reference is from by query, and what
+    each method reads, by its place in the configuration. queries: the unit of those whose vectors are at hand."""
+
+    searched: Searched
+    levels: Mapping[str, tuple[str, ...]]
+    sources: Mapping[Query, ReferenceSource]
+    reads: Mapping[int, Reading]
+    queries: Queries
 
 
 def method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
@@ -49,65 +39,42 @@ def method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
                 yield place, target
 
 
-def solve_unit(
-    settings: Audit,
-    searched: Searched,
-    reference: Mapping[str, Any],
-    levels: dict[str, list[str]],
-    search: Search,
-    query: Query,
-    k: int,
-    place: int,
-    target: ClassEntry | None,
-    reads: MethodUnits,
-    queries: Unit,
-) -> Unit:
-    """One query's unit; reference is what `reference_spec` says of it, place the method's in the configuration."""
-    method, pool = settings.methods[place], search.pools[query]
+def solve_units(settings: Audit, compared: Compared) -> Iterator[Solve]:
+    """The units of all queries, k, methods and classes to constrain."""
+    for query in compared.sources:
+        for k in settings.k:
+            for place, target in method_targets(settings):
+                yield _solve_unit(settings, compared, query, k, place, target)
+
+
+def _solve_unit(
+    settings: Audit, compared: Compared, query: Query, k: int, place: int, target: ClassEntry | None
+) -> Solve:
+    searched, method, reads = compared.searched, settings.methods[place], compared.reads[place]
+    pool, reference = searched.search.pools[query], compared.sources[query]
     sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
-    vectors = [shard.key for shard in search.shards] if sees_vectors else []
-    spec = {
-        "dataset": searched.name,
-        "catalogue": pool.spec["catalogue"],
-        "reference": reference,
-        "reference_vectors": vectors,
-        "levels": levels,
-        "missing": searched.missing,
-        "pool": pool.key,
-        "query": query.text,
-        "prompt": query.prompt,
-        "k": k,
-        "method": method_spec(method),
-        "target": target.model_dump(mode="json") if target else None,
-        "function_classes": [entry.model_dump(mode="json") for entry in settings.function_classes],
-        "group_attributes": settings.report.group_attributes,
-        "seed": settings.seed,
-        **({"predicted": searched.predicted} if searched.predicted else {}),
-        **reads.keys,
-    }
+    is_embedded = query.prompt in compared.queries.prompts
     aimed = f" for {target.display}" if target else ""
-    needs = [
-        pool.spec["catalogue"],
-        pool.key,
-        *vectors,
-        *(reference[key] for key in ("people", "pool") if key in reference),
-        *(
-            key
-            for labels in (searched.predicted, reference.get("predicted", {}))
-            for keys in labels.values()
-            for key in keys
-        ),
-    ]
-    where = [searched.name, *([reference["name"]] if len(settings.reference) > 1 else []), query.text]
+    where = [searched.name, *([reference.name] if len(settings.reference) > 1 else []), query.text]
     where += [f"k = {k}"] if len(settings.k) > 1 else []
-    named = unit("solve", ": ".join([*where, f"{method.name}{aimed}"]), spec)
-    # As for a pool: the query's vector follows from encoder and prompt, whatever else is asked beside it.
-    vector = {"queries": queries.key} if registry.METHODS[method.name].needs_query else {}
-    vector |= reads.places
-    return Unit(
-        stage="solve",
-        key=named.key,
-        title=named.title,
-        spec=spec | vector,
-        needs=tuple(dict.fromkeys([*needs, *reads.needs, *vector.values()])),
+    return Solve(
+        title=": ".join([*where, f"{method.name}{aimed}"]),
+        dataset=searched.name,
+        catalogue=pool.catalogue,
+        reference=reference,
+        reference_vectors=tuple(shard.key for shard in searched.shards) if sees_vectors else (),
+        levels=compared.levels,
+        missing=searched.missing,
+        pool=pool.key,
+        query=query.text,
+        prompt=query.prompt,
+        k=k,
+        method=in_key(method),
+        target=target,
+        function_classes=settings.function_classes,
+        group_attributes=settings.report.group_attributes,
+        seed=settings.seed,
+        predicted=searched.predicted,
+        asked=reads.keys,
+        queries=compared.queries.key if is_embedded and registry.METHODS[method.name].needs_query else None,
     )

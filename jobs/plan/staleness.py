@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from jobs.plan.plan import Plan
 from jobs.plan.plan_file import PlannedUnit, read_plan
-from jobs.stages.units import STAGE_VERSIONS, Unit
+from jobs.stages.unit import Unit
 from jobs.store import Store
 
 FAILED = "failed last time"
@@ -56,11 +55,9 @@ def counted(plan: Plan, why: Mapping[str, str]) -> dict[str, dict[str, int]]:
 def _difference(unit: Unit, before: PlannedUnit | None, kinds: Mapping[str, str]) -> str:
     if before is None or before.key == unit.key:
         return NEVER
-    # As the file has it: lists for tuples.
-    after = json.loads(json.dumps(unit.spec))
-    changes = list(dict.fromkeys(_changes(before.spec, after, "", kinds)))
-    if before.version != STAGE_VERSIONS[unit.stage]:
-        changes.insert(0, f"its code changed from version {before.version} to {STAGE_VERSIONS[unit.stage]}")
+    changes = list(dict.fromkeys(_changes(before.spec, unit.spec, "", kinds)))
+    if before.version != unit.version:
+        changes.insert(0, f"its code changed from version {before.version} to {unit.version}")
     return "; ".join(changes) or NEVER
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,17 +10,19 @@ import pyarrow.compute as pc
 from jobs import interruption
 from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.run.skipped import write_skipped
+from jobs.stages.catalogue import read_items
 from jobs.stages.labels import with_predicted
-from jobs.stages.units import Unit
-from jobs.store import FileReceipt, Store, unit_file
-from jobs.store.schema import GROUPS, ITEMS, RESULTS
+from jobs.stages.result_rows import RESULTS
+from jobs.stages.solve import RESULTS_TABLE, Solve
+from jobs.store import FileReceipt, Store
+from jobs.store.schema import GROUPS, ITEMS
 
 # Result rows of one output file: a part is written when this many are together.
 ROWS_PER_PART = 100_000
 TABLES = ("results", "groups", "items", "skipped")
 
 
-def collect(store: Store, solved: Sequence[Unit], run_id: str, skipped: pa.Table) -> dict[str, FileReceipt]:
+def collect(store: Store, solved: Sequence[Solve], run_id: str, skipped: pa.Table) -> dict[str, FileReceipt]:
     """Write the tables of these units in their order, and the list of skipped items; files of an earlier run go.
 
     Returns: what each file holds, by its name below the root.
@@ -59,32 +61,32 @@ def _parts(store: Store, table: str, tables: Iterator[pa.Table]) -> dict[str, Fi
 
 
 def _with_run(
-    store: Store, solved: Sequence[Unit], table: str, schema: pa.Schema, run_id: str | None
+    store: Store, solved: Sequence[Solve], table: str, schema: pa.Schema, run_id: str | None
 ) -> Iterator[pa.Table]:
     """A table of each unit, with the unit's key and the run's id filled in."""
     filled = {"run_id": run_id} if run_id is not None else {}
     for unit in solved:
-        rows = store.read_table(unit_file("solve", unit.key, table))
+        rows = store.read_table(Solve.file(unit.key, table))
         for name, value in (filled | {"unit": unit.key}).items():
             constant = pa.repeat(pa.scalar(value, pa.string()), rows.num_rows)
             rows = rows.set_column(rows.schema.get_field_index(name), schema.field(name), constant)
         yield rows.cast(schema)
 
 
-def _items(store: Store, solved: Sequence[Unit]) -> pa.Table:
+def _items(store: Store, solved: Sequence[Solve]) -> pa.Table:
     """Every item that some selection holds, by data set, in the catalogue's order."""
     chosen: dict[tuple[str, str], set[str]] = {}
-    predicted: dict[tuple[str, str], Unit] = {}
+    predicted: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
     for unit in solved:
-        ids = store.read_table(unit_file("solve", unit.key, "results"), columns=["item_ids"])["item_ids"]
-        source = unit.spec["dataset"], unit.spec["catalogue"]
+        ids = store.read_table(Solve.file(unit.key, RESULTS_TABLE), columns=["item_ids"])["item_ids"]
+        source = unit.dataset, unit.catalogue
         chosen.setdefault(source, set()).update(pc.list_flatten(ids).to_pylist())
-        predicted[source] = unit
+        predicted[source] = unit.predicted
     tables = [ITEMS.empty_table()]
     for (dataset, catalogue), ids in chosen.items():
-        items = store.read_table(unit_file("catalogue", catalogue, "items"))
+        items = read_items(store, catalogue)
         items = items.filter(pc.is_in(items["item_id"], value_set=pa.array(sorted(ids), pa.string())))
-        items = with_predicted(items, predicted[dataset, catalogue].spec, store)
+        items = with_predicted(items, predicted[dataset, catalogue], store)
         names = [name for name in items.column_names if name.startswith(ATTRIBUTE)]
         labels = [
             [(name.removeprefix(ATTRIBUTE), level) for name, level in zip(names, levels)]

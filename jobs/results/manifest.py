@@ -12,8 +12,8 @@ from jobs.config.audit import Audit
 from jobs.plan.inputs import Inputs
 from jobs.plan.plan import Plan
 from jobs.run.skipped import Counts
-from jobs.stages.units import digest
 from jobs.store import FileReceipt, Receipt, Store
+from jobs.store.keys import digest
 
 MANIFEST = "manifest.json"
 SUCCESS = "_SUCCESS"

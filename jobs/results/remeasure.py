@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from jobs.stages.solve import Case
+from jobs.stages.case import Case
+from jobs.stages.solve import Solve
 from jobs.store import Store
 
 
-def remeasure(spec: Mapping[str, Any], store: Store, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+def remeasure(unit: Solve, store: Store, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
     """MPR and similarity of each row's items under the row's function class.
 
-    spec: of the solve unit that made the rows.
+    unit: the one that made the rows.
     Raises:  KeyError for an item that the unit's pool lacks, or a class that the unit does not measure.
     """
-    case = Case(spec, store)
+    case = Case(unit, store)
     positions = {item: at for at, item in enumerate(case.problem.item_ids)}
-    classes = {entry.display: entry for entry in case.classes}
+    classes = {entry.display: entry for entry in unit.function_classes}
     found = []
     for row in rows:
         items = np.array([positions[item] for item in row["item_ids"]])

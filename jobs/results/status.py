@@ -8,7 +8,6 @@ from collections import defaultdict
 from typing import Any
 
 from jobs.errors import UsageError
-from jobs.plan.estimate import SECONDS_PER_UNIT
 from jobs.plan.plan_file import read_plan
 from jobs.results.manifest import SUCCESS
 from jobs.run.board import read_board
@@ -33,12 +32,14 @@ def status_of(store: Store) -> dict[str, Any]:
     board = read_board(store)
     stages: dict[str, dict[str, int]] = {}
     seconds: dict[str, list[float]] = defaultdict(list)
+    expected: dict[str, list[float]] = defaultdict(list)
     failures = []
     running = {one["unit"] for one in board["units"]} if board else set()
     for unit in planned:
         stage, key = unit.stage, unit.key
         count = stages.setdefault(stage, {"units": 0, "done": 0, "running": 0, "failed": 0})
         count["units"] += 1
+        expected[stage].append(unit.seconds)
         receipt = committed_receipt(store, stage, key)
         if receipt is not None:
             count["done"] += 1
@@ -60,7 +61,7 @@ def status_of(store: Store) -> dict[str, Any]:
         "failures": failures,
         "running": [_running(one) for one in board["units"]] if board else [],
         "run": _run(store, board) if board else None,
-        "seconds_left": _seconds_left(stages, seconds, board["cpus"] if board else 1),
+        "seconds_left": _seconds_left(stages, seconds, expected, board["cpus"] if board else 1),
     }
 
 
@@ -82,11 +83,13 @@ def _run(store: Store, board: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _seconds_left(stages: dict[str, dict[str, int]], seconds: dict[str, list[float]], cpus: int) -> float:
-    """Units that are missing, at the pace of their own stage so far, or the usual one where none is done."""
+def _seconds_left(
+    stages: dict[str, dict[str, int]], seconds: dict[str, list[float]], expected: dict[str, list[float]], cpus: int
+) -> float:
+    """Units that are missing, at the pace of their own stage so far, or as planned where none is done."""
     left = 0.0
     for stage, count in stages.items():
-        each = statistics.fmean(seconds[stage]) if seconds[stage] else SECONDS_PER_UNIT.get(stage, 0.1)
+        each = statistics.fmean(seconds[stage] or expected[stage])
         left += each * (count["units"] - count["done"])
     return round(left / max(1, cpus), 1)
 

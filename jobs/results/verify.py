@@ -15,8 +15,9 @@ from jobs.errors import UsageError
 from jobs.plan.plan_file import PlannedUnit, read_plan
 from jobs.results.manifest import MANIFEST, SUCCESS, is_sealed
 from jobs.results.remeasure import remeasure
+from jobs.stages.result_rows import RESULTS
+from jobs.stages.solve import Solve
 from jobs.store import MAPPED_SUFFIX, Receipt, Store, read_receipt, receipt_file, schema_digest, unit_file
-from jobs.store.schema import RESULTS
 
 # How far a value may be from the one measured again: rounding only.
 TOLERANCE = 1e-9
@@ -243,7 +244,7 @@ def _measured_again(
     ledger: _Ledger,
 ) -> int:
     """Measure some selections anew from the stored pools, labels and references. Returns how many."""
-    specs = {unit.key: unit.spec for unit in planned if unit.stage == "solve" and unit.spec and unit.key in receipts}
+    specs = {unit.key: unit for unit in planned if unit.stage == Solve.stage and unit.spec and unit.key in receipts}
     able = sorted((row for row in rows if row["item_ids"] and row["unit"] in specs), key=_lot)[:sample]
     by_unit: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in able:
@@ -251,9 +252,9 @@ def _measured_again(
     for unit, chosen in by_unit.items():
         interruption.check()
         try:
-            values = remeasure(specs[unit], store, chosen)
+            values = remeasure(Solve.from_spec(specs[unit].title, specs[unit].spec), store, chosen)
         except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-            ledger.add(f"units/solve/{unit}", f"cannot be measured again ({type(error).__name__}: {error})")
+            ledger.add(f"units/{Solve.stage}/{unit}", f"cannot be measured again ({type(error).__name__}: {error})")
             continue
         for row, found in zip(chosen, values):
             for name in ("mpr", "similarity"):

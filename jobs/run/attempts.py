@@ -11,8 +11,8 @@ import uuid
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from jobs.stages import ENCODING, Outcome
-from jobs.stages.units import Unit
+from jobs.stages.execute import Outcome
+from jobs.stages.unit import EncodingUnit, Unit
 
 
 class Loss(StrEnum):
@@ -74,7 +74,7 @@ class Attempt:
     def after(self, loss: Loss) -> Attempt | None:
         """The next attempt; None when there is to be none."""
         bound = RETRIES[loss]
-        if self.unit.stage in ENCODING and loss in (Loss.NODE_MEMORY, Loss.UNIT_MEMORY):
+        if isinstance(self.unit, EncodingUnit) and loss in (Loss.NODE_MEMORY, Loss.UNIT_MEMORY):
             bound = ENCODING_MEMORY_RETRIES
         if self.losses.count(loss) >= bound:
             return None

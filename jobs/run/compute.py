@@ -8,9 +8,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from jobs import interruption
 from jobs.config.audit import Audit
 from jobs.errors import RunError, full_disk
@@ -19,10 +16,10 @@ from jobs.plan.plan import Plan
 from jobs.run.dispatch import Event, UnitEnded
 from jobs.run.journal import Journal
 from jobs.run.skipped import expect_few_skipped
-from jobs.stages import ENCODING, commit
-from jobs.stages.embed import query_table
-from jobs.stages.reading.vectors import to_column
-from jobs.stages.units import Unit
+from jobs.stages.embed import Embed
+from jobs.stages.execute import commit
+from jobs.stages.registry import needs_encoder
+from jobs.stages.unit import EncodingUnit, Unit
 from jobs.store import Receipt, Store
 
 
@@ -52,7 +49,7 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
     Stops early once runtime.max_failures units have failed: what was not tried counts as skipped.
     Raises:  RunError when there is no room for results.
     """
-    _commit_what_was_read(inputs, plan, store, progress, journal)
+    _commit_what_was_read(plan, store, progress, journal)
     if len(progress.done) == len(plan.units):
         return
     expect_few_skipped(store, plan, progress.done)
@@ -71,7 +68,7 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
             _run_round(cluster, stages, settings, inputs, plan, store, progress, journal)
             if progress.is_stopped:
                 break
-            if "embed" in stages:
+            if Embed.stage in stages:
                 expect_few_skipped(store, plan, progress.done)
     progress.skipped |= {unit.key for unit in plan.units} - set(progress.done) - set(progress.failed)
 
@@ -117,14 +114,13 @@ def _note(progress: Progress, event: Event) -> None:
         progress.failed[event.unit.key] = event.outcome.message
 
 
-def _commit_what_was_read(inputs: Inputs, plan: Plan, store: Store, progress: Progress, journal: Journal) -> None:
+def _commit_what_was_read(plan: Plan, store: Store, progress: Progress, journal: Journal) -> None:
     """Units whose tables came with reading the inputs."""
     for unit in plan.units:
         interruption.check()
-        table = None if unit.key in progress.done else _read_by_driver(unit, inputs, plan)
-        if table is not None:
+        if unit.key in plan.made and unit.key not in progress.done:
             started = time.perf_counter()
-            progress.done[unit.key] = commit(unit, store, table, 0.0)
+            progress.done[unit.key] = commit(unit, store, plan.made[unit.key](), 0.0)
             progress.computed.add(unit.key)
             journal.computed(unit, time.perf_counter() - started)
 
@@ -133,25 +129,11 @@ def _rounds(plan: Plan) -> list[list[str]]:
     """Stages in order; those that need an encoder together, so that its weights are loaded once."""
     rounds: list[list[str]] = []
     for stage in plan.stages:
-        if stage in ENCODING and rounds and rounds[-1][0] in ENCODING:
+        if needs_encoder(stage) and rounds and needs_encoder(rounds[-1][0]):
             rounds[-1].append(stage)
         else:
             rounds.append([stage])
     return rounds
-
-
-def _read_by_driver(unit: Unit, inputs: Inputs, plan: Plan) -> dict[str, Any] | None:
-    """Tables of a unit that reading the inputs has made already."""
-    if unit.stage == "catalogue":
-        catalogue = plan.catalogues[unit.key]
-        return {"items": catalogue.items, "skipped": catalogue.skipped}
-    if unit.stage == "tokens":
-        return {"tokens": pa.table({"vector": to_column(plan.tokens[unit.key])})}
-    if unit.stage == "queries" and inputs.query_vectors is not None:
-        by_query = dict(zip(*(inputs.query_vectors[name].to_pylist() for name in ("query", "vector"))))
-        vectors = np.array([by_query[query.text] for query in inputs.queries], dtype=np.float32)
-        return {"vectors": query_table([query.prompt for query in inputs.queries], vectors)}
-    return None
 
 
 def _events(
@@ -159,9 +141,9 @@ def _events(
 ) -> Iterator[Event]:
     """What happens to units that need nothing of each other, until it is enough."""
     items, texts = inputs.item_encoder, inputs.text_encoder
-    embed = [unit for unit in units if unit.stage == "embed"]
-    others = [unit for unit in units if unit.stage in ENCODING and unit.stage != "embed"]
-    plain = [unit for unit in units if unit.stage not in ENCODING]
+    embed = [unit for unit in units if isinstance(unit, EncodingUnit) and unit.embeds_items]
+    others = [unit for unit in units if isinstance(unit, EncodingUnit) and not unit.embeds_items]
+    plain = [unit for unit in units if not isinstance(unit, EncodingUnit)]
     # Where items have their vectors, only texts (queries, phrases) go through a model.
     yield from cluster.run_tasks(plain if items is not None else [*plain, *embed], store, is_enough)
     if items is not None and items == texts:

@@ -15,8 +15,8 @@ from jobs import interruption
 from jobs.run.attempts import Attempt, Limits, Loss, Lost, Report, Started, explanation
 from jobs.run.batches import Batches
 from jobs.run.memory_watch import was_stopped
-from jobs.stages import Outcome, record_failure
-from jobs.stages.units import Unit
+from jobs.stages.execute import Outcome, record_failure
+from jobs.stages.unit import Unit
 from jobs.store import Store, valid_receipt
 
 # How long what is being stopped may take to end; a process that was killed ends at once, a lost machine never.

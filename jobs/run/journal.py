@@ -15,7 +15,7 @@ from jobs.run.meters import Meters
 from jobs.run.process import this_process
 from jobs.run.progress import Reporter
 from jobs.run.run_log import RunLog
-from jobs.stages.units import Unit
+from jobs.stages.unit import Unit
 from jobs.store import Store
 from jobs.words import numbered
 

@@ -14,12 +14,13 @@ import pyarrow as pa
 
 from jobs.errors import RunError
 from jobs.plan.plan import Plan
-from jobs.store import MAPPED_STAGES, FileReceipt, Receipt, Store, unit_file
+from jobs.stages.catalogue import Catalogue
+from jobs.stages.embed import Embed
+from jobs.store import FileReceipt, Receipt, Store, unit_file
 from jobs.store.schema import SKIPPED
 
 # What the units that can skip an item call their table, and the folder that all are collected in.
 TABLE = "skipped"
-CATALOGUE, EMBED = "catalogue", "embed"
 # Items that a count names as examples.
 NAMED_ITEMS = 5
 # What a run says of its skipped items: {data set: {reason: {"items": how many, "first": [ids]}}}.
@@ -30,8 +31,7 @@ def skipped_items(store: Store, plan: Plan, done: Mapping[str, Receipt]) -> pa.T
     """Every item that the plan's finished units skipped, by data set."""
     parts = [SKIPPED.empty_table()]
     for one in _skipping(plan, done):
-        name = unit_file(one.stage, one.unit, TABLE)
-        rows = store.map_table(name) if one.stage in MAPPED_STAGES else store.read_table(name)
+        rows = store.read_table(unit_file(one.stage, one.unit, TABLE))
         dataset = pa.repeat(pa.scalar(plan.catalogues[one.catalogue].name), rows.num_rows)
         parts.append(rows.add_column(0, SKIPPED.field("dataset"), dataset).cast(SKIPPED))
     return pa.concat_tables(parts)
@@ -59,7 +59,7 @@ def expect_few_skipped(store: Store, plan: Plan, done: Mapping[str, Receipt]) ->
     left_out = Counter[str]()
     for one in _skipping(plan, done):
         numbers[one.catalogue] += one.items
-        if one.stage == CATALOGUE:
+        if one.stage == Catalogue.stage:
             left_out[one.catalogue] += one.items
     for key, number in numbers.items():
         catalogue, most = plan.catalogues[key], plan.blocks[key].max_skipped_share
@@ -99,7 +99,7 @@ class _Skipping(NamedTuple):
 
 def _skipping(plan: Plan, done: Mapping[str, Receipt]) -> Iterator[_Skipping]:
     for catalogue in plan.catalogues:
-        units = [(CATALOGUE, catalogue), *((EMBED, shard) for shard in plan.shards.get(catalogue, ()))]
+        units = [(Catalogue.stage, catalogue), *((Embed.stage, shard) for shard in plan.shards.get(catalogue, ()))]
         for stage, unit in units:
             file = done[unit].files.get(TABLE) if unit in done else None
             if file is not None and file.rows:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from jobs.encoders import Encoder
 from jobs.run.attempts import Attempt, Limits, Report, Started
 from jobs.run.memory_watch import watched
-from jobs.stages import execute
+from jobs.stages.execute import execute
 from jobs.store import Store
 
 

@@ -1,9 +1,10 @@
-"""Items and queries to unit vectors; items whose pictures cannot be read to a list with reasons."""
+"""Items to unit vectors; items whose pictures cannot be read to a list with reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -12,87 +13,144 @@ from jobs.datasets.vector_files import VectorFiles
 from jobs.encoders import Encoder, ImageEncoder
 from jobs.images import Reason
 from jobs.images.limits import ImageLimits
-from jobs.stages.reading.vectors import shard_table, to_column, to_matrix
-from jobs.store import Store, unit_file
+from jobs.stages.catalogue import ITEMS, Catalogue
+from jobs.stages.unit import Cost, EncodingUnit, Tables, outside_key, reads
+from jobs.stages.vectors import BYTES_PER_NUMBER, EXTENT, LARGEST_LENGTH, Shard, shard_table, to_matrix
+from jobs.store import Store
 from jobs.store.schema import SKIPPED_ITEMS
 
+# Mapped, not decoded: searches read vectors again and again.
+VECTORS, SKIPPED = "vectors.arrow", "skipped"
+# Columns of a catalogue that are embedded, and seconds of one core for an item: a text of twenty words through the
+# sentence encoder, a picture through ViT-B/32 on a CPU, a vector that is there already, or its row in files.
+TEXT, IMAGE, VECTOR, VECTOR_ROW = "text", "image", "vector", "vector_row"
+SECONDS_PER_ITEM = {TEXT: 0.005, IMAGE: 0.1, VECTOR: 0.0001, VECTOR_ROW: 0.0001}
+# Copies of a shard's vectors that a worker holds while it writes them.
+COPIES = 3
 
-def embed(spec: Mapping[str, Any], store: Store, encoder: Encoder | None) -> dict[str, pa.Table]:
-    """Vectors of one shard of a catalogue, with their item ids in the same file.
 
-    spec's `reads` is the catalogue's column that is embedded: image, text, or vector, which is used as given
-    but for being stored in the configuration's dtype, or vector_row, the place of such a vector in `files`. Items
-    whose pictures cannot be read, or whose vectors in files are of no use, have no vector and stand in the table
-    `skipped`; `root` and `limits` say where pictures lie and what they may cost.
-    Raises:  ValueError naming the item whose vector or text gives nothing finite.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embed(EncodingUnit):
+    """The vectors of rows [start, stop) of a catalogue, with their item ids in the same file.
+
+    items is the hash of what is embedded, column where it is: `image`, `text`, or `vector`, which is used as given
+    but for being stored as float32 or float16, or `vector_row`, the place of such a vector in `files`, whose parts
+    in different numbers are brought to the widest. encoder: its key; limits: what a picture may cost; root: where
+    pictures are kept; width: numbers of a vector, as far as that is known before.
+
+    The key names what is embedded, not the labels beside it nor the place of its files: another bin or attribute, or
+    a folder that has moved, leaves the vectors as they are. A unit fails for a vector or text of an item that gives
+    nothing finite.
     """
-    name, reads = unit_file("catalogue", spec["catalogue"], "items"), spec["reads"]
-    shard = store.read_rows(name, spec["start"], spec["stop"], ["item_id", reads])
-    if reads == "image":
-        return _embed_images(spec, shard, encoder)
-    if reads == "vector_row":
-        return _copy_vectors(spec, shard)
-    vectors = to_matrix(shard["vector"]) if reads == "vector" else encoder.encode(shard["text"].to_pylist())
-    return {"vectors": shard_table(shard["item_id"], vectors, spec["storage"]), "skipped": SKIPPED_ITEMS.empty_table()}
 
+    stage: ClassVar[str] = "embed"
+    version: ClassVar[int] = 3
+    seconds: ClassVar[float] = 0.1
+    embeds_items: ClassVar[bool] = True
+    numeric_code: ClassVar[tuple[str, ...]] = (
+        "jobs.encoders",
+        "jobs.images",
+        "jobs.datasets.vector_files",
+        "jobs.stages.vectors",
+    )
 
-def _embed_images(spec: Mapping[str, Any], shard: pa.Table, encoder: ImageEncoder) -> dict[str, pa.Table]:
-    limits, ids = ImageLimits(**spec["limits"]), shard["item_id"]
-    encoded = encoder.encode_images(spec["root"], shard["image"].to_pylist(), limits)
-    kept = ids.take(pa.array(encoded.positions))
-    faults = [
-        {"item_id": ids[position].as_py(), "reason": str(fault.reason), "detail": fault.detail}
-        for position, fault in sorted(encoded.faults.items())
-    ]
-    return {
-        "vectors": shard_table(kept, encoded.vectors, spec["storage"], encoded.positions, shard.num_rows),
-        "skipped": pa.Table.from_pylist(faults, schema=SKIPPED_ITEMS),
-    }
+    items: str
+    column: str
+    encoder: Mapping[str, Any]
+    storage: str
+    start: int
+    stop: int
+    limits: Mapping[str, Any] | None = None
+    numbers: str | None = None
+    catalogue: str = reads(in_key=False)
+    root: str | None = outside_key(None)
+    files: Mapping[str, Any] | None = outside_key(None)
+    width: int = outside_key()
 
+    @property
+    def rows(self) -> int:
+        """Items of the shard."""
+        return self.stop - self.start
 
-def _copy_vectors(spec: Mapping[str, Any], shard: pa.Table) -> dict[str, pa.Table]:
-    """Vectors that lie in mapped files; nobody has looked at them before."""
-    vectors = VectorFiles(**spec["files"]).take(shard["vector_row"].to_numpy())
-    with np.errstate(over="ignore"):
-        vectors = vectors.astype(spec["storage"], copy=False)
-    is_finite, has_direction = np.isfinite(vectors).all(axis=1), vectors.any(axis=1)
-    places = np.flatnonzero(is_finite & has_direction)
-    ids = shard["item_id"]
-    faults = [
-        {
-            "item_id": ids[row].as_py(),
-            "reason": str(Reason.NO_DIRECTION if is_finite[row] else Reason.NOT_FINITE),
-            "detail": f"in {spec['storage']}",
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes of one stored vector."""
+        return self.width * BYTES_PER_NUMBER[self.storage]
+
+    def encode(self, store: Store, encoder: Encoder | None) -> Tables:
+        shard = store.read_rows(Catalogue.file(self.catalogue, ITEMS), self.start, self.stop, ["item_id", self.column])
+        if self.column == IMAGE:
+            return self._embed_images(shard, cast(ImageEncoder, encoder))
+        if self.column == VECTOR_ROW:
+            return self._copy_vectors(shard)
+        if self.column == VECTOR:
+            vectors = to_matrix(shard[VECTOR])
+        else:
+            vectors = cast(Encoder, encoder).encode(shard[TEXT].to_pylist())
+        return {
+            VECTORS: shard_table(shard["item_id"], vectors, self.storage),
+            SKIPPED: SKIPPED_ITEMS.empty_table(),
         }
-        for row in np.flatnonzero(~(is_finite & has_direction)).tolist()
-    ]
-    kept = ids.take(pa.array(places))
-    return {
-        "vectors": shard_table(kept, vectors[places], spec["storage"], places, shard.num_rows),
-        "skipped": pa.Table.from_pylist(faults, schema=SKIPPED_ITEMS),
-    }
+
+    def cost(self) -> Cost:
+        return Cost(
+            seconds=self.rows * SECONDS_PER_ITEM[self.column],
+            memory_bytes=COPIES * self.rows * self.vector_bytes,
+            disk_bytes=self.rows * self.vector_bytes,
+        )
+
+    def _embed_images(self, shard: pa.Table, encoder: ImageEncoder) -> Tables:
+        limits, ids = ImageLimits(**(self.limits or {})), shard["item_id"]
+        encoded = encoder.encode_images(str(self.root), shard[IMAGE].to_pylist(), limits)
+        kept = ids.take(pa.array(encoded.positions))
+        faults = [
+            {"item_id": ids[position].as_py(), "reason": str(fault.reason), "detail": fault.detail}
+            for position, fault in sorted(encoded.faults.items())
+        ]
+        return {
+            VECTORS: shard_table(kept, encoded.vectors, self.storage, encoded.positions, shard.num_rows),
+            SKIPPED: pa.Table.from_pylist(faults, schema=SKIPPED_ITEMS),
+        }
+
+    def _copy_vectors(self, shard: pa.Table) -> Tables:
+        """Vectors of mapped files; nobody has looked at them before."""
+        vectors = VectorFiles(**(self.files or {})).take(shard[VECTOR_ROW].to_numpy())
+        with np.errstate(over="ignore"):
+            vectors = vectors.astype(self.storage, copy=False)
+        is_finite, has_direction = np.isfinite(vectors).all(axis=1), vectors.any(axis=1)
+        places = np.flatnonzero(is_finite & has_direction)
+        ids = shard["item_id"]
+        faults = [
+            {
+                "item_id": ids[row].as_py(),
+                "reason": str(Reason.NO_DIRECTION if is_finite[row] else Reason.NOT_FINITE),
+                "detail": f"in {self.storage}",
+            }
+            for row in np.flatnonzero(~(is_finite & has_direction)).tolist()
+        ]
+        kept = ids.take(pa.array(places))
+        return {
+            VECTORS: shard_table(kept, vectors[places], self.storage, places, shard.num_rows),
+            SKIPPED: pa.Table.from_pylist(faults, schema=SKIPPED_ITEMS),
+        }
 
 
-def embed_queries(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> dict[str, pa.Table]:
-    """Vectors of the prompts, one a row, in the order of the queries."""
-    return {"vectors": query_table(spec["prompts"], encoder.encode(list(spec["prompts"])))}
+def open_shard(store: Store, key: str, width: int | None = None, storage: str | None = None) -> Shard:
+    """The shard that a unit wrote.
 
-
-def embed_texts(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> dict[str, pa.Table]:
-    """Vectors of the texts that a method is told of, one a row, in their order."""
-    vectors = encoder.encode(list(spec["texts"]))
-    return {"vectors": pa.table({"text": pa.array(spec["texts"], pa.string()), "vector": to_column(vectors)})}
-
-
-def embed_debiased(spec: Mapping[str, Any], store: Store, encoder: Encoder) -> dict[str, pa.Table]:
-    """Vectors of the prompts behind a method's tokens, one a row, in the order of the queries.
-
-    Raises:  ValueError for tokens that the encoder's text tower cannot read.
+    Raises:  ValueError naming the shard when its vectors have not that many numbers, or another dtype.
     """
-    tokens = to_matrix(store.read_table(unit_file("tokens", spec["tokens"], "tokens"))["vector"])
-    return {"vectors": query_table(spec["prompts"], encoder.encode_behind(list(spec["prompts"]), tokens))}
-
-
-def query_table(prompts: list[str], vectors: np.ndarray) -> pa.Table:
-    """What the queries stage writes."""
-    return pa.table({"prompt": pa.array(prompts, pa.string()), "vector": to_column(vectors)})
+    table = store.map_table(Embed.file(key, VECTORS))
+    vectors = to_matrix(table["vector"])
+    if width is not None and vectors.shape[1] != width:
+        raise ValueError(f"shard {key}: item vectors have {vectors.shape[1]} numbers, query vectors {width}")
+    if storage is not None and vectors.dtype != storage:
+        raise ValueError(f"shard {key}: vectors are {vectors.dtype}, the configuration stores {storage}")
+    return Shard(
+        key=key,
+        ids=table["item_id"],
+        vectors=vectors,
+        places=table["place"].to_numpy(),
+        extent=int(table.schema.metadata[EXTENT]),
+        largest_length=float(table.schema.metadata[LARGEST_LENGTH]),
+    )

@@ -3,57 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.datasets.catalogue import ATTRIBUTE
+from jobs.stages.embed import open_shard
 from jobs.stages.probe import read_probe
-from jobs.stages.reading.vectors import open_shard
-from jobs.store import Store, unit_file
+from jobs.stages.unit import Tables, Unit, reads
+from jobs.store import Store
+
+TABLE = "labels"
 
 # Items looked at together, so that a shard takes little memory.
 ITEMS_AT_ONCE = 16_384
 
 
-def labels(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
-    """The most probable level of each item of a shard: item_id, level, probability.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Labels(Unit):
+    """The most probable level, by a probe, of each item of a shard of vectors: item_id, level, probability.
 
-    Raises:  mprlib.InputError when the probe was trained on vectors of another width.
+    An item whose most probable level has less than least_probability is missing. A unit fails when the probe was
+    trained on vectors of another width.
     """
-    trained, shard = read_probe(store, spec["probe"]), open_shard(store, spec["vectors"])
-    names = np.array(trained.levels, dtype=object)
-    levels, certain = [], []
-    for start in range(0, len(shard.vectors), ITEMS_AT_ONCE):
-        probabilities = trained.probabilities(shard.vectors[start : start + ITEMS_AT_ONCE])
-        largest = probabilities.max(axis=1)
-        found = names[probabilities.argmax(axis=1)]
-        levels.append(np.where(largest < spec["least_probability"], spec["missing"], found))
-        certain.append(largest)
-    columns = {
-        "item_id": shard.ids,
-        "level": pa.array(np.concatenate(levels) if levels else [], pa.string()),
-        "probability": pa.array(np.concatenate(certain) if certain else [], pa.float64()),
-    }
-    return {"labels": pa.table(columns)}
+
+    stage: ClassVar[str] = "labels"
+    version: ClassVar[int] = 2
+    seconds: ClassVar[float] = 0.2
+    numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.probes", "jobs.stages.probe", "jobs.stages.vectors")
+
+    probe: str = reads()
+    vectors: str = reads()
+    least_probability: float
+    missing: str
+
+    def run(self, store: Store) -> Tables:
+        trained, shard = read_probe(store, self.probe), open_shard(store, self.vectors)
+        names = np.array(trained.levels, dtype=object)
+        levels, certain = [], []
+        for start in range(0, len(shard.vectors), ITEMS_AT_ONCE):
+            probabilities = trained.probabilities(shard.vectors[start : start + ITEMS_AT_ONCE])
+            largest = probabilities.max(axis=1)
+            found = names[probabilities.argmax(axis=1)]
+            levels.append(np.where(largest < self.least_probability, self.missing, found))
+            certain.append(largest)
+        columns = {
+            "item_id": shard.ids,
+            "level": pa.array(np.concatenate(levels) if levels else [], pa.string()),
+            "probability": pa.array(np.concatenate(certain) if certain else [], pa.float64()),
+        }
+        return {TABLE: pa.table(columns)}
 
 
 def predicted_levels(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str], store: Store) -> pa.ChunkedArray:
     """The level (n,) that the labels units give to each item; null for one that has no vector."""
-    tables = [store.read_table(unit_file("labels", key, "labels"), columns=["item_id", "level"]) for key in keys]
+    tables = [store.read_table(Labels.file(key, TABLE), columns=["item_id", "level"]) for key in keys]
     known = pa.concat_tables(tables).combine_chunks()
     return known["level"].take(pc.index_in(ids, value_set=known["item_id"].combine_chunks()))
 
 
-def with_predicted(items: pa.Table, spec: Mapping[str, Any], store: Store) -> pa.Table:
-    """Items with a column for each attribute that the spec's `predicted` names; as they are without any.
+def with_predicted(items: pa.Table, predicted: Mapping[str, Sequence[str]], store: Store) -> pa.Table:
+    """Items with a column for each attribute that is predicted, by keys of labels units; as they are without any.
 
     Items without a vector have no predicted level: they cannot be retrieved, and whom they would stand for in a
     reference is not known, so they are left out.
     """
-    for attribute, keys in spec.get("predicted", {}).items():
+    for attribute, keys in predicted.items():
         items = items.append_column(ATTRIBUTE + attribute, predicted_levels(items["item_id"], keys, store))
         items = items.filter(pc.is_valid(items[ATTRIBUTE + attribute]))
     return items

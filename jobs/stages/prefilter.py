@@ -1,88 +1,71 @@
-"""Vectors to candidates: each shard is read once for all queries, then candidates merge in a tree.
-
-A table of candidates has one row and one row group a query: rows of the catalogue, the kernel's float32
-scores, and the margin by which these may be off.
-"""
+"""Vectors to candidates: each shard is read once for all queries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from jobs.search import kernel
-from jobs.search.canonical import margins, proposals, within_margin
+from jobs.search.canonical import margins, proposals
 from jobs.search.survivors import NotFiniteError
-from jobs.stages.reading.vectors import Shard, open_shard, read_vectors, rows_with_vectors
-from jobs.store import Store, unit_file
+from jobs.stages.candidates import ROWS_PER_GROUP, TABLE, candidate_table
+from jobs.stages.embed import open_shard
+from jobs.stages.queries import read_query_vectors
+from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
+from jobs.stages.vectors import BYTES_PER_NUMBER, Shard, rows_with_vectors
+from jobs.store import Store
 
-CANDIDATES = pa.schema(
-    [
-        ("prompt", pa.string()),
-        ("rows", pa.list_(pa.int64())),
-        ("scores", pa.list_(pa.float32())),
-        ("margin", pa.float64()),
-    ]
-)
+# Products of two numbers that one core makes a second while it scores shards
+# (`python -m tests.benchmarks.prefilter` prints them; this is cautious).
+PRODUCTS_PER_SECOND = 20e9
 
 
-def prefilter(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
-    """Candidates of every query in some neighbouring shards, which start at row `start` of the catalogue.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prefilter(Unit):
+    """Candidates of every query in some neighbouring shards, the first at row `start` of the catalogue.
 
-    Raises:  ValueError when a shard's vectors differ from the queries in length, from the configuration in
-             dtype, or are not finite; it names the shard, and the row within it.
+    rows and width: how many vectors the shards hold, of how many numbers, for the estimate. A unit fails when a
+    shard's vectors differ from the queries in length, from the configuration in dtype, or are not finite; it names
+    the shard, and the item.
     """
-    queries = read_vectors(store, "queries", spec["queries"])
-    shards = [open_shard(store, key, queries.shape[1], spec["storage"]) for key in spec["vectors"]]
-    longest = max((shard.largest_length for shard in shards), default=0.0)
-    try:
-        arrays = (shard.vectors for shard in shards)
-        found = proposals(kernel(spec["backend"]), arrays, queries, spec["top"], longest)
-    except NotFiniteError as error:
-        raise ValueError(_place(shards, error)) from None
-    known = rows_with_vectors(shards, spec["start"])
-    rows = [known[positions] for positions, _ in found]
-    return {"candidates": _table(spec["prompts"], rows, [scores for _, scores in found], margins(queries, longest))}
 
+    stage: ClassVar[str] = "prefilter"
+    version: ClassVar[int] = 2
+    seconds: ClassVar[float] = 0.2
+    rows_per_group: ClassVar[int] = ROWS_PER_GROUP
+    numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search", "jobs.stages.candidates", "jobs.stages.vectors")
 
-def merge(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
-    """Candidates of every query over a few tables of candidates; one query is looked at at a time.
+    vectors: tuple[str, ...] = reads()
+    start: int
+    queries: str = reads()
+    prompts: tuple[str, ...]
+    top: int
+    backend: str
+    storage: str
+    rows: int = outside_key()
+    width: int = outside_key()
 
-    A row that is among the best `top` of all is so in its own table too, by exact scores; so what lies
-    within the largest margin of the merged cut holds all of them.
-    """
-    files = [store.parquet(unit_file(stage, key, "candidates")) for stage, key in spec["found"]]
-    rows, scores, allowed = [], [], []
-    for place in range(len(spec["prompts"])):
-        parts = pa.concat_tables(file.read_row_group(place) for file in files)
-        row, score = (parts[name].combine_chunks().flatten().to_numpy() for name in ("rows", "scores"))
-        margin = max(parts["margin"].to_pylist())
-        is_kept = within_margin(score, spec["top"], margin)
-        rows.append(row[is_kept])
-        scores.append(score[is_kept])
-        allowed.append(margin)
-    return {"candidates": _table(spec["prompts"], rows, scores, np.array(allowed))}
+    def run(self, store: Store) -> Tables:
+        queries = read_query_vectors(store, self.queries)
+        shards = [open_shard(store, key, queries.shape[1], self.storage) for key in self.vectors]
+        longest = max((shard.largest_length for shard in shards), default=0.0)
+        try:
+            arrays = (shard.vectors for shard in shards)
+            found = proposals(kernel(self.backend), arrays, queries, self.top, longest)
+        except NotFiniteError as error:
+            raise ValueError(_place(shards, error)) from None
+        known = rows_with_vectors(shards, self.start)
+        rows = [known[positions] for positions, _ in found]
+        scores = [scores for _, scores in found]
+        return {TABLE: candidate_table(self.prompts, rows, scores, margins(queries, longest))}
 
-
-def candidate_rows(store: Store, stage: str, key: str) -> Iterator[np.ndarray]:
-    """Rows of the catalogue that one query after the other may hold in its pool."""
-    file = store.parquet(unit_file(stage, key, "candidates"))
-    for place in range(file.num_row_groups):
-        yield file.read_row_group(place, columns=["rows"])["rows"].combine_chunks().flatten().to_numpy()
-
-
-def _table(
-    prompts: Sequence[str], rows: Sequence[np.ndarray], scores: Sequence[np.ndarray], allowed: np.ndarray
-) -> pa.Table:
-    columns = [
-        pa.array(prompts, pa.string()),
-        pa.array(rows, pa.list_(pa.int64())),
-        pa.array(scores, pa.list_(pa.float32())),
-        pa.array(allowed, pa.float64()),
-    ]
-    return pa.Table.from_arrays(columns, schema=CANDIDATES)
+    def cost(self) -> Cost:
+        numbers = self.rows * self.width
+        seconds = numbers * len(self.prompts) / PRODUCTS_PER_SECOND
+        return Cost(seconds=seconds, search_seconds=seconds, read_bytes=numbers * BYTES_PER_NUMBER[self.storage])
 
 
 def _place(shards: Sequence[Shard], error: NotFiniteError) -> str:

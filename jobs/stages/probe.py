@@ -2,48 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from jobs.datasets.catalogue import ATTRIBUTE
-from jobs.stages.reading.vectors import open_shard, to_matrix
-from jobs.store import Store, unit_file
-from mprlib.probes import Probe, train_probe
+from jobs.stages.catalogue import read_items
+from jobs.stages.embed import open_shard
+from jobs.stages.unit import Tables, Unit, reads
+from jobs.stages.vectors import to_matrix
+from jobs.store import Store
+from mprlib.probes import Probe as TrainedProbe
+from mprlib.probes import train_probe
+
+TABLE = "probe"
 
 # More labelled items train no better logistic regression of this many numbers, they only cost; taken evenly.
 MOST_ROWS = 50_000
 
 
-def probe(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
-    """One row a level: its linear function, its row of the held-out confusion, and the strength that was taken.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probe(Unit):
+    """A probe of one attribute of a catalogue whose vectors these shards hold; missing is no level.
 
-    Items without a level, or without a vector, teach nothing.
-    Raises:  mprlib.InputError for a level with too few items.
+    Writes one row a level: its linear function, its row of the held-out confusion, and the strength that was taken.
+    Items without a level, or without a vector, teach nothing; a unit fails for a level with too few items.
     """
-    items = store.read_table(unit_file("catalogue", spec["catalogue"], "items"))
-    names = (items[column].to_pylist() for column in ("item_id", ATTRIBUTE + spec["attribute"]))
-    level_of = {item: level for item, level in zip(*names) if level != spec["missing"]}
-    vectors, levels = [], []
-    for key in spec["vectors"]:
-        shard = open_shard(store, key)
-        found = [level_of.get(item) for item in shard.ids.to_pylist()]
-        rows = [row for row, level in enumerate(found) if level is not None]
-        vectors.append(shard.vectors[rows].astype(np.float32))
-        levels += [found[row] for row in rows]
-    taken = np.unique(np.linspace(0, len(levels) - 1, min(len(levels), MOST_ROWS)).astype(np.intp))
-    trained = train_probe(
-        np.concatenate(vectors)[taken],
-        np.array(levels)[taken],
-        held_out_share=spec["held_out_share"],
-        seed=spec["seed"],
-    )
-    return {"probe": _table(trained)}
+
+    stage: ClassVar[str] = "probe"
+    version: ClassVar[int] = 2
+    seconds: ClassVar[float] = 10.0
+    numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.probes", "jobs.stages.vectors")
+
+    catalogue: str = reads()
+    vectors: tuple[str, ...] = reads()
+    attribute: str
+    missing: str
+    held_out_share: float
+    seed: int
+
+    def run(self, store: Store) -> Tables:
+        items = read_items(store, self.catalogue)
+        names = (items[column].to_pylist() for column in ("item_id", ATTRIBUTE + self.attribute))
+        level_of = {item: level for item, level in zip(*names) if level != self.missing}
+        vectors, levels = [], []
+        for key in self.vectors:
+            shard = open_shard(store, key)
+            found = [level_of.get(item) for item in shard.ids.to_pylist()]
+            rows = [row for row, level in enumerate(found) if level is not None]
+            vectors.append(shard.vectors[rows].astype(np.float32))
+            levels += [found[row] for row in rows]
+        taken = np.unique(np.linspace(0, len(levels) - 1, min(len(levels), MOST_ROWS)).astype(np.intp))
+        trained = train_probe(
+            np.concatenate(vectors)[taken],
+            np.array(levels)[taken],
+            held_out_share=self.held_out_share,
+            seed=self.seed,
+        )
+        return {TABLE: _table(trained)}
 
 
-def _table(trained: Probe) -> pa.Table:
+def _table(trained: TrainedProbe) -> pa.Table:
     width = trained.coefficients.shape[1]
     return pa.table(
         {
@@ -58,10 +79,10 @@ def _table(trained: Probe) -> pa.Table:
     )
 
 
-def read_probe(store: Store, key: str) -> Probe:
+def read_probe(store: Store, key: str) -> TrainedProbe:
     """The probe that a unit trained."""
-    table = store.read_table(unit_file("probe", key, "probe"))
-    return Probe(
+    table = store.read_table(Probe.file(key, TABLE))
+    return TrainedProbe(
         levels=tuple(table["level"].to_pylist()),
         coefficients=to_matrix(table["coefficients"]),
         intercepts=table["intercept"].to_numpy(),
@@ -71,6 +92,6 @@ def read_probe(store: Store, key: str) -> Probe:
     )
 
 
-def judgement(spec: Mapping[str, Any], key: str, store: Store) -> dict[str, Any]:
+def judgement(unit: Probe, store: Store) -> dict[str, Any]:
     """What a manifest says of a probe: the attribute it learnt, its settings and its errors, as plain values."""
-    return {"attribute": spec["attribute"]} | read_probe(store, key).manifest()
+    return {"attribute": unit.attribute} | read_probe(store, unit.key).manifest()

@@ -3,69 +3,172 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-import mprlib
 from jobs.config.entries import ClassEntry, MethodEntry
-from jobs.datasets.catalogue import attribute_columns
-from jobs.datasets.labels import UNKNOWN
-from jobs.stages.labels import with_predicted
-from jobs.stages.reading.method_arguments import method_extras
-from jobs.stages.reading.query_vectors import query_vector
-from jobs.stages.reading.reference import read_reference
-from jobs.stages.reading.vectors import open_shard, rows_with_vectors, to_matrix
-from jobs.store import Store, unit_file
-from jobs.store.schema import GROUPS, RESULTS
-from mprlib import Measurement, Problem, Selection, registry
-from mprlib.assumptions import assumption
-from mprlib.cells import selection_weights
-from mprlib.encoding import Encoding
-from mprlib.function_classes.groups import Groups
+from jobs.methods import arrays_of, sweep_keywords
+from jobs.stages.case import Case
+from jobs.stages.debiased import read_debiased_vector
+from jobs.stages.labels import predicted_levels
+from jobs.stages.order import read_order
+from jobs.stages.reference import ReferenceSource
+from jobs.stages.result_rows import RESULTS, group_rows, result_rows
+from jobs.stages.texts import read_text_vectors
+from jobs.stages.unit import Cost, Tables, Unit, reads
+from jobs.store import Store
+from jobs.store.schema import GROUPS
+from mprlib import Problem, Selection, registry
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
 from mprlib.optimisers.mopr import SMALLEST_RHO
-from mprlib.statistics import sampling_margin
+
+RESULTS_TABLE, GROUPS_TABLE = "results", "groups"
+# Seconds of one core for a point of a sweep, and bytes of a result row with its list of items, compressed.
+SECONDS_PER_POINT = {"top_k": 0.02, "mmr": 0.1}
+SECONDS_PER_POINT_OTHERWISE = 0.05
+ROW_BYTES = 400
 
 
-def solve(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
-    """Rows of results and of group shares for one (query, method, target class).
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MethodUnits:
+    """Keys of units that the method asked for: of its texts, of the order of columns, of its tokens, of labels by each
+    of its probes, and of the queries behind its tokens, which the tokens and the encoder decide."""
 
-    run_id and unit are filled in when results are collected: a cached unit serves many runs.
+    texts: str | None = reads(default=None)
+    order: str | None = reads(default=None)
+    tokens: str | None = None
+    probe_labels: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
+    debiased: str | None = reads(in_key=False, default=None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Solve(Unit):
+    """Result rows and group shares for one (data set, reference, query, k, method, target class).
+
+    levels: of each attribute; missing: what an item without a value is called; predicted: keys of labels units by
+    attribute; reference_vectors: the shards of all items where a class sees vectors; queries: the unit with the
+    query's vector where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
     """
-    case = Case(spec, store)
-    method = MethodEntry(**spec["method"])
-    target = ClassEntry(**spec["target"]) if spec["target"] else None
-    selections, remark = _sweep(case, method, target)
-    results, groups = [], []
-    for selection in selections:
-        results += case.result_rows(method, target, selection, remark)
-        groups += case.group_rows(method, target, selection)
-    return {
-        "results": pa.Table.from_pylist(results, schema=RESULTS),
-        "groups": pa.Table.from_pylist(groups, schema=GROUPS),
-    }
+
+    stage: ClassVar[str] = "solve"
+    version: ClassVar[int] = 3
+    seconds: ClassVar[float] = 0.3
+    numeric_code: ClassVar[tuple[str, ...]] = (
+        "mprlib.baselines",
+        "mprlib.function_classes",
+        "mprlib.optimisers",
+        "mprlib.statistics",
+        "mprlib.cells",
+        "mprlib.encoding",
+        "mprlib.measuring",
+        "mprlib.method",
+        "mprlib.problem",
+        "mprlib.reference",
+        "mprlib.witness",
+        "jobs.methods.fair_top_k",
+        "jobs.methods.joint_levels",
+        "jobs.methods.pbm",
+        "jobs.stages.case",
+        "jobs.stages.reference",
+        "jobs.stages.result_rows",
+        "jobs.stages.vectors",
+    )
+
+    dataset: str
+    catalogue: str = reads()
+    reference: ReferenceSource
+    reference_vectors: tuple[str, ...] = reads(default=())
+    levels: Mapping[str, tuple[str, ...]]
+    missing: str
+    pool: str = reads()
+    query: str
+    prompt: str
+    k: int
+    method: MethodEntry
+    target: ClassEntry | None
+    function_classes: tuple[ClassEntry, ...]
+    group_attributes: int
+    seed: int
+    predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
+    asked: MethodUnits = field(default_factory=MethodUnits)
+    queries: str | None = reads(in_key=False, default=None)
+
+    @property
+    def sees_pool_vectors(self) -> bool:
+        """Whether the method, its arrays or a function class looks at the vectors of the pool's items."""
+        method = registry.METHODS[self.method.name]
+        return (
+            method.needs_embeddings
+            or arrays_of(self.method.name).needs_embeddings(self.method.extras)
+            or any(entry.over == "embedding" for entry in self.function_classes)
+        )
+
+    @property
+    def points(self) -> int:
+        """Values of the method's parameter."""
+        return self.method.points or len(self.method.values or [None])
+
+    def run(self, store: Store) -> Tables:
+        case = Case(self, store)
+        selections, remark = self._sweep(case, store)
+        results, groups = [], []
+        for selection in selections:
+            results += result_rows(self, case, selection, remark)
+            groups += group_rows(self, case, selection)
+        return {
+            RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
+            GROUPS_TABLE: pa.Table.from_pylist(groups, schema=GROUPS),
+        }
+
+    def cost(self) -> Cost:
+        rate = SECONDS_PER_POINT.get(self.method.name, SECONDS_PER_POINT_OTHERWISE)
+        return Cost(seconds=self.points * rate, disk_bytes=self.points * len(self.function_classes) * ROW_BYTES)
+
+    def _sweep(self, case: Case, store: Store) -> tuple[list[Selection], str]:
+        """The method's selections over its parameter, and a remark on the values."""
+        method, target = registry.METHODS[self.method.name], self.target
+        # A method without a target sees all labels; the oracle only measures, and rows are measured below.
+        problem = case.view(target) if target else case.problem
+        oracle = (registry.function_class(target.name, **target.settings) if target else Linear()).bind(problem)
+        remark = ""
+        values: list[Any]
+        if method.parameter is None:
+            values = [None]
+        elif self.method.values is not None:
+            values = list(self.method.values)
+        else:
+            grid = method.grid(problem, oracle, self.method.points)
+            values = list(dict.fromkeys(grid))
+            remark = _grid_remark(method, grid, values)
+        keywords = sweep_keywords(self.method.name, self.method.extras, _Given(self, case, store))
+        return method.sweep(problem, oracle, values, **keywords), remark
 
 
-def _sweep(case: Case, entry: MethodEntry, target: ClassEntry | None) -> tuple[list[Selection], str]:
-    """The method's selections over its parameter, and a remark on the values."""
-    method = registry.METHODS[entry.name]
-    # A method without a target sees all labels; the oracle only measures, and rows are measured below.
-    problem = case.view(target) if target else case.problem
-    oracle = (registry.function_class(target.name, **target.settings) if target else Linear()).bind(problem)
-    remark = ""
-    if method.parameter is None:
-        values = [None]
-    elif entry.values is not None:
-        values = list(entry.values)
-    else:
-        grid = method.grid(problem, oracle, entry.points)
-        values = list(dict.fromkeys(grid))
-        remark = _grid_remark(method, grid, values)
-    return method.sweep(problem, oracle, values, **case.extras(entry)), remark
+class _Given:
+    """What the unit has for its method (`jobs.methods.Given`)."""
+
+    def __init__(self, unit: Solve, case: Case, store: Store) -> None:
+        self._unit, self._store = unit, store
+        self.problem: Problem = case.problem
+        self.seed, self.levels, self.missing = unit.seed, unit.levels, unit.missing
+
+    def text_vectors(self) -> np.ndarray:
+        return read_text_vectors(self._store, str(self._unit.asked.texts))
+
+    def column_order(self) -> np.ndarray:
+        return read_order(self._store, str(self._unit.asked.order))
+
+    def debiased_query(self) -> np.ndarray:
+        return read_debiased_vector(self._store, str(self._unit.asked.debiased), self._unit.prompt)
+
+    def probe_levels(self) -> list[list[str]]:
+        ids = pa.array(self.problem.item_ids)
+        keys: Sequence[tuple[str, ...]] = list(self._unit.asked.probe_labels.values())
+        return [predicted_levels(ids, of_probe, self._store).to_pylist() for of_probe in keys]
 
 
 def _grid_remark(method: Method, grid: list[Any], values: list[Any]) -> str:
@@ -74,182 +177,3 @@ def _grid_remark(method: Method, grid: list[Any], values: list[Any]) -> str:
         return ""
     remark = f"top-k's MPR lies below {SMALLEST_RHO}, the grid's smallest rho: it starts at a fiftieth of top-k's"
     return remark if len(values) == len(grid) else f"{remark}; equal values stand once"
-
-
-def _read_pool(spec: Mapping[str, Any], classes: Sequence[ClassEntry], store: Store) -> pa.Table:
-    """The query's pool; with its vectors, most of its bytes, only where something looks at them."""
-    file = unit_file("pool", spec["pool"], "pool")
-    method = registry.METHODS[spec["method"]["name"]]
-    if method.needs_embeddings or "texts" in spec or any(entry.over == "embedding" for entry in classes):
-        return store.read_table(file)
-    return store.read_table(file, columns=[name for name in store.parquet(file).schema_arrow.names if name != "vector"])
-
-
-class Case:
-    """The problem of one (data set, reference, query, k), as each class sees it."""
-
-    def __init__(self, spec: Mapping[str, Any], store: Store) -> None:
-        self.spec = spec
-        self.classes = [ClassEntry(**entry) for entry in spec["function_classes"]]
-        pool = with_predicted(_read_pool(spec, self.classes, store), spec, store)
-        if pool.num_rows < spec["k"]:
-            raise ValueError(
-                f"k is {spec['k']}, but only {pool.num_rows} items of dataset {spec['dataset']} have a vector: "
-                "the others were skipped"
-            )
-        encoding = Encoding(levels={name: tuple(levels) for name, levels in spec["levels"].items()})
-        reference = read_reference(spec["reference"], encoding, store, spec.get("missing", UNKNOWN))
-        self.is_sampled = reference.is_sample
-        self.relevance = pool["relevance"].to_pylist()
-        self.problem = Problem(
-            scores=pool["score"].to_numpy(),
-            labels=encoding.encode(attribute_columns(pool)),
-            k=spec["k"],
-            attributes=encoding.attributes,
-            embeddings=to_matrix(pool["vector"]) if "vector" in pool.column_names else None,
-            query=query_vector("queries", spec, store) if "queries" in spec else None,
-            item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
-            label_names=encoding.names,
-            **reference.arguments(),
-        )
-        self._store = store
-        self._views: dict[Any, Problem] = {"labels": self.problem}
-        self._measured: dict[tuple[bytes, str], Measurement] = {}
-
-    def view(self, entry: ClassEntry) -> Problem:
-        """The problem with the columns that a class may look at."""
-        if entry.over not in self._views:
-            self._views[entry.over] = (
-                self._embedding_view() if entry.over == "embedding" else self._columns_view(entry.over)
-            )
-        return self._views[entry.over]
-
-    def _columns_view(self, attributes: tuple[str, ...]) -> Problem:
-        problem = self.problem
-        columns = [column for name in attributes for column in problem.attributes[name]]
-        position = {column: at for at, column in enumerate(columns)}
-        return replace(
-            problem,
-            labels=problem.labels[:, columns],
-            reference=problem.reference[:, columns],
-            attributes={name: [position[column] for column in problem.attributes[name]] for name in attributes},
-            label_names=[problem.label_names[column] for column in columns],
-        )
-
-    def _embedding_view(self) -> Problem:
-        shards = [open_shard(self._store, key) for key in self.spec["reference_vectors"]]
-        # Who has no vector counts by label, but has nothing that a class over embeddings could see.
-        present, weights = rows_with_vectors(shards), self.problem.reference_weights
-        return replace(
-            self.problem,
-            labels=self.problem.embeddings,
-            reference=np.concatenate([shard.vectors for shard in shards]).astype(np.float32, copy=False),
-            # Where attributes are predicted, those without a vector are left out of the labels too.
-            reference_weights=weights if weights.size == present.size else weights[present],
-            attributes=None,
-            label_names=None,
-        )
-
-    def extras(self, entry: MethodEntry) -> dict[str, Any]:
-        """The method's own keywords."""
-        return method_extras(entry, self.spec, self.problem, self._store)
-
-    def measure(self, entry: ClassEntry, items: np.ndarray) -> Measurement:
-        """A selection's measurement; neighbours of a sweep are often the same set."""
-        key = (np.sort(items).tobytes(), entry.display)
-        if key not in self._measured:
-            self._measured[key] = mprlib.measure(self.view(entry), items, entry.name, **entry.settings)
-        return self._measured[key]
-
-    def margin(self, entry: ClassEntry) -> float | None:
-        """t of the interval MPR +- t; None where the reference is no sample and has no error."""
-        if not self.is_sampled:
-            return None
-        function_class = registry.function_class(entry.name, **entry.settings)
-        return sampling_margin(self.view(entry), function_class, seed=self.spec["seed"])
-
-    def result_rows(
-        self, method: MethodEntry, target: ClassEntry | None, selection: Selection, remark: str
-    ) -> list[dict[str, Any]]:
-        """One row a function class; nothing is dropped, whatever the status."""
-        problem, top = self.problem, self.problem.best_first[: self.problem.k]
-        shared = self._names(method, target, selection) | {
-            "prompt": self.spec["prompt"],
-            "parameter": registry.METHODS[method.name].parameter,
-            "status": str(selection.status),
-            "similarity": selection.similarity,
-            "similarity_top_k": float(np.mean(problem.scores[top])),
-            "relaxation_bound": selection.relaxation_bound,
-            "similarity_bound": selection.similarity_bound,
-            "gap": selection.gap,
-            "rho": selection.rho,
-            "rho_min": selection.rho_min,
-            "precision": self._precision(selection.items),
-            "n_pool": problem.n,
-            "n_reference": problem.reference.shape[0],
-            "reference_size": problem.m,
-            "solve_seconds": selection.solve_seconds,
-            "seed": self.spec["seed"],
-            "item_ids": problem.item_ids[selection.items].tolist(),
-            "message": "; ".join(part for part in (selection.message, remark, assumption(problem)) if part),
-        }
-        rows = []
-        for entry in self.classes:
-            row = shared | {"function_class": entry.display, "mpr_top_k": self.measure(entry, top).value}
-            if selection.items.size:
-                measured, margin = self.measure(entry, selection.items), self.margin(entry)
-                row |= {
-                    "mpr": measured.value,
-                    "mpr_upper_bound": measured.upper_bound,
-                    "mpr_low": None if margin is None else max(0.0, measured.value - margin),
-                    "mpr_high": None if margin is None else measured.upper_bound + margin,
-                    "chi": measured.chi,
-                    "witness": [
-                        {
-                            "group": group.name,
-                            "share_selected": group.share_selected,
-                            "share_reference": group.share_reference,
-                            "contribution": group.contribution,
-                        }
-                        for group in measured.witness.groups
-                    ],
-                }
-            rows.append(row)
-        return rows
-
-    def group_rows(self, method: MethodEntry, target: ClassEntry | None, selection: Selection) -> list[dict[str, Any]]:
-        """Shares of every named group; none where there is no selection."""
-        if not selection.items.size:
-            return []
-        oracle = Groups(max_attributes=self.spec["group_attributes"]).bind(self.problem)
-        shares = oracle.shares(selection_weights(self.problem, selection.items))
-        names = self._names(method, target, selection)
-        return [
-            names
-            | {
-                "group": name,
-                "attributes": int(size),
-                "share_selected": float(selected),
-                "share_reference": float(expected),
-            }
-            for name, size, selected, expected in zip(oracle.names, oracle.attribute_counts, *shares)
-        ]
-
-    def _names(self, method: MethodEntry, target: ClassEntry | None, selection: Selection) -> dict[str, Any]:
-        return {
-            "dataset": self.spec["dataset"],
-            "reference": self.spec["reference"]["name"],
-            "query": self.spec["query"],
-            "k": self.problem.k,
-            "method": method.name,
-            "parameter_value": None if selection.value is None else float(selection.value),
-            "target_class": target.display if target else None,
-        }
-
-    def _precision(self, items: np.ndarray) -> float | None:
-        """Share of the items whose true term is the query; null where none is known."""
-        terms = [self.relevance[item] for item in items]
-        if not terms or all(term is None for term in self.relevance):
-            return None
-        asked = self.spec["query"].strip().casefold()
-        return float(np.mean([term is not None and term.strip().casefold() == asked for term in terms]))

@@ -1,19 +1,18 @@
-"""Where things lie below a run's root."""
+"""Where everything is kept below a run's root."""
 
 from __future__ import annotations
 
-# Stages whose tables are mapped, not decoded: uncompressed Arrow files, one record batch each.
-MAPPED_STAGES = {"embed"}
+# Tables whose names end so are mapped, not decoded: uncompressed Arrow files, one record batch each.
 MAPPED_SUFFIX = ".arrow"
 
 
 def unit_file(stage: str, key: str, name: str) -> str:
-    """Where a unit's table lies."""
-    return f"units/{stage}/{key}/{name}{MAPPED_SUFFIX if stage in MAPPED_STAGES else '.parquet'}"
+    """Where a unit's table is."""
+    return f"units/{stage}/{key}/{name}{'' if name.endswith(MAPPED_SUFFIX) else '.parquet'}"
 
 
 def receipt_file(stage: str, key: str) -> str:
-    """Where a unit's receipt lies."""
+    """Where a unit's receipt is."""
     return f"receipts/{stage}/{key}.json"
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from jobs.config.audit import Audit
-from jobs.stages.units import digest
+from jobs.store.keys import digest
 
 # What stands for a moment in an id, by the schedule's period; ISO weeks, so that none is split by New Year.
 PERIODS = {"hourly": "%Y-%m-%dT%H", "daily": "%Y-%m-%d", "weekly": "%G-W%V", "monthly": "%Y-%m"}

@@ -27,7 +27,7 @@ from jobs.results.manifest import is_sealed
 from jobs.results.verify import verify
 from jobs.run import lock
 from jobs.run.progress import Silent
-from jobs.stages import execute
+from jobs.stages.execute import execute
 from jobs.store import TEMPORARY, Store, receipt_file, take_inventory, unit_file
 from tests.jobs.units_in_process import run_units
 

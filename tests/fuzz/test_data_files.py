@@ -12,7 +12,7 @@ import yaml
 from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
-from jobs.stages import commit, execute
+from jobs.stages.execute import commit, execute
 from jobs.store import Store
 from tests.fuzz import damage, data_sets
 
@@ -80,7 +80,7 @@ def compute_vectors(path: Path) -> None:
     for unit in plan.units:
         if unit.stage == "catalogue":
             commit(unit, store, {"items": plan.catalogues[unit.key].items}, 0.0)
-        elif unit.stage == "embed" and unit.spec["reads"] in ("vector", "vector_row"):
+        elif unit.stage == "embed" and unit.column in ("vector", "vector_row"):
             message = execute(unit, store, lambda: None).message
             assert "Traceback" not in message
             assert not message or "vector" in message, message

@@ -39,6 +39,7 @@ def settings(seed: int) -> tuple[str, str]:
 
 def asked(rng: np.random.Generator, problem: Problem, oracle: Oracle) -> list[float]:
     """Values of rho: none, all, between, and those that a random set attains exactly."""
+
     def attained(items: np.ndarray) -> float:
         return oracle.worst_case(selection_weights(problem, items)).value
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import psutil
 import pyarrow as pa
@@ -16,29 +16,25 @@ from jobs import audit
 from jobs.config.file import read_config
 from jobs.plan.plan import Plan
 from jobs.run.progress import Silent
-from jobs.stages import STAGES
-from jobs.stages.units import STAGE_VERSIONS, Unit, digest
+from jobs.stages.registry import STAGES
+from jobs.stages.unit import Tables, Unit
 from jobs.store import Store
 
-STAGE = "no-op"
 TABLE = pa.table({"x": [1]})
 
 
-def no_op(spec: Mapping[str, Any], store: Store) -> dict[str, pa.Table]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoOp(Unit):
     """A table of one row."""
-    return {"results": TABLE}
 
+    stage: ClassVar[str] = "no-op"
+    version: ClassVar[int] = 1
+    seconds: ClassVar[float] = 0.0
 
-class NoOpStore(Store):
-    """A store that brings the stage along to whichever process it travels to."""
+    number: int
 
-    def __reduce__(self):
-        return _arrived, (self.root, self.is_durable)
-
-
-def _arrived(root: str, is_durable: bool) -> NoOpStore:
-    STAGES[STAGE] = no_op
-    return NoOpStore(root, is_durable=is_durable)
+    def run(self, store: Store) -> Tables:
+        return {"results": TABLE}
 
 
 def run(config: Path, output: Path, units: int, is_durable: bool) -> dict[str, Any]:
@@ -47,22 +43,18 @@ def run(config: Path, output: Path, units: int, is_durable: bool) -> dict[str, A
     Returns: counts, seconds of wall time, and bytes by which this process grew: at most, and in the end.
     """
     settings = read_config(config)
-    made = [
-        Unit(stage=STAGE, key=digest([STAGE, number]), title=f"number {number}", spec={"number": number})
-        for number in range(units)
-    ]
-    stages = {STAGE: made, "solve": []}
-    plan = Plan(stages=stages, catalogues={}, blocks={}, shards={}, tokens={}, probes={}, notes=())
+    made = [NoOp(title=f"number {number}", number=number) for number in range(units)]
+    plan = Plan(stages={NoOp.stage: made}, catalogues={}, blocks={}, shards={}, made={}, probes={}, notes=())
     inputs = SimpleNamespace(item_encoder=None, text_encoder=None, query_vectors=None)
     kept = audit.prepare, audit.Store
-    audit.prepare, audit.Store = lambda *_: (inputs, plan), lambda root: NoOpStore(root, is_durable=is_durable)
-    STAGE_VERSIONS[STAGE] = 1
+    audit.prepare, audit.Store = lambda *_: (inputs, plan), lambda root: Store(root, is_durable=is_durable)
+    STAGES[NoOp.stage] = NoOp
     before, started = psutil.Process().memory_info().rss, time.perf_counter()
     try:
         summary = audit.run(settings, str(output), Silent())
     finally:
         audit.prepare, audit.Store = kept
-        del STAGE_VERSIONS[STAGE]
+        del STAGES[NoOp.stage]
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     kept_bytes = psutil.Process().memory_info().rss - before

@@ -23,12 +23,12 @@ def main(folder: str) -> None:
     from jobs.config.audit import Runtime
     from jobs.run.dispatch import UnitEnded, UnitRetried
     from jobs.run.ray import Cluster
-    from jobs.stages.units import Unit
+    from tests.jobs.fake_units import fake_unit
     from tests.jobs.faults import FaultyStore
 
     told: dict[str, list[str]] = {"retried": [], "messages": []}
     for fate, stage in (("eat once", "solve"), ("eat once", "embed"), ("eat", "solve")):
-        unit = Unit(stage=stage, key=f"{stage}-{fate[3:].strip() or 'always'}", title=fate, spec={})
+        unit = fake_unit(f"{stage}-{fate[3:].strip() or 'always'}", fate, stage)
         store = FaultyStore(folder, {unit.key: fate})
         with Cluster(Runtime(workers=1)) as cluster:
             run = cluster.run_on_encoders([unit], store, None) if stage == "embed" else cluster.run_tasks([unit], store)

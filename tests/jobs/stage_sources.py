@@ -1,8 +1,8 @@
 """What each stage's code was when its version was last raised: python -m tests.jobs.stage_sources
 
 A unit's key holds its stage's version, not its code: code that writes something else under the same
-version would leave old units in place. So the digests of every module that determines what a stage
-writes are kept in `stage_sources.json`, and a test compares. The command records them anew; it refuses
+version would leave old units in place. So the digests of a stage's own module and of the numeric code that it
+declares are kept in `stage_sources.json`, and a test compares. The command records them anew; it refuses
 for a stage that changed under the same version, unless --same-output says that it writes what it wrote.
 """
 
@@ -18,52 +18,26 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jobs.stages import ENCODING, STAGES
-from jobs.stages.units import STAGE_VERSIONS
+from jobs.stages.registry import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = Path(__file__).with_suffix(".json")
 COMMAND = "python -m tests.jobs.stage_sources"
-# What a stage's imports are followed into. Settings are left out: what matters of them is in a unit's spec.
-FOLLOWED = (
-    "mprlib",
-    "jobs.datasets",
-    "jobs.encoders",
-    "jobs.config.entries",
-    "jobs.images",
-    "jobs.config.method_settings",
-    "jobs.store.schema",
-    "jobs.search",
-    "jobs.stages",
-)
-# The list of stages imports them all.
-NOT_FOLLOWED = {"jobs.stages"}
-# Imported by name at run time, or read by the driver.
-ENCODERS = ("jobs.encoders.open_clip", "jobs.encoders.sentence", "jobs.images.decode_worker")
-DRIVER = {"catalogue": ("jobs.datasets",), "tokens": ("jobs.encoders.prompt_files",)}
 DIGITS = 16
 
 
 def current() -> dict[str, Any]:
     """Version and digests by module of every stage."""
     return {
-        stage: {"version": version, "modules": {name: _digest(name) for name in sorted(modules(stage))}}
-        for stage, version in STAGE_VERSIONS.items()
+        stage: {"version": kind.version, "modules": {name: _digest(name) for name in sorted(modules(stage))}}
+        for stage, kind in STAGES.items()
     }
 
 
 def modules(stage: str) -> set[str]:
-    """Names of the modules that determine what a stage writes."""
-    waiting = list(DRIVER[stage]) if stage in DRIVER else [{**STAGES, **ENCODING}[stage].__module__]
-    if stage in ENCODING:
-        waiting += ENCODERS
-    found: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += _imported(name)
-    return found
+    """Names of the modules that determine what a stage writes: its own, and the numeric code that it declares."""
+    kind = STAGES[stage]
+    return {kind.__module__, *(name for declared in kind.numeric_code for name in _within(declared))}
 
 
 def digest(text: str) -> str:
@@ -113,44 +87,27 @@ def main(arguments: list[str] | None = None) -> int:
     before, after = recorded(), current()
     wrong = [] if is_same_output else refused(before, after)
     for what in wrong:
-        print(f"{what}: raise its STAGE_VERSIONS in jobs/stages/units.py, or give --same-output", file=sys.stderr)
+        print(f"{what}: raise its version, or give --same-output", file=sys.stderr)
     if not wrong:
         RECORD.write_text(json.dumps(after, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return 1 if wrong else 0
 
 
-def _path(name: str) -> Path | None:
-    """The file of a module of this project; None for what is none."""
+def _within(name: str) -> list[str]:
+    """A module, or all modules of a package, by name."""
     base = ROOT.joinpath(*name.split("."))
-    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
-
-
-@cache
-def _text(name: str) -> str:
-    return _path(name).read_text(encoding="utf-8")
+    if base.with_suffix(".py").is_file():
+        return [name]
+    found = sorted(base.rglob("*.py"))
+    assert found, f"{name} is no module of this project"
+    return [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in found]
 
 
 @cache
 def _digest(name: str) -> str:
-    return digest(_text(name))
-
-
-@cache
-def _imported(name: str) -> tuple[str, ...]:
-    """Modules that a module imports anywhere, among those that are followed."""
-    names: list[str] = []
-    for node in ast.walk(ast.parse(_text(name))):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            below = [f"{node.module}.{alias.name}" for alias in node.names]
-            # A package is followed where it gives a name itself.
-            names += [one if _path(one) else node.module for one in below]
-    return tuple(
-        one
-        for one in dict.fromkeys(names)
-        if one not in NOT_FOLLOWED and any(f"{one}.".startswith(f"{top}.") for top in FOLLOWED) and _path(one)
-    )
+    base = ROOT.joinpath(*name.split("."))
+    path = base.with_suffix(".py")
+    return digest((path if path.is_file() else base / "__init__.py").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from jobs.config.file import read_config
 from jobs.encoders import load
 from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
 from jobs.run.ray import Cluster
-from jobs.stages import commit, execute
-from jobs.stages.reading.vectors import open_shard
+from jobs.stages.embed import open_shard
+from jobs.stages.execute import commit, execute
 from jobs.store import Store, unit_file
 from tests.data_files import data_file
 from tests.jobs.images.hostile import write_hostile_folder
@@ -76,7 +76,7 @@ def vectors_of(plan, store) -> tuple[list[str], np.ndarray]:
 
 def skipped_of(plan, store) -> dict[str, str]:
     """Reason by item."""
-    tables = [store.map_table(unit_file("embed", unit.key, "skipped")).to_pylist() for unit in plan.stages["embed"]]
+    tables = [store.read_table(unit_file("embed", unit.key, "skipped")).to_pylist() for unit in plan.stages["embed"]]
     return {row["item_id"]: row["reason"] for rows in tables for row in rows}
 
 

@@ -5,12 +5,12 @@ import os
 import pyarrow as pa
 import pytest
 
-from jobs.stages import commit
-from jobs.stages.units import unit
+from jobs.stages.execute import commit
 from jobs.store import TEMPORARY, Store, receipt_file, take_inventory, unit_file
+from tests.jobs.fake_units import fake_unit
 
 TABLE = pa.table({"x": [1, 2, 3]})
-UNITS = [unit("pool", f"work {number}", {"a": number}) for number in range(4)]
+UNITS = [fake_unit(f"{number:020d}", f"work {number}", "pool") for number in range(4)]
 NAMES = [(one.stage, one.key) for one in UNITS]
 
 

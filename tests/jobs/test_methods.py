@@ -7,7 +7,7 @@ from jobs.audit import prepare
 from jobs.config.file import read_config
 from jobs.errors import UsageError
 from jobs.queries import SHIPPED_PHRASES, read_phrases
-from jobs.stages.information import read_order
+from jobs.stages.order import read_order
 from jobs.store import unit_file
 from mprlib import METHODS
 from mprlib.baselines.clip_clip import column_order
@@ -73,7 +73,7 @@ def test_an_unknown_level_is_neutral_for_pbm(tmp_path):
 def test_pbm_by_prompts_reads_the_encoder(tmp_path):
     methods = [{"pbm": {"values": [0.5], "prompts": ["a person", "a woman", "a man"]}}]
     plan, store = solved = run_units(tmp_path, encoder=TEXT_ENCODER, methods=methods)
-    assert [unit.spec["texts"] for unit in plan.stages["texts"]] == [["a person", "a woman", "a man"]]
+    assert [unit.texts for unit in plan.stages["texts"]] == [("a person", "a woman", "a man")]
     assert len(set(rows_of(solved, "pbm")[0]["item_ids"])) == 10
 
 
@@ -81,7 +81,7 @@ def test_clip_clip_drops_the_column_that_tells_the_gender(solved):
     plan, store = solved
     vectors = np.array(people()["embedding"].tolist(), dtype=np.float32)
     [unit] = plan.stages["order"]
-    order = read_order(unit.key, store)
+    order = read_order(store, unit.key)
     assert order.tolist() == column_order(vectors, (people()["gender"] == "male").to_numpy().astype(int)).tolist()
     assert order[0] == 0
 
@@ -94,7 +94,7 @@ def test_the_order_is_one_set_of_units_for_all_queries_and_k(tmp_path):
     after = prepare(read_config(path, ("methods=[{clip_clip: {points: 3, attributes: [gender]}}]",)))[1]
     for stage in ("information", "order"):
         assert [unit.key for unit in after.stages[stage]] == [unit.key for unit in before.stages[stage]]
-    assert {unit.spec["order"] for unit in after.stages["solve"]} == {after.stages["order"][0].key}
+    assert {unit.asked.order for unit in after.stages["solve"]} == {after.stages["order"][0].key}
 
 
 def test_a_new_query_leaves_clip_clip_of_the_others_alone(tmp_path):
@@ -114,7 +114,7 @@ def test_phrases_of_a_file_and_their_place_is_not_in_the_key(tmp_path):
         (tmp_path / name).write_text("# looks\ntall person\nshort person\ntall person\n", encoding="utf-8")
         path = write_audit(tmp_path, encoder=TEXT_ENCODER, methods=[{"paths": {"phrases": name}}])
         plan = prepare(read_config(path))[1]
-        assert plan.stages["texts"][0].spec["texts"] == ["tall person", "short person"]
+        assert plan.stages["texts"][0].texts == ("tall person", "short person")
         keys.append([unit.key for unit in plan.units])
     assert keys[0] == keys[1]
 

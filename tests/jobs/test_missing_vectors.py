@@ -10,9 +10,10 @@ from jobs.audit import prepare
 from jobs.config.file import read_config
 from jobs.encoders.encoded import EncodedImages
 from jobs.images import ImageError, Reason
-from jobs.stages import execute
-from jobs.stages.information import read_order
-from jobs.stages.reading.vectors import open_shard, to_matrix
+from jobs.stages.embed import open_shard
+from jobs.stages.execute import execute
+from jobs.stages.order import read_order
+from jobs.stages.vectors import to_matrix
 from jobs.store import unit_file
 from mprlib import Problem, measure
 from mprlib.baselines import group_labels
@@ -115,7 +116,7 @@ def test_each_is_listed_once_with_its_reason(damaged):
     rows = [
         row
         for unit in plan.stages["embed"]
-        for row in store.map_table(unit_file("embed", unit.key, "skipped")).to_pylist()
+        for row in store.read_table(unit_file("embed", unit.key, "skipped")).to_pylist()
     ]
     assert [row["item_id"] for row in rows] == bad_names()
     assert {(row["reason"], row["detail"]) for row in rows} == {("truncated", "cut")}
@@ -131,7 +132,7 @@ def test_pools_are_the_best_of_the_others(damaged):
     vectors = unit(NameEncoder().encode(good)).astype(np.float64)
     labels = pd.read_csv(store.path("../pictures/labels.csv")).set_index("file_name")
     for one in plan.stages["pool"]:
-        query = WordEncoder().encode([one.spec["prompt"]])[0].astype(np.float64)
+        query = WordEncoder().encode([one.prompt])[0].astype(np.float64)
         scores = dict(zip(good, vectors @ query))
         pool = table_of(store, one, "pool")
         ids = pool["item_id"].to_pylist()
@@ -153,7 +154,7 @@ def test_they_count_in_the_reference_by_label_and_not_over_embeddings(damaged):
     assert not set(rows[0]["item_ids"]) & set(bad_names())
     [seen] = [row["mpr"] for row in rows if "embedding" in row["function_class"]]
     good = sorted(set(names()) - set(bad_names()))
-    [pool] = [table_of(store, unit, "pool") for unit in plan.stages["pool"] if unit.key == one.spec["pool"]]
+    [pool] = [table_of(store, unit, "pool") for unit in plan.stages["pool"] if unit.key == one.pool]
     problem = Problem(
         scores=pool["score"].to_numpy(),
         labels=to_matrix(pool["vector"]),
@@ -172,7 +173,7 @@ def test_information_is_of_those_that_have_vectors(damaged):
     ages = bins[np.searchsorted([40, 60], labels.loc[good, "age"], side="right")]
     joint = group_labels.from_levels([f"{gender}&{age}" for gender, age in zip(labels.loc[good, "gender"], ages)])
     expected = order_of(mutual_information(unit(NameEncoder().encode(good)), joint, slice(0, DIMENSION)))
-    found = read_order(plan.stages["order"][0].key, store)
+    found = read_order(store, plan.stages["order"][0].key)
     assert found.tolist() == expected.tolist()
 
 
@@ -180,9 +181,9 @@ def test_nothing_changes_where_all_can_be_read(tmp_path):
     plan, store = run_plan(write_pictures(tmp_path), NameEncoder())
     for one in plan.stages["embed"]:
         shard = open_shard(store, one.key)
-        assert len(shard.vectors) == shard.extent == one.spec["stop"] - one.spec["start"]
+        assert len(shard.vectors) == shard.extent == one.stop - one.start
         assert shard.places.tolist() == list(range(shard.extent))
-        assert store.map_table(unit_file("embed", one.key, "skipped")).num_rows == 0
+        assert store.read_table(unit_file("embed", one.key, "skipped")).num_rows == 0
 
 
 @pytest.mark.parametrize("readable", [7, 0])
@@ -196,7 +197,7 @@ def test_fewer_than_k_are_a_clear_failure(tmp_path, readable):
 
 
 def messages_of(plan, folder, encoder):
-    from jobs.stages import commit
+    from jobs.stages.execute import commit
     from jobs.store import Store
 
     store, messages = Store(str(folder / "run")), {}
@@ -214,11 +215,11 @@ def test_pictures_win_over_texts(tmp_path):
     raw["dataset"]["text"] = "{gender}"
     path.write_text(yaml.safe_dump(raw))
     _, plan = prepare(read_config(path))
-    assert {one.spec["reads"] for one in plan.stages["embed"]} == {"image"}
+    assert {one.column for one in plan.stages["embed"]} == {"image"}
     raw["encoder"] = {"kind": "sentence"}
     path.write_text(yaml.safe_dump(raw))
     _, plan = prepare(read_config(path))
-    assert {one.spec["reads"] for one in plan.stages["embed"]} == {"text"}
+    assert {one.column for one in plan.stages["embed"]} == {"text"}
 
 
 def test_where_pictures_lie_is_in_no_key(tmp_path):

@@ -12,7 +12,7 @@ from jobs import audit
 from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.run.lock import LOCK, Lock
-from jobs.stages import Outcome, record_failure
+from jobs.stages.execute import Outcome, record_failure
 from jobs.store import Store, receipt_file
 
 from .conftest import write_audit

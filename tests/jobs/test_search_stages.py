@@ -1,7 +1,5 @@
 """The search as stages: the same pools however the work is cut, and errors that name the shard."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,10 +9,11 @@ from jobs.config.file import read_config
 from jobs.plan.estimate import estimate
 from jobs.plan.search_units import MERGED_TABLES
 from jobs.run.dispatch import UnitEnded
-from jobs.stages import commit, execute
-from jobs.stages.embed import query_table
-from jobs.stages.reading.vectors import open_shard, shard_table, to_column, to_matrix
-from jobs.store import Store, unit_file
+from jobs.stages.embed import VECTORS, Embed, open_shard
+from jobs.stages.execute import commit, execute
+from jobs.stages.queries import query_tables
+from jobs.stages.vectors import shard_table, to_column, to_matrix
+from jobs.store import Store, receipt_file, unit_file
 
 from .conftest import write_audit
 
@@ -54,7 +53,7 @@ def searched(folder, table=None, shards=1, parts=1, top=TOP, **prefilter):
         if unit.stage == "catalogue":
             commit(unit, store, {"items": plan.catalogues[unit.key].items}, 0.0)
         elif unit.stage == "queries":
-            commit(unit, store, {"vectors": query_table(list(unit.spec["prompts"]), vectors)}, 0.0)
+            commit(unit, store, query_tables(unit.prompts, vectors), 0.0)
         elif unit.stage != "solve":
             assert execute(unit, store).message == ""
     return plan, store
@@ -119,7 +118,7 @@ def test_two_workers_make_the_pools_of_one(tmp_path, cluster):
 def test_merges_form_a_tree_and_hold_little_more_than_the_depth(tmp_path):
     plan, store = searched(tmp_path, shards=16, parts=16)
     merges = plan.stages["merge"]
-    assert [len(unit.spec["found"]) for unit in merges] == [MERGED_TABLES, MERGED_TABLES, 2]
+    assert [len(unit.found.keys) for unit in merges] == [MERGED_TABLES, MERGED_TABLES, 2]
     for unit in merges:
         rows = store.read_table(unit_file("merge", unit.key, "candidates"))["rows"].to_pylist()
         # No more than the ties of the cut beyond the depth: each vector has few copies.
@@ -142,13 +141,14 @@ def replaced_shard(store, plan, vectors, storage="float32"):
     """Put other vectors in the place of the first shard's."""
     key = plan.stages["embed"][0].key
     ids = open_shard(store, key).ids
-    store.write_table(unit_file("embed", key, "vectors"), shard_table(ids.slice(0, len(vectors)), vectors, storage))
+    store.write_table(Embed.file(key, VECTORS), shard_table(ids.slice(0, len(vectors)), vectors, storage))
     return key
 
 
 def failure_of(plan, store, stage="prefilter") -> str:
     unit = plan.stages[stage][0]
-    return execute(dataclasses.replace(unit, key="0" * 20), store).message
+    store.delete(receipt_file(stage, unit.key))
+    return execute(unit, store).message
 
 
 def test_a_shard_of_another_dimension_or_dtype_is_named(tmp_path):
@@ -162,7 +162,7 @@ def test_a_shard_of_another_dimension_or_dtype_is_named(tmp_path):
 def test_a_row_that_is_not_finite_names_shard_row_and_item(tmp_path):
     plan, store = searched(tmp_path, shards=4, parts=2)
     key = plan.stages["embed"][1].key
-    name = unit_file("embed", key, "vectors")
+    name = Embed.file(key, VECTORS)
     table = store.map_table(name)
     vectors = to_matrix(table["vector"]).copy()
     vectors[7, 0] = np.nan
@@ -191,7 +191,7 @@ def test_an_empty_shard_and_one_of_one_vector(tmp_path, rows):
     before = store.read_table(unit_file("prefilter", plan.stages["prefilter"][0].key, "candidates"))
     replaced_shard(store, plan, np.zeros((rows, WIDTH)))
     assert failure_of(plan, store) == ""
-    after = store.read_table(unit_file("prefilter", "0" * 20, "candidates"))
+    after = store.read_table(unit_file("prefilter", plan.stages["prefilter"][0].key, "candidates"))
     assert before["prompt"].equals(after["prompt"])
     assert all(len(found) >= TOP for found in after["rows"].to_pylist())
 

@@ -13,7 +13,7 @@ from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.errors import RunError
 from jobs.run.skipped import counts_of, expect_few_skipped, skipped_items
-from jobs.stages import commit
+from jobs.stages.execute import commit
 from jobs.store import Store
 from jobs.store.schema import SKIPPED, SKIPPED_ITEMS
 

@@ -1,18 +1,36 @@
 """A stage whose code changed has a new version, so that no unit of the old code is taken for one of the new."""
 
+import ast
 import copy
+import inspect
+import sys
+from importlib.util import find_spec
 
 import pytest
 
-from jobs.stages.units import STAGE_VERSIONS
+from jobs.stages.registry import STAGES
 from tests.jobs import stage_sources
 from tests.jobs.stage_sources import COMMAND, current, differences, digest, modules, recorded, refused
+
+# Where the numbers come from, and modules there that only name and check them.
+NUMERIC = ("mprlib.", "jobs.search.", "jobs.stages.vectors", "jobs.stages.candidates")
+NAMES_ONLY = {"mprlib.registry", "mprlib.errors", "mprlib.settings", "mprlib.assumptions"}
+
+
+def imported(stage):
+    """Modules that a stage's own module imports, or imports names from."""
+    tree = ast.parse(inspect.getsource(sys.modules[STAGES[stage].__module__]))
+    for node in ast.walk(tree):
+        for alias in node.names if isinstance(node, ast.ImportFrom) else ():
+            below = f"{node.module}.{alias.name}"
+            is_package = find_spec(node.module).submodule_search_locations
+            yield below if is_package and find_spec(below) else node.module
 
 
 def test_every_stage_is_as_recorded():
     found = [what for _, what in differences(recorded(), current())]
     assert not found, (
-        "; ".join(found) + f": raise STAGE_VERSIONS in jobs/stages/units.py where what it writes changed, then run "
+        "; ".join(found) + f": raise the version of its class where what it writes changed, then run "
         f"`{COMMAND}` (--same-output where it did not)"
     )
 
@@ -22,7 +40,14 @@ def test_what_determines_a_stage():
     assert "jobs.search.canonical" in modules("pool")
     assert "jobs.encoders.sentence" in modules("queries")
     assert "jobs.datasets.fairface" in modules("catalogue")
+    assert {"jobs.stages.rescore", "jobs.search.canonical"} <= modules("rescore")
     assert not any(name.startswith(("jobs.run.ray", "jobs.store", "jobs.stages.solve")) for name in modules("pool"))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_declares_the_numeric_code_that_it_imports(stage):
+    used = {name for name in imported(stage) if name.startswith(NUMERIC) and name not in NAMES_ONLY}
+    assert used <= modules(stage), f"add {sorted(used - modules(stage))} to numeric_code of stage {stage}"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +76,7 @@ def test_changed_code_needs_a_new_version_or_a_word(monkeypatch, tmp_path, capsy
     changed["pool"]["modules"]["jobs.stages.pool"] = "other"
     monkeypatch.setattr(stage_sources, "current", lambda: changed)
     assert stage_sources.main([]) == 1
-    version = STAGE_VERSIONS["pool"]
+    version = STAGES["pool"].version
     assert f"stage pool changed under version {version}: jobs.stages.pool: raise its" in capsys.readouterr().err
     assert recorded() == before
     assert stage_sources.main(["--same-output"]) == 0
@@ -61,4 +86,4 @@ def test_changed_code_needs_a_new_version_or_a_word(monkeypatch, tmp_path, capsy
     assert refused(before, raised) == []
     assert refused(raised, before) == [f"stage pool has version {version}, recorded is {version + 1}"]
     assert [stage for stage, _ in differences(before, {**before, "new": raised["pool"]})] == ["new"]
-    assert set(before) == set(STAGE_VERSIONS)
+    assert set(before) == set(STAGES)

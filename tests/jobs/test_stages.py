@@ -1,5 +1,7 @@
 """Every stage called as the plain function that it is, without Ray."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,11 +10,12 @@ from jobs.audit import prepare
 from jobs.config.file import read_config
 from jobs.encoders import load
 from jobs.results.collect import collect
-from jobs.stages import commit, execute
-from jobs.stages.embed import embed_queries, query_table
-from jobs.stages.reading.vectors import to_matrix
+from jobs.stages.execute import commit, execute
+from jobs.stages.queries import Queries, query_tables
+from jobs.stages.result_rows import RESULTS
+from jobs.stages.vectors import to_matrix
 from jobs.store import Store, failure_file, unit_file
-from jobs.store.schema import GROUPS, RESULTS, SKIPPED
+from jobs.store.schema import GROUPS, SKIPPED
 
 from .conftest import people, write_audit
 
@@ -24,11 +27,8 @@ def solved(tmp_path_factory):
     inputs, plan = prepare(read_config(write_audit(folder)))
     store = Store(str(folder / "run"))
     for unit in plan.units:
-        if unit.stage == "catalogue":
-            commit(unit, store, {"items": plan.catalogues[unit.key].items}, 0.0)
-        elif unit.stage == "queries":
-            vectors = np.array(inputs.query_vectors["vector"].to_pylist(), dtype=np.float32)
-            commit(unit, store, {"vectors": query_table(list(unit.spec["prompts"]), vectors)}, 0.0)
+        if unit.key in plan.made:
+            commit(unit, store, plan.made[unit.key](), 0.0)
         else:
             assert execute(unit, store).message == ""
     return inputs, plan, store
@@ -118,7 +118,7 @@ def test_collect_fills_run_and_unit_and_drops_old_parts(solved):
 def test_what_a_unit_raises_is_its_outcome(solved):
     _, plan, store = solved
     unit = plan.stages["embed"][0]
-    broken = type(unit)(stage="embed", key="0" * 20, title="broken", spec=unit.spec | {"catalogue": "absent"})
+    broken = replace(unit, items="others", catalogue="absent")
     outcome = execute(broken, store)
     assert outcome.receipt is None
     assert "absent" in outcome.message
@@ -130,11 +130,10 @@ def test_what_a_unit_raises_is_its_outcome(solved):
 def test_query_and_item_vectors_of_different_lengths(solved):
     _, plan, store = solved
     unit = plan.stages["prefilter"][0]
-    store.write_table(unit_file("queries", "short", "vectors"), query_table(["p"], np.ones((1, 3), dtype=np.float32)))
-    outcome = execute(
-        type(unit)(stage="prefilter", key="1" * 20, title="", spec=unit.spec | {"queries": "short"}), store
-    )
-    assert f"shard {unit.spec['vectors'][0]}: item vectors have 8 numbers, query vectors 3" in outcome.message
+    short = query_tables(["p"], np.ones((1, 3), dtype=np.float32))
+    store.write_table(Queries.file("short", "vectors"), short["vectors"])
+    outcome = execute(replace(unit, queries="short"), store)
+    assert f"shard {unit.vectors[0]}: item vectors have 8 numbers, query vectors 3" in outcome.message
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +161,7 @@ class TestSentenceEncoder:
             encoder.encode(["a nurse"])
 
     def test_queries_stage(self, encoder, tmp_path):
-        table = embed_queries({"prompts": ["a nurse", "a chef"]}, Store(str(tmp_path)), encoder)["vectors"]
+        table = Queries(title="", prompts=("a nurse", "a chef")).encode(Store(str(tmp_path)), encoder)["vectors"]
         assert table["prompt"].to_pylist() == ["a nurse", "a chef"]
         assert pa.types.is_fixed_size_list(table["vector"].type)
 

@@ -20,11 +20,12 @@ from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
 from jobs.run.journal import opened
 from jobs.run.progress import Silent
 from jobs.run.run_log import read_log
-from jobs.stages import Outcome, commit, record_failure
-from jobs.stages.units import Unit
+from jobs.stages.execute import Outcome, commit, record_failure
+from jobs.stages.unit import Unit
 from jobs.store import Store
+from tests.jobs.fake_units import fake_unit
 
-UNITS = [Unit(stage="solve", key=f"{number:020d}", title=f"query {number}", spec={}) for number in range(4)]
+UNITS = [fake_unit(f"{number:020d}", f"query {number}") for number in range(4)]
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import pyarrow as pa
 import pytest
 
 from jobs.errors import UsageError
-from jobs.stages import Outcome, commit, record_failure
-from jobs.stages.units import unit
+from jobs.stages.execute import Outcome, commit, record_failure
 from jobs.store import TEMPORARY, Store, failure_file, receipt_file, unit_file, valid_receipt
+from tests.jobs.fake_units import fake_unit
 
 TABLE = pa.table({"x": [1, 2, 3]})
-WORK = unit("solve", "some work", {"a": 1})
+WORK = fake_unit("0" * 20, "some work")
 
 
 @pytest.fixture(params=["local", "memory"])

@@ -10,8 +10,8 @@ import yaml
 from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
-from jobs.stages import commit, execute
-from jobs.stages.reading.vectors import open_shard
+from jobs.stages.embed import open_shard
+from jobs.stages.execute import commit, execute
 from jobs.store import Store, unit_file
 from tests.jobs.datasets.layouts import write_clip_retrieval
 
@@ -51,7 +51,7 @@ def test_a_shard_holds_the_vectors_of_its_own_ids(embedded, tmp_path):
     assert "vector" not in store.read_table(unit_file("catalogue", catalogue.key, "items")).column_names
     seen = {}
     for unit in plan.stages["embed"]:
-        assert len(unit.spec["files"]["paths"]) <= 5
+        assert len(unit.files["paths"]) <= 5
         assert execute(unit, store).receipt is not None
         shard = open_shard(store, unit.key)
         seen |= dict(zip(shard.ids.to_pylist(), shard.vectors))

@@ -20,8 +20,9 @@ from urllib.parse import quote
 
 from jobs.plan.plan_file import read_plan
 from jobs.results.export.selections import read_selections
-from jobs.stages.units import digest
-from jobs.store import Store, unit_file
+from jobs.stages.catalogue import ITEMS, Catalogue
+from jobs.store import Store
+from jobs.store.keys import digest
 
 # What a token may not hold: separators, control characters, and the escape's own sign.
 UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")
@@ -116,8 +117,8 @@ def _judgements(store: Store, dataset: str, queries: list[str]) -> Iterator[str]
     They come from the unit that lists the items, whose key the run's plan states.
     """
     planned = read_plan(store) or []
-    units = [unit.key for unit in planned if unit.stage == "catalogue" and unit.title == f"items of {dataset}"]
-    name = unit_file("catalogue", units[0], "items") if units else ""
+    units = [unit.key for unit in planned if unit.stage == Catalogue.stage and unit.title == f"items of {dataset}"]
+    name = Catalogue.file(units[0], ITEMS) if units else ""
     if not units or not store.exists(name):
         return
     asked = {query.strip().casefold(): query for query in queries}

@@ -18,7 +18,7 @@ from jobs.run.meters import Meters
 from jobs.run.nodes import Nodes
 from jobs.run.ray.connection import connect
 from jobs.run.ray.executors import Actors, Tasks
-from jobs.stages.units import Unit
+from jobs.stages.unit import Unit
 from jobs.store import Store
 
 # How long an interrupted run waits for Ray to stop: a signal to the whole process group has killed Ray's own
@@ -66,9 +66,7 @@ class Cluster:
         """The actors that this cluster has room for, given an encoder's settings."""
         return encoder_actors(self._settings, None if settings is None else settings["kind"], Nodes(ray.nodes).offers)
 
-    def run_tasks(
-        self, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool] = never
-    ) -> Iterator[Event]:
+    def run_tasks(self, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool] = never) -> Iterator[Event]:
         """What happens to units, as it happens, a bounded number in flight; until it is enough."""
         if units and not is_enough():
             tasks = Tasks(store, self._limits, Nodes(ray.nodes))

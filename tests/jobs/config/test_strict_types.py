@@ -9,10 +9,11 @@ from pydantic import ValidationError
 
 from jobs.config.audit import Audit
 from jobs.config.file import read_config
-from jobs.config.method_settings import LISTS, TEXTS, known_settings
 from jobs.config.prompts import PromptTraining
 from jobs.config.reference import blocks
 from jobs.errors import UsageError
+from jobs.methods import ARRAYS
+from jobs.methods.named_arrays import TextList
 from mprlib import FUNCTION_CLASSES, METHODS
 from mprlib.settings import Choice, Flag, Number, Whole, declared
 
@@ -30,6 +31,7 @@ WRONG: dict[Any, list[Any]] = {
     Literal: [True, 0, "", "nobody"],
 }
 # As YAML writes what is no value of a kind.
+ARRAY_SETTINGS = {(name, of): setting for name, arrays in ARRAYS.items() for of, setting in arrays.settings.items()}
 WRITTEN = {
     Whole: ["'5'", "no", "1.0", "1e0", "-1", "012", "0o7", "1_0", "12:30", "true", "[2]", "{}", "9" * 400],
     Number: ["'0.5'", "no", "true", ".nan", ".inf", "-1", "00.5:1", "1_0.5", "[0.5]", "nonsense"],
@@ -116,7 +118,8 @@ def test_values_are_refused_at_their_line(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "setting"), [(name, setting) for name in METHODS for setting in known_settings(name) if setting in LISTS]
+    ("name", "setting"),
+    [(name, setting) for name, setting in ARRAY_SETTINGS if isinstance(ARRAYS[name].settings[setting], TextList)],
 )
 def test_lists_of_texts_are_strict(tmp_path, name, setting):
     for written in ("gender", "[]", "[gender, true]", "[gender, null]", "[gender, [a]]", "[gender, '']", "{a: b}", "5"):
@@ -125,7 +128,8 @@ def test_lists_of_texts_are_strict(tmp_path, name, setting):
 
 
 @pytest.mark.parametrize(
-    ("name", "setting"), [(name, setting) for name in METHODS for setting in known_settings(name) if setting in TEXTS]
+    ("name", "setting"),
+    [(name, setting) for name, setting in ARRAY_SETTINGS if not isinstance(ARRAYS[name].settings[setting], TextList)],
 )
 def test_texts_are_strict(tmp_path, name, setting):
     for written in ("5", "''", "null", "true", "[a]"):

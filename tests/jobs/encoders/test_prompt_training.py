@@ -15,7 +15,7 @@ from jobs.config.prompts import PromptTraining
 from jobs.encoders import load
 from jobs.encoders.prompt_files import read_tokens, write_tokens
 from jobs.encoders.sources import item_source
-from jobs.stages.reading.vectors import to_matrix
+from jobs.stages.vectors import to_matrix
 from jobs.store import unit_file
 from tests.face_towers import FACES, write_face_towers
 from tests.jobs.units_in_process import run_plan

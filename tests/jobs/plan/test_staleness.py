@@ -11,8 +11,8 @@ from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.plan.plan_file import write_plan
 from jobs.plan.staleness import DAMAGED, FAILED, NEVER, counted, reasons
-from jobs.stages import Outcome, commit, record_failure
-from jobs.stages.units import STAGE_VERSIONS
+from jobs.stages.execute import Outcome, commit, record_failure
+from jobs.stages.solve import Solve
 from jobs.store import Store, unit_file
 
 from ..conftest import people, write_audit
@@ -72,10 +72,10 @@ def test_changed_data_is_called_so_and_units_above_name_the_unit_below(tmp_path,
 def test_a_raised_code_version_is_named(audit_file, store, monkeypatch):
     before = planned(audit_file)
     write_plan(store, before)
-    monkeypatch.setitem(STAGE_VERSIONS, "solve", STAGE_VERSIONS["solve"] + 1)
+    monkeypatch.setattr(Solve, "version", Solve.version + 1)
     after = planned(audit_file)
     [reason] = counted(after, reasons(after, store, {unit.key for unit in before.units}))["solve"]
-    assert reason == f"its code changed from version {STAGE_VERSIONS['solve'] - 1} to {STAGE_VERSIONS['solve']}"
+    assert reason == f"its code changed from version {Solve.version - 1} to {Solve.version}"
 
 
 def test_never_computed_failed_and_damaged(audit_file, store):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from jobs.stages.result_rows import RESULTS
 from jobs.store import schema
 from tests.jobs.report import synthetic
 
@@ -75,7 +76,7 @@ def broken_tables() -> dict[str, pa.Table]:
     """One query that failed, one with zero MPR, one without top-k, one never met, one unknown."""
     made = {name: table.to_pylist() for name, table in synthetic.tables(queries=5, points=3, k=10).items()}
     failed, zero, topless, unmet, unknown = dict.fromkeys(row["query"] for row in made["results"])
-    nothing = dict.fromkeys(name for name in schema.RESULTS.names if schema.RESULTS.field(name).type == pa.float64())
+    nothing = dict.fromkeys(name for name in RESULTS.names if RESULTS.field(name).type == pa.float64())
     for row in made["results"]:
         if row["query"] == failed:
             kept = row["parameter_value"]
@@ -91,4 +92,4 @@ def broken_tables() -> dict[str, pa.Table]:
     return {name: pa.Table.from_pylist(made[name], schema=columns) for name, columns in SCHEMAS.items()}
 
 
-SCHEMAS = {"results": schema.RESULTS, "groups": schema.GROUPS, "items": schema.ITEMS}
+SCHEMAS = {"results": RESULTS, "groups": schema.GROUPS, "items": schema.ITEMS}

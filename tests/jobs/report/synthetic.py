@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.results.manifest import MANIFEST
+from jobs.stages.result_rows import RESULTS
 from jobs.store import Store, schema
 
 LEVELS = {
@@ -63,7 +64,7 @@ def tables(
         first = top[row["query"], row["function_class"]]
         row["mpr_top_k"], row["similarity_top_k"] = first["mpr"], first["similarity"]
     return {
-        "results": pa.Table.from_pylist(results, schema=schema.RESULTS),
+        "results": pa.Table.from_pylist(results, schema=RESULTS),
         "groups": _group_table(groups, names, attributes, reference, k),
         "items": _item_table(np.flatnonzero(used), labels),
     }

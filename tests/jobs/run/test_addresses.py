@@ -32,7 +32,10 @@ def test_addresses(address, found):
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        *((one, "HOST:PORT of the head is expected") for one in ("head", "head:", ":1", "a:b", "a:99999", "s3://a:1/b")),
+        *(
+            (one, "HOST:PORT of the head is expected")
+            for one in ("head", "head:", ":1", "a:b", "a:99999", "s3://a:1/b")
+        ),
         ("http://127.0.0.1:8265", "a dashboard's address, which `mpr-audit submit` takes"),
         ("ray://head:10001", "send it there with `mpr-audit submit`"),
     ],

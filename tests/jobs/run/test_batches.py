@@ -1,9 +1,10 @@
 from jobs.run.batches import MOST_UNITS, TASK_SECONDS, Batches
-from jobs.stages.units import Unit
+from jobs.stages.unit import Unit
+from tests.jobs.fake_units import fake_unit
 
 
 def units(count: int, stage: str = "solve") -> list[Unit]:
-    return [Unit(stage=stage, key=str(number), title="", spec={}) for number in range(count)]
+    return [fake_unit(str(number), stage=stage) for number in range(count)]
 
 
 def test_nothing_is_known_at_first_then_batches_fill_a_task():

@@ -14,9 +14,10 @@ import pytest
 from jobs.run.attempts import ENCODING_MEMORY_RETRIES, RETRIES, Attempt, Limits, Loss, Lost, Report, Started
 from jobs.run.batches import Batches
 from jobs.run.dispatch import STOP_SECONDS, Dispatch, UnitEnded, UnitRetried, UnitStarted, _Flight
-from jobs.stages import Outcome, commit
-from jobs.stages.units import Unit
+from jobs.stages.execute import Outcome, commit
+from jobs.stages.unit import Unit
 from jobs.store import Receipt, Store, failure_file, receipt_file
+from tests.jobs.fake_units import fake_unit
 
 SECONDS = 0.05
 
@@ -78,7 +79,7 @@ class Scripted:
 
 
 def units(count: int, stage: str = "solve") -> list[Unit]:
-    return [Unit(stage=stage, key=f"{number:05d}", title=f"unit {number}", spec={}) for number in range(count)]
+    return [fake_unit(f"{number:05d}", f"unit {number}", stage) for number in range(count)]
 
 
 def ends(events) -> dict[str, Outcome]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from jobs.store import MAPPED_STAGES, Store, unit_file
-
+BYTES_PER_NUMBER = {"float32": 4, "float16": 2}
 # Keys of the schema's metadata: the length of a shard's longest vector, and how many items it stands for.
 LARGEST_LENGTH = b"largest_length"
 EXTENT = b"extent"
@@ -77,27 +76,6 @@ def shard_table(
     return table.replace_schema_metadata({LARGEST_LENGTH: repr(largest), EXTENT: str(extent)})
 
 
-def open_shard(store: Store, key: str, width: int | None = None, storage: str | None = None) -> Shard:
-    """The shard that an embed unit wrote.
-
-    Raises:  ValueError naming the shard when its vectors have not that many numbers, or another dtype.
-    """
-    table = store.map_table(unit_file("embed", key, "vectors"))
-    vectors = to_matrix(table["vector"])
-    if width is not None and vectors.shape[1] != width:
-        raise ValueError(f"shard {key}: item vectors have {vectors.shape[1]} numbers, query vectors {width}")
-    if storage is not None and vectors.dtype != storage:
-        raise ValueError(f"shard {key}: vectors are {vectors.dtype}, the configuration stores {storage}")
-    return Shard(
-        key=key,
-        ids=table["item_id"],
-        vectors=vectors,
-        places=table["place"].to_numpy(),
-        extent=int(table.schema.metadata[EXTENT]),
-        largest_length=float(table.schema.metadata[LARGEST_LENGTH]),
-    )
-
-
 def edges(shards: Sequence[Shard], start: int = 0) -> np.ndarray:
     """Rows of the catalogue at which neighbouring shards begin, and the one after the last."""
     return start + np.cumsum([0] + [shard.extent for shard in shards])
@@ -106,10 +84,3 @@ def edges(shards: Sequence[Shard], start: int = 0) -> np.ndarray:
 def rows_with_vectors(shards: Sequence[Shard], start: int = 0) -> np.ndarray:
     """Rows of the catalogue (n,), ascending, of all vectors of neighbouring shards, the first at row `start`."""
     return np.concatenate([edge + shard.places for edge, shard in zip(edges(shards, start), shards)])
-
-
-def read_vectors(store: Store, stage: str, key: str) -> np.ndarray:
-    """The vectors (n, d) float32 that a unit wrote."""
-    if stage in MAPPED_STAGES:
-        return open_shard(store, key).vectors.astype(np.float32, copy=False)
-    return to_matrix(store.read_table(unit_file(stage, key, "vectors"), columns=["vector"])["vector"])

@@ -1,0 +1,72 @@
+"""What a configuration gives in the place of a method's arrays: one file a method that takes any.
+
+The library's methods take arrays (a class an item, an order of columns, a subspace); a configuration names what
+these are made of. Whatever else a method takes are numbers and words, which pass through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jobs.methods.clip_clip import ClipClipArrays
+from jobs.methods.debias_clip import DebiasClipArrays
+from jobs.methods.fair_top_k import FairTopKArrays
+from jobs.methods.named_arrays import Asked, Given, NamedArrays
+from jobs.methods.paths import PathsArrays
+from jobs.methods.pbm import PbmArrays
+from mprlib.method import Method
+from mprlib.registry import METHODS
+
+__all__ = [
+    "ARRAYS",
+    "Asked",
+    "Given",
+    "NamedArrays",
+    "arrays_of",
+    "checked_settings",
+    "known_settings",
+    "sweep_keywords",
+]
+
+ARRAYS: dict[str, NamedArrays] = {
+    "pbm": PbmArrays(),
+    "clip_clip": ClipClipArrays(),
+    "debias_clip": DebiasClipArrays(),
+    "paths": PathsArrays(),
+    "fair_top_k": FairTopKArrays(),
+}
+_NONE = NamedArrays()
+
+
+def arrays_of(method: str) -> NamedArrays:
+    """What the configuration names for the method's arrays; nothing for a method without any."""
+    return ARRAYS.get(method, _NONE)
+
+
+def known_settings(method: str) -> list[str]:
+    """Settings of a method in a configuration, its values aside."""
+    arrays = arrays_of(method)
+    return [*(name for name in METHODS[method].keywords if name not in arrays.keywords), *arrays.settings]
+
+
+def checked_settings(method: Method, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as they are used; those that the method has itself are checked by the method.
+
+    Raises:  SettingError, one sentence.
+    """
+    own = method.checked_extras({name: value for name, value in settings.items() if name in method.keywords})
+    found = own | arrays_of(method.name).checked(settings)
+    return {name: found[name] for name in settings}
+
+
+def sweep_keywords(method: str, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
+    """The keywords of the method's sweep: its own settings, the audit's seed, and the arrays.
+
+    Raises:  mprlib.InputError for a group that no item and no reference row belongs to.
+    """
+    keywords = METHODS[method].keywords
+    found = {name: value for name, value in settings.items() if name in keywords}
+    if "seed" in keywords:
+        found.setdefault("seed", given.seed)
+    return found | arrays_of(method).arguments(settings, given)

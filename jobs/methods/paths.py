@@ -1,0 +1,25 @@
+"""The subspace of describing phrases for `paths`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jobs.methods.named_arrays import Asked, Given, NamedArrays, OneText
+from jobs.queries import read_phrases
+
+
+class PathsArrays(NamedArrays):
+    """subspace (count, d): the vectors of the phrases."""
+
+    keywords = frozenset({"subspace"})
+    settings = {
+        "phrases": OneText(is_path=True, description="a file, one a line; default: the list that comes with the job")
+    }
+
+    def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
+        return Asked(texts=tuple(read_phrases(settings.get("phrases"), folder)))
+
+    def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
+        return {"subspace": given.text_vectors()}

@@ -1,0 +1,42 @@
+"""Vectors of the prompts behind a method's learned tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from jobs.encoders import Encoder
+from jobs.stages.queries import TABLE, query_tables, vector_of
+from jobs.stages.tokens import read_tokens
+from jobs.stages.unit import EncodingUnit, Tables, reads
+from jobs.store import Store
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Debiased(EncodingUnit):
+    """The prompts' vectors, one a row, in this order, by the encoder with that key behind a unit's tokens.
+
+    A unit fails for tokens that the encoder's text tower cannot read.
+    """
+
+    stage: ClassVar[str] = "debiased"
+    version: ClassVar[int] = 1
+    seconds: ClassVar[float] = 2.0
+    numeric_code: ClassVar[tuple[str, ...]] = ("jobs.encoders", "jobs.stages.queries", "jobs.stages.vectors")
+
+    prompts: tuple[str, ...]
+    tokens: str = reads()
+    encoder: Mapping[str, Any]
+
+    def encode(self, store: Store, encoder: Encoder | None) -> Tables:
+        assert encoder is not None
+        tokens = read_tokens(store, self.tokens)
+        return query_tables(self.prompts, encoder.encode_behind(list(self.prompts), tokens))
+
+
+def read_debiased_vector(store: Store, key: str, prompt: str) -> np.ndarray:
+    """One prompt's vector (d,) behind the tokens."""
+    return vector_of(store.read_table(Debiased.file(key, TABLE)), prompt)

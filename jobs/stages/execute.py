@@ -1,0 +1,82 @@
+"""The one way to run and commit a unit."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from jobs.encoders import Encoder
+from jobs.errors import is_disk_full
+from jobs.stages.unit import EncodingUnit, Tables, Unit
+from jobs.store import Receipt, Store, committed_receipt, failure_file, receipt_file, unit_file
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """How a unit ended: with a receipt, or with one sentence and a traceback.
+
+    is_disk_full: nothing is wrong with the unit, and others will fare no better.
+    """
+
+    key: str
+    receipt: Receipt | None = None
+    message: str = ""
+    traceback: str = ""
+    is_disk_full: bool = False
+
+
+def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = lambda: None) -> Outcome:
+    """Run a unit and commit its tables; an exception is an outcome, not the end of the run.
+
+    Only whoever counts the outcome records a failure: a worker that outlives its run would add to what was counted.
+    A unit with a receipt is done: a task that Ray repeats after losing a worker computes only what is
+    missing. encoder gives the loaded encoder to the stages that need one.
+    """
+    started, cpu_started = time.perf_counter(), time.process_time()
+    try:
+        receipt = committed_receipt(store, unit.stage, unit.key)
+        if receipt is not None:
+            return Outcome(key=unit.key, receipt=receipt)
+        tables = unit.encode(store, encoder()) if isinstance(unit, EncodingUnit) else unit.run(store)
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+        return Outcome(key=unit.key, receipt=commit(unit, store, tables, seconds, cpu_seconds))
+    except Exception as error:  # noqa: BLE001 - whatever a unit raises is its failure, kept with its traceback
+        message = f"{type(error).__name__}: {error}"
+        is_full = is_disk_full(error)
+        return Outcome(key=unit.key, message=message, traceback=traceback.format_exc(), is_disk_full=is_full)
+
+
+def commit(unit: Unit, store: Store, tables: Tables, seconds: float, cpu_seconds: float = 0.0) -> Receipt:
+    """Put a unit's tables in place, then its receipt; the second writer of a unit writes nothing."""
+    done = committed_receipt(store, unit.stage, unit.key)
+    if done is not None:
+        return done
+    files = {
+        name: store.write_table(unit_file(unit.stage, unit.key, name), table, unit.rows_per_group)
+        for name, table in tables.items()
+    }
+    receipt = Receipt(
+        stage=unit.stage, key=unit.key, title=unit.title, files=files, seconds=seconds, cpu_seconds=cpu_seconds
+    )
+    store.write(receipt_file(unit.stage, unit.key), receipt.to_json().encode())
+    store.delete(failure_file(unit.stage, unit.key))
+    return receipt
+
+
+def record_failure(unit: Unit, store: Store, outcome: Outcome) -> None:
+    """Keep what went wrong until the unit succeeds, or the next run begins.
+
+    A disk that has no room for it does not hide what went wrong from the run.
+    """
+    kept = {
+        "stage": unit.stage,
+        "unit": unit.key,
+        "title": unit.title,
+        "message": outcome.message,
+        "traceback": outcome.traceback,
+    }
+    with suppress(OSError):
+        store.write_json(failure_file(unit.stage, unit.key), kept)

@@ -1,0 +1,46 @@
+"""Tables of candidates to one: a tree of merges leads from the parts of a search to all candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.search.canonical import within_margin
+from jobs.stages.candidates import ROWS_PER_GROUP, TABLE, Candidates, candidate_table
+from jobs.stages.unit import Tables, Unit
+from jobs.store import Store
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Merge(Unit):
+    """Candidates of every query over a few tables of candidates; one query is looked at at a time.
+
+    A row that is among the best `top` of all is so in its own table too, by exact scores; so what is
+    within the largest margin of the merged cut holds all of them.
+    """
+
+    stage: ClassVar[str] = "merge"
+    version: ClassVar[int] = 1
+    seconds: ClassVar[float] = 0.1
+    rows_per_group: ClassVar[int] = ROWS_PER_GROUP
+    numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.stages.candidates")
+
+    found: Candidates
+    prompts: tuple[str, ...]
+    top: int
+
+    def run(self, store: Store) -> Tables:
+        files = self.found.open(store)
+        rows, scores, allowed = [], [], []
+        for place in range(len(self.prompts)):
+            parts = pa.concat_tables(file.read_row_group(place) for file in files)
+            row, score = (parts[name].combine_chunks().flatten().to_numpy() for name in ("rows", "scores"))
+            margin = max(parts["margin"].to_pylist())
+            is_kept = within_margin(score, self.top, margin)
+            rows.append(row[is_kept])
+            scores.append(score[is_kept])
+            allowed.append(margin)
+        return {TABLE: candidate_table(self.prompts, rows, scores, np.array(allowed))}

@@ -1,0 +1,47 @@
+"""The reference that selections are compared with: people, a query's people, or stated shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jobs.datasets.catalogue import attribute_columns
+from jobs.stages.catalogue import read_items
+from jobs.stages.labels import with_predicted
+from jobs.stages.pool import read_pool
+from jobs.stages.unit import reads
+from jobs.store import Store
+from mprlib.encoding import Encoding
+from mprlib.reference import Reference, sampled, target_shares
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReferenceSource:
+    """Where a reference is from: stated or equal shares of that many people, or the people of a catalogue, or those
+    of them who are in a query's pool. predicted: keys of labels units by attribute."""
+
+    name: str
+    kind: str
+    shares: Mapping[str, Mapping[str, float]] | None = None
+    size: int | float | None = None
+    people: str | None = reads(default=None)
+    predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
+    pool: str | None = reads(default=None)
+
+    def read(self, encoding: Encoding, store: Store, missing: str) -> Reference:
+        """The reference in the columns of an encoding.
+
+        A balanced reference gives no share to items without a value, which `missing` names: they are no group.
+        Raises:  mprlib.InputError for shares that contradict each other or do not sum to 1.
+        """
+        if self.kind == "shares":
+            return target_shares(encoding, self.shares, self.size)
+        if self.kind == "balanced":
+            known = {name: [level for level in levels if level != missing] for name, levels in encoding.levels.items()}
+            equal = {name: dict.fromkeys(levels, 1 / len(levels)) for name, levels in known.items()}
+            return target_shares(encoding, equal, self.size)
+        people = read_items(store, str(self.people)) if self.pool is None else read_pool(store, self.pool)
+        people = with_predicted(people, self.predicted, store)
+        chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
+        # Chosen by their similarity, the people of a pool are no independent draws of a population.
+        return chosen if self.pool is None else Reference(labels=chosen.labels, weights=chosen.weights, is_sample=False)

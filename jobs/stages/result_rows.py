@@ -1,0 +1,176 @@
+"""The columns of result rows: name, type, what each says and how it is found, in one place.
+
+One row a (data set, reference, query, k, method, value, target class, function class). Shares, gaps and precision
+are fractions of 1, similarities are cosines, times are seconds. run_id and unit are filled in when results are
+collected: a cached unit serves many runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.config.entries import ClassEntry
+from jobs.stages.case import Case
+from mprlib import Measurement, Selection, registry
+from mprlib.assumptions import assumption
+from mprlib.cells import selection_weights
+from mprlib.function_classes.groups import Groups
+
+if TYPE_CHECKING:
+    from jobs.stages.solve import Solve
+
+TEXT, NUMBER, COUNT = pa.string(), pa.float64(), pa.int64()
+WITNESS = pa.list_(
+    pa.struct([("group", TEXT), ("share_selected", NUMBER), ("share_reference", NUMBER), ("contribution", NUMBER)])
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """A selection under one function class: measured, with the margin of its interval where the reference is a
+    sample; None where there is no selection. top_k: the k most similar items, measured. remark: on the values."""
+
+    unit: Solve
+    case: Case
+    selection: Selection
+    remark: str
+    entry: ClassEntry
+    top_k: Measurement
+    measured: Measurement | None
+    margin: float | None
+
+
+class Column(NamedTuple):
+    """A column of result rows."""
+
+    name: str
+    type: pa.DataType
+    value: Callable[[Row], Any]
+
+
+def _of_measured(value: Callable[[Measurement], Any]) -> Callable[[Row], Any]:
+    return lambda row: None if row.measured is None else value(row.measured)
+
+
+def _interval_end(row: Row, end: Callable[[Measurement, float], float]) -> float | None:
+    return None if row.measured is None or row.margin is None else end(row.measured, row.margin)
+
+
+COLUMNS = (
+    Column("run_id", TEXT, lambda row: None),
+    Column("unit", TEXT, lambda row: None),
+    Column("dataset", TEXT, lambda row: row.unit.dataset),
+    Column("reference", TEXT, lambda row: row.unit.reference.name),
+    Column("query", TEXT, lambda row: row.unit.query),
+    Column("prompt", TEXT, lambda row: row.unit.prompt),
+    Column("k", COUNT, lambda row: row.case.problem.k),
+    Column("method", TEXT, lambda row: row.unit.method.name),
+    Column("parameter", TEXT, lambda row: registry.METHODS[row.unit.method.name].parameter),
+    Column("parameter_value", NUMBER, lambda row: _number(row.selection.value)),
+    Column("target_class", TEXT, lambda row: row.unit.target and row.unit.target.display),
+    Column("function_class", TEXT, lambda row: row.entry.display),
+    Column("status", TEXT, lambda row: str(row.selection.status)),
+    Column("mpr", NUMBER, _of_measured(lambda found: found.value)),
+    Column("mpr_upper_bound", NUMBER, _of_measured(lambda found: found.upper_bound)),
+    Column("mpr_low", NUMBER, lambda row: _interval_end(row, lambda found, t: max(0.0, found.value - t))),
+    Column("mpr_high", NUMBER, lambda row: _interval_end(row, lambda found, t: found.upper_bound + t)),
+    Column("chi", NUMBER, _of_measured(lambda found: found.chi)),
+    Column("mpr_top_k", NUMBER, lambda row: row.top_k.value),
+    Column("similarity", NUMBER, lambda row: row.selection.similarity),
+    Column("similarity_top_k", NUMBER, lambda row: float(np.mean(row.case.problem.scores[row.case.top_k]))),
+    Column("relaxation_bound", NUMBER, lambda row: row.selection.relaxation_bound),
+    Column("similarity_bound", NUMBER, lambda row: row.selection.similarity_bound),
+    Column("gap", NUMBER, lambda row: row.selection.gap),
+    Column("rho", NUMBER, lambda row: row.selection.rho),
+    Column("rho_min", NUMBER, lambda row: row.selection.rho_min),
+    Column("precision", NUMBER, lambda row: _precision(row)),
+    Column("n_pool", COUNT, lambda row: row.case.problem.n),
+    Column("n_reference", COUNT, lambda row: row.case.problem.reference.shape[0]),
+    Column("reference_size", NUMBER, lambda row: row.case.problem.m),
+    Column("solve_seconds", NUMBER, lambda row: row.selection.solve_seconds),
+    Column("seed", COUNT, lambda row: row.unit.seed),
+    Column("item_ids", pa.list_(TEXT), lambda row: row.case.problem.item_ids[row.selection.items].tolist()),
+    Column("witness", WITNESS, _of_measured(lambda found: _witness(found))),
+    Column("message", TEXT, lambda row: _message(row)),
+)
+RESULTS = pa.schema([(column.name, column.type) for column in COLUMNS])
+
+
+def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:
+    """One row a function class; nothing is dropped, whatever the status."""
+    for entry in unit.function_classes:
+        has_items = bool(selection.items.size)
+        row = Row(
+            unit=unit,
+            case=case,
+            selection=selection,
+            remark=remark,
+            entry=entry,
+            top_k=case.measure(entry, case.top_k),
+            measured=case.measure(entry, selection.items) if has_items else None,
+            margin=case.margin(entry) if has_items else None,
+        )
+        yield {column.name: column.value(row) for column in COLUMNS}
+
+
+def group_rows(unit: Solve, case: Case, selection: Selection) -> list[dict[str, Any]]:
+    """Shares of every named group, in the columns of `schema.GROUPS`; none where there is no selection."""
+    if not selection.items.size:
+        return []
+    oracle = Groups(max_attributes=unit.group_attributes).bind(case.problem)
+    shares = oracle.shares(selection_weights(case.problem, selection.items))
+    names = {
+        "dataset": unit.dataset,
+        "reference": unit.reference.name,
+        "query": unit.query,
+        "k": case.problem.k,
+        "method": unit.method.name,
+        "parameter_value": _number(selection.value),
+        "target_class": unit.target.display if unit.target else None,
+    }
+    return [
+        names
+        | {
+            "group": name,
+            "attributes": int(size),
+            "share_selected": float(selected),
+            "share_reference": float(expected),
+        }
+        for name, size, selected, expected in zip(oracle.names, oracle.attribute_counts, *shares)
+    ]
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _witness(found: Measurement) -> list[dict[str, Any]]:
+    return [
+        {
+            "group": group.name,
+            "share_selected": group.share_selected,
+            "share_reference": group.share_reference,
+            "contribution": group.contribution,
+        }
+        for group in found.witness.groups
+    ]
+
+
+def _message(row: Row) -> str:
+    parts = (row.selection.message, row.remark, assumption(row.case.problem))
+    return "; ".join(part for part in parts if part)
+
+
+def _precision(row: Row) -> float | None:
+    """Share of the items whose true term is the query; null where none is known."""
+    relevance = row.case.relevance
+    terms = [relevance[item] for item in row.selection.items]
+    if not terms or all(term is None for term in relevance):
+        return None
+    asked = row.unit.query.strip().casefold()
+    return float(np.mean([term is not None and term.strip().casefold() == asked for term in terms]))

@@ -1,0 +1,157 @@
+"""A unit of work: the smallest thing that is computed, committed and never computed again.
+
+Each stage is a class in a file of its own, and a unit is an instance of it: what it works on in typed fields,
+`run`, and beside them the stage's name, version, cost and storage. A unit's key is the hash of its stage, of the
+stage's version and of its fields, so that equal keys mean equal tables. Two kinds of fields are marked:
+
+- `reads()` holds keys of other units, which must be done before;
+- `outside_key()` holds what does not decide the content: where something is kept, or what it costs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field
+from typing import Any, ClassVar, Self
+
+import pyarrow as pa
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
+
+from jobs.encoders import Encoder
+from jobs.store import Store, unit_file
+from jobs.store.keys import digest
+
+IN_KEY, READS = "is in the key", "names units"
+
+Tables = Mapping[str, pa.Table]
+
+
+def reads(*, in_key: bool = True, default: Any = MISSING, default_factory: Any = MISSING) -> Any:
+    """A field that holds keys of units that this one reads: a key, a tuple of keys, or such tuples by name."""
+    return field(default=default, default_factory=default_factory, metadata={READS: True, IN_KEY: in_key})
+
+
+def outside_key(default: Any = MISSING) -> Any:
+    """A field that does not decide what the unit writes."""
+    return field(default=default, metadata={IN_KEY: False})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cost:
+    """What a unit takes beside its stage's `seconds`: seconds of one core, bytes of memory beside a worker's own,
+    bytes on disk, and for the search alone its seconds and the bytes of vectors that it reads."""
+
+    seconds: float = 0.0
+    memory_bytes: float = 0.0
+    disk_bytes: float = 0.0
+    search_seconds: float = 0.0
+    read_bytes: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """Work of one stage. title is for people.
+
+    stage: the stage's name. version is raised by hand when the code changes what is written; every unit of the
+    stage is then computed anew. A test knows the code of each version, which is the stage's own module and
+    numeric_code, names of modules and packages: `python -m tests.jobs.stage_sources` records a new one.
+    seconds: what a unit takes of one core, its `cost` aside. rows_per_group: rows of a Parquet row group, where a
+    reader takes less than the file.
+    """
+
+    stage: ClassVar[str]
+    version: ClassVar[int]
+    seconds: ClassVar[float]
+    numeric_code: ClassVar[tuple[str, ...]] = ()
+    rows_per_group: ClassVar[int | None] = None
+
+    title: str = outside_key()
+    key: str = field(init=False, metadata={IN_KEY: False})
+
+    def __post_init__(self) -> None:
+        content = dict(_content(self))
+        object.__setattr__(self, "key", digest([self.stage, self.version, content]))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Keys of the units that this one reads, each once."""
+        return tuple(dict.fromkeys(_read_keys(self)))
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """All fields but title and key, as JSON values."""
+        return {one.name: _plain(getattr(self, one.name)) for one in _own_fields(self)}
+
+    @classmethod
+    def from_spec(cls, title: str, spec: Mapping[str, Any]) -> Self:
+        """The unit with these fields.
+
+        Raises:  pydantic.ValidationError for fields of another version of the stage.
+        """
+        return TypeAdapter(cls).validate_python({"title": title, **spec})
+
+    @classmethod
+    def file(cls, key: str, table: str) -> str:
+        """Where a unit's table is kept, below the root of the store."""
+        return unit_file(cls.stage, key, table)
+
+    def run(self, store: Store) -> Tables:
+        """The unit's tables by name; a name that ends in .arrow is mapped by its readers, not decoded."""
+        raise NotImplementedError(f"units of {self.stage} are made where the inputs are read")
+
+    def cost(self) -> Cost:
+        """What the unit takes beside its stage's seconds."""
+        return Cost()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EncodingUnit(Unit):
+    """Work of a stage that needs an encoder. embeds_items: the items' encoder, else the one of texts."""
+
+    embeds_items: ClassVar[bool] = False
+
+    def run(self, store: Store) -> Tables:
+        """As `encode`, where nothing has to be embedded."""
+        return self.encode(store, None)
+
+    def encode(self, store: Store, encoder: Encoder | None) -> Tables:
+        """The unit's tables by name, made with the encoder; None where items have their vectors."""
+        raise NotImplementedError
+
+
+def _content(owner: Any) -> Iterator[tuple[str, Any]]:
+    """What decides a unit's tables. A field at its default is left out: keys stay when a stage gets a new field."""
+    for one in dataclasses.fields(owner):
+        if not one.metadata.get(IN_KEY, True):
+            continue
+        value = getattr(owner, one.name)
+        default = one.default if one.default_factory is MISSING else one.default_factory()
+        if value != default:
+            yield one.name, dict(_content(value)) if dataclasses.is_dataclass(value) else _plain(value)
+
+
+def _read_keys(owner: Any) -> Iterator[str]:
+    for one in dataclasses.fields(owner):
+        if one.metadata.get(READS):
+            yield from _texts_in(getattr(owner, one.name))
+        elif dataclasses.is_dataclass(value := getattr(owner, one.name)):
+            yield from _read_keys(value)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif value is not None:
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts_in(one)
+
+
+def _own_fields(unit: Unit) -> Iterator[dataclasses.Field[Any]]:
+    return (one for one in dataclasses.fields(unit) if one.name not in ("title", "key"))
+
+
+def _plain(value: Any) -> Any:
+    """JSON values of anything that a field holds."""
+    return to_jsonable_python(value)
