@@ -113,6 +113,7 @@ class _Planner:
     def __init__(self, settings: Audit, inputs: Inputs, asked: Collection[str] | None) -> None:
         self.settings, self.inputs = settings, inputs
         self.sources = {side: self._embedded(block, catalogue) for side, block, catalogue in self._sides()}
+        self._text_of = {query.prompt: query.text for query in inputs.queries}
         prompts = [query.prompt for query in inputs.queries if asked is None or query.prompt in asked]
         self.asked = AskedQueries(
             queries=inputs.queries, unit=self._queries_unit(prompts), contents=self._query_contents()
@@ -196,12 +197,12 @@ class _Planner:
         return Embedded(block=block, catalogue=catalogue, unit=unit, encoder=self.inputs.item_encoder)
 
     def _queries_unit(self, prompts: Sequence[str]) -> Queries:
-        given, encoder = self.inputs.query_vectors, self.inputs.text_encoder
+        given, encoder = self._given_vectors(), self.inputs.text_encoder
         return Queries(
             title=numbered(len(prompts), "query", "queries"),
             prompts=tuple(prompts),
             encoder=None if given is not None or encoder is None else dict(encoder.key),
-            vectors=None if given is None else digest(given.to_pylist()),
+            vectors=None if given is None else digest([given[self._text_of[prompt]] for prompt in prompts]),
         )
 
     def _query_contents(self) -> Mapping[Query, Any]:
@@ -292,8 +293,7 @@ class _Planner:
         vectors = self._given_vectors()
         if vectors is not None:
             unit = self.asked.unit
-            text_of = {query.prompt: query.text for query in self.inputs.queries}
-            given = np.array([vectors[text_of[prompt]] for prompt in unit.prompts], dtype=np.float32)
+            given = np.array([vectors[self._text_of[prompt]] for prompt in unit.prompts], dtype=np.float32)
             yield unit.key, partial(query_tables, unit.prompts, given)
 
 
