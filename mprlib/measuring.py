@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from mprlib.arrays import IntArray
 from mprlib.cells import cells_of, selection_weights
 from mprlib.function_classes.base import FunctionClass
 from mprlib.measurement import Measurement
-from mprlib.problem import IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.witness import witness
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from mprlib.arrays import IntArray
 from mprlib.cells import selection_weights
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import Oracle
-from mprlib.problem import IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection, Status
 from mprlib.settings import Number, Setting, checked, checked_keywords, declared

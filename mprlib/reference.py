@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.encoding import Encoding
 from mprlib.errors import InputError
 from mprlib.naming import level_name
-from mprlib.problem import FloatArray, IntArray
 from mprlib.proportional_fitting import fit_shares
 from mprlib.settings import SIZE, Whole, checked, refuse_text
 from mprlib.shares import Statement, possible_combinations, statement

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.measurement import Group, Witness
 from mprlib.naming import MOST_SINGLE_VALUES, cell_names
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 
 # A witness is read by a person and stored on every result row.
 LARGEST_WITNESS = 10

@@ -22,13 +22,14 @@ from typing import Annotated
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.baselines.seat_search import Seats, search_seats
 from mprlib.cells import cells_of
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Proof, Stopwatch, selected
 from mprlib.naming import cell_levels
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.selection import Selection
 from mprlib.settings import Choice
 

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.baselines.mutual_information import mutual_information
 from mprlib.baselines.ranking import best_by
 from mprlib.cells import cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection
 from mprlib.settings import Whole

@@ -20,10 +20,11 @@ from typing import Annotated
 
 import numpy as np
 
+from mprlib.arrays import IntArray
 from mprlib.baselines.ranking import best_by
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
-from mprlib.problem import IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
 from mprlib.selection import Selection
 from mprlib.settings import Number

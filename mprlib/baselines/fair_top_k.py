@@ -22,12 +22,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
+from mprlib.arrays import IntArray
 from mprlib.cells import cells_of, selection_weights
 from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
 from mprlib.naming import cell_levels
-from mprlib.problem import IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.selection import Selection
 from mprlib.settings import PROBABILITY
 

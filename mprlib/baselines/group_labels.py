@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import IntArray
 from mprlib.errors import InputError
-from mprlib.problem import IntArray
 from mprlib.settings import Number, refuse_text, strict
 
 NEUTRAL = 0

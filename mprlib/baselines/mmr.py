@@ -24,10 +24,11 @@ from typing import Annotated
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.baselines.distances import DistanceColumns
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
 from mprlib.selection import Selection
 from mprlib.settings import Choice

@@ -17,11 +17,12 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import FloatArray
 from mprlib.baselines import mmr
 from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
 from mprlib.selection import Selection
 from mprlib.settings import Number, Whole, refuse_text

@@ -20,11 +20,12 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.selection import Selection
 from mprlib.settings import SEED
 

@@ -12,8 +12,9 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.settings import Whole
 
 # MPR is a sum over n + m rows: what follows the twelfth decimal of the class's unit is the order of its

@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.function_classes.regression import tree_labels
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

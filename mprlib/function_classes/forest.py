@@ -13,12 +13,13 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import DEPTH, Oracle, WorstCase
 from mprlib.function_classes.forest_growth import LARGEST_LEVEL, grown_together, two_valued_sides
 from mprlib.function_classes.regression import attained, fit_tree, target_scale, tree_labels
 from mprlib.function_classes.tree_greedy import PAPER_SEED
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.settings import SEED, Declared, Whole
 
 # Each tree keeps its draw of the pool's rows: 200 MB for 10,000 trees and items.

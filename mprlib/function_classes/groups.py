@@ -12,11 +12,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.naming import AttributeLevels, cell_levels, joint_name
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.settings import Declared, Flag, Whole
 
 # Past this, listing them takes longer than any reader: fewer attributes, or coarser levels, say more.

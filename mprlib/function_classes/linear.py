@@ -18,9 +18,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 
 # A direction this much shorter than the longest, columns scaled to norm 1, is rounding: numerical
 # rank in double precision, for singular values and for the eigenvalues of a Gram matrix.

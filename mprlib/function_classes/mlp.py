@@ -22,6 +22,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import Oracle, WorstCase
@@ -29,7 +30,7 @@ from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.regression import attained
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.function_classes.tree import Tree
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 from mprlib.settings import SEED, Declared, Whole
 
 # Candidate hinges: enough to choose from, few enough for a table of 32 MB with continuous labels.

@@ -20,10 +20,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import Oracle, WorstCase
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.settings import Choice, Declared, Number, Whole
 
 KERNELS = ("gaussian", "polynomial", "linear")

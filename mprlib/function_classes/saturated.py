@@ -11,9 +11,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import MANY_CELLS, Cells, cells_of
 from mprlib.function_classes.base import Oracle, WorstCase
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

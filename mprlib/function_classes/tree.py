@@ -23,12 +23,13 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import DEPTH, Oracle, WorstCase, normalised
 from mprlib.function_classes.classifier import greedy_classes, signed_attained
 from mprlib.function_classes.regression import attained, scaled_targets
 from mprlib.function_classes.tree_greedy import PAPER_SEED, greedy_tree
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.settings import Declared, Flag
 
 # Entries of the largest table, intersections times cells: 0.2 GB. Continuous labels and great

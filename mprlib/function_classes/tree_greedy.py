@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import DEPTH
 from mprlib.function_classes.regression import RegressionOracle, fit_tree, tree_labels
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 from mprlib.settings import SEED, Declared
 
 # The seed of the paper's experiments; in CART it only decides between equally good splits.

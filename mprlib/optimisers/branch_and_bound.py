@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.method import Stopwatch
 from mprlib.optimisers.backend import SolverName, integer_model
 from mprlib.optimisers.cell_pool import CellPool
@@ -20,7 +21,6 @@ from mprlib.optimisers.enumeration import margin_of, near_counts
 from mprlib.optimisers.linear_model import IntegerSolution, Window
 from mprlib.optimisers.relaxation import Relaxation, centred_cut
 from mprlib.optimisers.separation import Separator
-from mprlib.problem import FloatArray, IntArray
 
 # Rounds of lazy cuts per rho, and of refused candidates in enumeration.
 LARGEST_ROUNDS = 40

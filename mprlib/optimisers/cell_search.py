@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mprlib.arrays import IntArray
 from mprlib.optimisers.enumeration import enumerate_counts
 from mprlib.optimisers.local_search import BORDER, LocalSearch
 from mprlib.optimisers.reference_starts import ReferenceStarts
@@ -18,7 +19,6 @@ from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.rounding import rounded
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent
-from mprlib.problem import IntArray
 
 # Rounds of constraint generation per local search; more from a start near the reference whose MPR is at most
 # PROMISING times rho, where the few functions that still exceed rho are likely to be the last.

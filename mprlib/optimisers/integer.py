@@ -27,6 +27,7 @@ from typing import Annotated
 
 import numpy as np
 
+from mprlib.arrays import IntArray
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
 from mprlib.optimisers.backend import SOLVERS, SolverName, checked_solver
@@ -40,7 +41,7 @@ from mprlib.optimisers.request import Request, distinct_limits, requested
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent
 from mprlib.optimisers.solve_relaxation import solve_relaxations
-from mprlib.problem import IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
 from mprlib.settings import Choice, Whole
 

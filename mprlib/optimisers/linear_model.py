@@ -18,8 +18,8 @@ from typing import Protocol
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.problem import FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -25,6 +25,7 @@ from typing import Annotated
 import numpy as np
 from scipy.optimize import linprog
 
+from mprlib.arrays import FloatArray
 from mprlib.errors import SolverError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
@@ -33,7 +34,7 @@ from mprlib.optimisers.cell_pool import CellPool, ScoreScale, cell_pool_of
 from mprlib.optimisers.linear_model import Window
 from mprlib.optimisers.relaxation import centred_cut
 from mprlib.optimisers.request import checked_rhos
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics, Status
 from mprlib.settings import Choice, Whole
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mprlib.arrays import IntArray
 from mprlib.cells import selection_weights
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.region import Region
-from mprlib.problem import IntArray, Problem
+from mprlib.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

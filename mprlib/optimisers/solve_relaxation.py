@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, selection_weights
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.optimisers.backend import SolverName
@@ -27,7 +28,7 @@ from mprlib.optimisers.region import Region
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.optimisers.zero_gap import attains_zero
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
-from mprlib.problem import FloatArray, IntArray
 from mprlib.settings import PROBABILITY, SEED, Whole, strict
 
 Draws = Annotated[int, Whole(least=1)]

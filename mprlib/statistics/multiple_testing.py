@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import FloatArray
 from mprlib.errors import InputError
-from mprlib.problem import FloatArray
 from mprlib.settings import refuse_text
 
 

@@ -8,9 +8,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import cells_of, selection_weights
 from mprlib.function_classes.base import FunctionClass
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
 from mprlib.settings import SEED, Whole, strict
 from mprlib.statistics.gaps import closed_form_gaps
