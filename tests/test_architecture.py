@@ -15,7 +15,7 @@ LAYERS = [
     {"method", "measuring", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
-    {"api", "statistics"},
+    {"keywords", "api", "statistics"},
     {"__init__"},
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}

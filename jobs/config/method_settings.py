@@ -14,6 +14,7 @@ from jobs.config.block import as_written
 from mprlib import registry
 from mprlib.errors import SettingError
 from mprlib.method import Method
+from mprlib.settings import declarations
 
 # Keyword of a method that takes an array -> the settings of a configuration that it is made from.
 MADE_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -37,16 +38,18 @@ TEXTS = ("phrases", "group", "tokens")
 def known_settings(name: str) -> list[str]:
     """Settings of a method in a configuration, its values aside."""
     made = MADE_FROM.get(name, {})
-    plain = [keyword for keyword in registry.METHODS[name].keywords if keyword not in made]
+    plain = [setting for setting in declarations(registry.METHODS[name]) if setting not in made]
     return [*plain, *(setting for settings in made.values() for setting in settings)]
 
 
-def checked_settings(method: Method, settings: Mapping[str, Any]) -> dict[str, Any]:
+def checked_settings(method: type[Method], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as they are used; those that the method has itself are checked by the method.
 
     Raises:  SettingError, one sentence.
     """
-    own = method.checked_extras({name: value for name, value in settings.items() if name in method.keywords})
+    names = [name for name in declarations(method) if name in settings]
+    instance = registry.method(method.name, **{name: settings[name] for name in names})
+    own = {name: getattr(instance, name) for name in names}
     sources = [setting for setting in LISTS if setting in settings]
     if len(sources) > 1:
         raise SettingError(f"both {sources[0]} and {sources[1]} are given: one of them is expected", setting=sources[1])

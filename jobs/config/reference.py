@@ -6,10 +6,9 @@ classes and methods from the registries.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -23,7 +22,7 @@ from jobs.config.method_settings import LISTS, known_settings
 from jobs.config.prompts import PromptTraining
 from mprlib import FUNCTION_CLASSES, METHODS
 from mprlib.method import Method
-from mprlib.settings import declared
+from mprlib.settings import Declaration, declarations
 
 INTRODUCTION = """\
 # Configuration reference
@@ -155,35 +154,43 @@ def _shown(value: Any) -> str:
 def _function_classes() -> Iterator[str]:
     yield f"# Function classes\n\nEntries of `function_classes`: a name, or `{{name: {{setting: value}}}}`. {OVER}\n"
     for name, kind in FUNCTION_CLASSES.items():
-        lines = [f"## `{name}`", "", inspect.getdoc(kind) or "", ""]
-        defaults = {field.name: field.default for field in dataclasses.fields(kind)}
-        expected = {name: setting.expected for name, setting in declared(kind).items()}
-        rows = [f"| `{name}` | {expected[name]} | {_shown(value)} |" for name, value in defaults.items()]
-        table = ["| setting | value | default |", "|---|---|---|", *rows]
-        yield "\n".join([*lines, *(table if rows else ["No settings."]), ""])
+        attained = "attained by one of the class's functions: a lower bound, with a proven upper one"
+        lines = [inspect.getdoc(kind) or "", "", f"- Values: {'exact' if kind.is_exact else attained}."]
+        yield _chapter(name, lines, map(_library_setting, declarations(kind).values()))
 
 
 def _methods() -> Iterator[str]:
     yield f"# Methods\n\nEntries of `methods`: a name, or `{{name: {{setting: value}}}}`. {VALUES}\n"
     for name, method in METHODS.items():
-        lines = [f"## `{name}`", "", f"What it does: {method.summary}.", "", *_traits(method)]
-        settings = known_settings(name)
-        if settings:
-            parameters = inspect.signature(method.sweep).parameters
-            lines += ["", "| setting | value | default | what it is |", "|---|---|---|---|"]
-            for setting in settings:
-                value = method.settings[setting].expected if setting in method.settings else _named_value(setting)
-                default = _shown(parameters[setting].default) if setting in parameters else ""
-                lines.append(f"| `{setting}` | {value} | {default} | {DESCRIPTIONS[name][setting]} |")
-        yield "\n".join([*lines, ""])
+        own = declarations(method)
+        rows = [
+            _library_setting(own[setting], of_audit=setting == "seed")
+            if setting in own
+            else _made_setting(name, setting)
+            for setting in known_settings(name)
+        ]
+        yield _chapter(name, [inspect.getdoc(method) or "", "", *_traits(method)], rows)
 
 
-def _named_value(setting: str) -> str:
-    """What a setting holds that names something of a data set."""
-    return f"list of {LISTS[setting][0]}" if setting in LISTS else "text"
+def _chapter(name: str, lines: Iterable[str], rows: Iterable[str]) -> str:
+    rows = list(rows)
+    head = ["| setting | value | default | what it is |", "|---|---|---|---|"]
+    return "\n".join([f"## `{name}`", "", *lines, *(["", *head, *rows] if rows else []), ""])
 
 
-def _traits(method: Method) -> list[str]:
+def _library_setting(one: Declaration, *, of_audit: bool = False) -> str:
+    """A row of a table; of_audit: a configuration takes the audit's own setting of that name by default."""
+    default = "the audit's" if of_audit else _shown(one.default)
+    return f"| `{one.name}` | {one.expected} | {default} | {one.description} |"
+
+
+def _made_setting(method: str, setting: str) -> str:
+    """A setting that names something of a data set, which the job makes an array of."""
+    expected = f"list of {LISTS[setting][0]}" if setting in LISTS else "text"
+    return f"| `{setting}` | {expected} |  | {DESCRIPTIONS[method][setting]} |"
+
+
+def _traits(method: type[Method]) -> list[str]:
     traits = []
     if method.parameter is not None:
         traits.append(f"- Parameter: {method.parameter}, {method.value.expected}.")

@@ -19,17 +19,19 @@ from jobs.stages.vectors import read_vectors
 from jobs.store import Store
 from mprlib import Problem, registry
 from mprlib.baselines import group_labels
+from mprlib.baselines.fair_top_k import as_probability
+from mprlib.settings import declarations
 
 
 def method_extras(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem, store: Store) -> dict[str, Any]:
-    """Keywords of the method's sweep.
+    """Settings of the method.
 
     spec: that of the solve unit; `texts` is the unit that embedded the method's texts,
     `order` the one that sorted its columns, `probe_labels` those that labelled the items by each of
     its probes, where it has any.
     Raises:  ValueError for a group that no item and no reference row belongs to.
     """
-    keywords = registry.METHODS[entry.name].keywords
+    keywords = declarations(registry.METHODS[entry.name])
     extras = {name: value for name, value in entry.extras.items() if name in keywords}
     if "seed" in keywords:
         extras.setdefault("seed", spec["seed"])
@@ -75,5 +77,5 @@ def _protected(group: str, share: float | None, problem: Problem) -> dict[str, A
     """Members of the group in the pool and, unless the configuration states one, its share of the reference."""
     column = column_of(group, problem.label_names)
     if share is None:
-        share = float(problem.reference_weights @ problem.reference[:, column])
+        share = as_probability(float(problem.reference_weights @ problem.reference[:, column]))
     return {"protected": problem.labels[:, column] > 0, "share": share}

@@ -27,7 +27,7 @@ from mprlib.encoding import Encoding
 from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
-from mprlib.optimisers.mopr import SMALLEST_RHO
+from mprlib.optimisers.constrained import SMALLEST_RHO
 from mprlib.statistics import sampling_margin
 
 
@@ -57,18 +57,16 @@ def _sweep(case: Case, entry: MethodEntry, target: ClassEntry | None) -> tuple[l
     problem = case.view(target) if target else case.problem
     oracle = (registry.function_class(target.name, **target.settings) if target else Linear()).bind(problem)
     remark = ""
-    if method.parameter is None:
-        values = [None]
-    elif entry.values is not None:
+    if entry.values is not None:
         values = list(entry.values)
     else:
         grid = method.grid(problem, oracle, entry.points)
         values = list(dict.fromkeys(grid))
         remark = _grid_remark(method, grid, values)
-    return method.sweep(problem, oracle, values, **case.extras(entry)), remark
+    return registry.method(entry.name, **case.extras(entry)).sweep(problem, oracle, values), remark
 
 
-def _grid_remark(method: Method, grid: list[Any], values: list[Any]) -> str:
+def _grid_remark(method: type[Method], grid: list[Any], values: list[Any]) -> str:
     """What a reader should know of a grid that is not the paper's."""
     if not method.is_constrained or grid[0] >= SMALLEST_RHO:
         return ""

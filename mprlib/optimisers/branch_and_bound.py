@@ -121,9 +121,7 @@ class BranchAndBound:
         model = integer_model(window, self._solver)
         for cut in cuts:
             model.add_cut(cut)
-        return model.maximise_whole(
-            self._relaxation.rho, start=best, node_limit=nodes, time_limit_seconds=seconds
-        )
+        return model.maximise_whole(self._relaxation.rho, start=best, node_limit=nodes, time_limit_seconds=seconds)
 
     def _window(self, state: ProofState) -> Window:
         """The counts that a better set may have, and the incumbent's own."""

@@ -49,9 +49,7 @@ class CellSearch:
         self._separator = separator
         self._pool, self._region = separator.pool, separator.region
         self._top_value = top_value
-        self._near_reference = (
-            None if self._region.is_exact else ReferenceStarts.of(separator, top_counts, top_value)
-        )
+        self._near_reference = None if self._region.is_exact else ReferenceStarts.of(separator, top_counts, top_value)
 
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
         """The incumbent, from a relaxation's optimum and the counts of a smaller rho."""
@@ -68,9 +66,7 @@ class CellSearch:
             best = self._enumerated(relaxation)
         return Incumbent(counts=closest if best is None else best, is_feasible=best is not None)
 
-    def _local_optima(
-        self, start: IntArray, relaxation: Relaxation, previous: IntArray | None
-    ) -> Iterator[Optimum]:
+    def _local_optima(self, start: IntArray, relaxation: Relaxation, previous: IntArray | None) -> Iterator[Optimum]:
         """Optima from one start after another; those near the reference until one meets rho."""
         found = self._optimum(start, relaxation)
         yield found
