@@ -6,10 +6,11 @@ Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval
 from mprlib import registry
 from mprlib.api import measure, select, sweep
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
-from mprlib.measurement import Group, Measurement, Witness
+from mprlib.measurement import Measurement
 from mprlib.problem import Problem
 from mprlib.registry import *  # noqa: F403 (its __all__: the methods and classes, listed once)
 from mprlib.selection import Selection, Status
+from mprlib.witness import Group, Witness
 
 __all__ = [
     "AssumptionWarning",

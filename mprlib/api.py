@@ -12,8 +12,7 @@ from mprlib.assumptions import warn_of_assumption
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
-from mprlib.measurement import Measurement
-from mprlib.measuring import measure_with
+from mprlib.measurement import Measurement, measure_with
 from mprlib.method import Method
 from mprlib.problem import Problem
 from mprlib.selection import Selection

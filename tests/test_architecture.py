@@ -9,10 +9,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # A module may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "frames", "arrays", "problem", "selection", "measurement"},
-    {"assumptions", "cells", "encoding", "levels", "proportional_fitting", "naming", "reference", "shares", "probes"},
+    {"errors", "settings", "frames", "arrays", "problem", "selection"},
+    {"assumptions", "cells", "encoding", "proportional_fitting", "naming", "reference", "shares", "probes"},
     {"function_classes", "witness"},
-    {"method", "measuring", "requirements"},
+    {"method", "measurement", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
     {"keywords", "api", "statistics"},

@@ -10,7 +10,7 @@ from jobs.datasets.labels import UNKNOWN
 from jobs.stages.labels import with_predicted
 from jobs.store import Store, unit_file
 from mprlib.encoding import Encoding
-from mprlib.reference import Reference, sampled, target_shares
+from mprlib.reference import Reference, balanced, sampled, target_shares
 
 
 def read_reference(spec: Mapping[str, Any], encoding: Encoding, store: Store, missing: str = UNKNOWN) -> Reference:
@@ -22,9 +22,7 @@ def read_reference(spec: Mapping[str, Any], encoding: Encoding, store: Store, mi
     if spec["kind"] == "shares":
         return target_shares(encoding, spec["shares"], spec["size"])
     if spec["kind"] == "balanced":
-        known = {name: [level for level in levels if level != missing] for name, levels in encoding.levels.items()}
-        equal = {name: dict.fromkeys(levels, 1 / len(levels)) for name, levels in known.items()}
-        return target_shares(encoding, equal, spec["size"])
+        return balanced(encoding, spec["size"], missing=missing)
     if "pool" not in spec:
         people = with_predicted(store.read_table(unit_file("catalogue", spec["people"], "items")), spec, store)
         return sampled(encoding, attribute_columns(people), people["weight"].to_numpy())

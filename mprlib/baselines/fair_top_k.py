@@ -20,7 +20,6 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom
 
 from mprlib.arrays import BoolArray, IntArray
 from mprlib.baselines.baseline import Chosen, FixedBaseline
@@ -114,6 +113,8 @@ def _bounds(k: int, share: float, level: float) -> IntArray:
     # F^-1(level) is the fewest successes whose lower tail reaches the level; at level 0 nothing is asked.
     if level <= 0:
         return np.zeros(k, dtype=np.intp)
+    from scipy.stats import binom  # noqa: PLC0415 (slow to import)
+
     return np.maximum(binom.ppf(level, np.arange(1, k + 1), share), 0).astype(np.intp)
 
 

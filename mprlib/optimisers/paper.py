@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy.optimize import linprog
 
 from mprlib.arrays import FloatArray
 from mprlib.errors import SolverError
@@ -171,6 +170,8 @@ class _Printed:
             mean = float(cells.reference_shares @ function)
             cuts += [cut, -cut]
             limits += [self._rho + mean, self._rho - mean]
+        from scipy.optimize import linprog  # noqa: PLC0415 (slow to import)
+
         answer = linprog(
             -ScoreScale.of(problem.scores).scaled(problem.scores),
             A_ub=np.array(cuts) if cuts else None,

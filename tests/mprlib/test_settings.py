@@ -9,7 +9,6 @@ import pytest
 
 import mprlib
 from mprlib import FUNCTION_CLASSES, METHODS, InputError
-from mprlib.baselines.group_labels import from_probabilities
 from mprlib.errors import SettingError
 from mprlib.registry import function_class
 from mprlib.settings import Choice, Flag, Number, Whole, checked, declarations, declared
@@ -176,7 +175,6 @@ def test_arrays_of_a_method_take_no_text_for_numbers(method, extras, message):
         lambda: exchange_test(np.eye(2), np.eye(2), draws=True),
         lambda: moved_groups(np.eye(2), np.eye(2), level="0.05"),
         lambda: share_interval(True, 10),
-        lambda: from_probabilities([[0.5, 0.5]], least="0.5"),
     ],
 )
 def test_statistics_take_no_other_type(call):
