@@ -3,26 +3,22 @@
 Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval", NeurIPS 2024.
 """
 
+from mprlib import registry
 from mprlib.api import measure, select, sweep
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
-from mprlib.function_classes.classifier import Classifier
-from mprlib.function_classes.regressor import Regressor
-from mprlib.measurement import Group, Measurement, Witness
+from mprlib.measurement import Measurement
 from mprlib.problem import Problem
-from mprlib.registry import FUNCTION_CLASSES, METHODS
+from mprlib.registry import *  # noqa: F403 (its __all__: the methods and classes, listed once)
 from mprlib.selection import Selection, Status
+from mprlib.witness import Group, Witness
 
 __all__ = [
     "AssumptionWarning",
-    "FUNCTION_CLASSES",
-    "Classifier",
-    "METHODS",
     "Group",
     "InputError",
     "Measurement",
     "MprError",
     "Problem",
-    "Regressor",
     "Selection",
     "SolverError",
     "Status",
@@ -31,3 +27,4 @@ __all__ = [
     "select",
     "sweep",
 ]
+__all__ += registry.__all__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -11,8 +11,9 @@ from mprlib import registry
 from mprlib.assumptions import warn_of_assumption
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
-from mprlib.measurement import Measurement
-from mprlib.measuring import measure_with
+from mprlib.keywords import resolved
+from mprlib.measurement import Measurement, measure_with
+from mprlib.method import Method
 from mprlib.problem import Problem
 from mprlib.selection import Selection
 
@@ -39,28 +40,44 @@ def measure(
 
 
 def select(
-    problem: Problem, method: str, value: Any = None, function_class: str | FunctionClass = "linear", **extras: Any
+    problem: Problem,
+    method: str | Method,
+    value: Any = None,
+    function_class: str | FunctionClass = "linear",
+    **settings: Any,
 ) -> Selection:
-    """One selection of k items by a registered method.
+    """One selection of k items by a method, measured under a function class.
 
+    method and function_class are instances, Mmr(spread="nearest") and Forest(seed=3), or registered names.
     value is the method's parameter (rho for mopr*, lambda for mmr, None where there is none).
-    extras are the method's own keywords, or settings of the function class.
-    Raises:  InputError for an unknown method, class, keyword or a value that the method refuses.
+    settings are those of what is given by name; one that both have needs an instance.
+    Raises:  InputError for an unknown method, class or setting, and for a value that the method refuses.
     """
-    return sweep(problem, method, [value], function_class, **extras)[0]
+    return _swept(problem, method, [value], function_class, settings)[0]
 
 
 def sweep(
-    problem: Problem, method: str, values: Sequence[Any], function_class: str | FunctionClass = "linear", **extras: Any
+    problem: Problem,
+    method: str | Method,
+    values: Sequence[Any] | None = None,
+    function_class: str | FunctionClass = "linear",
+    **settings: Any,
 ) -> list[Selection]:
-    """One Selection a value, in the order given; shared work is done once.
+    """One Selection per value, in the order given; shared work is done once.
 
     Raises:  InputError as for `select`.
     """
-    chosen = registry.method(method)
-    own = {name: extra for name, extra in extras.items() if name in chosen.keywords}
-    settings = {name: extra for name, extra in extras.items() if name not in chosen.keywords}
-    instance = registry.function_class(function_class, **settings)
+    return _swept(problem, method, values, function_class, settings)
+
+
+def _swept(
+    problem: Problem,
+    method: str | Method,
+    values: Sequence[Any] | None,
+    function_class: str | FunctionClass,
+    settings: Mapping[str, Any],
+) -> list[Selection]:
+    chosen, measuring = resolved(method, function_class, settings)
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InputError(f"values is {values!r}: a list of the parameter's values is expected")
     values = list(values)
@@ -68,7 +85,7 @@ def sweep(
         raise InputError("values is empty: at least one value of the parameter is expected")
     chosen.expect_inputs(problem)
     width = None if problem.embeddings is None else problem.embeddings.shape[1]
-    own, values = chosen.checked_extras(own), chosen.checked_values(values, width)
-    if instance.is_normalised:
-        warn_of_assumption(problem, f"values under {instance.name} depend")
-    return chosen.sweep(problem, instance.bind(problem), values, **own)
+    values = chosen.checked_values(values, width)
+    if measuring.is_normalised:
+        warn_of_assumption(problem, f"values under {measuring.name} depend")
+    return chosen.sweep(problem, measuring.bind(problem), values)

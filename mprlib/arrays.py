@@ -14,6 +14,7 @@ from mprlib.errors import InputError
 
 FloatArray = NDArray[np.floating]
 IntArray = NDArray[np.integer]
+BoolArray = NDArray[np.bool_]
 
 # Kinds of numpy types that are numbers: floating point, whole, unsigned, truth values.
 NUMBERS = "fiub"

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.problem import Problem
 
 # Two shares this close are equal: sums of k weights of 1/k and of m of 1/m miss 1 by as much. Equal
 # shares then have MPR 0 in every class, and can meet rho = 0.

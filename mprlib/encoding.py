@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.errors import InputError
 from mprlib.naming import level_name
-from mprlib.problem import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,45 +1,16 @@
-"""What measuring a selection tells: a value, how sure it is, and whom it speaks of."""
+"""What measuring a selection under a function class finds: a value, its bound and a witness."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Group:
-    """One group's shares, as fractions of 1, and its part of the measured gap."""
-
-    name: str
-    share_selected: float
-    share_reference: float
-    contribution: float
-
-    @property
-    def gap(self) -> float:
-        """Share selected minus share in the reference."""
-        return self.share_selected - self.share_reference
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Witness:
-    """The groups that attain a measured gap, largest contribution first, and one sentence on it.
-
-    groups are cells of the labels, and the contributions of all cells sum to the value; `groups`
-    holds the largest. The class `groups` lists its own groups, which overlap: each contributes its
-    own gap. With continuous labels they are single items, and items_above and items_below hold ids
-    of the retrieved items where the witness function is highest and of other items where it is
-    lowest; both are empty otherwise.
-    """
-
-    groups: tuple[Group, ...]
-    sentence: str
-    items_above: tuple[str, ...] = ()
-    items_below: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return self.sentence
+from mprlib.arrays import IntArray
+from mprlib.cells import cells_of, selection_weights
+from mprlib.function_classes.base import FunctionClass
+from mprlib.problem import Problem
+from mprlib.witness import Witness, witness
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,3 +31,40 @@ class Measurement:
         # One name for zero and no rounding residue below it: values are compared and printed.
         object.__setattr__(self, "value", float(np.maximum(self.value, 0.0)))
         object.__setattr__(self, "upper_bound", float(np.maximum(self.upper_bound, self.value)))
+
+
+def measure_with(problem: Problem, items: IntArray, function_class: FunctionClass) -> Measurement:
+    """MPR of checked items under one class, with its witness.
+
+    Source:  MPR paper, Definition 1.
+    """
+    problem = _of_size(problem, len(items))
+    oracle = function_class.bind(problem)
+    weights = selection_weights(problem, items)
+    worst = oracle.worst_case(weights)
+    chi = None
+    if function_class.is_normalised:
+        # Under C' MPR is at most 1 (Proposition 3); sums of n terms may round above it.
+        worst = replace(worst, value=min(worst.value, 1.0), upper_bound=min(worst.upper_bound, 1.0))
+        chi = worst.value * float(np.sqrt((problem.n + problem.m) / problem.scale))
+    return Measurement(
+        value=worst.value,
+        upper_bound=worst.upper_bound,
+        is_exact=worst.is_exact,
+        chi=chi,
+        witness=witness(problem, oracle, worst, weights),
+    )
+
+
+def _of_size(problem: Problem, size: int) -> Problem:
+    """The problem for selections of that size: C' is normalised by the selection's own size."""
+    if size == problem.k:
+        return problem
+
+    def build() -> Problem:
+        resized = replace(problem, k=size)
+        # Cells do not depend on k.
+        resized.cached("cells", lambda: cells_of(problem))
+        return resized
+
+    return problem.cached(("of size", size), build)

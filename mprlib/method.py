@@ -2,102 +2,96 @@
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from mprlib.cells import selection_weights
+from mprlib.arrays import IntArray
 from mprlib.errors import SettingError
-from mprlib.function_classes.base import Oracle
-from mprlib.problem import IntArray, Problem
+from mprlib.function_classes.base import Oracle, measured
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection, Status
-from mprlib.settings import Number, Setting, checked, checked_keywords, declared
-
-Sweep = Callable[..., list[Selection]]
-Grid = Callable[[Problem, Oracle, int], list[Any]]
+from mprlib.settings import Declared, Number, Setting, checked
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Method:
-    """A registered method.
+class Method(Declared):
+    """A selection method: a frozen dataclass of its settings, which sweeps the values of its parameter.
 
     parameter: the name of what a sweep varies ("rho", "lambda"), None when there is none.
-    sweep: sweep(problem, oracle, values, **extras) -> one Selection a value, in the order given. The types of its
-        keywords declare what settings may hold (mprlib.settings); a keyword that declares nothing is an array.
-    grid: grid(problem, oracle, points) -> the paper's values for that many points.
-    value: what the parameter may be; value_of_width(d): what it may be where vectors have d numbers.
+    value: what the parameter may be; `value_of_width` where that depends on the vectors.
     classes: names of the classes that a constrained method can bound; None where it takes all.
     is_constrained: the method bounds the MPR of the oracle's class (it has a target class).
     needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query.
     """
 
-    name: str
-    summary: str
-    sweep: Sweep
-    parameter: str | None = None
-    grid: Grid | None = None
-    value: Setting = Number(least=0)
-    value_of_width: Callable[[int], Setting] | None = None
-    classes: tuple[str, ...] | None = None
-    is_constrained: bool = False
-    needs_embeddings: bool = False
-    needs_query: bool = False
+    __slots__ = ()
 
-    def takes(self, function_class: str) -> bool:
+    name: ClassVar[str]
+    parameter: ClassVar[str | None] = None
+    value: ClassVar[Setting] = Number(least=0)
+    classes: ClassVar[tuple[str, ...] | None] = None
+    is_constrained: ClassVar[bool] = False
+    needs_embeddings: ClassVar[bool] = False
+    needs_query: ClassVar[bool] = False
+
+    @abstractmethod
+    def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per checked value, in the order given, measured by the oracle."""
+
+    @classmethod
+    def grid(cls, problem: Problem, oracle: Oracle, points: int) -> list[Any]:
+        """Up to that many values of the parameter for a curve, the paper's where it has some."""
+        return [None]
+
+    @classmethod
+    def value_of_width(cls, width: int) -> Setting:
+        """What the parameter may be where vectors have `width` numbers."""
+        return cls.value
+
+    @classmethod
+    def takes(cls, function_class: str) -> bool:
         """Whether the method can bound the class of that name; any class where it bounds none."""
-        return self.classes is None or function_class in self.classes
+        return cls.classes is None or function_class in cls.classes
 
-    @property
-    def keywords(self) -> tuple[str, ...]:
-        """Names of the extras that `sweep` takes."""
-        return tuple(inspect.signature(self.sweep).parameters)[3:]
-
-    @property
-    def settings(self) -> Mapping[str, Setting]:
-        """What each extra that is no array may hold."""
-        return {name: setting for name, setting in declared(self.sweep).items() if name in self.keywords}
-
-    def checked_extras(self, extras: Mapping[str, Any]) -> dict[str, Any]:
-        """The extras, those that are settings checked.
-
-        Raises:  SettingError for a setting that the method has not, or a value that it may not hold.
-        """
-        for name in extras:
-            if name not in self.keywords:
-                known = f"it has {', '.join(self.keywords)}" if self.keywords else "it has no settings"
-                raise SettingError(f"method {self.name!r} has no setting {name!r}: {known}", setting=name)
-        return checked_keywords(self.sweep, extras, owner=f"{self.name}'s ")
-
-    def checked_values(self, values: Sequence[Any], width: int | None = None) -> list[Any]:
+    @classmethod
+    def checked_values(cls, values: Sequence[Any], width: int | None = None) -> list[Any]:
         """The values of the parameter; None where the method has none. width: numbers of a vector, where known.
 
         Raises:  SettingError for a value that the parameter may not be, or one where there is no parameter.
         """
-        if self.parameter is not None:
-            is_settled = width is None or self.value_of_width is None
-            setting = self.value if is_settled else self.value_of_width(width)
-            return [checked(setting, self.parameter, value, owner=f"{self.name}'s ") for value in values]
+        if cls.parameter is not None:
+            setting = cls.value if width is None else cls.value_of_width(width)
+            return [checked(setting, cls.parameter, value, cls._owner()) for value in values]
         for value in values:
             if value is not None:
                 raise SettingError(
-                    f"{self.name} has no parameter: the value {value!r} does not apply, leave it out", setting="value"
+                    f"{cls.name} has no parameter: the value {value!r} does not apply, leave it out", setting="value"
                 )
         return list(values)
 
-    def expect_inputs(self, problem: Problem) -> None:
+    @classmethod
+    def expect_inputs(cls, problem: Problem) -> None:
         """Refuse a problem that lacks the vectors which the method reads.
 
         Raises:  InputError naming them.
         """
-        if self.needs_embeddings:
-            pool_embeddings(problem, self.name)
-        if self.needs_query:
-            query_vector(problem, self.name)
+        if cls.needs_embeddings:
+            pool_embeddings(problem, cls.name)
+        if cls.needs_query:
+            query_vector(problem, cls.name)
+
+    @classmethod
+    def _notes(cls) -> list[str]:
+        return [] if cls.parameter is None else [f"parameter {cls.parameter}: {cls.value.expected}"]
+
+    @classmethod
+    def _owner(cls) -> str:
+        return f"{cls.name}'s "
 
 
 class Stopwatch:
@@ -148,7 +142,7 @@ def selected(
     measured value exceeds it, and no bound lies below a set that attains it.
     """
     ranked = problem.ranked(items)
-    worst = oracle.worst_case(selection_weights(problem, ranked))
+    worst = measured(problem, oracle, ranked)
     similarity = mean_score(problem, ranked)
     is_inside = rho is not None and worst.value <= rho
     bound, relaxed, rho_min = proof.similarity_bound, proof.relaxation_bound, proof.rho_min
@@ -188,21 +182,6 @@ def _status(rho: float | None, is_inside: bool, is_best: bool, proof: Proof) -> 
     if proof.is_stopped:
         return Status.TIME_LIMIT
     return Status.FEASIBLE if is_inside else Status.NOT_FOUND
-
-
-def failed(*, method: str, value: Any, message: str, **fields: Any) -> Selection:
-    """A Selection without items; the message says why."""
-    return Selection(
-        items=np.empty(0, dtype=np.intp),
-        status=Status.FAILED,
-        method=method,
-        value=value,
-        similarity=None,
-        mpr=None,
-        mpr_upper_bound=None,
-        message=message,
-        **fields,
-    )
 
 
 def mean_score(problem: Problem, ranked: Sequence[int]) -> float:

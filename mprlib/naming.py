@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import cells_of, distinct_rows
 from mprlib.errors import InputError
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 
 JOINT = " & "
 # A column with more values than this, most of them seen once, holds measurements and no levels.

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
-from mprlib.problem import FloatArray, IntArray
 from mprlib.settings import PROBABILITY, SEED, refuse_text, strict
 
 # The paper's range of inverse regularisation strengths; cross-validation takes one of these.

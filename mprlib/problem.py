@@ -57,9 +57,7 @@ class Problem:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        frames.expect_same_rows(
-            {name: getattr(self, name) for name in ("labels", "scores", "embeddings", "item_ids")}
-        )
+        frames.expect_same_rows({name: getattr(self, name) for name in ("labels", "scores", "embeddings", "item_ids")})
         frames.expect_same_rows({name: getattr(self, name) for name in ("reference", "reference_weights")})
         own_order, reference_order, names = frames.matched(self.labels, self.reference, self.label_names)
         put("label_names", names)

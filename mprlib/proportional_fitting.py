@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
-from mprlib.problem import FloatArray, IntArray
 
 # Shares are typed by people, to two or three digits; a sum further from 1 is a mistake.
 SUM_TOLERANCE = 1e-3

@@ -6,25 +6,24 @@ and need a stated size, because the normalised class C' depends on one.
 
 Levels that only one side has are kept. Items whose level the reference gives no share stay in the
 pool with a reference share of 0: showing them counts as over-representation, which is what such a
-reference says. `one_sided_levels` puts them into words; drop those items first where that is not
-what is meant.
+reference says; drop those items first where that is not what is meant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.encoding import Encoding
 from mprlib.errors import InputError
-from mprlib.naming import level_name
-from mprlib.problem import FloatArray, IntArray
 from mprlib.proportional_fitting import fit_shares
-from mprlib.settings import SIZE, Whole, checked, refuse_text
+from mprlib.settings import SIZE, checked, refuse_text
 from mprlib.shares import Statement, possible_combinations, statement
 
 # As large as the reference samples of the paper's experiments.
@@ -65,37 +64,19 @@ def sampled(encoding: Encoding, rows: Levels, weights: ArrayLike | None = None) 
     return Reference(labels=encoding.encode(rows), weights=weights, is_sample=True)
 
 
-def most_similar(reference: Reference, scores: ArrayLike, top: int) -> Reference:
-    """The query-conditioned reference: its rows most similar to the query; ties by position.
-
-    Shapes:  scores (m,), similarity of each reference row to the query.
-    Returns: at most `top` rows with their weights; chosen by score, so no sample any more.
-    Raises:  InputError for scores of another length, or top < 1.
-    Source:  MPR paper, section 5 (top 10,000 of FairFace for the same query).
-    """
-    refuse_text("scores", scores)
-    scores = np.asarray(scores, dtype=float)
-    rows = reference.labels.shape[0]
-    if scores.shape != (rows,):
-        raise InputError(f"scores has shape {scores.shape}, ({rows},) expected: one a reference row")
-    if not np.isfinite(scores).all():
-        raise InputError("scores holds a value that is not finite")
-    kept = np.argsort(-scores, kind="stable")[: checked(Whole(least=1), "top", top)]
-    weights = None if reference.weights is None else reference.weights[kept]
-    return Reference(labels=reference.labels[kept], weights=weights)
-
-
-def balanced(encoding: Encoding, size: float | None = None) -> Reference:
-    """One row for each combination of levels, all with equal shares.
+def balanced(encoding: Encoding, size: float | None = None, *, missing: str | None = None) -> Reference:
+    """Every combination of levels, all with equal shares.
 
     size: the stated m; by default the number of combinations, as in the paper's experiments. State
     a larger one to compare values with those against a reference of that size.
+    missing: the level of items without a value, which gets no share: they are no group.
 
     Raises:  InputError for a size that is not positive, or more than 100,000 combinations.
     Source:  MPR paper, section 5.
     """
-    labels = _encoded(encoding, possible_combinations(encoding.levels))
-    return Reference(labels=labels, size=float(len(labels)) if size is None else float(checked(SIZE, "size", size)))
+    known = {name: [level for level in levels if level != missing] for name, levels in encoding.levels.items()}
+    equal = {name: dict.fromkeys(levels, 1 / len(levels)) for name, levels in known.items()}
+    return target_shares(encoding, equal, prod(map(len, known.values())) if size is None else size)
 
 
 def target_shares(
@@ -121,30 +102,6 @@ def target_shares(
     return Reference(
         labels=_encoded(encoding, rows[kept]), weights=joint[kept], size=float(checked(SIZE, "size", size))
     )
-
-
-def one_sided_levels(encoding: Encoding, pool: Levels, reference: Reference) -> list[str]:
-    """One sentence for each level that only the pool or only the reference has.
-
-    Shapes:  pool maps each attribute to one level an item.
-    """
-    weights = np.ones(reference.labels.shape[0]) if reference.weights is None else reference.weights
-    pool_has = encoding.encode(pool).any(axis=0)
-    reference_has = (reference.labels[weights > 0] > 0).any(axis=0)
-    names = [(attribute, level) for attribute, levels in encoding.levels.items() for level in levels]
-    messages = []
-    for (attribute, level), in_pool, in_reference in zip(names, pool_has, reference_has):
-        if in_pool and not in_reference:
-            messages.append(
-                f"{level_name(attribute, level)} is in the pool but not in the reference: "
-                "every such item retrieved counts as over-represented; map the level or drop the items if it should not"
-            )
-        if in_reference and not in_pool:
-            messages.append(
-                f"{level_name(attribute, level)} is in the reference but not in the pool: "
-                "no selection can represent it; map the level if the pool has it under another name"
-            )
-    return messages
 
 
 def _encoded(encoding: Encoding, rows: IntArray) -> FloatArray:

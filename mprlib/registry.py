@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
-from mprlib.baselines import apportionment, clip_clip, debias_clip, dpp, fair_top_k, mmr, paths, pbm, top_k
+from mprlib.baselines.apportionment import Apportionment
+from mprlib.baselines.clip_clip import ClipClip
+from mprlib.baselines.debias_clip import DebiasClip
+from mprlib.baselines.dpp import Dpp
+from mprlib.baselines.fair_top_k import FairTopK
+from mprlib.baselines.mmr import Mmr
+from mprlib.baselines.paths import Paths
+from mprlib.baselines.pbm import Pbm
+from mprlib.baselines.top_k import TopK
 from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.classifier import Classifier
@@ -21,168 +29,160 @@ from mprlib.function_classes.saturated import Saturated
 from mprlib.function_classes.tree import Tree
 from mprlib.function_classes.tree_greedy import TreeGreedy
 from mprlib.method import Method
-from mprlib.optimisers import integer, mopr, paper, quadratic
-from mprlib.settings import Number, Whole
+from mprlib.optimisers.integer import MoprInteger
+from mprlib.optimisers.mopr import Mopr
+from mprlib.optimisers.paper import MoprPaper
+from mprlib.optimisers.quadratic import MoprQp
+from mprlib.settings import declarations
+
+# The library gives out what stands here: a class that is in neither list is not public.
+__all__ = [
+    "Apportionment",
+    "Classifier",
+    "ClipClip",
+    "DebiasClip",
+    "Dpp",
+    "FUNCTION_CLASSES",
+    "FairTopK",
+    "Forest",
+    "Groups",
+    "Linear",
+    "LinearRegression",
+    "METHODS",
+    "Mlp",
+    "Mmr",
+    "Mopr",
+    "MoprInteger",
+    "MoprPaper",
+    "MoprQp",
+    "Paths",
+    "Pbm",
+    "Regressor",
+    "Rkhs",
+    "Saturated",
+    "TopK",
+    "Tree",
+    "TreeGreedy",
+]
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
-    "linear": Linear,
-    "linear_regression": LinearRegression,
-    "tree": Tree,
-    "tree_greedy": TreeGreedy,
-    "forest": Forest,
-    "mlp": Mlp,
-    "rkhs": Rkhs,
-    "groups": Groups,
-    "saturated": Saturated,
+    kind.name: kind for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, Rkhs, Groups, Saturated)
 }
 
-METHODS: dict[str, Method] = {
-    "top_k": Method(name="top_k", summary="the k most similar items", sweep=top_k.sweep),
-    "mmr": Method(
-        name="mmr",
-        summary="maximal marginal relevance: similarity against distance to the chosen",
-        sweep=mmr.sweep,
-        parameter="lambda",
-        value=Number(least=0, most=1),
-        grid=mmr.grid,
-        needs_embeddings=True,
-    ),
-    "pbm": Method(
-        name="pbm",
-        summary="blocks of one item of each class or a neutral item, the best single one with probability eps",
-        sweep=pbm.sweep,
-        parameter="eps",
-        value=Number(least=0, most=1),
-        grid=pbm.grid,
-    ),
-    "clip_clip": Method(
-        name="clip_clip",
-        summary="similarity without the embedding columns that tell most about the labels",
-        sweep=clip_clip.sweep,
-        parameter="columns dropped",
-        value=Whole(least=0),
-        value_of_width=clip_clip.columns_dropped,
-        grid=clip_clip.grid,
-        needs_embeddings=True,
-        needs_query=True,
-    ),
-    "debias_clip": Method(
-        name="debias_clip",
-        summary="similarity to the query behind tokens that were trained to hide an attribute",
-        sweep=debias_clip.sweep,
-        needs_embeddings=True,
-    ),
-    "paths": Method(
-        name="paths",
-        summary="similarity against the distance to the nearest chosen item, in the span of describing phrases",
-        sweep=paths.sweep,
-        needs_embeddings=True,
-    ),
-    "apportionment": Method(
-        name="apportionment",
-        summary="the most similar items with whole seats for every level of every attribute",
-        sweep=apportionment.sweep,
-    ),
-    "dpp": Method(
-        name="dpp",
-        summary="determinantal point process: relevance and the volume that the items span, by greedy MAP",
-        sweep=dpp.sweep,
-        needs_embeddings=True,
-    ),
-    "fair_top_k": Method(
-        name="fair_top_k",
-        summary="top-k with at least as many items of one protected group as a fair lottery would show",
-        sweep=fair_top_k.sweep,
-    ),
-    "mopr": Method(
-        name="mopr",
-        summary="the most similar items with MPR at most rho, with a proven bound on what is lost",
-        sweep=mopr.sweep,
-        parameter="rho",
-        grid=mopr.grid,
-        is_constrained=True,
-    ),
-    "mopr_qp": Method(
-        name="mopr_qp",
-        summary="mopr for unit balls with its relaxation solved as a cone programme, one rho at a time",
-        sweep=quadratic.sweep,
-        classes=("linear", "rkhs", "saturated"),
-        parameter="rho",
-        grid=mopr.grid,
-        is_constrained=True,
-    ),
-    "mopr_integer": Method(
-        name="mopr_integer",
-        summary="mopr continued to a proof: exhaustive search, then branch and bound with lazy cuts",
-        sweep=integer.sweep,
-        parameter="rho",
-        grid=mopr.grid,
-        is_constrained=True,
-    ),
-    "mopr_paper": Method(
-        name="mopr_paper",
-        summary="the paper's Algorithm 1 as printed, for comparison; its sets may break rho",
-        sweep=paper.sweep,
-        parameter="rho",
-        grid=mopr.grid,
-        is_constrained=True,
-    ),
+METHODS: dict[str, type[Method]] = {
+    kind.name: kind
+    for kind in (
+        TopK,
+        Mmr,
+        Pbm,
+        ClipClip,
+        DebiasClip,
+        Paths,
+        Apportionment,
+        Dpp,
+        FairTopK,
+        Mopr,
+        MoprQp,
+        MoprInteger,
+        MoprPaper,
+    )
 }
 
+Kind = TypeVar("Kind", Method, FunctionClass)
 
-def function_class(name: str | FunctionClass | Any, /, **settings: Any) -> FunctionClass:
+
+def function_class(given: str | FunctionClass | Any, /, **settings: Any) -> FunctionClass:
     """The class of that name with these settings; an instance, or a scikit-learn model, is its own class.
 
     Raises:  InputError for an unknown name or setting, with the known ones.
     """
-    if not isinstance(name, str):
-        if settings:
-            raise InputError(f"settings {', '.join(settings)} come beside an instance of a class: set them there")
-        return _instance(name)
-    known = _known("function class", name, FUNCTION_CLASSES)
-    fields = {field.name for field in dataclasses.fields(known)}
-    for setting in settings:
-        if setting not in fields:
-            expected = f"it has {', '.join(sorted(fields))}" if fields else "it has no settings"
-            raise SettingError(f"function class {name!r} has no setting {setting!r}: {expected}", setting=setting)
-    return known(**settings)
+    if isinstance(given, str):
+        return _made("function class", function_class_type(given), settings)
+    instance = _class_instance(given)
+    _expect_none(settings, instance)
+    return instance
 
 
-def _instance(given: Any) -> FunctionClass:
-    if not isinstance(given, type) and hasattr(given, "bind"):
-        return given
-    if not isinstance(given, type) and hasattr(given, "fit") and hasattr(given, "predict"):
-        from sklearn.base import is_classifier  # noqa: PLC0415 (slow to import; whoever has a model has it loaded)
+def function_class_type(given: str | FunctionClass | Any) -> type[FunctionClass]:
+    """The type behind a name or an instance.
 
-        return Classifier(model=given) if is_classifier(given) else Regressor(model=given)
-    raise InputError(
-        f"function_class is {given!r}: a name, an instance of a function class, or a scikit-learn model is expected"
-    )
-
-
-def method(name: str) -> Method:
-    """The method of that name.
-
-    Raises:  InputError for an unknown name, with the known ones.
+    Raises:  InputError for what is neither.
     """
-    return _known("method", name, METHODS)
+    return _known("function class", given, FUNCTION_CLASSES) if isinstance(given, str) else type(_class_instance(given))
+
+
+def method(given: str | Method, /, **settings: Any) -> Method:
+    """The method of that name with these settings; an instance is itself.
+
+    Raises:  InputError for an unknown name or setting, with the known ones.
+    """
+    kind = method_type(given)
+    if isinstance(given, str):
+        return _made("method", kind, settings)
+    _expect_none(settings, given)
+    return given
+
+
+def method_type(given: str | Method) -> type[Method]:
+    """The type behind a name or an instance.
+
+    Raises:  InputError for what is neither.
+    """
+    if isinstance(given, str):
+        return _known("method", given, METHODS)
+    if isinstance(given, Method):
+        return type(given)
+    raise InputError(f"method is {_shown(given)}: one of {', '.join(METHODS)}, or an instance of a method, is expected")
 
 
 def display_name(instance: FunctionClass) -> str:
     """Registry name, with the settings in brackets that differ from the default."""
     changed = [
-        f"{field.name}={getattr(instance, field.name)}"
-        for field in dataclasses.fields(instance)
-        if getattr(instance, field.name) != field.default
+        f"{name}={getattr(instance, name)}"
+        for name, one in declarations(type(instance)).items()
+        if getattr(instance, name) != one.default
     ]
     return f"{instance.name}({', '.join(changed)})" if changed else instance.name
 
 
-def _known(kind: str, name: str, registry: dict[str, Any]) -> Any:
-    if not isinstance(name, str):
-        raise InputError(f"{kind} is {name!r}: one of {', '.join(registry)} is expected")
+def _class_instance(given: Any) -> FunctionClass:
+    if isinstance(given, FunctionClass) or not isinstance(given, type) and hasattr(given, "bind"):
+        instance: FunctionClass = given
+        return instance
+    if not isinstance(given, type) and hasattr(given, "fit") and hasattr(given, "predict"):
+        from sklearn.base import is_classifier  # noqa: PLC0415 (slow to import; whoever has a model has it loaded)
+
+        return Classifier(model=given) if is_classifier(given) else Regressor(model=given)
+    raise InputError(
+        f"function_class is {_shown(given)}: a name, an instance of a function class, or a scikit-learn model is "
+        "expected"
+    )
+
+
+def _known(what: str, name: str, registry: Mapping[str, type[Kind]]) -> type[Kind]:
     if name in registry:
         return registry[name]
-    close = get_close_matches(str(name), registry, n=1)
+    close = get_close_matches(name, registry, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"unknown {kind} {name!r}: known are {', '.join(registry)}{hint}")
+    raise InputError(f"unknown {what} {name!r}: known are {', '.join(registry)}{hint}")
+
+
+def _made(what: str, kind: type[Kind], settings: Mapping[str, Any]) -> Kind:
+    """An instance, with settings that it has."""
+    known = declarations(kind)
+    for setting in settings:
+        if setting not in known:
+            expected = f"it has {', '.join(known)}" if known else "it has no settings"
+            raise SettingError(f"{what} {kind.name!r} has no setting {setting!r}: {expected}", setting=setting)
+    return kind(**settings)
+
+
+def _expect_none(settings: Mapping[str, Any], instance: Any) -> None:
+    if settings:
+        kind, names = type(instance).__name__, ", ".join(settings)
+        example = f"{kind}({next(iter(settings))}=...)"
+        raise InputError(f"{names} beside an instance of {kind}: state it there, as in {example}")
+
+
+def _shown(given: Any) -> str:
+    return f"the class {given.__name__}, not {given.__name__}(...)" if isinstance(given, type) else repr(given)

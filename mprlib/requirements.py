@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from mprlib.arrays import FloatArray
 from mprlib.errors import InputError
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 
 
 def pool_embeddings(problem: Problem, method: str) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mprlib.problem import IntArray
+from mprlib.arrays import IntArray
 
 # Guards the division where a similarity bound is zero.
 SMALLEST_BOUND = 1e-12

@@ -1,9 +1,11 @@
-"""What a setting may be, declared where it stands and checked before anything is computed.
+"""Settings of methods and function classes, declared once and checked before anything is computed.
 
-A setting of a function class is a field, one of a method a keyword of its `sweep`. Its type says what
-it may hold:
+A method or a function class is a frozen dataclass of its settings. The type of a field says what the
+setting may hold and what it is; the checks, the configuration reference and the class's repr read it:
 
-    depth: Annotated[int, Whole(least=1, most=64)] = 3
+    depth: Annotated[int, Whole(least=1, most=64), "levels of splits"] = 3
+
+A field with a description alone is an array, which is checked where it meets a problem.
 
 Types are strict: text is no number, 1.0 is no whole number, True is no number and 1 is not True, so
 that nothing is taken for what its writer did not mean. numpy's numbers count as Python's.
@@ -13,9 +15,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from abc import ABCMeta
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
-from typing import Any, ParamSpec, Protocol, TypeVar, get_args, get_type_hints
+from typing import Any, ParamSpec, Protocol, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -149,11 +152,46 @@ def checked(setting: Setting, name: str, value: Any, owner: str = "") -> Any:
 
 
 @cache
-def declared(owner: Callable[..., Any] | type) -> Mapping[str, Setting]:
+def declared(owner: Callable[..., Any]) -> Mapping[str, Setting]:
     """Settings of a class by its fields, or of a function by its keywords, as their types declare them."""
     hints = get_type_hints(owner, include_extras=True)
-    found = {name: [one for one in get_args(hint)[1:] if hasattr(one, "accepted")] for name, hint in hints.items()}
+    found = {name: [one for one in _metadata(hint) if hasattr(one, "accepted")] for name, hint in hints.items()}
     return {name: settings[0] for name, settings in found.items() if settings}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Declaration:
+    """One setting of a method or a function class; `setting` is None for an array."""
+
+    name: str
+    setting: Setting | None
+    default: Any
+    description: str
+
+    @property
+    def expected(self) -> str:
+        """What is expected, in words."""
+        return "an array" if self.setting is None else self.setting.expected
+
+
+@cache
+def declarations(owner: type[Declared]) -> Mapping[str, Declaration]:
+    """The settings of a method or a function class by name, in the order of its fields."""
+    hints, settings = get_type_hints(owner, include_extras=True), declared(owner)
+    return {
+        field.name: Declaration(
+            name=field.name,
+            setting=settings.get(field.name),
+            default=field.default,
+            description=" ".join(one for one in _metadata(hints[field.name]) if isinstance(one, str)),
+        )
+        for field in dataclasses.fields(owner)  # type: ignore[arg-type]  # each class that derives from it is one
+    }
+
+
+def _metadata(hint: Any) -> tuple[Any, ...]:
+    """What stands beside the type in Annotated[type, ...]."""
+    return getattr(hint, "__metadata__", ())
 
 
 @cache
@@ -188,17 +226,46 @@ def strict(function: Callable[P, R]) -> Callable[P, R]:
     return checking
 
 
-class Declared:
+class DeclaredType(ABCMeta):
+    """The type of a class of settings, which shows them: the repr of `METHODS["mmr"]` says what it takes."""
+
+    @property
+    def summary(cls) -> str:
+        """The first sentence of the class's docstring."""
+        return " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
+
+    def __repr__(cls) -> str:
+        if not dataclasses.is_dataclass(cls):
+            return super().__repr__()
+        rows = declarations(cls).values()
+        settings = [f"    {row.name}: {row.expected}; {row.description}" for row in rows]
+        arguments = ", ".join(
+            row.name if row.default is dataclasses.MISSING else f"{row.name}={row.default!r}" for row in rows
+        )
+        notes = [f"    {note}" for note in cls._notes()]
+        return "\n".join([f"{cls.__name__}({arguments})", f"    {cls.summary}", *notes, *settings])
+
+
+class Declared(metaclass=DeclaredType):
     """Base of a dataclass of settings: what its fields declare is checked whenever one is made."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        for name, setting in declared(type(self)).items():
+        for name, one in declarations(type(self)).items():
             value = getattr(self, name)
-            if not (value is None and defaults[name] is None):
-                object.__setattr__(self, name, checked(setting, name, value))
+            if one.setting is not None and not (value is None and one.default is None):
+                object.__setattr__(self, name, checked(one.setting, name, value, self._owner()))
+
+    @classmethod
+    def _owner(cls) -> str:
+        """What a message puts before a setting's name."""
+        return ""
+
+    @classmethod
+    def _notes(cls) -> list[str]:
+        """What the repr says beside summary and settings."""
+        return []
 
 
 def refuse_text(name: str, value: ArrayLike) -> None:

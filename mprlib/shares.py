@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
-from mprlib.problem import FloatArray, IntArray
 
 # Combinations of levels of a stated population: each is a row of the reference, and a cell of every problem.
 LARGEST_COMBINATIONS = 100_000

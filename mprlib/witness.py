@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.function_classes.groups import GroupsOracle
-from mprlib.measurement import Group, Witness
 from mprlib.naming import MOST_SINGLE_VALUES, cell_names
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 
 # A witness is read by a person and stored on every result row.
 LARGEST_WITNESS = 10
@@ -22,6 +24,41 @@ ROUNDING = 1e-12
 SMALLEST_HEADLINE_SHARE = 0.01
 
 NO_GAP = "No function of the class tells the selection from the reference."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """One group's shares, as fractions of 1, and its part of the measured gap."""
+
+    name: str
+    share_selected: float
+    share_reference: float
+    contribution: float
+
+    @property
+    def gap(self) -> float:
+        """Share selected minus share in the reference."""
+        return self.share_selected - self.share_reference
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Witness:
+    """The groups that attain a measured gap, largest contribution first, and one sentence on it.
+
+    groups are cells of the labels, and the contributions of all cells sum to the value; `groups`
+    holds the largest. The class `groups` lists its own groups, which overlap: each contributes its
+    own gap. With continuous labels they are single items, and items_above and items_below hold ids
+    of the retrieved items where the witness function is highest and of other items where it is
+    lowest; both are empty otherwise.
+    """
+
+    groups: tuple[Group, ...]
+    sentence: str
+    items_above: tuple[str, ...] = ()
+    items_below: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.sentence
 
 
 def witness(problem: Problem, oracle: Oracle, worst: WorstCase, weights: FloatArray) -> Witness:

@@ -9,13 +9,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # A module may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "frames", "arrays", "problem", "selection", "measurement"},
-    {"assumptions", "cells", "encoding", "levels", "proportional_fitting", "naming", "reference", "shares", "probes"},
+    {"errors", "settings", "frames", "arrays", "problem", "selection"},
+    {"assumptions", "cells", "encoding", "proportional_fitting", "naming", "reference", "shares", "probes"},
     {"function_classes", "witness"},
-    {"method", "measuring", "requirements"},
+    {"method", "measurement", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
-    {"api", "statistics"},
+    {"keywords", "api", "statistics"},
     {"__init__"},
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}

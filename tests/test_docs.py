@@ -10,12 +10,9 @@ from typer.main import get_command
 from jobs.cli import app
 from jobs.config.audit import Audit
 from jobs.config.document import parse
-from jobs.config.method_descriptions import DESCRIPTIONS
 from jobs.config.prompts import PromptTraining
 from jobs.config.reference import blocks as setting_blocks
 from jobs.config.reference import reference
-from jobs.methods import arrays_of, known_settings
-from mprlib import METHODS
 from tests.pages import PAGES, ROOT, blocks, commands, name_of, text_of
 
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -133,11 +130,6 @@ def test_the_reference_of_settings_is_what_its_command_prints():
 def test_every_setting_is_described(block):
     for name, field in block.model_fields.items():
         assert field.description or name == "kind", f"{block.__name__}.{name} has no description"
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_every_methods_setting_is_described(name):
-    assert sorted([*DESCRIPTIONS.get(name, {}), *arrays_of(name).settings]) == sorted(known_settings(name))
 
 
 def test_every_page_is_found_from_the_readme():

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import sys
 from inspect import signature
 from typing import Annotated
@@ -15,12 +16,12 @@ from jobs import datasets, encoders, methods
 from jobs.config.audit import Audit
 from jobs.config.datasets import Dataset
 from jobs.config.encoders import OpenClipEncoder, SentenceEncoder
+from jobs.config.reference import reference
 from jobs.errors import UsageError
-from mprlib.method import Method
 from tests.jobs.conftest import settings
-from tests.mprlib import test_api
+from tests.mprlib import test_api, test_doctests, test_settings
 from tests.mprlib.function_classes import test_contract
-from tests.pages import blocks
+from tests.pages import blocks, text_of
 from tests.populations import one_hot_problem
 
 EXAMPLES = {block.splitlines()[0].removeprefix("# "): block for block in blocks("docs/extending.md", "python")}
@@ -52,7 +53,6 @@ def module(tmp_path, monkeypatch):
 def one_attribute(module, monkeypatch):
     kind = module("mprlib/function_classes/one_attribute.py").OneAttribute
     monkeypatch.setitem(mprlib.FUNCTION_CLASSES, kind.name, kind)
-    monkeypatch.setattr(test_contract, "EXACT", (*test_contract.EXACT, kind.name))
     return kind.name
 
 
@@ -80,11 +80,9 @@ def test_the_class_sees_no_intersections_and_can_be_constrained(one_attribute):
 
 @pytest.fixture
 def lottery(module, monkeypatch):
-    sweep = module("mprlib/baselines/lottery.py").sweep
-    method = Method(name="lottery", summary="k items drawn by lot among the most similar", sweep=sweep)
-    monkeypatch.setitem(mprlib.METHODS, "lottery", method)
-    monkeypatch.setitem(test_api.METHODS, "lottery", method)
-    return "lottery"
+    kind = module("mprlib/baselines/lottery.py").Lottery
+    monkeypatch.setitem(mprlib.METHODS, kind.name, kind)
+    return kind.name
 
 
 def test_the_method_keeps_the_contract(lottery):
@@ -95,15 +93,34 @@ def test_the_method_keeps_the_contract(lottery):
     test_api.test_every_method_returns_k_distinct_items_best_first(problem, lottery)
     test_api.test_the_same_input_gives_the_same_items(problem, lottery)
     test_api.test_all_items_equal_and_one_class_only(lottery)
-    assert set(mprlib.select(problem, lottery, among=9).items) == set(problem.best_first[:9])
+    test_settings.test_the_parameter_takes_no_other_type(lottery)
+    test_settings.test_every_setting_is_described_and_limited_unless_it_is_an_array(lottery)
+    assert set(mprlib.select(problem, lottery, 0.15).items) == set(problem.best_first[:9])
+    assert mprlib.select(problem, lottery, 0.5, seed=3).message == "30 items took part"
+
+
+@pytest.mark.parametrize("name", ["one_attribute", "lottery"])
+def test_the_worked_examples_print_what_they_say(name, request):
+    request.getfixturevalue(name)
+    kind = {**mprlib.FUNCTION_CLASSES, **mprlib.METHODS}[name]
+    assert test_doctests.tried(sys.modules[kind.__module__]) > 0
 
 
 def test_a_configuration_names_the_method(lottery, one_attribute):
-    asked = settings(methods=["top_k", {lottery: {"among": 50}}], function_classes=["linear", one_attribute])
-    assert Audit.model_validate(asked).methods[1].extras == {"among": 50}
-    assert methods.known_settings(lottery) == ["among", "seed"]
-    with pytest.raises(ValueError, match="among is 0"):
-        Audit.model_validate(settings(methods=[{lottery: {"among": 0}}]))
+    asked = settings(methods=["top_k", {lottery: {"seed": 5, "points": 4}}], function_classes=["linear", one_attribute])
+    assert Audit.model_validate(asked).methods[1].extras == {"seed": 5}
+    assert methods.known_settings(lottery) == ["seed"]
+    with pytest.raises(ValueError, match="lottery's seed is -1"):
+        Audit.model_validate(settings(methods=[{lottery: {"seed": -1}}]))
+    for name in (lottery, one_attribute):
+        assert f"## `{name}`" in reference()
+
+
+def test_the_page_counts_the_files_that_a_part_takes():
+    for part in ("A function class", "A method"):
+        steps = text_of("docs/extending.md").partition(f"## {part}\n")[2].partition("three files in all:")[2]
+        files = re.findall(r"^\d\. (The file|`[\w/.]+`)", steps.partition("\n## ")[0], flags=re.M)
+        assert files == ["The file", "`mprlib/registry.py`", "`docs/configuration.md`"]
 
 
 def test_the_data_set_is_read(module, monkeypatch, tmp_path):

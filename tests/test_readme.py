@@ -5,7 +5,6 @@ import re
 import yaml
 from typer.main import get_command
 
-import mprlib
 from jobs.cli import app
 from jobs.config.audit import Audit
 from tests.pages import blocks, text_of
@@ -30,8 +29,3 @@ def test_every_command_of_the_command_line_is_shown():
     shown = "\n".join(blocks("README.md", "sh"))
     for name in get_command(app).commands:
         assert f"mpr-audit {name} " in shown
-
-
-def test_every_class_and_method_is_described():
-    for name in [*mprlib.FUNCTION_CLASSES, *mprlib.METHODS]:
-        assert f"`{name}`" in README

@@ -83,7 +83,7 @@ def method_entry(entry: Any) -> Any:
         return entry
     name, settings = _named(entry, "method")
     try:
-        method = registry.method(name)
+        method = registry.method_type(name)
         points, values, targets = (settings.pop(key, None) for key in ("points", "values", "targets"))
         points, values = _points_and_values(method, points, values)
         targets = None if targets is None else _targets(method, targets)
@@ -125,7 +125,7 @@ def _bind_to_vectors(instance: FunctionClass) -> None:
     instance.bind(mprlib.Problem(scores=[0.3, 0.2, 0.1], labels=vectors, reference=vectors, k=1))
 
 
-def _points_and_values(method: Method, points: Any, values: Any) -> tuple[int | None, list[float] | None]:
+def _points_and_values(method: type[Method], points: Any, values: Any) -> tuple[int | None, list[float] | None]:
     """One of both; values distinct and as the parameter may be."""
     if method.parameter is None:
         for key, given in (("points", points), ("values", values)):
@@ -147,7 +147,7 @@ def _points_and_values(method: Method, points: Any, values: Any) -> tuple[int | 
     return None, found if isinstance(method.value, Whole) else [float(value) for value in found]
 
 
-def _targets(method: Method, targets: Any) -> list[str]:
+def _targets(method: type[Method], targets: Any) -> list[str]:
     if not method.is_constrained:
         raise SettingError(f"{method.name} constrains no function class: targets does not apply", setting="targets")
     if isinstance(targets, (list, tuple)) and not targets:

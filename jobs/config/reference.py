@@ -6,10 +6,9 @@ classes and methods from the registries.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -18,12 +17,11 @@ from pydantic.fields import FieldInfo
 
 from jobs.config.audit import Audit
 from jobs.config.block import Block
-from jobs.config.method_descriptions import DESCRIPTIONS
 from jobs.config.prompts import PromptTraining
 from jobs.methods import arrays_of, known_settings
 from mprlib import FUNCTION_CLASSES, METHODS
 from mprlib.method import Method
-from mprlib.settings import declared
+from mprlib.settings import Declaration, declarations
 
 INTRODUCTION = """\
 # Configuration reference
@@ -155,32 +153,43 @@ def _shown(value: Any) -> str:
 def _function_classes() -> Iterator[str]:
     yield f"# Function classes\n\nEntries of `function_classes`: a name, or `{{name: {{setting: value}}}}`. {OVER}\n"
     for name, kind in FUNCTION_CLASSES.items():
-        lines = [f"## `{name}`", "", inspect.getdoc(kind) or "", ""]
-        defaults = {field.name: field.default for field in dataclasses.fields(kind)}
-        expected = {name: setting.expected for name, setting in declared(kind).items()}
-        rows = [f"| `{name}` | {expected[name]} | {_shown(value)} |" for name, value in defaults.items()]
-        table = ["| setting | value | default |", "|---|---|---|", *rows]
-        yield "\n".join([*lines, *(table if rows else ["No settings."]), ""])
+        attained = "attained by one of the class's functions: a lower bound, with a proven upper one"
+        lines = [inspect.getdoc(kind) or "", "", f"- Values: {'exact' if kind.is_exact else attained}."]
+        yield _chapter(name, lines, map(_library_setting, declarations(kind).values()))
 
 
 def _methods() -> Iterator[str]:
     yield f"# Methods\n\nEntries of `methods`: a name, or `{{name: {{setting: value}}}}`. {VALUES}\n"
     for name, method in METHODS.items():
-        lines = [f"## `{name}`", "", f"What it does: {method.summary}.", "", *_traits(method)]
-        settings = known_settings(name)
-        if settings:
-            parameters = inspect.signature(method.sweep).parameters
-            lines += ["", "| setting | value | default | what it is |", "|---|---|---|---|"]
-            for setting in settings:
-                named = arrays_of(name).settings.get(setting)
-                value = named.expected if named else method.settings[setting].expected
-                default = _shown(parameters[setting].default) if setting in parameters else ""
-                what = named.description if named else DESCRIPTIONS[name][setting]
-                lines.append(f"| `{setting}` | {value} | {default} | {what} |")
-        yield "\n".join([*lines, ""])
+        own = declarations(method)
+        rows = [
+            _library_setting(own[setting], of_audit=setting == "seed")
+            if setting in own
+            else _made_setting(name, setting)
+            for setting in known_settings(name)
+        ]
+        yield _chapter(name, [inspect.getdoc(method) or "", "", *_traits(method)], rows)
 
 
-def _traits(method: Method) -> list[str]:
+def _chapter(name: str, lines: Iterable[str], rows: Iterable[str]) -> str:
+    rows = list(rows)
+    head = ["| setting | value | default | what it is |", "|---|---|---|---|"]
+    return "\n".join([f"## `{name}`", "", *lines, *(["", *head, *rows] if rows else []), ""])
+
+
+def _library_setting(one: Declaration, *, of_audit: bool = False) -> str:
+    """A row of a table; of_audit: a configuration takes the audit's own setting of that name by default."""
+    default = "the audit's" if of_audit else _shown(one.default)
+    return f"| `{one.name}` | {one.expected} | {default} | {one.description} |"
+
+
+def _made_setting(method: str, setting: str) -> str:
+    """A setting that names something of a data set, which the job makes an array of."""
+    named = arrays_of(method).settings[setting]
+    return f"| `{setting}` | {named.expected} |  | {named.description} |"
+
+
+def _traits(method: type[Method]) -> list[str]:
     traits = []
     if method.parameter is not None:
         traits.append(f"- Parameter: {method.parameter}, {method.value.expected}.")

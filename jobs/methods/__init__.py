@@ -15,8 +15,10 @@ from jobs.methods.fair_top_k import FairTopKArrays
 from jobs.methods.named_arrays import Asked, Given, NamedArrays
 from jobs.methods.paths import PathsArrays
 from jobs.methods.pbm import PbmArrays
+from mprlib import registry
 from mprlib.method import Method
 from mprlib.registry import METHODS
+from mprlib.settings import declarations
 
 __all__ = [
     "ARRAYS",
@@ -26,7 +28,7 @@ __all__ = [
     "arrays_of",
     "checked_settings",
     "known_settings",
-    "sweep_keywords",
+    "library_settings",
 ]
 
 ARRAYS: dict[str, NamedArrays] = {
@@ -47,26 +49,27 @@ def arrays_of(method: str) -> NamedArrays:
 def known_settings(method: str) -> list[str]:
     """Settings of a method in a configuration, its values aside."""
     arrays = arrays_of(method)
-    return [*(name for name in METHODS[method].keywords if name not in arrays.keywords), *arrays.settings]
+    return [*(name for name in declarations(METHODS[method]) if name not in arrays.keywords), *arrays.settings]
 
 
-def checked_settings(method: Method, settings: Mapping[str, Any]) -> dict[str, Any]:
+def checked_settings(method: type[Method], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as they are used; those that the method has itself are checked by the method.
 
     Raises:  SettingError, one sentence.
     """
-    own = method.checked_extras({name: value for name, value in settings.items() if name in method.keywords})
-    found = own | arrays_of(method.name).checked(settings)
+    names = [name for name in declarations(method) if name in settings]
+    instance = registry.method(method.name, **{name: settings[name] for name in names})
+    found = {name: getattr(instance, name) for name in names} | arrays_of(method.name).checked(settings)
     return {name: found[name] for name in settings}
 
 
-def sweep_keywords(method: str, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
-    """The keywords of the method's sweep: its own settings, the audit's seed, and the arrays.
+def library_settings(method: str, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
+    """The settings of the library's method: its own, the audit's seed, and the arrays.
 
     Raises:  mprlib.InputError for a group that no item and no reference row belongs to.
     """
-    keywords = METHODS[method].keywords
-    found = {name: value for name, value in settings.items() if name in keywords}
-    if "seed" in keywords:
+    own = declarations(METHODS[method])
+    found = {name: value for name, value in settings.items() if name in own}
+    if "seed" in own:
         found.setdefault("seed", given.seed)
     return found | arrays_of(method).arguments(settings, given)

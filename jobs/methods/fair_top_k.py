@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jobs.methods.named_arrays import Given, NamedArrays, OneText
+from mprlib.baselines.fair_top_k import as_probability
 from mprlib.errors import SettingError
 
 
@@ -39,7 +40,7 @@ class FairTopKArrays(NamedArrays):
         column = _column_of(settings["group"], problem.label_names)
         share = settings.get("share")
         if share is None:
-            share = float(problem.reference_weights @ problem.reference[:, column])
+            share = as_probability(float(problem.reference_weights @ problem.reference[:, column]))
         return {"protected": problem.labels[:, column] > 0, "share": share}
 
 

@@ -104,7 +104,7 @@ class Given(Protocol):
 class NamedArrays:
     """The arrays of one method. This one is of a method that takes none.
 
-    keywords: of the library's sweep, whose values are arrays; settings: what a configuration has for them.
+    keywords: settings of the library's method that are arrays; settings: what a configuration has for them.
     needs_text_tower: the encoder must take learned tokens.
     """
 
@@ -137,7 +137,7 @@ class NamedArrays:
         return Asked()
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
-        """The arrays, as keywords of the method's sweep."""
+        """The arrays, as settings of the library's method."""
         return {}
 
     def in_key(self, settings: Mapping[str, Any]) -> dict[str, Any]:

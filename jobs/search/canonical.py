@@ -9,7 +9,6 @@ same whatever the backend, the sharding or the number of workers.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -65,14 +64,6 @@ def exact_scores(vectors: np.ndarray, query: np.ndarray, positions: np.ndarray) 
         rows = vectors[positions[start : start + RESCORED_ROWS]].astype(np.float64)
         np.einsum("ij,j->i", rows, exact, out=scores[start : start + RESCORED_ROWS])
     return scores
-
-
-def exact_scores_of_all(
-    vectors: np.ndarray, queries: np.ndarray, positions: list[np.ndarray], threads: int = 1
-) -> list[np.ndarray]:
-    """Canonical scores of each query's rows; threads share the queries and change no number."""
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda query, rows: exact_scores(vectors, query, rows), queries, positions))
 
 
 def best(ids: np.ndarray, scores: np.ndarray, depth: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from jobs.stages.pool import read_pool
 from jobs.stages.unit import reads
 from jobs.store import Store
 from mprlib.encoding import Encoding
-from mprlib.reference import Reference, sampled, target_shares
+from mprlib.reference import Reference, balanced, sampled, target_shares
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,9 +37,7 @@ class ReferenceSource:
         if self.kind == "shares":
             return target_shares(encoding, self.shares, self.size)
         if self.kind == "balanced":
-            known = {name: [level for level in levels if level != missing] for name, levels in encoding.levels.items()}
-            equal = {name: dict.fromkeys(levels, 1 / len(levels)) for name, levels in known.items()}
-            return target_shares(encoding, equal, self.size)
+            return balanced(encoding, self.size, missing=missing)
         people = read_items(store, str(self.people)) if self.pool is None else read_pool(store, self.pool)
         people = with_predicted(people, self.predicted, store)
         chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())

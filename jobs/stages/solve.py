@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.config.entries import ClassEntry, MethodEntry
-from jobs.methods import arrays_of, sweep_keywords
+from jobs.methods import arrays_of, library_settings
 from jobs.stages.case import Case
 from jobs.stages.debiased import read_debiased_vector
 from jobs.stages.labels import predicted_levels
@@ -24,7 +24,7 @@ from jobs.store.schema import GROUPS
 from mprlib import Problem, Selection, registry
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
-from mprlib.optimisers.mopr import SMALLEST_RHO
+from mprlib.optimisers.constrained import SMALLEST_RHO
 
 RESULTS_TABLE, GROUPS_TABLE = "results", "groups"
 # Seconds of one core for a point of a sweep, and bytes of a result row with its list of items, compressed.
@@ -64,7 +64,7 @@ class Solve(Unit):
         "mprlib.statistics",
         "mprlib.cells",
         "mprlib.encoding",
-        "mprlib.measuring",
+        "mprlib.measurement",
         "mprlib.method",
         "mprlib.problem",
         "mprlib.reference",
@@ -136,16 +136,14 @@ class Solve(Unit):
         oracle = (registry.function_class(target.name, **target.settings) if target else Linear()).bind(problem)
         remark = ""
         values: list[Any]
-        if method.parameter is None:
-            values = [None]
-        elif self.method.values is not None:
+        if self.method.values is not None:
             values = list(self.method.values)
         else:
             grid = method.grid(problem, oracle, self.method.points)
             values = list(dict.fromkeys(grid))
             remark = _grid_remark(method, grid, values)
-        keywords = sweep_keywords(self.method.name, self.method.extras, _Given(self, case, store))
-        return method.sweep(problem, oracle, values, **keywords), remark
+        settings = library_settings(self.method.name, self.method.extras, _Given(self, case, store))
+        return registry.method(self.method.name, **settings).sweep(problem, oracle, values), remark
 
 
 class _Given:
@@ -171,7 +169,7 @@ class _Given:
         return [predicted_levels(ids, of_probe, self._store).to_pylist() for of_probe in keys]
 
 
-def _grid_remark(method: Method, grid: list[Any], values: list[Any]) -> str:
+def _grid_remark(method: type[Method], grid: list[Any], values: list[Any]) -> str:
     """What a reader should know of a grid that is not the paper's."""
     if not method.is_constrained or grid[0] >= SMALLEST_RHO:
         return ""

@@ -16,50 +16,42 @@ Source: Lang and Skowron 2018, "Multi-Attribute Proportional Representation".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.baselines.baseline import Chosen, FixedBaseline
 from mprlib.baselines.seat_search import Seats, search_seats
 from mprlib.cells import cells_of
-from mprlib.function_classes.base import Oracle
-from mprlib.method import Proof, Stopwatch, selected
 from mprlib.naming import cell_levels
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.problem import FloatArray, IntArray, Problem
-from mprlib.selection import Selection
+from mprlib.problem import Problem
 from mprlib.settings import Choice
 
 # A level's quota this close to a whole number is that number, spoilt by the sum of its shares.
 ROUNDING = 1e-9
 
 
-def sweep(
-    problem: Problem, oracle: Oracle, values: Sequence[None], rule: Annotated[str, Choice(tuple(RULES))] = "hamilton"
-) -> list[Selection]:
-    """The same k items for every value: there is no parameter.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Apportionment(FixedBaseline):
+    """The most similar items with whole seats for every level of every attribute."""
 
-    rule: "hamilton" or "dhondt". The message says by how many seats the targets are missed.
-    """
-    watch = Stopwatch()
-    pool = cell_pool_of(problem, cells_of(problem))
-    seats = search_seats(pool, *_targets(problem, rule), pool.top_counts(problem))
-    seconds = watch.seconds() / len(values)
-    return [
-        selected(
-            problem,
-            oracle,
-            pool.chosen(seats.counts),
-            method="apportionment",
-            value=value,
-            proof=Proof(is_stopped=seats.is_out_of_time),
-            solve_seconds=seconds,
-            message="; ".join(_remarks(seats)),
+    name: ClassVar[str] = "apportionment"
+
+    rule: Annotated[
+        str, Choice(tuple(RULES)), "how shares become whole seats: largest remainders or highest quotients"
+    ] = "hamilton"
+
+    def choose(self, problem: Problem) -> Chosen:
+        """The set; the message says by how many seats the targets are missed."""
+        pool = cell_pool_of(problem, cells_of(problem))
+        seats = search_seats(pool, *_targets(problem, self.rule), pool.top_counts(problem))
+        return Chosen(
+            items=pool.chosen(seats.counts), message="; ".join(_remarks(seats)), is_stopped=seats.is_out_of_time
         )
-        for value in values
-    ]
 
 
 def _remarks(seats: Seats) -> list[str]:

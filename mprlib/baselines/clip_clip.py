@@ -11,34 +11,70 @@ Source: Wang, Liu, Wang 2021, "Are Gender-Neutral Queries Really Gender-Neutral?
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.baselines.baseline import Chosen, SharedBaseline
 from mprlib.baselines.mutual_information import mutual_information
 from mprlib.baselines.ranking import best_by
 from mprlib.cells import cells_of
 from mprlib.errors import InputError
-from mprlib.function_classes.base import Oracle
-from mprlib.method import Stopwatch, selected
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
-from mprlib.selection import Selection
 from mprlib.settings import Whole
 
 # The paper drops 1, 11, 21, ... columns.
 GRID_STEP = 10
 
 
-def grid(problem: Problem, oracle: Oracle, points: int) -> list[int]:
-    """1, 11, 21, ... columns dropped, at most that many values and fewer than there are columns."""
-    width = pool_embeddings(problem, "clip_clip").shape[1]
-    return list(range(1, width, GRID_STEP))[:points] or [0]
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class ClipClip(SharedBaseline):
+    """Similarity without the embedding columns that tell most about the labels."""
+
+    name: ClassVar[str] = "clip_clip"
+    parameter: ClassVar[str] = "columns dropped"
+    value: ClassVar[Whole] = Whole(least=0)
+    needs_embeddings: ClassVar[bool] = True
+    needs_query: ClassVar[bool] = True
+
+    order: Annotated[
+        ArrayLike | None,
+        "all columns (d,), the one to drop first at the front; default: by mutual information with the joint cell of "
+        "all labels, on this pool",
+    ] = None
+
+    @classmethod
+    def value_of_width(cls, width: int) -> Whole:
+        """How many columns can be dropped: one is left."""
+        return Whole(least=0, most=width - 1)
+
+    @classmethod
+    def spaced_values(cls, problem: Problem, points: int) -> list[int]:
+        """1, 11, 21, ... columns dropped, fewer than there are columns."""
+        width = pool_embeddings(problem, cls.name).shape[1]
+        return list(range(1, width, GRID_STEP))[:points] or [0]
+
+    def choose_all(self, problem: Problem, values: Sequence[int]) -> list[Chosen]:
+        """The best items by the columns that each value leaves.
+
+        Raises:  InputError without embeddings or query, and for an order that is no permutation.
+        """
+        embeddings, query = pool_embeddings(problem, self.name), query_vector(problem, self.name)
+        width = embeddings.shape[1]
+        order = _pool_order(problem, embeddings) if self.order is None else _checked_order(self.order, width)
+        return [Chosen(items=_best_without(problem, embeddings, query, order[:value])) for value in values]
 
 
-def columns_dropped(width: int) -> Whole:
-    """How many columns can be dropped: one is left."""
-    return Whole(least=0, most=width - 1)
+def _best_without(problem: Problem, embeddings: FloatArray, query: FloatArray, dropped: IntArray) -> IntArray:
+    """The k best items (k,) by the products without some columns."""
+    kept = query.astype(np.float64)
+    kept[dropped] = 0.0
+    # Not a BLAS product: equal rows must give equal bits wherever they stand, as ties go by id.
+    return best_by(problem, np.einsum("ij,j->i", embeddings, kept), problem.k)
 
 
 def column_order(embeddings: FloatArray, labels: IntArray) -> IntArray:
@@ -56,33 +92,9 @@ def order_of(information: FloatArray) -> IntArray:
     return np.argsort(information)[::-1]
 
 
-def sweep(problem: Problem, oracle: Oracle, values: Sequence[int], order: ArrayLike | None = None) -> list[Selection]:
-    """One Selection a number of columns dropped, in the order given.
-
-    Shapes:  order (d,), all columns, the one to drop first at the front; by default by mutual
-             information with the joint cell of all labels, on this pool.
-    Raises:  InputError without embeddings or query, and for an order that is no permutation.
-    """
-    embeddings, query = pool_embeddings(problem, "clip_clip"), query_vector(problem, "clip_clip")
-    width = embeddings.shape[1]
-    watch = Stopwatch()
-    checked = _pool_order(problem) if order is None else _checked_order(order, width)
-    shared_seconds = watch.seconds() / len(values)
-    selections = []
-    for value in values:
-        watch = Stopwatch()
-        kept = query.astype(np.float64)
-        kept[checked[:value]] = 0.0
-        # Not a BLAS product: equal rows must give equal bits wherever they stand, as ties go by id.
-        items = best_by(problem, np.einsum("ij,j->i", embeddings, kept), problem.k)
-        seconds = shared_seconds + watch.seconds()
-        selections.append(selected(problem, oracle, items, method="clip_clip", value=value, solve_seconds=seconds))
-    return selections
-
-
-def _pool_order(problem: Problem) -> IntArray:
+def _pool_order(problem: Problem, embeddings: FloatArray) -> IntArray:
     cells = cells_of(problem)
-    return problem.cached("clip_clip order", lambda: column_order(problem.embeddings, cells.pool_cell))
+    return problem.cached("clip_clip order", lambda: column_order(embeddings, cells.pool_cell))
 
 
 def _checked_order(order: ArrayLike, width: int) -> IntArray:

@@ -10,39 +10,42 @@ Source: Berg et al. 2022, "A Prompt Array Keeps the Bias Away".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import FloatArray
+from mprlib.baselines.baseline import Chosen, FixedBaseline
 from mprlib.baselines.ranking import best_by
 from mprlib.errors import InputError
-from mprlib.function_classes.base import Oracle
-from mprlib.method import Stopwatch, selected
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
-from mprlib.selection import Selection
 from mprlib.settings import refuse_text
 
 
-def sweep(
-    problem: Problem, oracle: Oracle, values: Sequence[None], debiased_query: ArrayLike | None = None
-) -> list[Selection]:
-    """The same k items for every value: there is no parameter.
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class DebiasClip(FixedBaseline):
+    """Similarity to the query behind tokens that were trained to hide an attribute."""
 
-    Shapes:  debiased_query (d,), as wide as the pool's embeddings; only its direction matters.
-    Raises:  InputError without embeddings or debiased_query, or for one of another width, that is
-             not finite or has no direction.
-    """
-    embeddings = pool_embeddings(problem, "debias_clip")
-    query = _checked(debiased_query, embeddings.shape[1])
-    watch = Stopwatch()
-    # Not a BLAS product: equal rows must give equal bits wherever they stand, as ties go by id.
-    items = best_by(problem, np.einsum("ij,j->i", embeddings, query), problem.k)
-    seconds = watch.seconds() / len(values)
-    return [
-        selected(problem, oracle, items, method="debias_clip", value=value, solve_seconds=seconds) for value in values
-    ]
+    name: ClassVar[str] = "debias_clip"
+    needs_embeddings: ClassVar[bool] = True
+
+    debiased_query: Annotated[
+        ArrayLike | None, "required: the query's embedding (d,) behind the tokens; only its direction matters"
+    ] = None
+
+    def choose(self, problem: Problem) -> Chosen:
+        """The best items by the debiased query.
+
+        Raises:  InputError without embeddings or debiased_query, or for one of another width, that is
+                 not finite or has no direction.
+        """
+        embeddings = pool_embeddings(problem, self.name)
+        query = _checked(self.debiased_query, embeddings.shape[1])
+        # Not a BLAS product: equal rows must give equal bits wherever they stand, as ties go by id.
+        return Chosen(items=best_by(problem, np.einsum("ij,j->i", embeddings, query), problem.k))
 
 
 def _checked(debiased_query: ArrayLike | None, width: int) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mprlib.problem import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray
 
 # Norms between these keep squares and products of float32 far from its limits (1e-38, 3e38).
 SMALLEST_NORM, LARGEST_NORM = 1e-12, 1e12

@@ -15,17 +15,16 @@ Source: Kulesza and Taskar 2012; Chen, Zhang, Zhou 2018, "Fast Greedy MAP Infere
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.baselines.baseline import Chosen, FixedBaseline
 from mprlib.baselines.ranking import best_by
-from mprlib.function_classes.base import Oracle
-from mprlib.method import Stopwatch, selected
-from mprlib.problem import IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
-from mprlib.selection import Selection
 from mprlib.settings import Number
 
 # A squared distance to the span below this share of the vector's own is rounding of the factor:
@@ -35,27 +34,28 @@ SMALLEST_RESIDUAL = 1e-10
 WEIGHT = Number(least=0, most=1e9)
 
 
-def sweep(
-    problem: Problem, oracle: Oracle, values: Sequence[None], weight: Annotated[float, WEIGHT] = 2.0
-) -> list[Selection]:
-    """The same k items for every value: there is no parameter but the setting `weight`.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dpp(FixedBaseline):
+    """Determinantal point process: relevance and the volume that the items span, by greedy MAP."""
 
-    Raises:  InputError without embeddings.
-    """
-    pool_embeddings(problem, "dpp")
-    watch = Stopwatch()
-    items, filled = _greedy(problem, float(weight))
-    message = f"{filled} items add no volume and are the most similar of the rest" if filled else ""
-    seconds = watch.seconds() / len(values)
-    return [
-        selected(problem, oracle, items, method="dpp", value=value, solve_seconds=seconds, message=message)
-        for value in values
-    ]
+    name: ClassVar[str] = "dpp"
+    needs_embeddings: ClassVar[bool] = True
+
+    weight: Annotated[float, WEIGHT, "weight of similarity; 0 is diversity alone"] = 2.0
+
+    def choose(self, problem: Problem) -> Chosen:
+        """The set; the message says how many items only fill it.
+
+        Raises:  InputError without embeddings.
+        """
+        items, filled = _greedy(problem, pool_embeddings(problem, self.name), float(self.weight))
+        message = f"{filled} items add no volume and are the most similar of the rest" if filled else ""
+        return Chosen(items=items, message=message)
 
 
-def _greedy(problem: Problem, weight: float) -> tuple[IntArray, int]:
+def _greedy(problem: Problem, embeddings: FloatArray, weight: float) -> tuple[IntArray, int]:
     """k items, and how many of them are filled by similarity."""
-    vectors = problem.embeddings.astype(np.float64)
+    vectors = embeddings.astype(np.float64)
     squares = np.einsum("ij,ij->i", vectors, vectors)
     quality = 0.5 * weight * _standardised(problem.scores)
     factor = np.empty((problem.n, problem.k))
@@ -83,7 +83,7 @@ def _greedy(problem: Problem, weight: float) -> tuple[IntArray, int]:
     return np.concatenate([np.array(chosen, dtype=np.intp), rest]), filled
 
 
-def _standardised(scores: np.ndarray) -> np.ndarray:
+def _standardised(scores: FloatArray) -> FloatArray:
     """Scores (n,) with mean 0 and deviation 1; all 0 where they are equal."""
     below = scores - scores.max()
     span = -below.min()

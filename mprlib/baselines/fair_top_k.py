@@ -15,61 +15,71 @@ Source: Zehlike et al. 2017, "FA*IR: A Fair Top-k Ranking Algorithm".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom
 
+from mprlib.arrays import BoolArray, IntArray
+from mprlib.baselines.baseline import Chosen, FixedBaseline
 from mprlib.cells import cells_of, selection_weights
 from mprlib.errors import InputError
-from mprlib.function_classes.base import Oracle
-from mprlib.method import Stopwatch, selected
 from mprlib.naming import cell_levels
-from mprlib.problem import IntArray, Problem
-from mprlib.selection import Selection
+from mprlib.problem import Problem
 from mprlib.settings import PROBABILITY
 
 # Halvings of the interval that holds the corrected level: below any jump of a bound for k to 1,000.
 BISECTIONS = 50
 
 
-def sweep(
-    problem: Problem,
-    oracle: Oracle,
-    values: Sequence[None],
-    protected: ArrayLike | None = None,
-    share: Annotated[float | None, PROBABILITY] = None,
-    significance: Annotated[float, PROBABILITY] = 0.1,
-) -> list[Selection]:
-    """The same k items for every value: there is no parameter.
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class FairTopK(FixedBaseline):
+    """Top-k with at least as many items of one protected group as a fair lottery would show."""
 
-    Shapes:  protected (n,), truth values; by default the level of an attribute that top-k shows
-             too little of, by the largest gap to its share of the reference.
-    share: the protected group's fair share, by default that of the reference for the default group;
-           it must come with `protected`.
-    Raises:  InputError for protected of another shape, and for one of protected and share without the other.
-    """
-    watch = Stopwatch()
-    if protected is None:
-        if share is not None:
-            raise InputError("share comes without protected: say whose share it is")
-        is_protected, share, name = _most_missing(problem)
-    else:
-        if share is None:
+    name: ClassVar[str] = "fair_top_k"
+
+    protected: Annotated[
+        ArrayLike | None,
+        "truth values (n,), the group's members; default: the level of an attribute that top-k shows too little of",
+    ] = None
+    share: Annotated[float | None, PROBABILITY, "the group's fair share; default: the reference's"] = None
+    significance: Annotated[
+        float, PROBABILITY, "significance of the test that the group is shown as a fair lottery would"
+    ] = 0.1
+
+    def choose(self, problem: Problem) -> Chosen:
+        """The set; the message says whom it had to show, and how many.
+
+        Raises:  InputError for protected of another shape, and for one of protected and share without the other.
+        """
+        group = self._group(problem)
+        needed = int(lower_bounds(problem.k, as_probability(group.share), self.significance)[-1])
+        items, shown = _with_at_least(problem, group.members, needed)
+        return Chosen(items=items, message=f"at least {needed} of {problem.k} must be {group.name}, {shown} are")
+
+    def _group(self, problem: Problem) -> _Group:
+        if self.protected is None:
+            if self.share is not None:
+                raise InputError("share comes without protected: say whose share it is")
+            return _most_missing(problem)
+        if self.share is None:
             raise InputError("protected comes without share: the protected group's fair share is expected")
-        is_protected, name = _checked(protected, problem.n), "protected"
-    needed = 0
-    if share > 0:
-        needed = int(lower_bounds(problem.k, min(share, np.nextafter(1.0, 0.0)), significance)[-1])
-    items, shown = _with_at_least(problem, is_protected, needed)
-    message = f"at least {needed} of {problem.k} must be {name}, {shown} are"
-    seconds = watch.seconds() / len(values)
-    return [
-        selected(problem, oracle, items, method="fair_top_k", value=value, solve_seconds=seconds, message=message)
-        for value in values
-    ]
+        return _Group(_checked(self.protected, problem.n), self.share, "protected")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Group:
+    """A protected group: its members (n,), fair share and name."""
+
+    members: BoolArray
+    share: float
+    name: str
+
+
+def as_probability(share: float) -> float:
+    """A share of a reference, which may be 0 or 1, as the nearest one that a lottery can have."""
+    return float(np.clip(share, np.finfo(float).tiny, np.nextafter(1.0, 0.0)))
 
 
 def lower_bounds(k: int, share: float, significance: float) -> IntArray:
@@ -103,10 +113,12 @@ def _bounds(k: int, share: float, level: float) -> IntArray:
     # F^-1(level) is the fewest successes whose lower tail reaches the level; at level 0 nothing is asked.
     if level <= 0:
         return np.zeros(k, dtype=np.intp)
+    from scipy.stats import binom  # noqa: PLC0415 (slow to import)
+
     return np.maximum(binom.ppf(level, np.arange(1, k + 1), share), 0).astype(np.intp)
 
 
-def _with_at_least(problem: Problem, is_protected: np.ndarray, needed: int) -> tuple[IntArray, int]:
+def _with_at_least(problem: Problem, is_protected: BoolArray, needed: int) -> tuple[IntArray, int]:
     """k best items with that many protected ones, or as many as there are; and how many they are."""
     order = problem.best_first
     protected, others = order[is_protected[order]], order[~is_protected[order]]
@@ -115,11 +127,11 @@ def _with_at_least(problem: Problem, is_protected: np.ndarray, needed: int) -> t
     return np.concatenate([protected[:shown], others[: problem.k - shown]]), shown
 
 
-def _most_missing(problem: Problem) -> tuple[np.ndarray, float, str]:
-    """Members (n,), reference share and name of the level with the largest gap in top-k."""
+def _most_missing(problem: Problem) -> _Group:
+    """The level with the largest gap in top-k; nobody where no level is shown too little."""
     cells = cells_of(problem)
     shown = cells.shares(selection_weights(problem, problem.best_first[: problem.k]))
-    found = (np.zeros(problem.n, dtype=bool), 0.0, "protected")
+    found = _Group(np.zeros(problem.n, dtype=bool), 0.0, "protected")
     largest = 0.0
     for attribute, levels in cell_levels(problem).items():
         shares, expected = (
@@ -130,11 +142,11 @@ def _most_missing(problem: Problem) -> tuple[np.ndarray, float, str]:
         level = int(np.argmax(missing))
         if missing[level] > largest:
             largest = float(missing[level])
-            found = (levels.codes[cells.pool_cell] == level, float(expected[level]), levels.names[level])
+            found = _Group(levels.codes[cells.pool_cell] == level, float(expected[level]), levels.names[level])
     return found
 
 
-def _checked(protected: ArrayLike, n: int) -> np.ndarray:
+def _checked(protected: ArrayLike, n: int) -> BoolArray:
     members = np.asarray(protected)
     if members.shape != (n,) or members.dtype.kind not in "biu" or not np.isin(members, (0, 1)).all():
         raise InputError(f"protected needs one truth value an item, {n} in all")

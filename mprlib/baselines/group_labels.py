@@ -1,16 +1,15 @@
-"""Class labels for `pbm`: from known levels, from a probe, or zero-shot from the encoder's text side."""
+"""Class labels for `pbm`: from known levels, or zero-shot from the encoder's text side."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import IntArray
 from mprlib.errors import InputError
-from mprlib.problem import IntArray
-from mprlib.settings import Number, refuse_text, strict
+from mprlib.settings import refuse_text
 
 NEUTRAL = 0
 
@@ -22,16 +21,6 @@ def from_levels(levels: Sequence[str], neutral: Collection[str] = ()) -> IntArra
     is_neutral = np.isin(classes, list(neutral))
     number = np.where(is_neutral, NEUTRAL, np.cumsum(~is_neutral))
     return number[codes].astype(np.intp)
-
-
-@strict
-def from_probabilities(probabilities: ArrayLike, least: Annotated[float, Number(least=0, most=1)] = 0.0) -> IntArray:
-    """Labels (n,) of a probe's probabilities (n, classes): the most probable class, 0 where it is below `least`.
-
-    Raises:  InputError for anything but a matrix of finite numbers.
-    """
-    matrix = _matrix("probabilities", probabilities)
-    return np.where(matrix.max(axis=1) < least, NEUTRAL, matrix.argmax(axis=1) + 1)
 
 
 def zero_shot(embeddings: ArrayLike, texts: ArrayLike) -> IntArray:

@@ -20,17 +20,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.baselines.baseline import Chosen, SharedBaseline
 from mprlib.baselines.distances import DistanceColumns
-from mprlib.function_classes.base import Oracle
-from mprlib.method import Stopwatch, selected
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
-from mprlib.selection import Selection
-from mprlib.settings import Choice
+from mprlib.settings import Choice, Number
 
 # How distances to the chosen items become one number, and how the errors of the distances add up.
 SPREADS = {"mean": (np.add, np.add), "nearest": (np.minimum, np.maximum), "farthest": (np.maximum, np.maximum)}
@@ -45,21 +45,33 @@ FORESIGHT = 6
 ROUNDING = 1e-12
 
 
-def grid(problem: Problem, oracle: Oracle, points: int) -> list[float]:
-    """Evenly spaced lambda in [0, 1), as in the paper."""
-    return [float(value) for value in np.arange(points) / points]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mmr(SharedBaseline):
+    """Maximal marginal relevance: similarity against distance to the chosen."""
+
+    name: ClassVar[str] = "mmr"
+    parameter: ClassVar[str] = "lambda"
+    value: ClassVar[Number] = Number(least=0, most=1)
+    needs_embeddings: ClassVar[bool] = True
+
+    spread: Annotated[str, Choice(tuple(SPREADS)), "how distances to the chosen items become one number"] = "mean"
+
+    @classmethod
+    def spaced_values(cls, problem: Problem, points: int) -> list[float]:
+        """Evenly spaced lambda in [0, 1), as in the paper."""
+        return [float(value) for value in np.arange(points) / points]
+
+    def choose_all(self, problem: Problem, values: Sequence[float]) -> list[Chosen]:
+        """The items of each lambda.
+
+        Raises:  InputError without embeddings.
+        """
+        chosen = walked(problem, pool_embeddings(problem, self.name), values, self.spread)
+        return [Chosen(items=items) for items in chosen]
 
 
-def sweep(
-    problem: Problem, oracle: Oracle, values: Sequence[float], spread: Annotated[str, Choice(tuple(SPREADS))] = "mean"
-) -> list[Selection]:
-    """One Selection a lambda, in the order given; solve_seconds are equal parts of the walk's.
-
-    spread: "mean", "nearest" or "farthest" distance to the chosen items.
-    Raises:  InputError without embeddings.
-    """
-    embeddings = pool_embeddings(problem, "mmr")
-    watch = Stopwatch()
+def walked(problem: Problem, embeddings: FloatArray, values: Sequence[float], spread: str) -> list[IntArray]:
+    """The items (k,) of each lambda, by distances between embeddings (n, d); equal lambda walk once."""
     distinct = list(dict.fromkeys(float(value) for value in values))
     distances = DistanceColumns(embeddings)
     together = max(1, LARGEST_MATRIX // problem.n)
@@ -67,11 +79,7 @@ def sweep(
     for start in range(0, len(distinct), together):
         group = distinct[start : start + together]
         chosen.update(zip(group, _walk(problem, distances, np.array(group), spread)))
-    seconds = watch.seconds() / len(values)
-    return [
-        selected(problem, oracle, chosen[float(value)], method="mmr", value=value, solve_seconds=seconds)
-        for value in values
-    ]
+    return [chosen[float(value)] for value in values]
 
 
 def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, spread: str) -> IntArray:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma
 
-from mprlib.problem import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray
 
 NEIGHBOURS = 10
 SEED = 1

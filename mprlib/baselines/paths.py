@@ -10,50 +10,52 @@ Source: Srinivasan et al. 2024, "Generalized People Diversity".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.baselines import mmr
+from mprlib.arrays import FloatArray
+from mprlib.baselines.baseline import Chosen, FixedBaseline
+from mprlib.baselines.mmr import walked
 from mprlib.errors import InputError
-from mprlib.function_classes.base import Oracle
-from mprlib.method import Stopwatch, selected
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
-from mprlib.selection import Selection
 from mprlib.settings import Number, Whole, refuse_text
 
 # Directions in which the phrases vary less than this share of the strongest are rounding of float32.
 SMALLEST_SINGULAR_VALUE = 1e-5
 
 
-def sweep(
-    problem: Problem,
-    oracle: Oracle,
-    values: Sequence[None],
-    subspace: ArrayLike | None = None,
-    dimensions: Annotated[int | None, Whole(least=1)] = None,
-    trade_off: Annotated[float, Number(least=0, most=1)] = 0.5,
-) -> list[Selection]:
-    """The same k items for every value: there is no parameter.
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Paths(FixedBaseline):
+    """Similarity against the distance to the nearest chosen item, in the span of describing phrases."""
 
-    Shapes:  subspace (phrases, d), vectors that span the space, in any number and length.
-    dimensions: keep only the strongest directions of the phrases, by default all.
-    trade_off: weight of the distance to the nearest chosen item, 1 minus that of similarity.
-    Raises:  InputError without embeddings or subspace, and for vectors of another width.
-    """
-    embeddings = pool_embeddings(problem, "paths")
-    watch = Stopwatch()
-    basis = _basis(subspace, embeddings.shape[1], dimensions)
-    projected = replace(problem, embeddings=embeddings.astype(np.float64) @ basis.T, query=None)
-    [found] = mmr.sweep(projected, oracle, [trade_off], spread="nearest")
-    seconds = watch.seconds() / len(values)
-    return [
-        selected(problem, oracle, found.items, method="paths", value=value, solve_seconds=seconds) for value in values
-    ]
+    name: ClassVar[str] = "paths"
+    needs_embeddings: ClassVar[bool] = True
+
+    subspace: Annotated[
+        ArrayLike | None, "required: vectors (phrases, d) that span the space, in any number and length"
+    ] = None
+    dimensions: Annotated[
+        int | None, Whole(least=1), "how many of the phrases' strongest directions are kept; default: all"
+    ] = None
+    trade_off: Annotated[
+        float,
+        Number(least=0, most=1),
+        "weight of the distance to the nearest chosen item; that of similarity is the rest to 1",
+    ] = 0.5
+
+    def choose(self, problem: Problem) -> Chosen:
+        """The set.
+
+        Raises:  InputError without embeddings or subspace, and for vectors of another width.
+        """
+        embeddings = pool_embeddings(problem, self.name)
+        basis = _basis(self.subspace, embeddings.shape[1], self.dimensions)
+        [items] = walked(problem, embeddings.astype(np.float64) @ basis.T, [self.trade_off], "nearest")
+        return Chosen(items=items)
 
 
 def _basis(subspace: ArrayLike | None, width: int, dimensions: int | None) -> FloatArray:

@@ -14,52 +14,54 @@ Source: Kong et al. 2024, "Mitigating Test-Time Bias for Fair Image Retrieval".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import BoolArray, IntArray
+from mprlib.baselines.baseline import Chosen, SweptBaseline
 from mprlib.cells import cells_of
 from mprlib.errors import InputError
-from mprlib.function_classes.base import Oracle
-from mprlib.method import Stopwatch, selected
-from mprlib.problem import FloatArray, IntArray, Problem
-from mprlib.selection import Selection
-from mprlib.settings import SEED
+from mprlib.problem import Problem
+from mprlib.settings import SEED, Number
 
 NEUTRAL = 0
 
 
-def grid(problem: Problem, oracle: Oracle, points: int) -> list[float]:
-    """Evenly spaced eps in (0, 1), as in the paper."""
-    return [float(value) for value in (np.arange(points) + 1) / (points + 1)]
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Pbm(SweptBaseline):
+    """Blocks of one item of each class or a neutral item, the best single one with probability eps."""
+
+    name: ClassVar[str] = "pbm"
+    parameter: ClassVar[str] = "eps"
+    value: ClassVar[Number] = Number(least=0, most=1)
+
+    group_labels: Annotated[
+        ArrayLike | None,
+        "class of each item (n,), 0 for neutral, then 1, 2, ...; default: every joint cell of the labels is a class",
+    ] = None
+    seed: Annotated[int, SEED, "seed of the draws with probability eps"] = 0
+
+    @classmethod
+    def spaced_values(cls, problem: Problem, points: int) -> list[float]:
+        """Evenly spaced eps in (0, 1), as in the paper."""
+        return [float(value) for value in (np.arange(points) + 1) / (points + 1)]
+
+    def choose(self, problem: Problem, value: float) -> Chosen:
+        """The set of one eps.
+
+        Raises:  InputError for labels of another shape or kind.
+        """
+        labels = cells_of(problem).pool_cell + 1
+        if self.group_labels is not None:
+            labels = _checked_labels(self.group_labels, problem.n)
+        draws = np.random.default_rng(self.seed).random(problem.k)
+        return Chosen(items=_chosen(problem, labels, draws < value))
 
 
-def sweep(
-    problem: Problem,
-    oracle: Oracle,
-    values: Sequence[float],
-    group_labels: ArrayLike | None = None,
-    seed: Annotated[int, SEED] = 0,
-) -> list[Selection]:
-    """One Selection an eps, in the order given.
-
-    Shapes:  group_labels (n,), whole numbers, 0 neutral and 1, 2, ... the classes; by default every
-             joint cell of the labels is a class and nothing is neutral.
-    Raises:  InputError for labels of another shape or kind.
-    """
-    labels = cells_of(problem).pool_cell + 1 if group_labels is None else _checked_labels(group_labels, problem.n)
-    selections = []
-    for value in values:
-        watch = Stopwatch()
-        draws = np.random.default_rng(seed).random(problem.k)
-        items = _chosen(problem, labels, draws < value)
-        selections.append(selected(problem, oracle, items, method="pbm", value=value, solve_seconds=watch.seconds()))
-    return selections
-
-
-def _chosen(problem: Problem, labels: IntArray, takes_best: FloatArray) -> IntArray:
+def _chosen(problem: Problem, labels: IntArray, takes_best: BoolArray) -> IntArray:
     """k items; takes_best (k,) says at which steps the best single item is taken."""
     order = problem.best_first
     queues = {int(label): order[labels[order] == label].tolist()[::-1] for label in np.unique(labels)}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.problem import Problem
 
 
 def best_by(problem: Problem, merits: FloatArray, count: int) -> IntArray:

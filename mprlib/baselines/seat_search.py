@@ -28,9 +28,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, hstack, identity, vstack
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.highs import LinearProgramme, ProgrammeAnswer
-from mprlib.problem import FloatArray, IntArray
 
 # Nodes of one search: with ten attributes over 2,000 items about 1,000 prove the best set.
 NODE_LIMIT = 3_000

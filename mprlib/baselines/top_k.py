@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
-from mprlib.function_classes.base import Oracle
-from mprlib.method import Stopwatch, selected
+from mprlib.baselines.baseline import Chosen, FixedBaseline
 from mprlib.problem import Problem
-from mprlib.selection import Selection
 
 
-def sweep(problem: Problem, oracle: Oracle, values: Sequence[None]) -> list[Selection]:
-    """The same k items for every value: there is no parameter."""
-    selections = []
-    for value in values:
-        watch = Stopwatch()
-        items = problem.best_first[: problem.k]
-        selections.append(selected(problem, oracle, items, method="top_k", value=value, solve_seconds=watch.seconds()))
-    return selections
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TopK(FixedBaseline):
+    """The k most similar items."""
+
+    name: ClassVar[str] = "top_k"
+
+    def choose(self, problem: Problem) -> Chosen:
+        """The first k of the pool's order."""
+        return Chosen(items=problem.best_first[: problem.k])

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells
 from mprlib.function_classes.base import Oracle, WorstCase
-from mprlib.problem import FloatArray
 
 # A difference of means this small beside the means of the features' sizes is the rounding of sums of k
 # weights; called zero, so that a selection with exactly the reference's shares has MPR 0 and can meet

@@ -7,14 +7,16 @@ class sees the largest gap between these pool weights and the reference?
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 
-from mprlib.cells import Cells
-from mprlib.problem import FloatArray, IntArray, Problem
-from mprlib.settings import Whole
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.cells import Cells, selection_weights
+from mprlib.problem import Problem
+from mprlib.settings import Declared, Whole
 
 # MPR is a sum over n + m rows: what follows the twelfth decimal of the class's unit is the order of its
 # terms. It is dropped, so that a gap of 7/10 - 1/2 meets rho = 0.2 whichever way it was summed.
@@ -92,23 +94,35 @@ class Oracle(Protocol):
         ...
 
 
-class FunctionClass(Protocol):
-    """Settings of a class. Fields of the dataclass are the keywords of `measure`; their types say what they may hold.
+def measured(problem: Problem, oracle: Oracle, items: IntArray) -> WorstCase:
+    """The largest gap of a set of items (k,): what every reported value comes from."""
+    return oracle.worst_case(selection_weights(problem, items))
 
-    is_normalised: the class is scaled as C' (its values have a chi and lie below saturated). To be
-    read on an instance, since a setting may decide it.
+
+class FunctionClass(Declared):
+    """A class of functions of the labels: a frozen dataclass of its settings, the keywords of `measure`.
+
+    is_exact: on labels with few distinct values its values are the class's supremum; else they are attained
+    by one of its functions, below the supremum by an unknown amount.
+    needs_levels: labels must be levels that rows share. draws_rows: its values depend on how weights are
+    spread over rows, since it draws rows.
     """
 
+    __slots__ = ()
+
     name: ClassVar[str]
+    is_exact: ClassVar[bool]
+    needs_levels: ClassVar[bool] = False
+    draws_rows: ClassVar[bool] = False
 
     @property
     def is_normalised(self) -> bool:
-        """Whether values are scaled as C'."""
-        ...
+        """Whether values are scaled as C', so that they have a chi and lie below saturated's."""
+        return True
 
+    @abstractmethod
     def bind(self, problem: Problem) -> Oracle:
         """The oracle of this class for one problem."""
-        ...
 
 
 def normalised(problem: Problem, cells: Cells, differences: FloatArray, raw: FloatArray) -> tuple[float, FloatArray]:

@@ -10,29 +10,35 @@ output is +-1 itself.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
-from mprlib.function_classes.base import Oracle, WorstCase
+from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
 from mprlib.function_classes.regression import tree_labels
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Classifier:
+class Classifier(FunctionClass):
     """The {-1, +1} functions that a scikit-learn classifier can learn.
 
-    model: an unfitted classifier whose fit takes sample_weight; a fresh clone is fitted each time.
+    A fresh clone of the model is fitted each time.
     Values are in units of twice a difference of shares, at most 2; chi is not defined for them.
     """
 
     name: ClassVar[str] = "classifier"
-    is_normalised: ClassVar[bool] = False
+    is_exact: ClassVar[bool] = False
 
-    model: Any
+    model: Annotated[Any, "an unfitted scikit-learn classifier whose fit takes sample_weight"]
+
+    @property
+    def is_normalised(self) -> bool:
+        """No: values are {-1, +1}."""
+        return False
 
     def __post_init__(self) -> None:
         if isinstance(self.model, type):

@@ -13,28 +13,30 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
-from mprlib.function_classes.base import DEPTH, Oracle, WorstCase
+from mprlib.function_classes.base import DEPTH, FunctionClass, Oracle, WorstCase
 from mprlib.function_classes.forest_growth import LARGEST_LEVEL, grown_together, two_valued_sides
 from mprlib.function_classes.regression import attained, fit_tree, target_scale, tree_labels
 from mprlib.function_classes.tree_greedy import PAPER_SEED
-from mprlib.problem import FloatArray, IntArray, Problem
-from mprlib.settings import SEED, Declared, Whole
+from mprlib.problem import Problem
+from mprlib.settings import SEED, Whole
 
 # Each tree keeps its draw of the pool's rows: 200 MB for 10,000 trees and items.
 MOST_TREES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Forest(Declared):
-    """Means of `trees` regression trees of at most `depth` levels of splits, each on a bootstrap sample."""
+class Forest(FunctionClass):
+    """The paper's oracle for forests: means of regression trees, each on a bootstrap sample."""
 
     name: ClassVar[str] = "forest"
-    is_normalised: ClassVar[bool] = True
+    is_exact: ClassVar[bool] = False
+    draws_rows: ClassVar[bool] = True
 
-    depth: Annotated[int, DEPTH] = 2
-    trees: Annotated[int, Whole(least=1, most=MOST_TREES)] = 100
-    seed: Annotated[int, SEED] = PAPER_SEED
+    depth: Annotated[int, DEPTH, "levels of splits of a tree, at most"] = 2
+    trees: Annotated[int, Whole(least=1, most=MOST_TREES), "number of trees"] = 100
+    seed: Annotated[int, SEED, "seed of the bootstrap samples; default: the paper's"] = PAPER_SEED
 
     def bind(self, problem: Problem) -> ForestOracle:
         """The oracle that fits one forest a call.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mprlib.problem import FloatArray
+from mprlib.arrays import FloatArray
 
 # Entries of a level's nodes (trees x leaves, G): 80 MB. Deeper forests are grown tree by tree.
 LARGEST_LEVEL = 10_000_000

@@ -12,29 +12,33 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
-from mprlib.function_classes.base import Oracle, WorstCase
+from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
 from mprlib.naming import AttributeLevels, cell_levels, joint_name
-from mprlib.problem import FloatArray, IntArray, Problem
-from mprlib.settings import Declared, Flag, Whole
+from mprlib.problem import Problem
+from mprlib.settings import Flag, Whole
 
 # Past this, listing them takes longer than any reader: fewer attributes, or coarser levels, say more.
 LARGEST_GROUP_COUNT = 100_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Groups(Declared):
-    """Indicators of intersections of at most `max_attributes` attributes.
-
-    signed: functions with values {-1, +1} instead of {0, 1}; every gap doubles.
-    """
+class Groups(FunctionClass):
+    """Indicators of named groups, the intersections of a few attributes' levels; values are in shares."""
 
     name: ClassVar[str] = "groups"
-    is_normalised: ClassVar[bool] = False
+    is_exact: ClassVar[bool] = True
+    needs_levels: ClassVar[bool] = True
 
-    max_attributes: Annotated[int, Whole(least=1)] = 2
-    signed: Annotated[bool, Flag()] = False
+    max_attributes: Annotated[int, Whole(least=1), "how many attributes an intersection has at most"] = 2
+    signed: Annotated[bool, Flag(), "functions with values {-1, +1} instead of {0, 1}; every gap doubles"] = False
+
+    @property
+    def is_normalised(self) -> bool:
+        """No: values are differences of shares."""
+        return False
 
     def bind(self, problem: Problem) -> GroupsOracle:
         """The oracle over all groups that hold at least one cell.

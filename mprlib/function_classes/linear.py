@@ -18,9 +18,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
-from mprlib.problem import FloatArray, Problem
+from mprlib.function_classes.base import FunctionClass
+from mprlib.problem import Problem
 
 # A direction this much shorter than the longest, columns scaled to norm 1, is rounding: numerical
 # rank in double precision, for singular values and for the eigenvalues of a Gram matrix.
@@ -32,11 +34,11 @@ LARGEST_SVD_CELLS = 4096
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Linear:
+class Linear(FunctionClass):
     """All linear functions of the labels, without intercept (as the paper's oracle fits them)."""
 
     name: ClassVar[str] = "linear"
-    is_normalised: ClassVar[bool] = True
+    is_exact: ClassVar[bool] = True
 
     def bind(self, problem: Problem) -> Ball:
         """The ball of whitened features; rank r <= l.

@@ -11,17 +11,19 @@ from typing import ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, cells_of
+from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.regression import RegressionOracle
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LinearRegression:
+class LinearRegression(FunctionClass):
     """All linear functions of the labels, without intercept, found by regression."""
 
     name: ClassVar[str] = "linear_regression"
-    is_normalised: ClassVar[bool] = True
+    is_exact: ClassVar[bool] = False
 
     def bind(self, problem: Problem) -> RegressionOracle:
         """The oracle that fits one model a call.

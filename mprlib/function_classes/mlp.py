@@ -22,15 +22,16 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
-from mprlib.function_classes.base import Oracle, WorstCase
+from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.regression import attained
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.function_classes.tree import Tree
-from mprlib.problem import FloatArray, Problem
-from mprlib.settings import SEED, Declared, Whole
+from mprlib.problem import Problem
+from mprlib.settings import SEED, Whole
 
 # Candidate hinges: enough to choose from, few enough for a table of 32 MB with continuous labels.
 MOST_CANDIDATES = 2048
@@ -43,17 +44,17 @@ INDEPENDENCE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Mlp(Declared):
-    """Networks with `units` hidden ReLU units and a linear output with bias.
+class Mlp(FunctionClass):
+    """Networks with one hidden layer of ReLU units and a linear output with bias.
 
-    Exact up to units + 1 cells. Above, the candidates are drawn with `seed`.
+    Exact up to `units` + 1 cells; above, an attained value.
     """
 
     name: ClassVar[str] = "mlp"
-    is_normalised: ClassVar[bool] = True
+    is_exact: ClassVar[bool] = False
 
-    units: Annotated[int, Whole(least=1)] = 64
-    seed: Annotated[int, SEED] = 0
+    units: Annotated[int, Whole(least=1), "hidden units"] = 64
+    seed: Annotated[int, SEED, "seed of the candidate units that are drawn"] = 0
 
     def bind(self, problem: Problem) -> MlpOracle | SaturatedOracle:
         """The saturated oracle when the class holds every function, else the oracle that builds a network."""

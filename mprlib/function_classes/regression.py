@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells
 from mprlib.function_classes.base import Oracle, WorstCase, normalised
 from mprlib.function_classes.saturated import SaturatedOracle
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 
 # Ranges of label columns that float32 and a distance of 1e-7 resolve to a ten-thousandth or better.
 SUITABLE_SPAN = (1e-3, 1e6)

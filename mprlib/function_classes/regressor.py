@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
+from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.regression import RegressionOracle
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Regressor:
+class Regressor(FunctionClass):
     """The normalised class of a scikit-learn regressor's functions, as far as it finds them.
 
-    model: an unfitted regressor; a fresh clone is fitted each time. It is fitted on cells when its
-    fit takes sample_weight, else on rows. Only deterministic models make repeatable measurements:
-    give the model its random_state.
+    A fresh clone of the model is fitted each time: on cells when its fit takes sample_weight, else on
+    rows. Only deterministic models make repeatable measurements: give the model its random_state.
     """
 
     name: ClassVar[str] = "regressor"
-    is_normalised: ClassVar[bool] = True
+    is_exact: ClassVar[bool] = False
 
-    model: Any
+    model: Annotated[Any, "an unfitted scikit-learn regressor"]
 
     def __post_init__(self) -> None:
         if isinstance(self.model, type):

@@ -20,11 +20,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
-from mprlib.function_classes.base import Oracle, WorstCase
-from mprlib.problem import FloatArray, IntArray, Problem
-from mprlib.settings import Choice, Declared, Number, Whole
+from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
+from mprlib.problem import Problem
+from mprlib.settings import Choice, Number, Whole
 
 KERNELS = ("gaussian", "polynomial", "linear")
 # An eigenproblem of this size takes about half a second; above it columns are formed on demand.
@@ -39,21 +40,28 @@ BANDWIDTH = Number(least=1e-100, most=1e100)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rkhs(Declared):
-    """Functions of norm at most 1 in a kernel's space.
-
-    kernel: gaussian exp(-|x - y|^2 / (2 bandwidth^2)); polynomial (x.y + offset)^degree; linear x.y.
-    bandwidth: None for the median distance between unequal rows of pool and reference.
-    """
+class Rkhs(FunctionClass):
+    """Functions of norm at most 1 in a kernel's space; values have the kernel's own scale."""
 
     name: ClassVar[str] = "rkhs"
-    is_normalised: ClassVar[bool] = False
+    is_exact: ClassVar[bool] = True
 
-    kernel: Annotated[str, Choice(KERNELS)] = "gaussian"
-    bandwidth: Annotated[float | None, BANDWIDTH] = None
-    degree: Annotated[int, Whole(least=1, most=16)] = 2
+    kernel: Annotated[
+        str,
+        Choice(KERNELS),
+        "gaussian exp(-d^2 / (2 bandwidth^2)) of the distance d, polynomial (x.y + offset)^degree, or linear x.y",
+    ] = "gaussian"
+    bandwidth: Annotated[
+        float | None, BANDWIDTH, "of the gaussian; default: the median distance between unequal rows"
+    ] = None
+    degree: Annotated[int, Whole(least=1, most=16), "of the polynomial"] = 2
     # Not below 0: the kernel stays positive.
-    offset: Annotated[float, Number(least=0, most=1e6)] = 1.0
+    offset: Annotated[float, Number(least=0, most=1e6), "of the polynomial"] = 1.0
+
+    @property
+    def is_normalised(self) -> bool:
+        """No: values have the kernel's own scale."""
+        return False
 
     def bind(self, problem: Problem) -> Oracle:
         """A Ball where cells are few, else the oracle on kernel columns; the same values."""

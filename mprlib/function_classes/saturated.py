@@ -11,17 +11,18 @@ from typing import ClassVar
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import MANY_CELLS, Cells, cells_of
-from mprlib.function_classes.base import Oracle, WorstCase
-from mprlib.problem import FloatArray, Problem
+from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
+from mprlib.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Saturated:
+class Saturated(FunctionClass):
     """Every function of the labels, scaled as C'."""
 
     name: ClassVar[str] = "saturated"
-    is_normalised: ClassVar[bool] = True
+    is_exact: ClassVar[bool] = True
 
     def bind(self, problem: Problem) -> SaturatedOracle:
         """The oracle on the problem's cells."""

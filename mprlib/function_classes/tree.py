@@ -23,13 +23,14 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
-from mprlib.function_classes.base import DEPTH, Oracle, WorstCase, normalised
+from mprlib.function_classes.base import DEPTH, FunctionClass, Oracle, WorstCase, normalised
 from mprlib.function_classes.classifier import greedy_classes, signed_attained
 from mprlib.function_classes.regression import attained, scaled_targets
 from mprlib.function_classes.tree_greedy import PAPER_SEED, greedy_tree
-from mprlib.problem import FloatArray, IntArray, Problem
-from mprlib.settings import Declared, Flag
+from mprlib.problem import Problem
+from mprlib.settings import Flag
 
 # Entries of the largest table, intersections times cells: 0.2 GB. Continuous labels and great
 # depths pass it, and are answered by a greedily grown tree.
@@ -37,17 +38,19 @@ LARGEST_TABLE = 25_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tree(Declared):
-    """All decision trees of at most `depth` levels of splits.
+class Tree(FunctionClass):
+    """All decision trees of bounded depth.
 
-    signed: trees with values {-1, +1} instead of the normalised class; not bounded by `saturated`.
     Exact where labels have few distinct values; else a greedily grown tree's value, and a bound.
     """
 
     name: ClassVar[str] = "tree"
+    is_exact: ClassVar[bool] = True
 
-    depth: Annotated[int, DEPTH] = 3
-    signed: Annotated[bool, Flag()] = False
+    depth: Annotated[int, DEPTH, "levels of splits, at most"] = 3
+    signed: Annotated[
+        bool, Flag(), "trees with values {-1, +1} instead of the normalised class; not bounded by `saturated`"
+    ] = False
 
     @property
     def is_normalised(self) -> bool:

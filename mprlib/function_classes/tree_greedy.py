@@ -9,25 +9,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from mprlib.arrays import FloatArray
 from mprlib.cells import Cells, cells_of
-from mprlib.function_classes.base import DEPTH
+from mprlib.function_classes.base import DEPTH, FunctionClass
 from mprlib.function_classes.regression import RegressionOracle, fit_tree, tree_labels
-from mprlib.problem import FloatArray, Problem
-from mprlib.settings import SEED, Declared
+from mprlib.problem import Problem
+from mprlib.settings import SEED
 
 # The seed of the paper's experiments; in CART it only decides between equally good splits.
 PAPER_SEED = 1017
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TreeGreedy(Declared):
-    """Regression trees of at most `depth` levels of splits, as scikit-learn grows them."""
+class TreeGreedy(FunctionClass):
+    """The paper's oracle for trees: regression trees, as scikit-learn grows them."""
 
     name: ClassVar[str] = "tree_greedy"
-    is_normalised: ClassVar[bool] = True
+    is_exact: ClassVar[bool] = False
 
-    depth: Annotated[int, DEPTH] = 3
-    seed: Annotated[int, SEED] = PAPER_SEED
+    depth: Annotated[int, DEPTH, "levels of splits, at most"] = 3
+    seed: Annotated[int, SEED, "decides between equally good splits; default: the paper's"] = PAPER_SEED
 
     def bind(self, problem: Problem) -> RegressionOracle:
         """The oracle that grows one tree a call.

@@ -1,8 +1,8 @@
 """Which solver runs a linear or integer programme: HiGHS, or Gurobi where its licence allows the size.
 
-    auto    HiGHS for linear programmes, Gurobi for integer ones where installed and large enough, else HiGHS
-    highs   HiGHS for all
-    gurobi  Gurobi for all within its licence's size, else HiGHS
+auto    HiGHS for linear programmes, Gurobi for integer ones where installed and large enough, else HiGHS
+highs   HiGHS for all
+gurobi  Gurobi for all within its licence's size, else HiGHS
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from mprlib.optimisers.linear_model import LinearModel, Window
 
 SolverName = Literal["auto", "highs", "gurobi"]
 SOLVERS: tuple[SolverName, ...] = get_args(SolverName)
+SOLVERS_IN_WORDS = "`auto` (HiGHS, and for integer programmes Gurobi where its licence allows), `highs` or `gurobi`"
 
 
 def checked_solver(solver: Any) -> SolverName:

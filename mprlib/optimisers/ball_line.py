@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.problem import FloatArray, IntArray
 
 Kind = Literal["whole", "up", "down"]
 # Relative size of the perturbation that breaks ties: four digits above the rounding of scores, and four below

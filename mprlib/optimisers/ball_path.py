@@ -40,10 +40,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.optimisers.ball_line import Breakpoint, Kind, Line, PathLost, affine_rank, perturbed
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation, SmallestRho, rho_bound, similarity_bound, top_sum
-from mprlib.problem import FloatArray
 
 # Relative error above which a path is discarded: bounds are compared to 1e-6.
 ACCURACY = 1e-8

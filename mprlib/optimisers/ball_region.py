@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.optimisers.region import Neighbourhood
-from mprlib.problem import FloatArray, IntArray
 
 
 class BallRegion:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.method import Stopwatch
 from mprlib.optimisers.backend import SolverName, integer_model
 from mprlib.optimisers.cell_pool import CellPool
@@ -20,7 +21,6 @@ from mprlib.optimisers.enumeration import margin_of, near_counts
 from mprlib.optimisers.linear_model import IntegerSolution, Window
 from mprlib.optimisers.relaxation import Relaxation, centred_cut
 from mprlib.optimisers.separation import Separator
-from mprlib.problem import FloatArray, IntArray
 
 # Rounds of lazy cuts per rho, and of refused candidates in enumeration.
 LARGEST_ROUNDS = 40
@@ -121,9 +121,7 @@ class BranchAndBound:
         model = integer_model(window, self._solver)
         for cut in cuts:
             model.add_cut(cut)
-        return model.maximise_whole(
-            self._relaxation.rho, start=best, node_limit=nodes, time_limit_seconds=seconds
-        )
+        return model.maximise_whole(self._relaxation.rho, start=best, node_limit=nodes, time_limit_seconds=seconds)
 
     def _window(self, state: ProofState) -> Window:
         """The counts that a better set may have, and the incumbent's own."""

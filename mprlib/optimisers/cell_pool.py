@@ -29,8 +29,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import MANY_CELLS, Cells
-from mprlib.problem import FloatArray, IntArray, Problem
+from mprlib.problem import Problem
 
 # Error of a mean of k scores by rounding, as a part of the largest score.
 MEAN_ROUNDING = 8 * float(np.finfo(float).eps)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mprlib.arrays import IntArray
 from mprlib.optimisers.enumeration import enumerate_counts
 from mprlib.optimisers.local_search import BORDER, LocalSearch
 from mprlib.optimisers.reference_starts import ReferenceStarts
@@ -18,7 +19,6 @@ from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.rounding import rounded
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent
-from mprlib.problem import IntArray
 
 # Rounds of constraint generation per local search; more from a start near the reference whose MPR is at most
 # PROMISING times rho, where the few functions that still exceed rho are likely to be the last.
@@ -49,9 +49,7 @@ class CellSearch:
         self._separator = separator
         self._pool, self._region = separator.pool, separator.region
         self._top_value = top_value
-        self._near_reference = (
-            None if self._region.is_exact else ReferenceStarts.of(separator, top_counts, top_value)
-        )
+        self._near_reference = None if self._region.is_exact else ReferenceStarts.of(separator, top_counts, top_value)
 
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
         """The incumbent, from a relaxation's optimum and the counts of a smaller rho."""
@@ -68,9 +66,7 @@ class CellSearch:
             best = self._enumerated(relaxation)
         return Incumbent(counts=closest if best is None else best, is_feasible=best is not None)
 
-    def _local_optima(
-        self, start: IntArray, relaxation: Relaxation, previous: IntArray | None
-    ) -> Iterator[Optimum]:
+    def _local_optima(self, start: IntArray, relaxation: Relaxation, previous: IntArray | None) -> Iterator[Optimum]:
         """Optima from one start after another; those near the reference until one meets rho."""
         found = self._optimum(start, relaxation)
         yield found

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from mprlib.arrays import IntArray
 from mprlib.function_classes.base import cut
 from mprlib.method import Proof, selected
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.request import Request
 from mprlib.optimisers.separation import Separator
-from mprlib.problem import IntArray
 from mprlib.selection import Selection, Status
 
 # A similarity this close to the dual bound, relative to the range of scores, attains it: the bound's own rounding.

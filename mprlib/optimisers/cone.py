@@ -15,10 +15,10 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
+from mprlib.arrays import FloatArray
 from mprlib.errors import SolverError
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation, SmallestRho, rho_bound, similarity_bound, unpriced
-from mprlib.problem import FloatArray
 
 # Interior-point iterations: the method converges in a few dozen or not at all.
 LARGEST_STEPS = 200

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.base import WorstCase
 from mprlib.optimisers.region import Neighbourhood
 from mprlib.optimisers.relaxation import centred_cut
-from mprlib.problem import FloatArray, IntArray
 
 # A measured value that exceeds the region's by less than this, relative to the value and in the class's unit, is
 # the same sum in another order: it adds no cut.

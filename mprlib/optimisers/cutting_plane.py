@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import SolverError
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.optimisers.backend import SolverName, linear_model
@@ -35,7 +36,6 @@ from mprlib.optimisers.relaxation import (
     similarity_bound,
     unpriced,
 )
-from mprlib.problem import FloatArray, IntArray
 
 # Relative distance of the two bounds at which a rho is solved: a tenth of the median loss by rounding to whole
 # items (0.02%); a tenth of this would double the calls of the oracle.

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.partial_sums import CellCounts, Completions, PartialSums, SumSearch
 from mprlib.optimisers.region import Region
 from mprlib.optimisers.relaxation import Relaxation
-from mprlib.problem import FloatArray, IntArray
 
 # Rounding error of sums of scaled scores, absolute, and of gaps, relative to the largest that counts can have.
 ROUNDING = 1e-12

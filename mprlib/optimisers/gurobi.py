@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import SolverError
 from mprlib.optimisers.linear_model import IntegerSolution, LinearSolution, Window
-from mprlib.problem import FloatArray, IntArray
 
 # Variables and rows of a model that the free licence solves.
 FREE_LICENCE_SIZE = 2000

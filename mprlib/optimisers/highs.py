@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import SolverError
 from mprlib.optimisers.linear_model import IntegerSolution, LinearSolution, Window
-from mprlib.problem import FloatArray, IntArray
 
 # Ten times smaller than the default, as bounds are compared to 1e-6 of a mean over k items.
 FEASIBILITY_TOLERANCE = 1e-8

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from mprlib.arrays import IntArray
 from mprlib.optimisers.cell_search import CellSearch
 from mprlib.optimisers.item_swaps import ItemSwaps
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent, SetSearch
-from mprlib.problem import IntArray
 
 
 @dataclass(kw_only=True, eq=False, slots=True)

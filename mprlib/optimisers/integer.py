@@ -22,17 +22,19 @@ set with one man meets rho = 0.2; no set meets 0.1, although fractional counts d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 
+from mprlib.arrays import IntArray
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
-from mprlib.optimisers.backend import SOLVERS, SolverName, checked_solver
+from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, SolverName, checked_solver
 from mprlib.optimisers.branch_and_bound import LARGEST_ROUNDS, ROW_SECONDS, BranchAndBound, ProofState, seconds_left
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.certificate import certified, with_advice
+from mprlib.optimisers.constrained import ConstrainedMethod
 from mprlib.optimisers.enumeration import enumerate_counts
 from mprlib.optimisers.incumbent import Incumbents
 from mprlib.optimisers.relaxation import Relaxation
@@ -40,7 +42,7 @@ from mprlib.optimisers.request import Request, distinct_limits, requested
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent
 from mprlib.optimisers.solve_relaxation import solve_relaxations
-from mprlib.problem import IntArray, Problem
+from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
 from mprlib.settings import Choice, Whole
 
@@ -56,35 +58,38 @@ SUMS_PER_NODE = (10, 150)
 CUT_SUMS = 2_000
 
 
-def sweep(
-    problem: Problem,
-    oracle: Oracle,
-    values: Sequence[float],
-    nodes: Annotated[int, Whole(least=1, most=MOST_NODES)] = NODE_LIMIT,
-    solver: Annotated[str, Choice(SOLVERS)] = "auto",
-) -> list[Selection]:
-    """One Selection per rho, in the order given.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MoprInteger(ConstrainedMethod):
+    """mopr continued to a proof: exhaustive search, then branch and bound with lazy cuts."""
 
-    nodes: limit of the search per rho, in nodes of branch and bound. solver: of integer and linear programmes:
-    "auto" (Gurobi for integer ones where its licence allows their size, else HiGHS), "highs" or "gurobi".
-    Raises:  InputError for a rho that is no finite number of at least 0, and for a solver that cannot run.
-    """
-    chosen = checked_solver(solver)
-    watch = Stopwatch()
-    requests = requested(values, "mopr_integer", oracle)
-    limits = distinct_limits(requests)
-    pool = cell_pool_of(problem, oracle.cells)
-    solved = solve_relaxations(problem, oracle, pool, limits, chosen)
-    separator = Separator(problem, oracle, pool, solved.region)
-    search = _ProvenSearch(separator, Incumbents.of(separator), nodes, chosen)
-    shared = watch.seconds() / len(limits)
-    by_limit = {relaxation.rho: relaxation for relaxation in solved.rows}
-    found: dict[float, Selection] = {}
-    for request in sorted(set(requests), key=lambda request: request.rho):
+    name: ClassVar[str] = "mopr_integer"
+
+    nodes: Annotated[
+        int, Whole(least=1, most=MOST_NODES), "limit of the search for one rho, in nodes of branch and bound"
+    ] = NODE_LIMIT
+    solver: Annotated[str, Choice(SOLVERS), f"solver of linear and integer programmes: {SOLVERS_IN_WORDS}"] = "auto"
+
+    def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
+        """One Selection per rho, in the order given.
+
+        Raises:  InputError for a rho that is no finite number of at least 0, and for a solver that cannot run.
+        """
+        solver = checked_solver(self.solver)
         watch = Stopwatch()
-        row = search.row(request, by_limit[request.limit])
-        found[request.rho] = replace(row, solve_seconds=shared + watch.seconds())
-    return [replace(found[request.rho], value=value) for request, value in zip(requests, values)]
+        requests = requested(values, self.name, oracle)
+        limits = distinct_limits(requests)
+        pool = cell_pool_of(problem, oracle.cells)
+        solved = solve_relaxations(problem, oracle, pool, limits, solver)
+        separator = Separator(problem, oracle, pool, solved.region)
+        search = _ProvenSearch(separator, Incumbents.of(separator), self.nodes, solver)
+        shared = watch.seconds() / len(limits)
+        by_limit = {relaxation.rho: relaxation for relaxation in solved.rows}
+        found: dict[float, Selection] = {}
+        for request in sorted(set(requests), key=lambda request: request.rho):
+            watch = Stopwatch()
+            row = search.row(request, by_limit[request.limit])
+            found[request.rho] = replace(row, solve_seconds=shared + watch.seconds())
+        return [replace(found[request.rho], value=value) for request, value in zip(requests, values)]
 
 
 class _ProvenSearch:
@@ -154,9 +159,7 @@ class _ProvenSearch:
             if better is None and not is_cut_added:
                 if best is None:
                     return ProofState(counts=None, bound=bound - found.least_loss)
-                return ProofState(
-                    counts=best, bound=max(pool.similarity(best), min(bound, bound - found.least_loss))
-                )
+                return ProofState(counts=best, bound=max(pool.similarity(best), min(bound, bound - found.least_loss)))
             best = best if better is None else better
         return ProofState(counts=best, bound=bound)
 

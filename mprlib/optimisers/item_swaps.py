@@ -21,12 +21,12 @@ from functools import cache
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.ball_region import BallRegion
 from mprlib.optimisers.local_search import BORDER, SMALLEST_GAIN
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent
-from mprlib.problem import FloatArray, IntArray
 
 # Items that may be selected: those with the highest scores net of the relaxation's prices.
 CANDIDATES = 2_000

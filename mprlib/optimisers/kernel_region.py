@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells
 from mprlib.function_classes.base import CentredProducts
 from mprlib.optimisers.ball_region import BallRegion
-from mprlib.problem import FloatArray, IntArray
 
 # Rank of the truncated factor: with 256 features the relaxation of one rho takes seconds at most.
 LARGEST_RANK = 256

@@ -12,14 +12,13 @@ window's columns are the items 1 and 2, one of which is to be selected beside it
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.problem import FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -104,6 +103,3 @@ class LinearModel(Protocol):
     ) -> IntegerSolution:
         """Branch and bound over whole items at this rho, within limits, from whole counts (G,)."""
         ...
-
-
-ModelFactory = Callable[[Window], LinearModel]

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.region import Region
 from mprlib.optimisers.relaxation import Relaxation
-from mprlib.problem import FloatArray, IntArray
 
 # A region's value may exceed rho by this, in the class's unit: the measuring code, which decides, cuts such digits.
 BORDER = 1e-13

@@ -24,17 +24,15 @@ are two women, a gap of 1/2 in shares; for a gap of at most 0.1 the best man rep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
-import numpy as np
-
-from mprlib.cells import selection_weights
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
-from mprlib.optimisers.backend import SOLVERS, checked_solver
+from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
 from mprlib.optimisers.certificate import certified, with_advice
+from mprlib.optimisers.constrained import ConstrainedMethod
 from mprlib.optimisers.incumbent import Incumbents
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.request import Request, distinct_limits, requested
@@ -45,43 +43,35 @@ from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
 from mprlib.settings import Choice
 
-# The paper's smallest rho, for classes scaled as C' and for shares alike (half a percentage point).
-SMALLEST_RHO = 0.005
-# Where top-k's MPR is below it, the grid starts at this part of top-k's MPR instead.
-SMALLEST_FRACTION = 0.02
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mopr(ConstrainedMethod):
+    """The most similar items with MPR at most rho, with a proven bound on what is lost."""
 
-def grid(problem: Problem, oracle: Oracle, points: int) -> list[float]:
-    """Evenly spaced rho from the paper's 0.005 to top-k's MPR, in the class's own units.
+    name: ClassVar[str] = "mopr"
 
-    Where top-k's MPR is below 0.005 the paper's grid would fall; ours starts at a fiftieth of top-k's MPR.
-    """
-    highest = oracle.worst_case(selection_weights(problem, problem.best_first[: problem.k])).value
-    lowest = SMALLEST_RHO if highest > SMALLEST_RHO else SMALLEST_FRACTION * highest
-    return [float(rho) for rho in np.linspace(lowest, highest, points)]
+    solver: Annotated[
+        str,
+        Choice(SOLVERS),
+        f"solver of linear programmes, for classes that are no unit ball: {SOLVERS_IN_WORDS}",
+    ] = "auto"
 
+    def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
+        """One Selection per rho, in the order given.
 
-def sweep(
-    problem: Problem,
-    oracle: Oracle,
-    values: Sequence[float],
-    solver: Annotated[str, Choice(SOLVERS)] = "auto",
-) -> list[Selection]:
-    """One Selection per rho, in the order given.
-
-    solver: of the linear programmes, for classes that are no unit ball: "auto" (HiGHS), "highs" or "gurobi".
-    Raises:  InputError for a rho that is no finite number of at least 0, and for a solver that cannot run.
-    """
-    watch = Stopwatch()
-    requests = requested(values, "mopr", oracle)
-    pool = cell_pool_of(problem, oracle.cells)
-    solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), checked_solver(solver))
-    separator = Separator(problem, oracle, pool, solved.region)
-    incumbents = Incumbents.of(separator)
-    found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
-    rows = [row_of(separator, request, *found[request.limit]) for request in requests]
-    share = watch.seconds() / len(rows)
-    return [replace(row, value=value, solve_seconds=share) for row, value in zip(rows, values)]
+        Raises:  InputError for a rho that is no finite number of at least 0, and for a solver that cannot run.
+        """
+        watch = Stopwatch()
+        requests = requested(values, self.name, oracle)
+        pool = cell_pool_of(problem, oracle.cells)
+        solver = checked_solver(self.solver)
+        solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
+        separator = Separator(problem, oracle, pool, solved.region)
+        incumbents = Incumbents.of(separator)
+        found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
+        rows = [row_of(separator, request, *found[request.limit]) for request in requests]
+        share = watch.seconds() / len(rows)
+        return [replace(row, value=value, solve_seconds=share) for row, value in zip(rows, values)]
 
 
 def row_of(

@@ -20,20 +20,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy.optimize import linprog
 
+from mprlib.arrays import FloatArray
 from mprlib.errors import SolverError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
-from mprlib.optimisers.backend import SOLVERS, SolverName, checked_solver, linear_model
+from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, SolverName, checked_solver, linear_model
 from mprlib.optimisers.cell_pool import CellPool, ScoreScale, cell_pool_of
+from mprlib.optimisers.constrained import ConstrainedMethod
 from mprlib.optimisers.linear_model import Window
 from mprlib.optimisers.relaxation import centred_cut
 from mprlib.optimisers.request import checked_rhos
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics, Status
 from mprlib.settings import Choice, Whole
 
@@ -49,31 +50,34 @@ MOST_ROUNDS = 1_000
 ADVICE = "its k largest entries violate rho: raise rounds, or use mopr, which rounds to sets that meet rho"
 
 
-def sweep(
-    problem: Problem,
-    oracle: Oracle,
-    values: Sequence[float],
-    rounds: Annotated[int, Whole(least=1, most=MOST_ROUNDS)] = 50,
-    programme: Annotated[str, Choice(PROGRAMMES)] = "reduced",
-    solver: Annotated[str, Choice(SOLVERS)] = "auto",
-) -> list[Selection]:
-    """One Selection per rho, in the order given; rounds is the paper's T (10 or 50).
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MoprPaper(ConstrainedMethod):
+    """The paper's Algorithm 1 as printed, for comparison; its sets may break rho."""
 
-    programme: "reduced" to the k best items of each cell, or "printed" with all items; both have the
-    same optima, but for ties between items of equal score.
-    solver: of the reduced programme: "auto" (HiGHS), "highs" or "gurobi".
-    The status is feasible where the measured value happens to meet rho, else not_found.
-    Raises:  InputError for a bad rho, or a solver that cannot run.
-    Source:  MPR paper, Algorithm 1.
-    """
-    chosen = checked_solver(solver)
-    pool = cell_pool_of(problem, oracle.cells)
-    programmes: dict[str, Callable[[float], Solve]] = {
-        "reduced": lambda rho: _Reduced(problem, oracle, pool, rho, chosen),
-        "printed": lambda rho: _Printed(problem, oracle, rho),
-    }
-    rows = zip(checked_rhos(values, "mopr_paper"), values)
-    return [_row(problem, oracle, programmes[programme], rho, value, rounds) for rho, value in rows]
+    name: ClassVar[str] = "mopr_paper"
+
+    rounds: Annotated[int, Whole(least=1, most=MOST_ROUNDS), "rounds of cutting planes: the paper's T, 10 or 50"] = 50
+    programme: Annotated[
+        str, Choice(PROGRAMMES), "`reduced` to the k best items of each cell, or `printed` with all, for running times"
+    ] = "reduced"
+    solver: Annotated[str, Choice(SOLVERS), f"solver of the reduced programme: {SOLVERS_IN_WORDS}"] = "auto"
+
+    def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
+        """One Selection per rho, in the order given.
+
+        Both programmes have the same optima, but for ties between items of equal score. The status is feasible
+        where the measured value happens to meet rho, else not_found.
+        Raises:  InputError for a bad rho, or a solver that cannot run.
+        Source:  MPR paper, Algorithm 1.
+        """
+        solver = checked_solver(self.solver)
+        pool = cell_pool_of(problem, oracle.cells)
+        programmes: dict[str, Callable[[float], Solve]] = {
+            "reduced": lambda rho: _Reduced(problem, oracle, pool, rho, solver),
+            "printed": lambda rho: _Printed(problem, oracle, rho),
+        }
+        rows = zip(checked_rhos(values, self.name), values)
+        return [_row(problem, oracle, programmes[self.programme], rho, value, self.rounds) for rho, value in rows]
 
 
 def _row(
@@ -166,6 +170,8 @@ class _Printed:
             mean = float(cells.reference_shares @ function)
             cuts += [cut, -cut]
             limits += [self._rho + mean, self._rho - mean]
+        from scipy.optimize import linprog  # noqa: PLC0415 (slow to import)
+
         answer = linprog(
             -ScoreScale.of(problem.scores).scaled(problem.scores),
             A_ub=np.array(cuts) if cuts else None,

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mprlib.problem import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray
 
 Number = TypeVar("Number", bound=np.number)
 

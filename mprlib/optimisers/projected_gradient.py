@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.optimisers.relaxation import top_sum
-from mprlib.problem import FloatArray
 
 # Relative duality gap at which one t is solved: a fifth of the gap to which rho is, which it must not show in.
 DUALITY_GAP = 1e-4

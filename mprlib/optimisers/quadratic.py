@@ -14,13 +14,15 @@ Worked example: one item of each of two groups has the shares of a balanced refe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.cone import ConeProgramme
+from mprlib.optimisers.constrained import ConstrainedMethod
 from mprlib.optimisers.incumbent import Incumbents
 from mprlib.optimisers.mopr import row_of
 from mprlib.optimisers.request import requested
@@ -30,24 +32,35 @@ from mprlib.problem import Problem
 from mprlib.selection import Selection
 
 
-def sweep(problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
-    """One Selection per rho, in the order given.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MoprQp(ConstrainedMethod):
+    """mopr for unit balls with its relaxation solved as a cone programme, one rho at a time."""
 
-    Raises:  InputError for a class that is no unit ball, and for a rho that is no finite number of at least 0.
-    """
-    requests = requested(values, "mopr_qp", oracle)
-    ball = ball_region(oracle, problem.k)
-    if ball is None:
-        raise InputError("mopr_qp needs a class that is a unit ball with features (linear, saturated, rkhs): use mopr")
-    pool = cell_pool_of(problem, oracle.cells)
-    separator = Separator(problem, oracle, pool, ball)
-    incumbents = Incumbents.of(separator)
-    programme = ConeProgramme(ball.features, pool)
-    found: dict[float, Selection] = {}
-    for request in sorted(set(requests), key=lambda request: request.rho):
-        watch = Stopwatch()
-        is_slack = request.limit >= incumbents.top_value
-        relaxation = top_k_relaxation(problem, pool, request.limit) if is_slack else programme.relaxation(request.limit)
-        row = row_of(separator, request, relaxation, incumbents.best(relaxation), "mopr_qp")
-        found[request.rho] = replace(row, solve_seconds=watch.seconds())
-    return [replace(found[request.rho], value=value) for request, value in zip(requests, values)]
+    name: ClassVar[str] = "mopr_qp"
+    classes: ClassVar[tuple[str, ...]] = ("linear", "rkhs", "saturated")
+
+    def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
+        """One Selection per rho, in the order given.
+
+        Raises:  InputError for a class that is no unit ball, and for a rho that is no finite number of at least 0.
+        """
+        requests = requested(values, self.name, oracle)
+        ball = ball_region(oracle, problem.k)
+        if ball is None:
+            raise InputError(
+                "mopr_qp needs a class that is a unit ball with features (linear, saturated, rkhs): use mopr"
+            )
+        pool = cell_pool_of(problem, oracle.cells)
+        separator = Separator(problem, oracle, pool, ball)
+        incumbents = Incumbents.of(separator)
+        programme = ConeProgramme(ball.features, pool)
+        found: dict[float, Selection] = {}
+        for request in sorted(set(requests), key=lambda request: request.rho):
+            watch = Stopwatch()
+            is_slack = request.limit >= incumbents.top_value
+            relaxation = (
+                top_k_relaxation(problem, pool, request.limit) if is_slack else programme.relaxation(request.limit)
+            )
+            row = row_of(separator, request, relaxation, incumbents.best(relaxation), self.name)
+            found[request.rho] = replace(row, solve_seconds=watch.seconds())
+        return [replace(found[request.rho], value=value) for request, value in zip(requests, values)]

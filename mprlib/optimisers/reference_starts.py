@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from mprlib.arrays import IntArray
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.optimisers.ball_region import BallRegion, centred_features
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.local_search import LocalSearch
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
-from mprlib.problem import IntArray
 
 # Limits on the saturated value, in multiples of the one in proportion to rho. A class rarely sees less than its
 # proportion, hence the few values around 1; 0 asks for the set nearest to the reference.

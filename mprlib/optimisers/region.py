@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.base import WorstCase
-from mprlib.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from mprlib.optimisers.ball_region import BallRegion

@@ -29,8 +29,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.problem import FloatArray
 
 # Rounding error of a sum of k prices, as a part of the largest; a proof of infeasibility must exceed it.
 ROUNDING = 1e-12

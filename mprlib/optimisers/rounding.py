@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.problem import FloatArray, IntArray
 
 # A fraction this close to the next whole number is that number but for a solver's tolerance.
 INTEGRALITY = 1e-6

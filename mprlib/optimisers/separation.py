@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mprlib.cells import selection_weights
-from mprlib.function_classes.base import Oracle, WorstCase
+from mprlib.arrays import IntArray
+from mprlib.function_classes.base import Oracle, WorstCase, measured
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.region import Region
-from mprlib.problem import IntArray, Problem
+from mprlib.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Separator:
     def worst_case(self, counts: IntArray) -> WorstCase:
         """The function that sees the largest gap of whole counts."""
         self.calls += 1
-        return self.oracle.worst_case(selection_weights(self.problem, self.pool.chosen(counts)))
+        return measured(self.problem, self.oracle, self.pool.chosen(counts))
 
     def measured(self, counts: IntArray) -> float:
         """MPR of whole counts."""

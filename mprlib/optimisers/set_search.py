@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from mprlib.arrays import IntArray
 from mprlib.optimisers.relaxation import Relaxation
-from mprlib.problem import IntArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.projected_gradient import DUALITY_GAP as INNER_GAP
 from mprlib.optimisers.projected_gradient import ascended, product, transposed_product
 from mprlib.optimisers.relaxation import Relaxation, rho_bound, top_sum
-from mprlib.problem import FloatArray
 
 # Relative duality gap at which a rho is solved: far below what rounding to whole items loses here.
 DUALITY_GAP = 5e-4

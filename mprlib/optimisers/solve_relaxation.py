@@ -1,8 +1,8 @@
 """Which method solves the relaxation of which class, and the region in which its sets are searched.
 
-    unit ball, up to MANY_CELLS cells with items    the exact path; the cone programme where rounding ends it
-    unit ball, more                                 projected gradients, each item a variable of its own
-    any other class                                 cutting planes from its oracle
+unit ball, up to MANY_CELLS cells with items    the exact path; the cone programme where rounding ends it
+unit ball, more                                 projected gradients, each item a variable of its own
+any other class                                 cutting planes from its oracle
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mprlib.cells import Cells, selection_weights
-from mprlib.function_classes.base import Oracle, WorstCase
+from mprlib.arrays import FloatArray
+from mprlib.cells import Cells
+from mprlib.function_classes.base import Oracle, WorstCase, measured
 from mprlib.optimisers.backend import SolverName
 from mprlib.optimisers.ball_line import PathLost
 from mprlib.optimisers.ball_path import BallPath
@@ -27,7 +28,7 @@ from mprlib.optimisers.region import Region
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.optimisers.zero_gap import attains_zero
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -42,7 +43,7 @@ def solve_relaxations(
     problem: Problem, oracle: Oracle, pool: CellPool, rhos: Sequence[float], solver: SolverName = "auto"
 ) -> SolvedRelaxations:
     """The relaxations for falling rho."""
-    top_value = oracle.worst_case(selection_weights(problem, problem.best_first[: problem.k])).value
+    top_value = measured(problem, oracle, problem.best_first[: problem.k]).value
     slack = [top_k_relaxation(problem, pool, rho) for rho in rhos if rho >= top_value]
     binding = [rho for rho in rhos if rho < top_value]
     ball = ball_region(oracle, problem.k)

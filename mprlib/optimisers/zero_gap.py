@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.problem import FloatArray
 
 # Steps, and the residual that counts as 0.
 LARGEST_STEPS = 25

@@ -26,10 +26,9 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
-from mprlib.problem import FloatArray, IntArray
 from mprlib.settings import PROBABILITY, SEED, Whole, strict
 
 Draws = Annotated[int, Whole(least=1)]
@@ -202,9 +201,13 @@ class _Exchange:
 
     def _null(self, margin: tuple[int, ...]) -> FloatArray:
         """Probabilities of 0, 1, ... members that enter, for a group of so many members a stratum."""
+        from scipy.stats import hypergeom  # noqa: PLC0415 (slow to import)
+
         total = np.ones(1)
         for items, count in zip(self._members_of_strata(), margin):
-            total = np.convolve(total, _hypergeometric(items.size, count, int(self.is_entered[items].sum())))
+            entering = int(self.is_entered[items].sum())
+            outcomes = np.arange(min(count, entering) + 1)
+            total = np.convolve(total, hypergeom.pmf(outcomes, items.size, count, entering))
         return total
 
     def _distinct_columns(self) -> FloatArray:
@@ -221,19 +224,6 @@ class _Exchange:
         is_mirrored = members[varies.argmax(axis=0), np.arange(columns.size)] > 0
         members[:, is_mirrored] = varies[:, is_mirrored] - members[:, is_mirrored]
         return np.unique(members, axis=1)
-
-
-def _hypergeometric(size: int, members: int, entering: int) -> FloatArray:
-    """Probabilities of 0, 1, ... members among `entering` of `size` items, drawn without repetition."""
-    chosen = np.arange(min(members, entering) + 1)
-    others = entering - chosen
-    logarithm = _log_choose(members, chosen) + _log_choose(size - members, others) - _log_choose(size, entering)
-    return np.where(others <= size - members, np.exp(logarithm), 0.0)
-
-
-def _log_choose(size: int, chosen: ArrayLike) -> FloatArray:
-    chosen = np.minimum(chosen, size)
-    return gammaln(size + 1.0) - gammaln(chosen + 1.0) - gammaln(size - chosen + 1.0)
 
 
 def _two_sided(null: FloatArray) -> FloatArray:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from mprlib.arrays import FloatArray
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import Oracle
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.saturated import SaturatedOracle
-from mprlib.problem import FloatArray
 
 
 def closed_form_gaps(oracle: Oracle, differences: FloatArray) -> FloatArray | None:

@@ -24,13 +24,14 @@ from typing import Annotated
 
 import numpy as np
 
+from mprlib.arrays import FloatArray
 from mprlib.assumptions import warn_of_assumption
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
-from mprlib.problem import FloatArray, Problem
+from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
 from mprlib.settings import PROBABILITY, SEED, Whole, strict
 from mprlib.statistics.gaps import closed_form_gaps

@@ -8,9 +8,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.cells import cells_of, selection_weights
-from mprlib.function_classes.base import FunctionClass
-from mprlib.problem import FloatArray, Problem
+from mprlib.arrays import FloatArray
+from mprlib.cells import cells_of
+from mprlib.function_classes.base import FunctionClass, measured
+from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
 from mprlib.settings import SEED, Whole, strict
 from mprlib.statistics.gaps import closed_form_gaps
@@ -44,7 +45,7 @@ def permutation_test(
     oracle = registered(function_class).bind(pool)
     cells = cells_of(pool)
     random = np.random.default_rng(seed)
-    observed = oracle.worst_case(selection_weights(pool, items)).value
+    observed = measured(pool, oracle, items).value
     # A drawn selection equal to the observed one in cells may differ from it by rounding.
     threshold = observed * (1.0 - 1e-9)
     block = max(1, LARGEST_BLOCK // cells.size)
@@ -53,7 +54,7 @@ def permutation_test(
         drawn = _draws(problem.n, items.size, min(block, draws - start), random)
         gaps = closed_form_gaps(oracle, _shares(cells.pool_cell[drawn], cells.size) - cells.reference_shares)
         if gaps is None:
-            gaps = np.array([oracle.worst_case(selection_weights(pool, selection)).value for selection in drawn])
+            gaps = np.array([measured(pool, oracle, selection).value for selection in drawn])
         extreme += int(np.count_nonzero(gaps >= threshold))
     return (1 + extreme) / (1 + draws)
 

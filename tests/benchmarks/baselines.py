@@ -15,8 +15,8 @@ import numpy as np
 
 import mprlib
 from mprlib import Problem
-from mprlib.baselines import clip_clip, mmr
-from mprlib.registry import METHODS, function_class
+from mprlib.baselines.clip_clip import column_order
+from mprlib.registry import ClipClip, Mmr, Pbm, function_class, method
 
 ITEMS, DIMENSION, K = 10_000, 512, 50
 RUNS = 5
@@ -62,24 +62,24 @@ def show(name: str, seconds: tuple[float, float], bar: str = "") -> None:
 def main() -> None:
     pool = problem()
     oracle = function_class("linear").bind(pool)
-    grid = mmr.grid(pool, oracle, 50)
+    grid = Mmr.grid(pool, oracle, 50)
     print(f"n = {ITEMS}, d = {DIMENSION}, k = {K}\n{'':<52}{'least ms':>10}{'median ms':>10}   bar")
     for trade_off in (0.1, 0.5, 0.9, 0.98):
-        show(f"mmr, lambda {trade_off}", timed(lambda: mmr.sweep(pool, oracle, [trade_off])), "150 ms")
-    show("mmr, 50 lambda", timed(lambda: mmr.sweep(pool, oracle, grid), 3), "3,000 ms")
+        show(f"mmr, lambda {trade_off}", timed(lambda: Mmr().sweep(pool, oracle, [trade_off])), "150 ms")
+    show("mmr, 50 lambda", timed(lambda: Mmr().sweep(pool, oracle, grid), 3), "3,000 ms")
     _compare(pool, oracle, grid)
     order: list[np.ndarray] = []
     group = pool.labels[:, :2].argmax(axis=1)
-    ordering = timed(lambda: order.append(clip_clip.column_order(pool.embeddings, group)), 1)
+    ordering = timed(lambda: order.append(column_order(pool.embeddings, group)), 1)
     show("clip_clip, order of the columns for one attribute", ordering, "30,000 ms")
-    dropped = clip_clip.grid(pool, oracle, 40)
-    selecting = timed(lambda: clip_clip.sweep(pool, oracle, dropped, order=order[0]), 3)
+    dropped = ClipClip.grid(pool, oracle, 40)
+    selecting = timed(lambda: ClipClip(order=order[0]).sweep(pool, oracle, dropped), 3)
     show("clip_clip, 40 selections", selecting, "2,000 ms")
-    eps = METHODS["pbm"].grid(pool, oracle, 50)
-    show("pbm, 50 eps", timed(lambda: METHODS["pbm"].sweep(pool, oracle, eps, group_labels=group + 1), 3))
+    eps = Pbm.grid(pool, oracle, 50)
+    show("pbm, 50 eps", timed(lambda: Pbm(group_labels=group + 1).sweep(pool, oracle, eps), 3))
     phrases = pool.embeddings[:200]
     for name, extras in (("paths", {"subspace": phrases}), ("apportionment", {}), ("dpp", {}), ("fair_top_k", {})):
-        show(name, timed(lambda: METHODS[name].sweep(pool, oracle, [None], **extras), 3))
+        show(name, timed(lambda: method(name, **extras).sweep(pool, oracle, [None]), 3))
 
 
 def _compare(pool: Problem, oracle: object, grid: list[float]) -> None:

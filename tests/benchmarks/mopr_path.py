@@ -20,10 +20,9 @@ from time import perf_counter
 import numpy as np
 from scipy.optimize import linprog
 
-from mprlib import Problem, sweep
+from mprlib import Mopr, Problem, sweep
 from mprlib.cells import cells_of
 from mprlib.function_classes.base import Oracle
-from mprlib.optimisers import mopr
 from mprlib.optimisers.ball_region import centred_features
 from mprlib.registry import function_class
 from mprlib.selection import Selection
@@ -101,7 +100,7 @@ def path(problem: Problem, name: str, points: int, repeats: int = 1) -> tuple[fl
         cell_seconds.append(perf_counter() - start)
         start = perf_counter()
         oracle = function_class(name).bind(problem)
-        rows = sweep(problem, "mopr", mopr.grid(problem, oracle, points), name)
+        rows = sweep(problem, "mopr", Mopr.grid(problem, oracle, points), name)
         path_seconds.append(perf_counter() - start)
     return float(np.median(cell_seconds)), float(np.median(path_seconds)), rows
 
@@ -141,7 +140,7 @@ def compare_cells(queries: int, *, has_age_bands: bool) -> None:
 def compare_with_paper(problem: Problem, rounds: int, count: int) -> None:
     """Algorithm 1 as printed on evenly chosen points of the grid, beside the whole path in the same run."""
     oracle = function_class("linear").bind(problem)
-    grid = mopr.grid(problem, oracle, POINTS)
+    grid = Mopr.grid(problem, oracle, POINTS)
     rhos = [grid[place] for place in np.linspace(0, POINTS - 1, count + 2).astype(int)[1:-1]]
     start = perf_counter()
     rows = sweep(problem, "mopr_paper", rhos, rounds=rounds)

@@ -25,7 +25,7 @@ from mprlib import Problem, Selection
 from mprlib.baselines import group_labels
 from mprlib.baselines.clip_clip import column_order
 from mprlib.encoding import Encoding
-from mprlib.registry import METHODS, function_class
+from mprlib.registry import METHODS, Mopr, function_class
 from tests.data_files import data_file
 
 DATA = data_file("pantheon.parquet")
@@ -100,8 +100,7 @@ def baselines(pool: Problem, population: Population) -> list[Selection]:
     oracle = function_class("linear").bind(pool)
     found = []
     for name, extras in sweeps:
-        grid = METHODS[name].grid
-        values = [None] if grid is None else grid(pool, oracle, 40 if name == "clip_clip" else POINTS)
+        values = METHODS[name].grid(pool, oracle, 40 if name == "clip_clip" else POINTS)
         found += mprlib.sweep(pool, name, values, **extras)
     return found
 
@@ -138,7 +137,7 @@ def main() -> None:
         for name in CLASSES:
             oracle = function_class(name).bind(pool)
             start = time.perf_counter()
-            curve = METHODS["mopr"].sweep(pool, oracle, METHODS["mopr"].grid(pool, oracle, POINTS))
+            curve = Mopr().sweep(pool, oracle, Mopr.grid(pool, oracle, POINTS))
             seconds[name] += time.perf_counter() - start
             points += len(curve)
             refuted += [(job, name, point, other) for point, other in dominations(curve, measured[name])]

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 WIDTH, QUERIES, THREADS, REPEATS = 512, 55, 2, 5
@@ -72,7 +73,7 @@ class Case:
     ) -> tuple[Callable, Callable]:
         """The pass over the rows, and after it the exact scores of what it found."""
         from jobs.search import KERNELS
-        from jobs.search.canonical import exact_scores_of_all, proposals
+        from jobs.search.canonical import exact_scores, proposals
 
         rows: list = []
 
@@ -81,7 +82,11 @@ class Case:
             rows[:] = [positions for positions, _ in survivors]
             return rows
 
-        return found, lambda: exact_scores_of_all(self.vectors, self.queries, rows, threads)
+        def exact() -> list:
+            with ThreadPoolExecutor(threads) as pool:
+                return list(pool.map(lambda query, row: exact_scores(self.vectors, query, row), self.queries, rows))
+
+        return found, exact
 
 
 def measure_time(case: Case) -> dict:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jobs.search import KERNELS, kernel, torch_kernel
-from jobs.search.canonical import best, exact_scores, exact_scores_of_all, proposals, within_margin
+from jobs.search.canonical import best, exact_scores, proposals, within_margin
 from jobs.search.survivors import NotFiniteError, Survivors
 
 
@@ -24,9 +24,11 @@ def exact_pool(items: np.ndarray, query: np.ndarray, ids: np.ndarray, depth: int
 
 def found_pools(backend, items, queries, ids, depth, shards) -> list[list[str]]:
     found = proposals(KERNELS[backend], np.array_split(items, shards), queries, depth, 1.01)
-    rows = [positions for positions, _ in found]
-    scores = exact_scores_of_all(items, queries, rows)
-    return [ids[row][best(ids[row], score, depth)].tolist() for row, score in zip(rows, scores)]
+    pools = []
+    for query, (positions, _) in zip(queries, found):
+        kept = ids[positions]
+        pools.append(kept[best(kept, exact_scores(items, query, positions), depth)].tolist())
+    return pools
 
 
 @pytest.mark.parametrize("backend", KERNELS)
@@ -106,8 +108,8 @@ def test_the_margin_grows_with_the_vectors(backend):
 
 def test_a_score_depends_on_its_row_alone():
     items, queries = vectors(1000, width=123), vectors(3, seed=1, width=123)
-    together = exact_scores_of_all(items, queries, [np.arange(1000)] * 3, threads=2)
-    for query, scores in zip(queries, together):
+    for query in queries:
+        scores = exact_scores(items, query, np.arange(1000))
         alone = [exact_scores(items, query, np.array([row]))[0] for row in range(0, 1000, 37)]
         assert np.array_equal(alone, scores[::37])
         assert np.allclose(scores, items.astype(np.longdouble) @ query.astype(np.longdouble), rtol=0, atol=1e-15)

@@ -27,7 +27,7 @@ def problem():
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_returns_k_distinct_items_best_first(problem, name):
     method = METHODS[name]
-    values = [None] if method.grid is None else method.grid(problem, function_class("linear").bind(problem), 3)
+    values = method.grid(problem, function_class("linear").bind(problem), 3)
     selections = mprlib.sweep(problem, name, values, **NEEDED.get(name, {}))
     assert [selection.value for selection in selections] == values
     for selection in selections:
@@ -94,6 +94,74 @@ def test_settings_of_the_class_and_of_the_method_are_told_apart(problem):
     assert mprlib.select(problem, "top_k", None, "groups", signed=True).mpr == pytest.approx(
         2 * mprlib.select(problem, "top_k", None, "groups").mpr
     )
+
+
+def same(first, second):
+    assert (first.items.tolist(), first.mpr, first.similarity) == (second.items.tolist(), second.mpr, second.similarity)
+
+
+def test_names_with_keywords_are_short_for_instances(problem):
+    tree = mprlib.Tree(depth=2)
+    by_name = mprlib.select(problem, "mmr", 0.5, "tree", spread="nearest", depth=2)
+    same(by_name, mprlib.select(problem, mprlib.Mmr(spread="nearest"), 0.5, tree))
+    same(by_name, mprlib.select(problem, mprlib.Mmr(spread="nearest"), 0.5, "tree", depth=2))
+    same(by_name, mprlib.select(problem, "mmr", 0.5, tree, spread="nearest"))
+    same(by_name, mprlib.sweep(problem, mprlib.Mmr(spread="nearest"), [0.1, 0.5], tree)[1])
+    assert mprlib.Mmr(spread="nearest") == mprlib.Mmr(spread="nearest") != mprlib.Mmr()
+
+
+def test_both_seeds_can_be_set(problem):
+    found = mprlib.select(problem, mprlib.Pbm(seed=4), 0.5, mprlib.Forest(seed=3, trees=5))
+    assert found.items.tolist() == mprlib.select(problem, "pbm", 0.5, seed=4).items.tolist()
+    assert found.mpr == mprlib.measure(problem, found.items, "forest", seed=3, trees=5).value
+
+
+@pytest.mark.parametrize("method", ["pbm", mprlib.Pbm()])
+@pytest.mark.parametrize("function_class", ["forest", mprlib.Forest(trees=5), "mlp", "tree_greedy"])
+def test_a_setting_of_both_goes_to_neither(problem, method, function_class):
+    with pytest.raises(InputError, match=r"^seed is a setting of method pbm and .*, Pbm\(seed=\.\.\.\) or ") as caught:
+        mprlib.select(problem, method, 0.5, function_class, seed=3)
+    assert caught.value.setting == "seed"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p: mprlib.select(p, "mopr", rho=0.1), "^rho is no keyword: mopr's parameter rho is the third argument"),
+        (lambda p: mprlib.sweep(p, "mopr", rho=[0.1]), "^rho is no keyword: mopr's parameter rho"),
+        (lambda p: mprlib.sweep(p, "mopr", value=0.1), "^value is no keyword: mopr's parameter rho"),
+        (lambda p: mprlib.select(p, "mopr", values=[0.1]), "^values is no keyword: mopr's parameter rho"),
+        (lambda p: mprlib.select(p, mprlib.Pbm(), eps=0.1), "^eps is no keyword: pbm's parameter eps"),
+        (lambda p: mprlib.select(p, "mmr", **{"lambda": 0.1}), "^lambda is no keyword: mmr's parameter lambda"),
+        (lambda p: mprlib.select(p, "clip_clip", columns_dropped=1), "^columns_dropped is no keyword: clip_clip's"),
+        (
+            lambda p: mprlib.select(p, "mmr", 0.5, "tree", rho=0.1),
+            "^neither the method nor the function class has a setting 'rho': method 'mmr' has spread, "
+            "function class 'tree' has depth, signed$",
+        ),
+        (
+            lambda p: mprlib.select(p, "top_k", points=5),
+            "setting 'points': method 'top_k' has none, function class 'linear' has none$",
+        ),
+        (lambda p: mprlib.select(p, mprlib.Mmr(), 0.5, spread="mean"), "^spread beside an instance of Mmr: .*spread="),
+        (lambda p: mprlib.select(p, "top_k", None, mprlib.Tree(), depth=2), "^depth beside an instance of Tree: "),
+        (lambda p: mprlib.measure(p, [0], mprlib.Tree(), depth=2), "^depth beside an instance of Tree: "),
+        (lambda p: mprlib.select(p, mprlib.Mmr, 0.5), r"^method is the class Mmr, not Mmr\(\.\.\.\): "),
+        (lambda p: mprlib.measure(p, [0], mprlib.Tree), r"^function_class is the class Tree, not Tree\(\.\.\.\): "),
+        (lambda p: mprlib.select(p, "mopper", rho=0.1), "^unknown method 'mopper'"),
+        (lambda p: mprlib.select(p, "mopr", 0.1, "liner", depth=0.1), "^unknown function class 'liner'"),
+        (lambda p: mprlib.Mmr(spread="wide"), "^mmr's spread is 'wide': one of mean, nearest, farthest is expected"),
+    ],
+)
+def test_a_wrong_keyword_is_answered_by_one_sentence(problem, call, message):
+    with pytest.raises(InputError, match=message) as caught:
+        call(problem)
+    assert "\n" not in str(caught.value)
+
+
+def test_everything_registered_is_public():
+    for kind in [*METHODS.values(), *FUNCTION_CLASSES.values()]:
+        assert getattr(mprlib, kind.__name__) is kind and kind.__name__ in mprlib.__all__
 
 
 def test_display_names_show_changed_settings_only():

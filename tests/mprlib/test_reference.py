@@ -5,8 +5,7 @@ import pytest
 
 from mprlib import InputError, Problem, measure
 from mprlib.encoding import Encoding
-from mprlib.levels import FAIRFACE_TO_UTKFACE, map_levels
-from mprlib.reference import balanced, most_similar, one_sided_levels, sampled, target_shares
+from mprlib.reference import balanced, sampled, target_shares
 
 ENCODING = Encoding(levels={"gender": ("female", "male"), "age": ("<50", "50+")})
 ROWS = {"gender": ["female", "male", "male"], "age": ["<50", "<50", "50+"]}
@@ -102,38 +101,14 @@ def test_refuses_shares_that_no_population_has(stated, message):
         target_shares(ENCODING, stated)
 
 
-def test_most_similar_keeps_the_top_rows_with_their_weights():
-    reference = most_similar(sampled(ENCODING, ROWS, weights=[1, 2, 3]), [0.1, 0.9, 0.9], top=2)
-    assert reference.weights.tolist() == [2, 3]
-    assert not reference.is_sample
-    assert len(most_similar(reference, [0, 1], top=99).labels) == 2
-
-
-@pytest.mark.parametrize(
-    ("scores", "top", "name"), [([1, 2], 1, "scores"), ([1, 2, np.nan], 1, "scores"), ([1, 2, 3], 0, "top")]
-)
-def test_most_similar_refuses_bad_input(scores, top, name):
-    with pytest.raises(InputError, match=name):
-        most_similar(sampled(ENCODING, ROWS), scores, top)
-
-
 @pytest.mark.parametrize("size", [0, -1, np.inf, np.nan])
 def test_refuses_a_size_that_is_none(size):
     with pytest.raises(InputError, match="size"):
         balanced(ENCODING, size=size)
 
 
-def test_levels_of_one_side_are_said():
+def test_a_missing_value_is_no_group_of_a_balanced_reference():
     encoding = Encoding(levels={"gender": ("female", "male", "unknown"), "age": ("<50", "50+")})
-    reference = target_shares(encoding, {"gender": {"female": 0.5, "male": 0.5}})
-    messages = one_sided_levels(encoding, {"gender": ["female", "unknown"], "age": ["<50", "<50"]}, reference)
-    assert [message.split(" is in")[0] for message in messages] == ["gender=male", "gender=unknown", "age=50+"]
-    assert "not in the reference" in messages[1] and "not in the pool" in messages[0]
-
-
-def test_levels_are_mapped_and_others_kept():
-    rows = {"race": ["Latino_Hispanic", "White", "East Asian", "?"], "age": [1, 2, 3, 4]}
-    rows = map_levels(rows, FAIRFACE_TO_UTKFACE)
-    assert rows == {"race": ["Others", "White", "Asian", "?"], "age": ["1", "2", "3", "4"]}
-    with pytest.raises(InputError, match="race"):
-        map_levels({"age": ["1"]}, FAIRFACE_TO_UTKFACE)
+    reference = balanced(encoding, missing="unknown")
+    assert reference.size == 4 and reference.labels[:, 2].sum() == 0
+    assert reference.weights @ reference.labels == pytest.approx([0.5, 0.5, 0.0, 0.5, 0.5])

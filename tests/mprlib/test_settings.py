@@ -2,16 +2,16 @@
 
 import dataclasses
 import pickle
+from pydoc import render_doc
 
 import numpy as np
 import pytest
 
 import mprlib
 from mprlib import FUNCTION_CLASSES, METHODS, InputError
-from mprlib.baselines.group_labels import from_probabilities
 from mprlib.errors import SettingError
 from mprlib.registry import function_class
-from mprlib.settings import Choice, Flag, Number, Whole, checked, declared
+from mprlib.settings import Choice, Flag, Number, Whole, checked, declarations, declared
 from mprlib.statistics import sampling_margin
 from mprlib.statistics.exchange import exchange_test, moved_groups
 from mprlib.statistics.shares import share_interval
@@ -26,7 +26,7 @@ WRONG = {
     Choice: [True, 0, "", "Mean", "mean ", ["mean"]],
 }
 CLASS_SETTINGS = [(name, field) for name in FUNCTION_CLASSES for field in dataclasses.fields(FUNCTION_CLASSES[name])]
-METHOD_SETTINGS = [(name, keyword) for name, method in METHODS.items() for keyword in method.settings]
+METHOD_SETTINGS = [(name, setting) for name, method in METHODS.items() for setting in declared(method)]
 # Keywords that are arrays of a problem; the method checks them against it.
 ARRAYS = {"group_labels", "order", "debiased_query", "subspace", "protected"}
 
@@ -62,16 +62,25 @@ def test_a_class_takes_no_other_type(name, field):
 @pytest.mark.parametrize(("name", "keyword"), METHOD_SETTINGS)
 def test_a_method_takes_no_other_type(name, keyword):
     method = METHODS[name]
-    for value in wrong_values(method.settings[keyword], 0 if keyword not in ("share", "dimensions") else None):
+    for value in wrong_values(declared(method)[keyword], declarations(method)[keyword].default):
         with pytest.raises(InputError, match=f"^{name}'s {keyword} is ") as caught:
             mprlib.select(problem(), name, None if method.parameter is None else 0, **{keyword: value})
         assert caught.value.setting == keyword
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_every_keyword_is_declared_or_an_array(name):
-    method = METHODS[name]
-    assert set(method.keywords) - set(method.settings) <= ARRAYS
+@pytest.mark.parametrize("name", [*METHODS, *FUNCTION_CLASSES])
+def test_every_setting_is_described_and_limited_unless_it_is_an_array(name):
+    kind = {**METHODS, **FUNCTION_CLASSES}[name]
+    for setting, one in declarations(kind).items():
+        assert one.description, f"{name}'s {setting} has no description"
+        assert one.setting is not None or setting in ARRAYS
+        assert f"{setting}: {one.expected}; {one.description}" in repr(kind)
+    assert kind.summary in repr(kind)
+
+
+def test_help_shows_the_settings():
+    assert declarations(mprlib.Mmr)["spread"].description in render_doc(METHODS["mmr"])
+    assert declarations(mprlib.Tree)["depth"].description in render_doc(FUNCTION_CLASSES["tree"])
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -166,7 +175,6 @@ def test_arrays_of_a_method_take_no_text_for_numbers(method, extras, message):
         lambda: exchange_test(np.eye(2), np.eye(2), draws=True),
         lambda: moved_groups(np.eye(2), np.eye(2), level="0.05"),
         lambda: share_interval(True, 10),
-        lambda: from_probabilities([[0.5, 0.5]], least="0.5"),
     ],
 )
 def test_statistics_take_no_other_type(call):

@@ -1,6 +1,5 @@
 """No setting takes another type for its own: in every block, class and method, in the file and in `--set`."""
 
-import dataclasses
 import types
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -73,11 +72,7 @@ def test_members_of_lists_are_strict(members):
 
 def settings_of(registry):
     for name in registry:
-        if registry is FUNCTION_CLASSES:
-            found = {field.name: declared(registry[name])[field.name] for field in dataclasses.fields(registry[name])}
-        else:
-            found = registry[name].settings
-        yield from ((name, setting, kind) for setting, kind in found.items())
+        yield from ((name, setting, kind) for setting, kind in declared(registry[name]).items())
 
 
 def refusal(folder, text, overrides=()):

@@ -1,5 +1,7 @@
 """What only the data can tell of a setting is told by `plan` too: exit code 2 and one line with file, line and key."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import mprlib
 from jobs.cli import main
 from jobs.config import entries
 from jobs.errors import BadSetting, UsageError, about
+from jobs.methods import library_settings
 from mprlib import InputError
 from tests.jobs.conftest import write_audit
 
@@ -146,11 +149,14 @@ def test_a_class_that_takes_no_fractions_is_refused_over_vectors(tmp_path, capsy
 
 def test_a_share_of_nobody_or_of_all_is_a_share(tmp_path):
     """A stated share lies between; the reference's own may be 0 or 1, and is not the configuration's fault."""
-    problem = mprlib.Problem(scores=np.arange(6.0), labels=np.eye(2)[[0, 1] * 3], reference=[[1.0, 0.0]], k=2)
-    sweep = mprlib.METHODS["fair_top_k"].sweep
-    oracle = mprlib.FUNCTION_CLASSES["linear"]().bind(problem)
-    for share, women in ((0.0, 1), (1.0, 2)):
-        [found] = sweep(problem, oracle, [None], protected=[True, False] * 3, share=share)
+    reference = [[0.0, 1.0]], [[1.0, 0.0]]
+    for rows, women in zip(reference, (1, 2)):
+        problem = mprlib.Problem(
+            scores=np.arange(6.0), labels=np.eye(2)[[0, 1] * 3], reference=rows, k=2, label_names=["g=f", "g=m"]
+        )
+        entry = entries.MethodEntry(**entries.method_entry({"fair_top_k": {"group": "g=f"}}))
+        settings = library_settings(entry.name, entry.extras, SimpleNamespace(problem=problem))
+        found = mprlib.select(problem, mprlib.FairTopK(**settings))
         assert np.isin(found.items, [0, 2, 4]).sum() == women
 
 

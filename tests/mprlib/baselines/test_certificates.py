@@ -22,11 +22,11 @@ def test_on_generated_pools(seed, name):
     query = generator.standard_normal(12)
     problem = one_hot_problem(seed, scores=vectors @ query, embeddings=vectors, query=query, levels=(2, 3))
     oracle = function_class(name).bind(problem)
-    curve = METHODS["mopr"].sweep(problem, oracle, METHODS["mopr"].grid(problem, oracle, 8))
+    curve = mprlib.sweep(problem, "mopr", mprlib.Mopr.grid(problem, oracle, 8), name)
     others = []
     for method in METHODS.values():
         if not method.is_constrained:
-            values = [None] if method.grid is None else method.grid(problem, oracle, 8)
+            values = method.grid(problem, oracle, 8)
             swept = mprlib.sweep(problem, method.name, values, **EXTRAS.get(method.name, {}))
             others += [(other, mprlib.measure(problem, other.items, name).value) for other in swept]
     assert len(others) > 20
@@ -46,6 +46,6 @@ def test_on_pantheon():
         assert all(np.unique(other.items).size == problem.k for other in found)
         for name in pantheon.CLASSES:
             oracle = function_class(name).bind(problem)
-            curve = METHODS["mopr"].sweep(problem, oracle, METHODS["mopr"].grid(problem, oracle, 10))
+            curve = mprlib.sweep(problem, "mopr", mprlib.Mopr.grid(problem, oracle, 10), name)
             others = [(other, mprlib.measure(problem, other.items, name).value) for other in found]
             assert pantheon.dominations(curve, others) == []

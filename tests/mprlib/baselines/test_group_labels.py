@@ -2,16 +2,12 @@ import numpy as np
 import pytest
 
 from mprlib import InputError
-from mprlib.baselines.group_labels import from_levels, from_probabilities, zero_shot
+from mprlib.baselines.group_labels import from_levels, zero_shot
 
 
 def test_levels_become_classes_and_neutral_ones_zero():
     assert from_levels(["male", "unknown", "female", "male"], neutral=["unknown"]).tolist() == [2, 0, 1, 2]
     assert from_levels(["b", "a"]).tolist() == [2, 1]
-
-
-def test_a_probe_that_is_not_sure_says_neutral():
-    assert from_probabilities([[0.9, 0.1], [0.55, 0.45], [0.2, 0.8]], least=0.6).tolist() == [1, 0, 2]
 
 
 def test_the_most_similar_text_names_the_class():

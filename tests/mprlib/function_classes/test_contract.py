@@ -10,7 +10,6 @@ from mprlib.cells import selection_weights
 from tests.populations import one_hot_problem
 
 EACH_CLASS = pytest.mark.parametrize("name", FUNCTION_CLASSES)
-EXACT = ("linear", "tree", "rkhs", "groups", "saturated")
 
 
 @EACH_CLASS
@@ -31,7 +30,7 @@ def test_upper_bound_holds_and_is_the_value_when_exact(name):
     problem = one_hot_problem(levels=(2, 7, 9))
     result = measure(problem, problem.best_first[:20], name)
     assert result.value <= result.upper_bound
-    assert result.is_exact == (name in EXACT)
+    assert result.is_exact == FUNCTION_CLASSES[name].is_exact
     assert not result.is_exact or result.upper_bound == result.value
 
 
@@ -54,13 +53,13 @@ def test_a_selection_equal_to_the_reference_has_no_gap_and_says_so(name):
 
 @EACH_CLASS
 def test_integer_weights_equal_repeated_rows(name):
-    """A row of weight 3 is three rows, except in a forest, which draws rows."""
+    """A row of weight 3 is three rows, except in a class that draws rows."""
     problem = one_hot_problem()
     counts = np.random.default_rng(2).integers(0, 4, size=problem.reference.shape[0])
     repeated = replace(problem, reference=np.repeat(problem.reference, counts, axis=0), reference_weights=None)
     weighted = replace(problem, reference_weights=counts.astype(float), reference_size=float(counts.sum()))
     items = problem.best_first[:20]
-    tolerance = 0.02 if name == "forest" else 1e-10
+    tolerance = 0.02 if FUNCTION_CLASSES[name].draws_rows else 1e-10
     assert measure(weighted, items, name).value == pytest.approx(measure(repeated, items, name).value, abs=tolerance)
 
 
@@ -81,7 +80,7 @@ def test_two_calls_agree_to_the_last_digit(name):
     assert first == second
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTION_CLASSES if name != "groups"])
+@pytest.mark.parametrize("name", [name for name, kind in FUNCTION_CLASSES.items() if not kind.needs_levels])
 def test_continuous_labels_are_measured(name):
     random = np.random.default_rng(4)
     labels = random.standard_normal((200, 5))

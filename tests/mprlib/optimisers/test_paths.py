@@ -11,8 +11,8 @@ import numpy as np
 import psutil
 import pytest
 
-from mprlib import METHODS, Problem, measure, sweep
-from mprlib.optimisers import branch_and_bound, mopr
+from mprlib import METHODS, Mopr, Problem, measure, sweep
+from mprlib.optimisers import branch_and_bound
 from mprlib.registry import function_class
 from tests.fairface_queries import fairface_query
 
@@ -27,7 +27,7 @@ print(digest())
 
 def rows_of(problem: Problem, name: str = "linear", points: int = 50):
     oracle = function_class(name).bind(problem)
-    return sweep(problem, "mopr", mopr.grid(problem, oracle, points), name)
+    return sweep(problem, "mopr", Mopr.grid(problem, oracle, points), name)
 
 
 def certified(problem: Problem, rows, name: str) -> None:

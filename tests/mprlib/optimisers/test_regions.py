@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from mprlib import Problem, measure, sweep
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import CentredProducts, Oracle, WorstCase
 from mprlib.function_classes.linear import Linear
 from mprlib.optimisers.ball_region import BallRegion
 from mprlib.optimisers.cut_region import CutRegion
 from mprlib.optimisers.solve_relaxation import ball_region
-from mprlib.problem import FloatArray, IntArray
 
 FOLDER = Path(__file__).resolve().parents[3] / "mprlib/optimisers"
 

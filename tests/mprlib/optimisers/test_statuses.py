@@ -5,12 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from mprlib import Problem, measure, select, sweep
+from mprlib import Mopr, Problem, measure, select, sweep
 from mprlib.cells import selection_weights
 from mprlib.method import Proof, selected
 from mprlib.optimisers.cell_pool import ScoreScale, cell_pool_of
 from mprlib.optimisers.enumeration import enumerate_counts
-from mprlib.optimisers.mopr import grid
 from mprlib.optimisers.solve_relaxation import solve_relaxations
 from mprlib.registry import function_class
 from tests.fuzz.random_problems import random_problem
@@ -161,7 +160,7 @@ def test_no_unlisted_set_loses_less_than_the_enumeration_says():
         problem = Problem(scores=rng.random(80) + pool_labels[:, 0] / 3, labels=pool_labels, reference=people, k=10)
         oracle = function_class("linear").bind(problem)
         pool = cell_pool_of(problem, oracle.cells)
-        answer = solve_relaxations(problem, oracle, pool, grid(problem, oracle, 5)[::-1])
+        answer = solve_relaxations(problem, oracle, pool, Mopr.grid(problem, oracle, 5)[::-1])
         for row in answer.rows:
             if row.is_infeasible or row.multiplier == 0:
                 continue

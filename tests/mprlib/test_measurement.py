@@ -1,4 +1,4 @@
-"""Measuring: sizes other than k, and what is refused."""
+"""Measurements: sizes other than k, and what is refused."""
 
 import numpy as np
 import pytest

@@ -1,0 +1,59 @@
+"""Keywords of `select` and `sweep`, shared out between the method and the function class.
+
+Names are short for instances with default settings, and keywords for settings: `select(p, "mmr", 0.5, "tree",
+spread="nearest", depth=2)` is `select(p, Mmr(spread="nearest"), 0.5, Tree(depth=2))`. A keyword that both have
+goes to neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mprlib import registry
+from mprlib.errors import SettingError
+from mprlib.function_classes.base import FunctionClass
+from mprlib.method import Method
+from mprlib.settings import declarations
+
+# How the two verbs call what belongs to the parameter.
+VALUES = ("value", "values")
+
+
+def resolved(
+    method: str | Method, function_class: str | FunctionClass | Any, keywords: Mapping[str, Any]
+) -> tuple[Method, FunctionClass]:
+    """The method and the class that a caller means, with their settings.
+
+    Raises:  InputError for unknown names, and for a keyword that neither has, or both.
+    """
+    kinds = registry.method_type(method), registry.function_class_type(function_class)
+    own, other = map(declarations, kinds)
+    for keyword in keywords:
+        if keyword in own and keyword in other:
+            raise SettingError(_both(*kinds, keyword), setting=keyword)
+        if keyword not in own and keyword not in other:
+            raise SettingError(_neither(*kinds, keyword), setting=keyword)
+    settings = {name: value for name, value in keywords.items() if name in own}
+    rest = {name: value for name, value in keywords.items() if name in other}
+    return registry.method(method, **settings), registry.function_class(function_class, **rest)
+
+
+def _both(method: type[Method], function_class: type[FunctionClass], keyword: str) -> str:
+    return (
+        f"{keyword} is a setting of method {method.name} and of function class {function_class.name}: pass instances, "
+        f"{method.__name__}({keyword}=...) or {function_class.__name__}({keyword}=...), in the place of the names"
+    )
+
+
+def _neither(method: type[Method], function_class: type[FunctionClass], keyword: str) -> str:
+    if method.parameter is not None and keyword in (method.parameter.replace(" ", "_"), *VALUES):
+        return (
+            f"{keyword} is no keyword: {method.name}'s parameter {method.parameter} is the third argument, as in "
+            f"select(problem, {method.name!r}, value) or sweep(problem, {method.name!r}, values)"
+        )
+    own, other = (", ".join(declarations(kind)) or "none" for kind in (method, function_class))
+    return (
+        f"neither the method nor the function class has a setting {keyword!r}: method {method.name!r} has {own}, "
+        f"function class {function_class.name!r} has {other}"
+    )
