@@ -5,28 +5,34 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jobs.plan.plan import Plan
-from jobs.stages.units import STAGE_VERSIONS
 from jobs.store import Store
+
+if TYPE_CHECKING:
+    from jobs.plan.plan import Plan
 
 PLAN = "plan.json"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedUnit:
-    """A unit as it was planned: its spec, and the version of its stage's code."""
+    """A unit as it was planned: its spec, the version of its stage's code, and the seconds of one core that it was
+    expected to take."""
 
     stage: str
     key: str
     title: str
     version: int
     spec: Mapping[str, Any]
+    seconds: float = 0.0
 
 
 def write_plan(store: Store, plan: Plan) -> None:
     """Keep a plan; one line a unit, so that a reader finds one."""
+    from jobs.plan.estimate import SECONDS_PER_UNIT
+    from jobs.stages.units import STAGE_VERSIONS
+
     lines = (
         json.dumps(
             {
@@ -34,6 +40,7 @@ def write_plan(store: Store, plan: Plan) -> None:
                 "unit": unit.key,
                 "title": unit.title,
                 "version": STAGE_VERSIONS[unit.stage],
+                "seconds": SECONDS_PER_UNIT[unit.stage],
                 "spec": unit.spec,
             },
             ensure_ascii=False,
@@ -55,6 +62,7 @@ def read_plan(store: Store) -> list[PlannedUnit] | None:
             title=one["title"],
             version=one.get("version", 0),
             spec=one.get("spec", {}),
+            seconds=one.get("seconds", 0.0),
         )
         for one in planned
     ]

@@ -1,10 +1,4 @@
-"""What changed between two runs of one configuration: plain functions from two runs to one comparison.
-
-Three questions, in this order. Do the runs compare at all (`sameness`)? Which queries and groups
-moved beyond chance (`movement`)? Is any query worse off by more than a threshold (`verdicts`)?
-A weekly monitor wants to be woken when the last is yes, and only then: a gap that rose within chance
-is noise, one that moved beyond chance by half a point is no reason to get up.
-"""
+"""Two runs to one comparison."""
 
 from __future__ import annotations
 
@@ -13,18 +7,12 @@ from dataclasses import dataclass
 import pandas as pd
 
 from jobs.analysis.cases import CASE, TOP_K
+from jobs.analysis.comparison.limits import LEVEL, THRESHOLD
 from jobs.analysis.comparison.movement import QUESTION, movement
 from jobs.analysis.comparison.sameness import refusal, remarks
 from jobs.analysis.comparison.verdicts import verdicts
 from jobs.analysis.load import Run
 from jobs.errors import UsageError
-
-__all__ = ["LEVEL", "THRESHOLD", "Comparison", "compare"]
-
-# Expected share of false queries among those said to have moved.
-LEVEL = 0.05
-# Rise of a query's largest gap, as a share, that counts as a regression.
-THRESHOLD = 0.05
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

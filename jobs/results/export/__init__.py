@@ -1,0 +1,1 @@
+"""A run's selections in the forms that other programs read."""
