@@ -125,6 +125,11 @@ def test_configurations_are_valid(page):
             PromptTraining.model_validate(settings)
 
 
+@pytest.mark.parametrize("name", get_command(app).commands)
+def test_every_command_is_shown(name):
+    assert any(line.startswith(f"mpr-audit {name} ") for page in PAGES for line in commands(page))
+
+
 def test_the_reference_of_settings_is_what_its_command_prints():
     assert text_of("docs/configuration.md") == reference(), "python -m jobs.config.reference > docs/configuration.md"
 
