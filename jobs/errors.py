@@ -47,6 +47,10 @@ class RunError(Exception):
     """A run that must not go on: exit code 1, what is finished is kept."""
 
 
+class Stopped(Exception):
+    """A run ended early because as many units failed as its settings allow: exit code 3."""
+
+
 class Detached(Exception):
     """What was followed goes on without us: exit code 130."""
 

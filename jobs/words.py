@@ -1,6 +1,13 @@
-"""Counts and times in words: "1 unit", "2 units", "12,000 queries", "3 min"."""
+"""Counts, times, sizes and other people's texts in words: "1 unit", "12,000 queries", "3 min", "1.2 GB"."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+# Share of letters that two names have in common for one to be a likely slip of the other.
+LIKENESS = 0.5
+CUT = " ... "
 
 
 def numbered(count: int, noun: str, plural: str | None = None) -> str:
@@ -13,3 +20,34 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def bytes_of(count: float) -> str:
+    """A size in decimal units, as disks are sold: "512 bytes", "1.5 kB", "700 MB", "1.2 GB", "4,000 TB"."""
+    if round(count) < 1000:
+        return numbered(round(count), "byte")
+    for unit in ("kB", "MB", "GB", "TB"):
+        count /= 1000
+        # What would be printed as 1,000 belongs to the next unit.
+        if round(count) < 1000:
+            break
+    return f"{count:,.0f} {unit}" if count >= 99.95 else f"{count:.1f}".removesuffix(".0") + f" {unit}"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant; None where none is like it."""
+    return next(iter(get_close_matches(name, list(known), n=1, cutoff=LIKENESS)), None)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text on one line of at most `most` characters: what is too long loses its middle."""
+    text = " ".join(text.split())
+    if len(text) <= most:
+        return text
+    kept = max(0, most - len(CUT))
+    return text[: kept - kept // 2] + CUT[:most] + text[len(text) - kept // 2 :]
+
+
+def first_line(text: str) -> str:
+    """The first line of a message, which states what its other lines explain."""
+    return text.strip().partition("\n")[0].strip()

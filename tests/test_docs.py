@@ -91,7 +91,8 @@ def test_commands_are_ours_or_known_to_need_more_than_this_machine(page):
 
 @EACH_PAGE
 def test_commands_within_sentences_exist(page):
-    for line in re.findall(r"`mpr-audit ([^`]+)`", text_of(page)):
+    sentences = re.sub(r"^```.*?^```", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+    for line in re.findall(r"`mpr-audit ([^`]+)`", sentences):
         name, *rest = shlex.split(line)
         command = get_command(app).commands[name]
         if rest and "\u2026" not in rest and not rest[0].startswith("--"):
@@ -120,6 +121,11 @@ def test_configurations_are_valid(page):
             Audit.model_validate(settings)
         elif "training" in settings:
             PromptTraining.model_validate(settings)
+
+
+@pytest.mark.parametrize("name", get_command(app).commands)
+def test_every_command_is_shown(name):
+    assert any(line.startswith(f"mpr-audit {name} ") for page in PAGES for line in commands(page))
 
 
 def test_the_reference_of_settings_is_what_its_command_prints():

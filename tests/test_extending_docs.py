@@ -13,12 +13,14 @@ from pydantic import Field, TypeAdapter
 
 import mprlib
 from jobs import datasets, encoders, methods
+from jobs.cli import application, commands
 from jobs.config.audit import Audit
 from jobs.config.datasets import Dataset
 from jobs.config.encoders import OpenClipEncoder, SentenceEncoder
 from jobs.config.reference import reference
 from jobs.errors import UsageError
 from tests.jobs.conftest import settings
+from tests.jobs.report import synthetic
 from tests.mprlib import test_api, test_doctests, test_settings
 from tests.mprlib.function_classes import test_contract
 from tests.pages import blocks, text_of
@@ -151,3 +153,15 @@ def test_the_encoder_is_loaded(module, monkeypatch):
     assert np.linalg.norm(nurse) == pytest.approx(1) and nurse @ other == pytest.approx(1) and nurse @ driver < 0.1
     with pytest.raises(ValueError, match="no word"):
         encoder.encode(["..."])
+
+
+def test_the_command_is_found_in_its_folder(monkeypatch, tmp_path, capsys):
+    (tmp_path / "notes.py").write_text(EXAMPLES["jobs/cli/commands/notes.py"], encoding="utf-8")
+    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
+    monkeypatch.setattr(application, "app", application.application())
+    del sys.modules["jobs.cli.commands.notes"]
+    assert application.execute(["--help"]) == 0 and "Print the remarks of a run's plan" in capsys.readouterr().out
+    synthetic.write(tmp_path / "run")
+    assert application.execute(["notes", str(tmp_path / "run"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"notes": ["rho = 0.005 is at noise level here"]}
+    assert application.execute(["notes", str(tmp_path)]) == 2 and "holds no finished run" in capsys.readouterr().err

@@ -14,8 +14,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from jobs.analysis.worst import MINIMUM_SHARE
+from jobs.errors import UsageError
 from jobs.stages.result_rows import RESULTS
 from jobs.store import Store, schema
+from jobs.words import shortened
+
+# Characters of a reader's own message that an error repeats.
+LONGEST_REASON = 300
 
 TABLES = {
     "results": RESULTS,
@@ -80,7 +85,7 @@ class Run:
 def load(folder: str | PathLike[str]) -> Run:
     """The run in a folder, which may be any fsspec URL.
 
-    Raises:  FileNotFoundError when the folder holds no results.
+    Raises:  UsageError when the folder holds no results, or tables that cannot be read.
     """
     manifest, tables = read_tables(folder)
     return from_tables(manifest=manifest, **tables)
@@ -89,12 +94,16 @@ def load(folder: str | PathLike[str]) -> Run:
 def read_tables(folder: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """The manifest of the run in a folder, and its TABLES; thumbnails may be empty.
 
-    Raises:  FileNotFoundError when the folder holds no results.
+    Raises:  UsageError when the folder holds no results, or tables that cannot be read.
     """
     store = Store(str(folder)).readable()
-    tables = {name: _read_tables(store, name, columns) for name, columns in TABLES.items()}
+    try:
+        tables = {name: _read_tables(store, name, columns) for name, columns in TABLES.items()}
+    except (OSError, pa.ArrowException) as error:
+        why = shortened(str(error), LONGEST_REASON)
+        raise UsageError(f"{folder}: the tables cannot be read, run the audit again to repair them: {why}") from None
     if tables["results"].num_rows == 0:
-        raise FileNotFoundError(f"{folder} holds no rows under results/: `run` writes them, a report only reads them")
+        raise UsageError(f"{folder} holds no rows under results/: `run` writes them, a report only reads them")
     return store.read_json("manifest.json") or {}, tables
 
 

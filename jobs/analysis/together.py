@@ -20,7 +20,7 @@ def load_together(folders: Sequence[str | PathLike[str]]) -> Run:
 
     A data set that two runs name alike stays one where its content, encoder and pools are the same;
     else the later run's gets the run's name in brackets.
-    Raises:  FileNotFoundError when a folder holds no results.
+    Raises:  UsageError when a folder holds no results, or tables that cannot be read.
     """
     read = [read_tables(folder) for folder in folders]
     known: dict[str, Any] = {}

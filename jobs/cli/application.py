@@ -1,53 +1,49 @@
-"""Every command in one application, and what its end says by the exit code."""
+"""Every command in one application, and the exit code and last line for each way that one can end."""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import sys
 import traceback
 
 import typer
 
-from jobs.cli import KEPT, audits, clusters, how_to_go_on, prompts, results
-from jobs.cli.clean import clean
-from jobs.errors import Detached, RunError, UsageError
+from jobs.cli import KEPT, commands, how_to_go_on
+from jobs.cli.exit_codes import UNFINISHED
+from jobs.errors import Detached, RunError, Stopped, UsageError
 from jobs.interruption import FAILED, INTERRUPTED, USAGE
+from jobs.words import shortened
 
-# Characters of a message about wrong input; what it is about is at its beginning or its end.
+# Characters of a message about wrong input, which may quote a long text of the configuration or the data.
 LONGEST_MESSAGE = 2_000
-
-app = typer.Typer(
-    name="mpr-audit",
-    help="Audit retrieval for multi-group proportional representation, and what fairer retrieval costs.",
-    no_args_is_help=False,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command()(audits.plan)
-app.command()(audits.run)
-app.command()(audits.status)
-app.command()(audits.report)
-app.command()(clusters.submit)
-app.command("doctor")(clusters.examine)
-app.command()(results.compare)
-app.command()(results.export)
-app.command()(results.exhibits)
-app.command()(results.verify)
-app.command()(clean)
-app.command()(prompts.train_prompt)
-app.command()(prompts.convert_prompt)
+# Help shows an audit's own commands first, in the order of their use; the others follow by name.
+SHOWN_FIRST = ("plan", "run", "status", "report")
 
 
-def _expect_text(arguments: list[str]) -> None:
-    """Refuse bytes that are no text: Ray and JSON could not write them down.
+def command_names() -> list[str]:
+    """Names of the files in `jobs/cli/commands`, as help shows them."""
+    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+    return sorted(names, key=lambda name: SHOWN_FIRST.index(name) if name in SHOWN_FIRST else len(SHOWN_FIRST))
 
-    Raises:  UsageError for the first such argument.
-    """
-    for argument in arguments:
-        try:
-            argument.encode("utf-8")
-        except UnicodeEncodeError:
-            raise UsageError(f"{argument!r}: an argument in UTF-8 is expected") from None
+
+def application() -> typer.Typer:
+    """The command line: each command's file has a function of its name."""
+    app = typer.Typer(
+        name="mpr-audit",
+        help="Audit retrieval for multi-group proportional representation, and what fairer retrieval costs.",
+        no_args_is_help=False,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    for name in command_names():
+        command = importlib.import_module(f"{commands.__name__}.{name}")
+        app.command(name.replace("_", "-"))(getattr(command, name))
+    return app
+
+
+app = application()
 
 
 def execute(arguments: list[str]) -> int:
@@ -61,26 +57,38 @@ def execute(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         print(how_to_go_on(KEPT, arguments), file=sys.stderr)
         return INTERRUPTED
-    except audits.Stopped as error:
+    except Stopped as error:
         print(how_to_go_on(str(error), arguments), file=sys.stderr)
-        return audits.UNFINISHED
-    except Detached as error:
-        print(f"mpr-audit: {error}", file=sys.stderr)
-        return INTERRUPTED
-    except (typer.TyperException, UsageError) as error:
-        message = error.format_message() if hasattr(error, "format_message") else str(error)
-        print(f"mpr-audit: {_shortened(' '.join(message.split()))}", file=sys.stderr)
-        return USAGE
-    except RunError as error:
-        print(f"mpr-audit: failed: {' '.join(str(error).split())}", file=sys.stderr)
-        return FAILED
+        return UNFINISHED
     except Exception as error:  # noqa: BLE001 - the last place that can tell the user
-        traceback.print_exc()
-        print(f"mpr-audit: failed: {type(error).__name__}: {error}", file=sys.stderr)
-        return FAILED
+        return _failed(error)
 
 
-def _shortened(message: str) -> str:
-    """A message that quotes a long text of the configuration or the data still is one that can be read."""
-    kept = LONGEST_MESSAGE // 2
-    return message if len(message) <= LONGEST_MESSAGE else f"{message[:kept]} ... {message[-kept:]}"
+def _failed(error: Exception) -> int:
+    """Print an error as one line, one that nobody foresaw with its traceback, and return its exit code."""
+    match error:
+        case Detached():
+            code, line = INTERRUPTED, str(error)
+        case typer.TyperException():
+            code, line = USAGE, shortened(error.format_message(), LONGEST_MESSAGE)
+        case UsageError():
+            code, line = USAGE, shortened(str(error), LONGEST_MESSAGE)
+        case RunError():
+            code, line = FAILED, f"failed: {' '.join(str(error).split())}"
+        case _:
+            traceback.print_exception(error)
+            code, line = FAILED, f"failed: {type(error).__name__}: {error}"
+    print(f"mpr-audit: {line}", file=sys.stderr)
+    return code
+
+
+def _expect_text(arguments: list[str]) -> None:
+    """Refuse bytes that are no text: Ray and JSON could not write them down.
+
+    Raises:  UsageError for the first such argument.
+    """
+    for argument in arguments:
+        try:
+            argument.encode("utf-8")
+        except UnicodeEncodeError:
+            raise UsageError(f"{argument!r}: an argument in UTF-8 is expected") from None

@@ -1,9 +1,10 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and what `--json` prints."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,6 +14,8 @@ Output = Annotated[str | None, typer.Option("--output", help="Folder of the run;
 Overrides = Annotated[list[str] | None, typer.Option("--set", help="Override a setting, as k=10 or a.b=c.")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N queries.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-MaxFailures = Annotated[
-    int | None, typer.Option("--max-failures", min=1, help="Stop once N units have failed; default: never.")
-]
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on one line."""
+    print(json.dumps(value, ensure_ascii=False))

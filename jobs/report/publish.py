@@ -17,8 +17,7 @@ def publish(store: Store) -> list[str]:
     """Write the report's files and list them in the manifest; those of an earlier report go.
 
     Returns: names below the root.
-    Raises:  FileNotFoundError when the folder holds no results; OSError or pyarrow's errors for
-             tables that cannot be read.
+    Raises:  UsageError when the folder holds no results, or tables that cannot be read.
     """
     is_finished = is_sealed(store)
     files = {f"{FOLDER}/{name}": data for name, data in build(load(store.root)).items()}

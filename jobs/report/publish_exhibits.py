@@ -13,7 +13,7 @@ def write_exhibits(folders: Sequence[str], store: Store) -> tuple[dict[str, list
     """Write every exhibit that the runs' tables allow.
 
     Returns: names of the written files by exhibit, and what is missing for each of the others.
-    Raises:  FileNotFoundError when a folder holds no results; UsageError when the store cannot be written.
+    Raises:  UsageError when a folder holds no results or tables that cannot be read, or the store cannot be written.
     """
     run = load_together(folders)
     store.prepare()

@@ -12,7 +12,6 @@ from jobs.errors import UsageError
 from jobs.plan.plan_file import read_plan
 from jobs.run.lock import LOCK, Lock
 from jobs.store import TEMPORARY, Entry, Store
-from jobs.words import numbered
 
 # Folders whose files belong to units: FOLDER/STAGE/KEY. What goes first leaves no receipt without its files.
 UNIT_FOLDERS = ("receipts", "failures", "tickets", "units")
@@ -34,14 +33,6 @@ class Cleaning:
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
         return asdict(self)
-
-    def to_text(self) -> str:
-        """One line."""
-        verb = "would free" if self.is_dry_run else "freed"
-        return (
-            f"{verb} {self.bytes / 1e6:,.1f} MB in {self.output}: {numbered(self.units, 'unit')} of earlier plans and "
-            f"{numbered(self.temporary_files, 'file')} left half written"
-        )
 
 
 def clean(store: Store, say: Callable[[str], None], *, is_dry_run: bool = False) -> Cleaning:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
-
-from jobs.analysis.comparison import Comparison, compare
+from jobs.analysis.comparison.compare import Comparison, compare
 from jobs.analysis.load import Run, load
 from jobs.errors import UsageError
 from jobs.results.manifest import MANIFEST, SUCCESS
@@ -43,12 +41,7 @@ def _opened(folder: str) -> tuple[Run, dict[str, Any]]:
     for name, file in manifest.get("files", {}).items():
         if name.startswith(TABLES) and not store.holds(name, file["bytes"], file["sha256"]):
             raise UsageError(f"{folder}: {name} is gone or damaged, run the audit again to repair it")
-    try:
-        run = load(folder)
-    except FileNotFoundError as error:
-        raise UsageError(str(error)) from None
-    except (OSError, pa.ArrowException) as error:
-        raise UsageError(f"{folder}: the tables cannot be read, run the audit again to repair them: {error}") from None
+    run = load(folder)
     facts = {key: manifest.get(key) for key in ("run_id", "name", "created")}
     return run, {
         "folder": folder, **facts, "failures": len(manifest.get("failures") or []),

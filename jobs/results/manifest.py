@@ -6,14 +6,16 @@ import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jobs.config.audit import Audit
-from jobs.plan.inputs import Inputs
-from jobs.plan.plan import Plan
-from jobs.run.skipped import Counts
 from jobs.store import FileReceipt, Receipt, Store
 from jobs.store.keys import digest
+
+if TYPE_CHECKING:
+    from jobs.config.audit import Audit
+    from jobs.plan.inputs import Inputs
+    from jobs.plan.plan import Plan
+    from jobs.run.skipped import Counts
 
 MANIFEST = "manifest.json"
 SUCCESS = "_SUCCESS"

@@ -33,7 +33,6 @@ ROW_KEY = (
     "function_class",
 )
 AGAIN = "the same `mpr-audit run` command makes it again"
-FAULTS_SHOWN = 50
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,18 +59,6 @@ class Verification:
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
         return asdict(self)
-
-    def to_text(self) -> str:
-        """A line a fault, and what was looked at."""
-        lines = [f"{fault.file}: {fault.what}; {fault.remedy}" for fault in self.faults[:FAULTS_SHOWN]]
-        if len(self.faults) > FAULTS_SHOWN:
-            lines.append(f"... and {len(self.faults) - FAULTS_SHOWN} more faults: --json names all")
-        state = "" if self.is_complete else "; the run is not complete"
-        lines.append(
-            f"{len(self.faults) or 'no'} fault{'s' * (len(self.faults) != 1)} in {self.files:,} files "
-            f"({self.bytes / 1e6:,.1f} MB); {self.rows:,} rows checked, {self.remeasured:,} measured again{state}"
-        )
-        return "\n".join(lines)
 
 
 def verify(store: Store, sample: int) -> Verification:

@@ -10,12 +10,15 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs import interruption
-from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
 from jobs.run.process import Process, this_process
 from jobs.store import Store
+
+if TYPE_CHECKING:
+    from jobs.run.dispatch import UnitStarted
+    from jobs.stages.unit import Unit
 
 RUNNING = "running.json"
 # Seconds between two writings: on a disk, and on an object store, where each is a request.
@@ -56,22 +59,24 @@ class Board:
         self._units.clear()
         self.publish()
 
-    def note(self, event: UnitStarted | UnitEnded | UnitRetried) -> None:
-        """Follow what happens to units."""
+    def begin(self, event: UnitStarted) -> None:
+        """A unit runs."""
         unit = event.unit
         with self._lock:
-            if isinstance(event, UnitStarted):
-                self._units[unit.key] = {
-                    "stage": unit.stage,
-                    "unit": unit.key,
-                    "title": unit.title,
-                    "since": time.time(),
-                    "node": event.node,
-                    "pid": event.pid,
-                    "attempt": event.attempt,
-                }
-            else:
-                self._units.pop(unit.key, None)
+            self._units[unit.key] = {
+                "stage": unit.stage,
+                "unit": unit.key,
+                "title": unit.title,
+                "since": time.time(),
+                "node": event.node,
+                "pid": event.pid,
+                "attempt": event.attempt,
+            }
+
+    def end(self, unit: Unit) -> None:
+        """A unit no longer runs."""
+        with self._lock:
+            self._units.pop(unit.key, None)
 
     @property
     def interval_seconds(self) -> float:

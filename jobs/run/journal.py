@@ -62,10 +62,10 @@ class Journal:
 
     def note(self, event: Event) -> None:
         """Something happened to a unit."""
-        self.board.note(event)
         match event:
             case UnitStarted():
                 self._running.add(event.unit.key)
+                self.board.begin(event)
                 self._measure_running()
             case UnitRetried():
                 self._end(event.unit)
@@ -86,6 +86,7 @@ class Journal:
 
     def _end(self, unit: Unit) -> None:
         self._running.discard(unit.key)
+        self.board.end(unit)
         self._measure_running()
 
     def _measure(self, stage: str, outcome: str, seconds: float | None) -> None:

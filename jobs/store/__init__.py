@@ -6,10 +6,11 @@ A unit without a receipt was never done. Paths are relative to the root, with "/
 """
 
 from jobs.store.disk import TEMPORARY, Entry
-from jobs.store.files import Store, schema_digest
+from jobs.store.files import Store
 from jobs.store.inventory import Inventory, take_inventory
 from jobs.store.places import MAPPED_SUFFIX, failure_file, receipt_file, ticket_file, unit_file
 from jobs.store.receipts import FileReceipt, Receipt, committed_receipt, read_receipt, valid_receipt
+from jobs.store.tables import schema_digest
 
 __all__ = [
     "MAPPED_SUFFIX",

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import fsspec
-import pyarrow as pa
-import pyarrow.ipc
-import pyarrow.parquet as pq
 
 from jobs.errors import UsageError
 from jobs.store import disk
 from jobs.store.disk import TEMPORARY, Entry
-from jobs.store.places import MAPPED_SUFFIX
-from jobs.store.receipts import FileReceipt
+from jobs.store.tables import Tables
 
 # Words in the names of options that stay on the machine that has them: workers have their own.
 SECRETS = ("key", "secret", "token", "password", "credential", "sas")
@@ -35,7 +29,7 @@ STAMPS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "
 SMALL = "_SUCCESS"
 
 
-class Store:
+class Store(Tables):
     """Files under one root, a local path or an fsspec URL.
 
     is_durable: a local file is flushed to disk, with its folder, before anything speaks of it.
@@ -140,7 +134,7 @@ class Store:
 
     def digest(self, name: str) -> str:
         """SHA-256 of a file."""
-        with self._files.open(self.path(name), "rb") as stream:
+        with self.opened(name) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
     def holds(self, name: str, size: int, sha256: str) -> bool:
@@ -156,6 +150,10 @@ class Store:
             with open(self.path(name), "rb") as stream:
                 return stream.read()
         return self._files.cat_file(self.path(name))
+
+    def opened(self, name: str) -> Any:
+        """A file, open for reading bytes."""
+        return self._files.open(self.path(name), "rb")
 
     def read_many(self, names: Sequence[str]) -> dict[str, bytes]:
         """All bytes of many small files by name, at once where that is faster; what cannot be read is left out."""
@@ -227,62 +225,10 @@ class Store:
         if self.is_local:
             disk.remove_empty_folders(self.path(folder))
 
-    def read_table(self, name: str, columns: list[str] | None = None) -> pa.Table:
-        """A Parquet file."""
-        return pq.read_table(io.BytesIO(self.read(name)), columns=columns, page_checksum_verification=True)
-
-    def read_rows(self, name: str, start: int, stop: int, columns: list[str] | None = None) -> pa.Table:
-        """Rows [start, stop) of a Parquet file; only the row groups that hold them are read."""
-        file = self.parquet(name)
-        sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-        ends = list(accumulate(sizes))
-        groups = [group for group, end in enumerate(ends) if end > start and end - sizes[group] < stop]
-        if not groups:
-            return file.schema_arrow.empty_table().select(columns or file.schema_arrow.names)
-        first = ends[groups[0]] - sizes[groups[0]]
-        return file.read_row_groups(groups, columns=columns).slice(start - first, stop - start)
-
-    def map_table(self, name: str) -> pa.Table:
-        """A mapped stage's table: a local file costs no memory but the pages that are looked at."""
-        source = pa.memory_map(self.path(name)) if self.is_local else pa.BufferReader(self.read(name))
-        return pa.ipc.open_file(source).read_all()
-
-    def parquet(self, name: str) -> pq.ParquetFile:
-        """A Parquet file to read in parts; local files are mapped, not loaded."""
-        if self.is_local:
-            return pq.ParquetFile(self.path(name), memory_map=True, page_checksum_verification=True)
-        return pq.ParquetFile(self._files.open(self.path(name), "rb"), page_checksum_verification=True)
-
-    def write_table(self, name: str, table: pa.Table, rows_per_group: int | None = None) -> FileReceipt:
-        """A Parquet file (Arrow where its name says so), and what its receipt says."""
-        buffer, schema = pa.BufferOutputStream(), table.schema
-        if name.endswith(MAPPED_SUFFIX):
-            with pa.ipc.new_file(buffer, schema) as writer:
-                writer.write_table(table.combine_chunks())
-        else:
-            # A flipped bit is then an error where the page is read, not a wrong number.
-            pq.write_table(table, buffer, compression="zstd", row_group_size=rows_per_group, write_page_checksum=True)
-            # As a reader will see it: Parquet names the elements of lists in its own way.
-            schema = pq.read_schema(pa.BufferReader(buffer.getvalue()))
-        data = memoryview(buffer.getvalue())
-        stamp = self.write(name, data)
-        return FileReceipt(
-            rows=table.num_rows,
-            bytes=len(data),
-            sha256=hashlib.sha256(data).hexdigest(),
-            schema_sha256=schema_digest(schema),
-            stamp=stamp,
-        )
-
 
 def _reason(error: Exception) -> str:
     """Why a file system refuses, on one line."""
     return " ".join(str(getattr(error, "strerror", None) or error or type(error).__name__).split())
-
-
-def schema_digest(schema: pa.Schema) -> str:
-    """SHA-256 of a table's columns and their types."""
-    return hashlib.sha256(schema.serialize().to_pybytes()).hexdigest()
 
 
 def _rebuilt(root: str, is_durable: bool, options: Mapping[str, Any]) -> Store:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from jobs.config.audit import Audit
 from jobs.store.keys import digest
+from jobs.submission.defaults import PERIODS
 
-# What stands for a moment in an id, by the schedule's period; ISO weeks, so that none is split by New Year.
-PERIODS = {"hourly": "%Y-%m-%dT%H", "daily": "%Y-%m-%d", "weekly": "%G-W%V", "monthly": "%Y-%m"}
 # Letters of the audit's name in an id.
 NAME_LENGTH = 40
 DIGEST_LENGTH = 10

@@ -19,10 +19,9 @@ from jobs import interruption
 from jobs.config.file import ConfigFile
 from jobs.errors import Detached, UsageError
 from jobs.submission.bundle import Bundle, bundle_of, named_files
+from jobs.submission.defaults import DEFAULT_ADDRESS
 from jobs.submission.identity import period_of, submission_id
 
-# Where a tunnel to a cluster's dashboard ends, by custom.
-DEFAULT_ADDRESS = "http://127.0.0.1:8265"
 ADDRESS_VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
 PERIOD_PLACEHOLDER = "{period}"
 ENDED_WELL, ENDED_BADLY = {"SUCCEEDED"}, {"FAILED", "STOPPED"}

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jobs.analysis.comparison import compare
+from jobs.analysis.comparison.compare import compare
 from jobs.analysis.comparison.wording import summary, to_markdown, to_text
 from jobs.analysis.load import Run, load
 from jobs.cli import main

@@ -15,9 +15,10 @@ import ray
 
 from jobs import audit
 from jobs.cli import main
+from jobs.cli.commands.status import status_text
 from jobs.config.audit import Runtime
 from jobs.config.file import read_config
-from jobs.results.status import status_of, status_text
+from jobs.results.status import status_of
 from jobs.run.attempts import RETRIES, Loss
 from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
 from jobs.run.progress import Silent

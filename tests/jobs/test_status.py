@@ -12,8 +12,9 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from jobs.cli.commands.status import status_text
 from jobs.plan.plan_file import PLAN
-from jobs.results.status import status_of, status_text
+from jobs.results.status import status_of
 from jobs.run.attempts import Loss
 from jobs.run.board import MISSED_INTERVALS, RUNNING, read_board, this_process
 from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted

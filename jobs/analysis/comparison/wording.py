@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from jobs.analysis.cases import CASE
-from jobs.analysis.comparison import Comparison
+from jobs.analysis.comparison.compare import Comparison
 from jobs.analysis.comparison.movement import QUESTION
 from jobs.analysis.wording import group_name, is_missing, number, percent, points
 

@@ -15,6 +15,7 @@ from matplotlib import image
 
 from jobs.analysis.load import from_tables, load
 from jobs.analysis.tables import csv
+from jobs.errors import UsageError
 from jobs.report.build import build
 from jobs.report.figures import file_name
 from tests.jobs.report import hostile, synthetic
@@ -176,7 +177,7 @@ def test_load_reads_committed_files_in_order(tmp_path: Path):
 
 
 def test_load_says_where_nothing_is(tmp_path: Path):
-    with pytest.raises(FileNotFoundError, match="no rows under results/"):
+    with pytest.raises(UsageError, match="no rows under results/"):
         load(tmp_path)
 
 

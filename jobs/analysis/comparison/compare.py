@@ -1,0 +1,93 @@
+"""Two runs to one comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from jobs.analysis.cases import CASE, TOP_K
+from jobs.analysis.comparison.limits import LEVEL, THRESHOLD
+from jobs.analysis.comparison.movement import QUESTION, movement
+from jobs.analysis.comparison.sameness import refusal, remarks
+from jobs.analysis.comparison.verdicts import verdicts
+from jobs.analysis.load import Run
+from jobs.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Comparison:
+    """cases as `verdicts` returns them, groups as `movement` does with gaps added; sentences to the reader.
+
+    only_old and only_new are (dataset, reference, query, k) that one run alone holds.
+    """
+
+    cases: pd.DataFrame
+    groups: pd.DataFrame
+    only_old: list[tuple]
+    only_new: list[tuple]
+    remarks: list[str]
+    level: float
+    threshold: float
+    mpr_threshold: float
+
+    @property
+    def has_regression(self) -> bool:
+        """Whether some case is worse off beyond threshold and chance."""
+        return bool(self.cases["is_regression"].any())
+
+
+def compare(
+    old: Run, new: Run, *, threshold: float = THRESHOLD, mpr_threshold: float | None = None, level: float = LEVEL
+) -> Comparison:
+    """The comparison of two runs; mpr_threshold is `threshold` where it is not given.
+
+    Raises:  UsageError, one sentence, for runs whose values do not compare or that share no query.
+    """
+    mpr_threshold = threshold if mpr_threshold is None else mpr_threshold
+    why = refusal(old, new)
+    if why is not None:
+        raise UsageError(why)
+    held = [set(run.results[CASE].itertuples(index=False, name=None)) for run in (old, new)]
+    if not held[0] & held[1]:
+        raise UsageError("the runs share no query: nothing to compare")
+    queries, groups = movement(old, new, level)
+    return Comparison(
+        cases=verdicts(old, new, queries, threshold=threshold, mpr_threshold=mpr_threshold),
+        groups=_with_gaps(groups, old, new),
+        only_old=sorted(held[0] - held[1]),
+        only_new=sorted(held[1] - held[0]),
+        remarks=[*_without_items(old, new, queries), *remarks(old, new)],
+        level=level,
+        threshold=threshold,
+        mpr_threshold=mpr_threshold,
+    )
+
+
+def _with_gaps(groups: pd.DataFrame, old: Run, new: Run) -> pd.DataFrame:
+    """Shares shown before and after, and the reference's, for each reference; the largest change first."""
+    shares = [
+        run.groups[run.groups["method"] == TOP_K].drop_duplicates([*CASE, "group"])[
+            [*CASE, "group", "share_selected", "share_reference"]
+        ]
+        for run in (old, new)
+    ]
+    both = (
+        shares[0]
+        .merge(shares[1], on=[*CASE, "group"], how="outer", suffixes=("_old", "_new"))
+        .fillna({f"share_{what}_{side}": 0.0 for what in ("selected", "reference") for side in ("old", "new")})
+    )
+    table = groups.merge(both, on=[*QUESTION, "group"])
+    order = table.assign(_size=table["change_share"].abs(), _follows=~table["is_found"].astype(bool))
+    order = order.sort_values(["_follows", "_size", *CASE], ascending=[True, False, *[True] * 4], kind="stable")
+    return order.drop(columns=["_size", "_follows"]).reset_index(drop=True)
+
+
+def _without_items(old: Run, new: Run, queries: pd.DataFrame) -> list[str]:
+    """Queries that both runs hold and one of them found nothing for."""
+    asked = [set(run.results[QUESTION].itertuples(index=False, name=None)) for run in (old, new)]
+    compared = set(queries[QUESTION].itertuples(index=False, name=None))
+    return [
+        f"{query!r} (k = {k}) is not compared: its top-k selection holds no items in OLD or NEW"
+        for _, query, k in sorted((asked[0] & asked[1]) - compared)
+    ]

@@ -1,0 +1,42 @@
+"""`mpr-audit doctor`: whether this machine, or a cluster, is fit for an audit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jobs.cli.options import AsJson, Output, Overrides, print_json
+from jobs.interruption import FAILED
+
+MaybeConfig = Annotated[Path | None, typer.Argument(help="The audit's YAML file.", show_default=False)]
+Address = Annotated[str | None, typer.Option(help="A running cluster: HOST:PORT, or the dashboard's http address.")]
+
+
+def doctor(
+    config: MaybeConfig = None,
+    output: Output = None,
+    overrides: Overrides = None,
+    address: Address = None,
+    as_json: AsJson = False,
+) -> int:
+    """Check that this machine or cluster is fit for an audit, and say what to do where it is not; 1 if it is not."""
+    from jobs import doctor as checking
+
+    address = address or os.environ.get("RAY_ADDRESS")
+    is_dashboard = address is not None and address.startswith(("http://", "https://"))
+    checks = checking.examine(
+        config,
+        overrides=tuple(overrides or ()),
+        output=output,
+        address=None if is_dashboard else address,
+        dashboard=address if is_dashboard else os.environ.get("RAY_API_SERVER_ADDRESS"),
+    )
+    found = checking.to_json(checks)
+    if as_json:
+        print_json(found)
+    else:
+        print(checking.to_text(checks))
+    return 0 if found["is_fit"] else FAILED

@@ -1,0 +1,93 @@
+"""`mpr-audit run`: an audit from its configuration to its report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jobs.cli.exit_codes import UNFINISHED
+from jobs.cli.options import AsJson, Config, Limit, Output, Overrides, print_json
+from jobs.errors import Stopped
+from jobs.words import duration
+
+if TYPE_CHECKING:
+    from jobs.analysis.load import Run
+    from jobs.audit import RunSummary
+
+MaxFailures = Annotated[
+    int | None, typer.Option("--max-failures", min=1, help="Stop once N units have failed; default: never.")
+]
+WORST_SHOWN = 5
+
+
+def run(
+    config: Config,
+    output: Output = None,
+    overrides: Overrides = None,
+    limit: Limit = None,
+    max_failures: MaxFailures = None,
+    as_json: AsJson = False,
+) -> int:
+    """Run an audit, or what is missing of it, and write its report."""
+    from rich.console import Console
+
+    from jobs import audit
+    from jobs.analysis.load import load
+    from jobs.config.file import read_config
+    from jobs.run.progress import Bars, Lines, Silent
+
+    overrides = [*(overrides or ()), *([f"runtime.max_failures={max_failures}"] if max_failures else [])]
+    file = read_config(config, tuple(overrides))
+    chosen = audit.output_of(file.settings, output)
+    console = Console(stderr=True)
+    reporter: Silent | Bars | Lines = Silent() if as_json else Bars(console) if console.is_terminal else Lines()
+    with reporter if isinstance(reporter, Bars) else nullcontext():
+        summary = audit.run(file, chosen, reporter, limit)
+    if as_json:
+        print_json(summary.to_json())
+    elif summary.report is None:
+        print(run_text(summary))
+    else:
+        print(worst_text(load(summary.output)))
+        print(run_text(summary))
+    if summary.is_stopped:
+        raise Stopped(f"stopped after {summary.counts['failed']} failed units; finished units are kept")
+    return UNFINISHED if summary.failures else 0
+
+
+def worst_text(run: Run) -> str:
+    """The worst group of top-k retrieval for each of the worst queries; of two mirrored groups, one."""
+    from jobs.analysis.worst import headline, worst_pairs
+
+    pairs = headline(worst_pairs(run.results, run.groups, minimum_share=run.minimum_share)).head(WORST_SHOWN)
+    lines = ["worst groups of top-k retrieval, percentage points against the reference:"]
+    for pair in pairs.to_dict("records"):
+        selected, reference = pair["share_selected"], pair["share_reference"]
+        lines.append(
+            f"  {100 * (selected - reference):+6.1f}  {pair['query']}: {pair['group']} "
+            f"{selected:.0%} shown, {reference:.0%} in the reference"
+        )
+    return "\n".join(lines)
+
+
+def run_text(summary: RunSummary) -> str:
+    """How a run ended."""
+    counts = summary.counts
+    lines = [
+        f"units: {counts['computed']} computed, {counts['cached']} cached, "
+        f"{counts['failed']} failed, {counts['skipped']} skipped, in {duration(summary.seconds)}",
+        *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
+        *(_skipped_line(dataset, reasons, summary.output) for dataset, reasons in summary.skipped_items.items()),
+        f"report: {summary.report or 'none, no unit was solved'}",
+    ]
+    return "\n".join(lines)
+
+
+def _skipped_line(dataset: str, reasons: Mapping[str, Mapping[str, Any]], output: str) -> str:
+    from jobs.run.skipped import TABLE, reasons_text
+
+    number = sum(entry["items"] for entry in reasons.values())
+    return f"skipped: {number:,} items of {dataset}: {reasons_text(reasons)}; listed in {output}/{TABLE}"

@@ -1,0 +1,45 @@
+"""`mpr-audit train-prompt`: tokens that `debias_clip` puts before a query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobs.cli.options import AsJson, Overrides, print_json
+
+if TYPE_CHECKING:
+    from jobs.encoders.prompt_judging import Judgement
+
+Training = Annotated[Path, typer.Argument(help="The training's YAML file.", show_default=False)]
+Tokens = Annotated[Path | None, typer.Option("--output", help="The file to write; default: the configuration's.")]
+
+
+def train_prompt(config: Training, output: Tokens = None, overrides: Overrides = None, as_json: AsJson = False) -> int:
+    """Train tokens that, before a query, make similarity tell less of an attribute; for `debias_clip`."""
+    from jobs.config.file import read_config
+    from jobs.config.prompts import PromptTraining
+    from jobs.plan import prompts
+
+    path, found = prompts.train_prompt(read_config(config, tuple(overrides or ()), PromptTraining), output)
+    if as_json:
+        print_json({"tokens": str(path)} | found.to_json())
+    else:
+        print(f"{judgement_text(found)}\ntokens: {path}")
+    return 0
+
+
+def judgement_text(found: Judgement) -> str:
+    """How the tokens did on pictures that were held out, for people."""
+    return "\n".join(
+        [
+            f"judged on {found.held_out:,} pictures that were held out (the commonest level: {found.majority:.1%})",
+            f"  a linear classifier reads the attribute of {found.accuracy_before:.1%}, then "
+            f"{found.accuracy_after:.1%}",
+            f"  a network reads it of {found.network_accuracy_before:.1%}, then {found.network_accuracy_after:.1%}",
+            f"  a level's mean similarity is off by {found.gap_before:.2f} deviations, then {found.gap_after:.2f}",
+            f"  a similarity changes by {found.similarity_change:.2f} deviations (root mean square), "
+            f"{found.mean_absolute_change:.4f} in cosine on average",
+        ]
+    )

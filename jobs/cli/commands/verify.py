@@ -1,0 +1,43 @@
+"""`mpr-audit verify`: whether a run's folder is what the run wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobs.cli.options import AsJson, Folder, print_json
+from jobs.interruption import FAILED
+from jobs.words import bytes_of
+
+if TYPE_CHECKING:
+    from jobs.results.verify import Verification
+
+Sample = Annotated[int, typer.Option(min=0, help="Rows of the results whose MPR is measured again.")]
+FAULTS_SHOWN = 50
+
+
+def verify(folder: Folder, sample: Sample = 20, as_json: AsJson = False) -> int:
+    """Read a run's folder again, hash every file, measure a sample anew; exit code 1 for a fault."""
+    from jobs.results.verify import verify as verify_folder
+    from jobs.store import Store
+
+    found = verify_folder(Store(folder).readable(), sample)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        print(verification_text(found))
+    return FAILED if found.faults else 0
+
+
+def verification_text(found: Verification) -> str:
+    """One line per fault, and what was checked."""
+    lines = [f"{fault.file}: {fault.what}; {fault.remedy}" for fault in found.faults[:FAULTS_SHOWN]]
+    if len(found.faults) > FAULTS_SHOWN:
+        lines.append(f"... and {len(found.faults) - FAULTS_SHOWN} more faults: --json names all")
+    state = "" if found.is_complete else "; the run is not complete"
+    lines.append(
+        f"{len(found.faults) or 'no'} fault{'s' * (len(found.faults) != 1)} in {found.files:,} files "
+        f"({bytes_of(found.bytes)}); {found.rows:,} rows checked, {found.remeasured:,} measured again{state}"
+    )
+    return "\n".join(lines)

@@ -1,0 +1,109 @@
+"""Tables of a store: Parquet files, and Arrow files that are mapped instead of decoded.
+
+pyarrow is imported by the methods that need it: whoever reads receipts and plans alone need not wait for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from abc import ABC, abstractmethod
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from jobs.store.places import MAPPED_SUFFIX
+from jobs.store.receipts import FileReceipt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+
+class Tables(ABC):
+    """Reads and writes tables through the bytes of files below one root."""
+
+    is_local: bool
+
+    @abstractmethod
+    def path(self, name: str) -> str:
+        """Full path of a name below the root."""
+
+    @abstractmethod
+    def read(self, name: str) -> bytes:
+        """All bytes of a file."""
+
+    @abstractmethod
+    def write(self, name: str, data: bytes | memoryview) -> str | None:
+        """Put a whole file in place, or leave what was there. Returns its stamp."""
+
+    @abstractmethod
+    def opened(self, name: str) -> Any:
+        """A file, open for reading bytes."""
+
+    def read_table(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        """A Parquet file."""
+        import pyarrow.parquet as pq
+
+        return pq.read_table(io.BytesIO(self.read(name)), columns=columns, page_checksum_verification=True)
+
+    def read_rows(self, name: str, start: int, stop: int, columns: list[str] | None = None) -> pa.Table:
+        """Rows [start, stop) of a Parquet file; only the row groups that hold them are read."""
+        file = self.parquet(name)
+        sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        ends = list(accumulate(sizes))
+        groups = [group for group, end in enumerate(ends) if end > start and end - sizes[group] < stop]
+        if not groups:
+            return file.schema_arrow.empty_table().select(columns or file.schema_arrow.names)
+        first = ends[groups[0]] - sizes[groups[0]]
+        return file.read_row_groups(groups, columns=columns).slice(start - first, stop - start)
+
+    def map_table(self, name: str) -> pa.Table:
+        """A mapped stage's table: a local file costs no memory but the pages that are looked at."""
+        import pyarrow as pa
+        import pyarrow.ipc
+
+        source = pa.memory_map(self.path(name)) if self.is_local else pa.BufferReader(self.read(name))
+        return pyarrow.ipc.open_file(source).read_all()
+
+    def parquet(self, name: str) -> pq.ParquetFile:
+        """A Parquet file to read in parts; local files are mapped, not loaded."""
+        import pyarrow.parquet as pq
+
+        if self.is_local:
+            return pq.ParquetFile(self.path(name), memory_map=True, page_checksum_verification=True)
+        return pq.ParquetFile(self.opened(name), page_checksum_verification=True)
+
+    def write_table(self, name: str, table: pa.Table, rows_per_group: int | None = None) -> FileReceipt:
+        """A Parquet file (Arrow where its name says so), and what its receipt says."""
+        data, schema = _encoded(table, name.endswith(MAPPED_SUFFIX), rows_per_group)
+        stamp = self.write(name, data)
+        return FileReceipt(
+            rows=table.num_rows,
+            bytes=len(data),
+            sha256=hashlib.sha256(data).hexdigest(),
+            schema_sha256=schema_digest(schema),
+            stamp=stamp,
+        )
+
+
+def schema_digest(schema: pa.Schema) -> str:
+    """SHA-256 of a table's columns and their types."""
+    return hashlib.sha256(schema.serialize().to_pybytes()).hexdigest()
+
+
+def _encoded(table: pa.Table, is_mapped: bool, rows_per_group: int | None) -> tuple[memoryview, pa.Schema]:
+    """The bytes of a table's file, and its schema as a reader will see it."""
+    import pyarrow as pa
+    import pyarrow.ipc
+    import pyarrow.parquet as pq
+
+    buffer = pa.BufferOutputStream()
+    if is_mapped:
+        with pyarrow.ipc.new_file(buffer, table.schema) as writer:
+            writer.write_table(table.combine_chunks())
+        return memoryview(buffer.getvalue()), table.schema
+    # A flipped bit is then an error where the page is read, not a wrong number.
+    pq.write_table(table, buffer, compression="zstd", row_group_size=rows_per_group, write_page_checksum=True)
+    content = buffer.getvalue()
+    # Parquet names the elements of lists in its own way.
+    return memoryview(content), pq.read_schema(pa.BufferReader(content))
