@@ -66,7 +66,7 @@ class Estimate:
 
 def estimate(settings: Audit, plan: Plan, missing: set[str]) -> Estimate:
     """The cost of a plan's missing units, by their keys."""
-    cpus = settings.runtime.workers or psutil.cpu_count() or 1
+    cpus = settings.runtime.most_cpus or psutil.cpu_count() or 1
     waiting = [unit for unit in plan.units if unit.key in missing]
     embeddings = {unit.key: unit for unit in plan.stages["embed"]}
     searches = [unit for unit in waiting if unit.stage in SEARCHING]
