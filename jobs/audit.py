@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jobs import interruption
-from jobs.config.audit import Audit, Runtime
+from jobs.config.audit import Audit
 from jobs.config.file import ConfigFile
 from jobs.errors import RunError, UsageError, full_disk, is_disk_full
 from jobs.plan import inputs as audit_inputs
@@ -23,6 +23,7 @@ from jobs.report.thumbnails import write_thumbnails
 from jobs.results.collect import collect
 from jobs.results.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current, seal
 from jobs.run.compute import Progress, compute
+from jobs.run.executor import expect_available
 from jobs.run.journal import Journal, opened
 from jobs.run.lock import Lock
 from jobs.run.progress import Reporter
@@ -125,7 +126,7 @@ def _run(config: ConfigFile, store: Store, reporter: Reporter, limit: int | None
         _clear_finished(store, run_id, found, reporter)
         return _summary(store, plan, progress, run_id, started)
     if len(progress.done) < len(plan.units):
-        _expect_reachable(settings.runtime)
+        expect_available(settings.runtime)
     store.prepare()
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
     with Lock(store, run_id, reporter.say) as lock, opened(reporter, store, run_id, name=settings.name) as journal:
@@ -140,17 +141,6 @@ def _run(config: ConfigFile, store: Store, reporter: Reporter, limit: int | None
         summary = replace(summary, seconds=time.monotonic() - started)
         journal.end("stopped" if progress.is_stopped else "done", summary.counts, summary.seconds)
     return summary
-
-
-def _expect_reachable(settings: Runtime) -> None:
-    """Find out whether there is a cluster before the folder is touched.
-
-    Raises:  UsageError where there is none.
-    """
-    # Ray is loaded only when there is work for it.
-    from jobs.run.ray import expect_reachable
-
-    expect_reachable(settings)
 
 
 def _collect(

@@ -118,9 +118,25 @@ class ReportSettings(Block):
     )
 
 
+# What `executor: local` cannot do, by the setting that asks for it. `workers` and `encoder_actors` are upper bounds,
+# which one unit at a time respects.
+NOT_LOCAL = {
+    "address": "runs units in the process of the run, on no cluster",
+    "await_gpus_seconds": "runs units on this machine, which gets no GPU by waiting",
+    "unit_seconds": "runs units in the process of the run, which cannot stop a unit that takes too long",
+    "unit_megabytes": "runs units in the process of the run, which cannot stop a unit that takes too much memory",
+}
+
+
 class Runtime(Block):
     """How the job runs; nothing here changes a result."""
 
+    executor: Literal["ray", "local"] = Field(
+        "ray",
+        description="ray: units in parallel, in processes of their own; local: one after the other in the process of "
+        "the run, without Ray, for debuggers, notebooks and small audits. Nothing can stop a unit there: "
+        "`unit_seconds` and `unit_megabytes` are refused if set, and so are `address` and `await_gpus_seconds`",
+    )
     workers: Whole | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
     address: str | None = Field(None, description="a running Ray cluster; default: RAY_ADDRESS, else a local start")
     encoder_actors: Whole | None = Field(
@@ -156,6 +172,11 @@ class Runtime(Block):
         description="memory that a unit's process may take: more ends it; no more units run at once than fit; "
         "default: whatever the machine has",
     )
+
+    @property
+    def most_cpus(self) -> int | None:
+        """CPUs that a run on this machine uses at once, at most; None for all there are."""
+        return 1 if self.executor == "local" else self.workers
 
 
 class Audit(Block):
@@ -195,6 +216,7 @@ class Audit(Block):
 
     @model_validator(mode="after")
     def _consistent(self) -> Audit:
+        self._check_executor()
         for key, names in (
             ("dataset", [block.name for block in self.dataset]),
             ("reference", [block.name for block in self.reference]),
@@ -243,6 +265,14 @@ class Audit(Block):
             if name not in self.probes:
                 known = f"probes has {', '.join(self.probes)}" if self.probes else "the configuration has no `probes`"
                 raise BadSetting(f"{who} names the probe {name!r}: {known}", *key)
+
+    def _check_executor(self) -> None:
+        """A limit that is asked for is enforced or refused; the default back-stop of `unit_seconds` is given up."""
+        if self.runtime.executor != "local":
+            return
+        for name, reason in NOT_LOCAL.items():
+            if name in self.runtime.model_fields_set and getattr(self.runtime, name):
+                raise BadSetting(f"executor local {reason}: leave {name} out, or use executor ray", "runtime", name)
 
     def _check_targets(self, place: int, entry: MethodEntry) -> None:
         method = registry.METHODS[entry.name]

@@ -19,6 +19,10 @@ class Encoder(Protocol):
         """Unit vectors (n, d) float32 of the texts."""
         ...
 
+    def close(self) -> None:
+        """End what the encoder started beside it, such as processes; it is not used after that."""
+        ...
+
 
 class ImageEncoder(Encoder, Protocol):
     """A loaded model that sees pictures too."""

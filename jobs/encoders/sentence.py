@@ -39,6 +39,9 @@ class SentenceEncoder:
         self._model = package.load_model("cpu")
         self._batch = batch
 
+    def close(self) -> None:
+        """It started nothing beside it."""
+
     def encode(self, texts: list[str]) -> np.ndarray:
         """Unit vectors (n, d) float32; identical texts are embedded once.
 

@@ -36,7 +36,7 @@ class Estimate:
 
 def estimate(settings: Audit, plan: Plan, missing: Collection[str]) -> Estimate:
     """The cost of a plan's missing units, by their keys; memory and disk are those of the whole plan."""
-    cpus = settings.runtime.workers or psutil.cpu_count() or 1
+    cpus = settings.runtime.most_cpus or psutil.cpu_count() or 1
     costs = {unit.key: unit.cost() for unit in plan.units}
     waiting = [unit for unit in plan.units if unit.key in missing]
     seconds = sum(unit.seconds + costs[unit.key].seconds for unit in waiting)

@@ -1,1 +1,1 @@
-"""Units worked off: windows, losses, limits, the lock, and what a run tells."""
+"""Running a plan's units: dispatch, retries, limits, the lock, the journal, and the executors that do the work."""

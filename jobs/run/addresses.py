@@ -35,7 +35,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 def listener_fault(host: str, port: int, seconds: float) -> str:
-    """Why no connection can be made within so long; nothing where one can."""
+    """Why no connection can be made within `seconds`; empty where one can."""
     try:
         socket.create_connection((host, port), timeout=seconds).close()
     except TimeoutError:

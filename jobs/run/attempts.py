@@ -1,8 +1,7 @@
-"""What a unit's attempt can come to, and whether it is tried again: pure rules, no Ray.
+"""How an attempt at a unit can end, and whether the unit is tried again: pure rules, no Ray.
 
-An exception in a unit is its answer and is not tried again in this run. A loss (the process, its
-node or its memory went away under it) is: a bounded number of times, so that a unit that kills its
-worker every time ends as a failed unit.
+A unit that raises has failed and is not tried again in this run. A unit that was lost (its process, node or memory
+went away) is tried again a bounded number of times, so that a unit that always kills its worker ends as a failed unit.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ class Loss(StrEnum):
     ERROR = "error"  # it could not be handed over or back
 
 
-# How often a unit is tried again after each loss: machines go away more often than code crashes, and what
-# crashes at once may go down before its first word.
+# Retries after each kind of loss. Machines go away more often than code crashes, and a process that crashes at once
+# may die before it can report that the unit started.
 RETRIES = {
     Loss.WORKER: 3,
     Loss.NODE: 10,
@@ -68,7 +67,7 @@ class Attempt:
 
     @property
     def halvings(self) -> int:
-        """How often memory ran out: batches are halved, memory requests doubled so often."""
+        """How often memory ran out: each time halves the batch and doubles the memory request."""
         return sum(loss in (Loss.NODE_MEMORY, Loss.UNIT_MEMORY) for loss in self.losses)
 
     def after(self, loss: Loss) -> Attempt | None:
@@ -92,7 +91,7 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """What a worker says between units: how one ended, which one begins."""
+    """A worker's message between units: how the last one ended, which one begins."""
 
     outcome: Outcome | None = None
     started: Started | None = None
@@ -100,7 +99,7 @@ class Report:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lost:
-    """What a worker no longer says; reason is Ray's own text."""
+    """A worker was lost; reason is Ray's own text."""
 
     loss: Loss
     reason: str
@@ -119,12 +118,12 @@ _LOSSES = {
     "RayActorError": Loss.WORKER,
     "TaskCancelledError": Loss.WORKER,
 }
-# What Ray says of an actor's death and keeps in words alone.
+# Causes of an actor's death that Ray gives only in the text of the error.
 _WORDS = {"running low on memory": Loss.NODE_MEMORY, "its node has died": Loss.NODE}
 
 
 def lost(error: Exception) -> Lost:
-    """What an error of Ray's says about the worker that had the unit."""
+    """The loss that an error of Ray's stands for."""
     name, text = type(error).__name__, str(error)
     by_words = [loss for words, loss in _WORDS.items() if words in text]
     loss = by_words[0] if by_words else _LOSSES.get(name, Loss.ERROR)
@@ -132,7 +131,7 @@ def lost(error: Exception) -> Lost:
 
 
 def explanation(attempt: Attempt, loss: Loss, limits: Limits, reason: str) -> str:
-    """One sentence on why a unit was given up."""
+    """One sentence on why a unit is not tried again."""
     times = attempt.losses.count(loss) + 1
     tries = f"{times} time{'s' * (times > 1)}"
     match loss:

@@ -17,8 +17,8 @@ MOST_UNITS = 64
 class Batches:
     """Units waiting for tasks, dealt out in batches of one stage, larger as units turn out to be short.
 
-    Nothing is known of a stage at first: its first tasks hold one unit each. The last ones are dealt
-    out evenly over `window` tasks.
+    A stage's first tasks hold one unit each, until the duration of its units is known. The last units are shared out
+    evenly among `window` tasks.
     """
 
     def __init__(self, units: Iterable[Unit], window: int) -> None:
@@ -40,13 +40,13 @@ class Batches:
         return [waiting.popleft() for _ in range(self._size(stage, len(waiting)))]
 
     def learn(self, stage: str, count: int, seconds: float) -> None:
-        """A task of so many units took so long; recent tasks count most."""
+        """Note how long a task of `count` units took; recent tasks count most."""
         latest = seconds / count
         known = self._seconds.get(stage, latest)
         self._seconds[stage] = (known + latest) / 2
 
     def split(self, units: Iterable[Unit]) -> None:
-        """Give units back that failed together: each goes alone, so that only the guilty one fails."""
+        """Take back units whose task was lost: each is sent alone next time, so that only the one at fault fails."""
         self._alone.extend(units)
 
     def _size(self, stage: str, waiting: int) -> int:

@@ -1,18 +1,18 @@
 """What a run is doing now, in `running.json`, so that anybody who can read the folder can see it.
 
-A thread writes it every few seconds. It stays behind when a run is killed: a reader judges by the
-process on the same machine, and by the age of the last writing from elsewhere.
+A thread rewrites it every few seconds. It remains when a run is killed: a reader on the same machine looks for the
+process, one elsewhere at the age of the file's last write.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jobs import interruption
+from jobs.run.heartbeat import Heartbeat, interval_seconds, lease_seconds
 from jobs.run.process import Process, this_process
 from jobs.store import Store
 
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from jobs.stages.unit import Unit
 
 RUNNING = "running.json"
-# Seconds between two writings: on a disk, and on an object store, where each is a request.
-DISK_SECONDS, OBJECT_SECONDS = 2.0, 15.0
-# A run whose last writing is older than this many intervals is taken for dead by other machines.
-MISSED_INTERVALS = 6
 
 
 @dataclass(slots=True)
@@ -38,14 +34,13 @@ class Board:
     counts: dict[str, int] = field(default_factory=dict)
     _units: dict[str, dict[str, Any]] = field(default_factory=dict)
     _lock: Any = field(default_factory=threading.Lock)
-    _over: threading.Event = field(default_factory=threading.Event)
-    _writer: threading.Thread | None = None
+    _heartbeat: Heartbeat | None = None
     _began: float = field(default_factory=time.time)
 
     def __enter__(self) -> Board:
         self.publish()
-        self._writer = threading.Thread(target=self._keep_writing, daemon=True)
-        self._writer.start()
+        self._heartbeat = Heartbeat(self._beat, interval_seconds(self.store))
+        self._heartbeat.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -53,9 +48,8 @@ class Board:
 
     def close(self) -> None:
         """Write the last state, with which the run is over."""
-        self._over.set()
-        if self._writer is not None:
-            self._writer.join(interruption.LAST_SECONDS)
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
         self._units.clear()
         self.publish()
 
@@ -78,11 +72,6 @@ class Board:
         with self._lock:
             self._units.pop(unit.key, None)
 
-    @property
-    def interval_seconds(self) -> float:
-        """Between two writings."""
-        return DISK_SECONDS if self.store.is_local else OBJECT_SECONDS
-
     def publish(self) -> None:
         """Put the present state where readers look."""
         with self._lock:
@@ -94,7 +83,7 @@ class Board:
                 "state": self.state,
                 "started": self._began,
                 "updated": time.time(),
-                "interval_seconds": self.interval_seconds,
+                "interval_seconds": interval_seconds(self.store),
                 "cpus": self.cpus,
                 "counts": self.counts,
                 "process": asdict(this_process()),
@@ -102,15 +91,13 @@ class Board:
             },
         )
 
-    def _keep_writing(self) -> None:
-        while not self._over.wait(self.interval_seconds):
-            # A full disk fails units, which is told; the next writing may succeed.
-            with suppress(OSError):
-                self.publish()
+    def _beat(self) -> bool:
+        self.publish()
+        return True
 
 
 def read_board(store: Store) -> dict[str, Any] | None:
-    """What the last run's board said, with `is_alive`; None where no run has left one."""
+    """The last run's board, with `is_alive`; None where no run has left one."""
     board = store.read_json(RUNNING)
     if not isinstance(board, dict):
         return None
@@ -118,5 +105,5 @@ def read_board(store: Store) -> dict[str, Any] | None:
     if is_alive:
         known = Process(**board["process"]).is_alive
         age_seconds = time.time() - board["updated"]
-        is_alive = age_seconds < MISSED_INTERVALS * board["interval_seconds"] if known is None else known
+        is_alive = age_seconds < lease_seconds(board["interval_seconds"]) if known is None else known
     return board | {"is_alive": is_alive, "units": board["units"] if is_alive else []}

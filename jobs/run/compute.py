@@ -1,19 +1,19 @@
-"""A plan's missing units worked off: stage after stage, each unit once its needs are there."""
+"""Computing a plan's missing units: stage by stage, each unit once the units that it reads are done."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
 
 from jobs import interruption
 from jobs.config.audit import Audit
 from jobs.errors import RunError, full_disk
 from jobs.plan.inputs import Inputs
 from jobs.plan.plan import Plan
-from jobs.run.dispatch import Event, UnitEnded
+from jobs.run.dispatch import Event, Events, UnitEnded
+from jobs.run.executor import Executor, executor_of
 from jobs.run.journal import Journal
 from jobs.run.skipped import expect_few_skipped
 from jobs.stages.embed import Embed
@@ -53,19 +53,18 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
     if len(progress.done) == len(plan.units):
         return
     expect_few_skipped(store, plan, progress.done)
-    # Starting Ray takes seconds: only when there is work for it.
-    from jobs.run.ray import Cluster
-
-    journal.say("ray_starting", "starting Ray")
+    executor = executor_of(settings.runtime)
+    if executor.starting:
+        journal.say(f"{settings.runtime.executor}_starting", executor.starting)
     interruption.check()
-    with Cluster(settings.runtime) as cluster:
+    with executor:
         interruption.check()
-        journal.begin(cluster.cpus, cluster.meters(settings.name))
-        note = cluster.encoder_actors(inputs.item_encoder and inputs.item_encoder.loading).note
+        journal.begin(executor.cpus, executor.meters(settings.name))
+        note = executor.encoder_note(None if inputs.item_encoder is None else inputs.item_encoder.loading)
         if note:
             journal.say("encoder_actors", note)
         for stages in _rounds(plan):
-            _run_round(cluster, stages, settings, inputs, plan, store, progress, journal)
+            _run_round(executor, stages, settings, inputs, plan, store, progress, journal)
             if progress.is_stopped:
                 break
             if Embed.stage in stages:
@@ -74,7 +73,7 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
 
 
 def _run_round(
-    cluster: Any,
+    executor: Executor,
     stages: list[str],
     settings: Audit,
     inputs: Inputs,
@@ -88,9 +87,9 @@ def _run_round(
         missing = [unit for unit in plan.stages[stage] if unit.key not in progress.done]
         journal.stage(stage, len(plan.stages[stage]), len(plan.stages[stage]) - len(missing))
         waiting += missing
-    # Units of a merge need others of their own stage: a tree is worked off level by level.
+    # Units of a merge need others of their own stage: a tree is computed level by level.
     while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
-        with closing(_events(cluster, inputs, able, store, lambda: progress.is_stopped)) as events:
+        with closing(_events(executor, inputs, able, store, lambda: progress.is_stopped)) as events:
             for event in events:
                 _note(progress, event)
                 journal.note(event)
@@ -137,19 +136,19 @@ def _rounds(plan: Plan) -> list[list[str]]:
 
 
 def _events(
-    cluster: Any, inputs: Inputs, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool]
-) -> Iterator[Event]:
+    executor: Executor, inputs: Inputs, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool]
+) -> Events:
     """What happens to units that need nothing of each other, until it is enough."""
     items, texts = inputs.item_encoder, inputs.text_encoder
     embed = [unit for unit in units if isinstance(unit, EncodingUnit) and unit.embeds_items]
     others = [unit for unit in units if isinstance(unit, EncodingUnit) and not unit.embeds_items]
     plain = [unit for unit in units if not isinstance(unit, EncodingUnit)]
     # Where items have their vectors, only texts (queries, phrases) go through a model.
-    yield from cluster.run_tasks(plain if items is not None else [*plain, *embed], store, is_enough)
+    yield from executor.run_tasks(plain if items is not None else [*plain, *embed], store, is_enough)
     if items is not None and items == texts:
-        yield from cluster.run_on_encoders([*embed, *others], store, items.loading, is_enough)
+        yield from executor.run_on_encoders([*embed, *others], store, items.loading, is_enough)
         return
     if items is not None:
-        yield from cluster.run_on_encoders(embed, store, items.loading, is_enough)
+        yield from executor.run_on_encoders(embed, store, items.loading, is_enough)
     if texts is not None:
-        yield from cluster.run_on_encoders(others, store, texts.loading, is_enough)
+        yield from executor.run_on_encoders(others, store, texts.loading, is_enough)

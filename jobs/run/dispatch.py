@@ -1,13 +1,13 @@
-"""Units through an executor: a bounded number in flight, losses tried again, limits kept. Knows no Ray."""
+"""Units handed to workers: a bounded number in flight, losses tried again, limits enforced. Knows no Ray."""
 
 from __future__ import annotations
 
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import psutil
 
@@ -19,36 +19,41 @@ from jobs.stages.execute import Outcome, record_failure
 from jobs.stages.unit import Unit
 from jobs.store import Store, valid_receipt
 
-# How long what is being stopped may take to end; a process that was killed ends at once, a lost machine never.
+# Wait for stopped workers to end; a killed process ends at once, one on a lost machine never.
 STOP_SECONDS = 10.0
-# An actor is said to be dead some 0.02 s before its process is; a process of another machine is not seen to end.
+# Ray reports an actor as dead some 0.02 s before its process ends; the end of a remote process cannot be observed.
 UNSEEN_SECONDS = 1.0
-# How long a unit rests after its machine ran out of memory; twice as long every time.
+# Pause before a unit is tried again after its machine ran out of memory; doubles every time.
 PAUSE_SECONDS = 2.0
 # Seconds between looks whether a process has ended.
 LOOK_SECONDS = 0.01
-# The longest wait before limits, and whether a signal has come, are looked at again.
+# Longest wait between checks of the limits and for a signal.
 LONGEST_WAIT_SECONDS = 0.5
 
+# Whatever a kind of workers likes, as long as it can be a key.
+Handle = TypeVar("Handle")
 
-class Executor(Protocol):
-    """Where units run. A handle stands for some units that were handed over together."""
 
-    window: int
+class Workers(Protocol[Handle]):
+    """What runs units: tasks, actors, or this process. A handle stands for units that were handed over together."""
 
-    def submit(self, attempts: Sequence[Attempt]) -> Hashable:
+    @property
+    def window(self) -> int:
+        """Handles that may be open at once."""
+
+    def submit(self, attempts: Sequence[Attempt]) -> Handle:
         """Hand over; called only while fewer than `window` handles are open."""
 
-    def wait(self, handles: Sequence[Hashable], timeout: float) -> list[Hashable]:
+    def wait(self, handles: Sequence[Handle], timeout: float) -> list[Handle]:
         """Handles with something to read, after that many seconds at most."""
 
-    def read(self, handle: Hashable) -> Report | Lost | None:
-        """The next thing that a ready handle has to say; None at its end."""
+    def read(self, handle: Handle) -> Report | Lost | None:
+        """The next message of a ready handle; None at its end."""
 
-    def stop(self, handle: Hashable) -> None:
+    def stop(self, handle: Handle) -> None:
         """Kill what runs the handle; it then reads as lost."""
 
-    def release(self, handle: Hashable) -> None:
+    def release(self, handle: Handle) -> None:
         """The handle has ended and will not be read again."""
 
 
@@ -80,6 +85,8 @@ class UnitRetried:
 
 
 Event = UnitStarted | UnitEnded | UnitRetried
+# Closing it early stops what runs.
+Events = Generator[Event, None, None]
 
 
 @dataclass(slots=True)
@@ -98,10 +105,10 @@ def never() -> bool:
 
 
 @dataclass(slots=True)
-class Dispatch:
+class Dispatch(Generic[Handle]):
     """One pass over some units that need nothing of each other."""
 
-    executor: Executor
+    workers: Workers[Handle]
     store: Store
     limits: Limits
     clock: Callable[[], float] = time.monotonic
@@ -110,15 +117,15 @@ class Dispatch:
     _waiting: Batches = field(init=False)
     _again: deque[Attempt] = field(default_factory=deque)
     _resting: list[tuple[float, Attempt]] = field(default_factory=list)
-    _flights: dict[Hashable, _Flight] = field(default_factory=dict)
+    _flights: dict[Handle, _Flight] = field(default_factory=dict)
 
-    def run(self, units: Sequence[Unit], is_enough: Callable[[], bool] = never) -> Iterator[Event]:
+    def run(self, units: Sequence[Unit], is_enough: Callable[[], bool] = never) -> Events:
         """What happens to the units, as it happens; stops what runs once it is enough, or when it is closed early.
 
-        is_enough is asked after each event. Of what ran then, units that had finished still end as done; the others
-        count as not tried, whatever their last word was.
+        is_enough is called after each event. Units that had finished by then still end as done; the others count as not
+        tried, whatever they reported last.
         """
-        self._waiting = Batches(units, self.executor.window)
+        self._waiting = Batches(units, self.workers.window)
         try:
             while not is_enough() and (self._waiting or self._again or self._resting or self._flights):
                 interruption.check()
@@ -126,7 +133,7 @@ class Dispatch:
                 if not self._flights:
                     self.sleep(self._patience())
                     continue
-                for handle in self.executor.wait(list(self._flights), self._patience()):
+                for handle in self.workers.wait(list(self._flights), self._patience()):
                     if is_enough():
                         break
                     yield from self._read(handle)
@@ -134,18 +141,18 @@ class Dispatch:
             yield from self._stop_all()
         finally:
             for handle in self._flights:
-                self.executor.stop(handle)
+                self.workers.stop(handle)
 
     def _fill(self) -> None:
         now = self.clock()
         self._again.extend(attempt for ready, attempt in self._resting if ready <= now)
         self._resting = [(ready, attempt) for ready, attempt in self._resting if ready > now]
-        while len(self._flights) < self.executor.window and (self._again or self._waiting):
-            # What was lost goes alone, so that whatever kills it takes nothing else along.
+        while len(self._flights) < self.workers.window and (self._again or self._waiting):
+            # A lost unit is sent alone: what killed its worker shall not take others with it.
             attempts = [self._again.popleft()] if self._again else [Attempt(unit=one) for one in self._waiting.take()]
-            self._flights[self.executor.submit(attempts)] = _Flight(deque(attempts))
+            self._flights[self.workers.submit(attempts)] = _Flight(deque(attempts))
 
-    def _due(self) -> Iterator[tuple[Hashable, float]]:
+    def _due(self) -> Iterator[tuple[Handle, float]]:
         """Seconds that each running handle's unit has left."""
         for handle, flight in self._flights.items():
             if self.limits.seconds is not None and flight.since is not None and not flight.is_overdue:
@@ -158,18 +165,18 @@ class Dispatch:
     def _stop_overdue(self) -> None:
         for handle in [handle for handle, left in self._due() if left <= 0]:
             self._flights[handle].is_overdue = True
-            self.executor.stop(handle)
+            self.workers.stop(handle)
 
     def _stop_all(self) -> Iterator[UnitEnded]:
-        """Stop what runs, wait for its end so that nothing is written after it, and tell what had finished."""
+        """Stop all workers, wait until none can write any more, and report the units that had finished."""
         for handle in self._flights:
-            self.executor.stop(handle)
+            self.workers.stop(handle)
         running, killed, until = dict(self._flights), [], self.clock() + STOP_SECONDS
         while running and self.clock() < until:
-            for handle in self.executor.wait(list(running), LONGEST_WAIT_SECONDS):
-                said = self.executor.read(handle)
+            for handle in self.workers.wait(list(running), LONGEST_WAIT_SECONDS):
+                said = self.workers.read(handle)
                 if not isinstance(said, Report) or said.started is None:
-                    self.executor.release(handle)
+                    self.workers.release(handle)
                     flight = running.pop(handle)
                     killed += [flight.process] if flight.process and isinstance(said, Lost) else []
         self._await_death(killed, until)
@@ -186,11 +193,12 @@ class Dispatch:
         while any(map(psutil.pid_exists, here)) and self.clock() < until:
             self.sleep(LOOK_SECONDS)
 
-    def _read(self, handle: Hashable) -> Iterator[Event]:
-        flight, said = self._flights[handle], self.executor.read(handle)
+    def _read(self, handle: Handle) -> Iterator[Event]:
+        flight, said = self._flights[handle], self.workers.read(handle)
         if isinstance(said, Report):
             if said.outcome is not None:
-                # It may have ended while it was being stopped: what that takes down is the next one, without blame.
+                # It may have ended while it was being stopped: cancelling it may also kill the next unit, which is then
+                # retried without counting as overdue.
                 flight.since, flight.is_overdue = None, False
                 unit = flight.attempts.popleft().unit
                 if said.outcome.receipt is not None:
@@ -202,9 +210,9 @@ class Dispatch:
             if flight.attempts:
                 return
         del self._flights[handle]
-        self.executor.release(handle)
+        self.workers.release(handle)
         if flight.attempts:
-            lost = said if isinstance(said, Lost) else Lost(loss=Loss.WORKER, reason="the worker went without a word")
+            lost = said if isinstance(said, Lost) else Lost(loss=Loss.WORKER, reason="its worker reported nothing")
             yield from self._lose(flight, lost)
 
     @staticmethod
@@ -212,7 +220,7 @@ class Dispatch:
         return UnitStarted(unit=attempt.unit, node=started.node, pid=started.pid, attempt=attempt.number)
 
     def _lose(self, flight: _Flight, lost: Lost) -> Iterator[Event]:
-        """Only the unit that was running is to blame; those behind it go back as they were."""
+        """Only the unit that was running counts as lost; those queued behind it return unchanged."""
         culprit = flight.attempts.popleft()
         loss = Loss.UNIT_TIME if flight.is_overdue else lost.loss
         if loss is Loss.WORKER and self.limits.memory_bytes and was_stopped(culprit, self.store):
@@ -220,7 +228,7 @@ class Dispatch:
         if flight.since is None and loss in (Loss.WORKER, Loss.NODE):
             loss = Loss.UNSTARTED
         self._waiting.split(attempt.unit for attempt in flight.attempts)
-        # It may have died between its receipt and its word: then it is done.
+        # The worker may have died after it wrote the receipt and before it could report: the unit is done.
         receipt = valid_receipt(self.store, culprit.unit.stage, culprit.unit.key)
         if receipt is not None:
             yield UnitEnded(unit=culprit.unit, outcome=Outcome(key=culprit.unit.key, receipt=receipt))
@@ -236,7 +244,7 @@ class Dispatch:
         yield self._ended(culprit.unit, Outcome(key=culprit.unit.key, message=message, traceback=lost.reason))
 
     def _ended(self, unit: Unit, outcome: Outcome) -> UnitEnded:
-        """Every failure of a run is written here, where it is told: the folder holds what the run counts."""
+        """Record a failure where it is counted, so that the folder and the run's counts agree."""
         if outcome.receipt is None:
             record_failure(unit, self.store, outcome)
         return UnitEnded(unit=unit, outcome=outcome)

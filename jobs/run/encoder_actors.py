@@ -17,7 +17,7 @@ ON_GPUS = {"open_clip"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EncoderActors:
-    """count actors, each with so many CPUs and GPUs of one node; note is for the reader of the run, or empty."""
+    """`count` actors, each with `cpus` and `gpus` of one node; note is shown to whoever runs the audit, or empty."""
 
     count: int
     cpus: int
@@ -34,7 +34,7 @@ class EncoderActors:
 
 
 def encoder_actors(settings: Runtime, kind: str | None, nodes: Sequence[tuple[float, float]]) -> EncoderActors:
-    """Actors for an encoder of a kind (None: vectors are given), on nodes of so many (CPUs, GPUs).
+    """Actors for an encoder of a kind (None: vectors are given), on nodes with these (CPUs, GPUs).
 
     No actor asks for what no node has: it would wait for ever.
     """

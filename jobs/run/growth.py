@@ -23,9 +23,9 @@ def await_gpus(
 ) -> None:
     """Ask for the GPUs that an encoder of a kind wants, and wait until they are there, or for long enough.
 
-    offers: (CPUs, GPUs) of each machine; ask: tells the cluster what must find room, nothing when it is over, so that
-    a driver that is lost later leaves no standing order. Work itself cannot ask: where the cluster does not grow, it
-    would wait for ever for what no machine has.
+    offers: (CPUs, GPUs) of each machine. ask: requests resources of the cluster; the request is withdrawn at the end,
+    so that a driver that is lost later leaves none behind. Units cannot request GPUs themselves: on a cluster that
+    does not grow they would wait for ever.
     """
     wanted = 1.0 if settings.gpus_per_actor is None else settings.gpus_per_actor
     if settings.await_gpus_seconds == 0 or kind not in ON_GPUS or wanted == 0:

@@ -1,4 +1,4 @@
-"""What a run tells: its reader on the screen, its log, its board for `status`, and the metrics."""
+"""Where a run reports to: the screen, its log, its board for `status`, and the metrics."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from jobs.words import numbered
 
 
 class Journal:
-    """Told once of everything that happens; tells everybody."""
+    """Gets each event once and passes it on to all of them."""
 
     def __init__(self, reporter: Reporter, log: RunLog, board: Board) -> None:
         self._reporter, self._log, self.board = reporter, log, board
         self._running: set[str] = set()
         self._meters: Meters | None = None
 
-    def begin(self, cpus: int, meters: Meters) -> None:
-        """Ray runs, with so many CPUs and these metrics."""
+    def begin(self, cpus: int, meters: Meters | None) -> None:
+        """Units can run: on how many CPUs, and the metrics to keep, if any."""
         self.board.cpus, self._meters = cpus, meters
         self.enter("running", cpus=cpus)
 
@@ -39,19 +39,20 @@ class Journal:
         self._log.write(event, message, level, **fields)
 
     def enter(self, state: str, message: str = "", level: str = "info", **fields: Any) -> None:
-        """The run goes over into another state; a message is shown."""
+        """The run enters another state; a message, if any, is shown."""
         self.board.state = state
         if message:
             self._reporter.say(message)
         self._log.write(f"run_{state}", message, level, **fields)
 
     def end(self, state: str, counts: dict[str, int], seconds: float) -> None:
-        """The run is over, with so many units computed, cached, failed and skipped."""
+        """The run is over; counts of units computed, cached, failed and skipped."""
         self.board.counts = counts
-        self.enter(state, **counts, seconds=round(seconds, 3))
+        fields: dict[str, Any] = counts | {"seconds": round(seconds, 3)}
+        self.enter(state, **fields)
 
     def stage(self, stage: str, total: int, cached: int) -> None:
-        """A stage begins with so many of its units done already."""
+        """A stage begins; `cached` of its `total` units are done already."""
         self._reporter.start(stage, total, cached)
         self._log.write("stage_started", f"{numbered(total, 'unit')}, {cached} cached", stage=stage)
 
@@ -104,7 +105,7 @@ def _of(unit: Unit) -> dict[str, str]:
 
 @contextmanager
 def opened(reporter: Reporter, store: Store, run_id: str, **fields: Any) -> Iterator[Journal]:
-    """The journal of a run; however the run ends, its log and its board say how."""
+    """The journal of a run; however the run ends, its log and its board record it."""
     unflushed = Store(store.root, is_durable=False)
     with RunLog(store, run_id) as log, Board(unflushed, run_id) as board:
         journal = Journal(reporter, log, board)

@@ -10,25 +10,20 @@ nothing and holds nothing.
 from __future__ import annotations
 
 import json
-import threading
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from jobs import interruption
 from jobs.errors import RunError
+from jobs.run.heartbeat import Heartbeat, interval_seconds, lease_seconds
 from jobs.run.process import Process, this_process
 from jobs.store import Store
 
 LOCK = "lock.json"
-# Seconds between two writings: on a disk, and on an object store, where each is a request.
-DISK_SECONDS, OBJECT_SECONDS = 2.0, 15.0
-# A lock of another machine that misses so many writings is free.
-MISSED_BEATS = 6
 # Two that take over one dead lock at once: both write, and after this long only the last one holds it.
 SETTLE_SECONDS = 0.5
 # A file that is no lock: cut by a full disk, or of another program.
@@ -39,7 +34,7 @@ HALF: dict[str, Any] = {}
 class Lock:
     """Holds a run's folder while it is entered.
 
-    say is told when a lock is taken over, and when another machine's has to be watched.
+    say is called when a lock is taken over, and when another machine's has to be watched.
     Raises (on entering):  RunError naming the run that holds the folder.
     """
 
@@ -49,8 +44,7 @@ class Lock:
     _token: str = field(default_factory=lambda: uuid.uuid4().hex)
     _beats: int = 0
     _started: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
-    _over: threading.Event = field(default_factory=threading.Event)
-    _writer: threading.Thread | None = None
+    _heartbeat: Heartbeat | None = None
 
     def __enter__(self) -> Lock:
         while not self.store.create(LOCK, self._content()):
@@ -63,8 +57,8 @@ class Lock:
             if self._take_over(holder):
                 break
         interruption.at_leaving(self._release)
-        self._writer = threading.Thread(target=self._keep_writing, daemon=True)
-        self._writer.start()
+        self._heartbeat = Heartbeat(self._beat, interval_seconds(self.store))
+        self._heartbeat.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -72,9 +66,8 @@ class Lock:
         interruption.not_at_leaving(self._release)
 
     def _release(self) -> None:
-        self._over.set()
-        if self._writer is not None:
-            self._writer.join(interruption.LAST_SECONDS)
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
         if self._is_own():
             self.store.delete(LOCK)
 
@@ -89,10 +82,6 @@ class Lock:
                 "units are kept"
             )
 
-    @property
-    def _interval_seconds(self) -> float:
-        return DISK_SECONDS if self.store.is_local else OBJECT_SECONDS
-
     def _content(self) -> bytes:
         return json.dumps(
             {
@@ -101,7 +90,7 @@ class Lock:
                 "started": self._started,
                 "process": asdict(this_process()),
                 "beats": self._beats,
-                "interval_seconds": self._interval_seconds,
+                "interval_seconds": interval_seconds(self.store),
             }
         ).encode()
 
@@ -115,13 +104,11 @@ class Lock:
         is_alive = _process(holder).is_alive
         if is_alive is not None:
             return not is_alive
-        lease_seconds = MISSED_BEATS * holder["interval_seconds"]
-        self.say(
-            f"{self.store.root} is locked by {_who(holder)}: watching for {lease_seconds:.0f} s whether it is alive"
-        )
-        until = time.monotonic() + lease_seconds
+        lease = lease_seconds(holder["interval_seconds"])
+        self.say(f"{self.store.root} is locked by {_who(holder)}: watching for {lease:.0f} s whether it is alive")
+        until = time.monotonic() + lease
         while time.monotonic() < until:
-            interruption.pause(min(holder["interval_seconds"], lease_seconds) / 4)
+            interruption.pause(holder["interval_seconds"] / 4)
             if _read(self.store) != holder:
                 return False
         return True
@@ -137,18 +124,16 @@ class Lock:
         self.say(f"took over the lock of {_who(holder)}, which is dead")
         return True
 
-    def _keep_writing(self) -> None:
-        while not self._over.wait(self._interval_seconds):
-            # A full disk is told by units that fail; the next writing may succeed.
-            with suppress(OSError):
-                if not self._is_own():
-                    return
-                self._beats += 1
-                self.store.write(LOCK, self._content())
+    def _beat(self) -> bool:
+        if not self._is_own():
+            return False
+        self._beats += 1
+        self.store.write(LOCK, self._content())
+        return True
 
 
 def _read(store: Store) -> dict[str, Any] | None:
-    """What the lock says: None where there is none, HALF for one that nobody can have written whole."""
+    """Content of the lock file: None where there is none, HALF for one that is no whole lock."""
     found = store.read_json(LOCK)
     if isinstance(found, dict) and found.keys() >= {"token", "run_id", "started", "process", "interval_seconds"}:
         return found

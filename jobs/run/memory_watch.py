@@ -1,8 +1,8 @@
-"""A bound on the memory of the process that runs a unit: beyond it the process ends itself, saying why.
+"""A bound on the memory of the process that runs a unit: beyond it the process ends itself and leaves the reason.
 
 What counts is memory of the process's own: pages of mapped shards are shared with the page cache
-and do not. Looked at a few times a second by a thread: native code that holds Python's lock for
-longer is seen late, and then Ray's memory monitor and the operating system stand behind this.
+and do not. A thread checks a few times per second: native code that holds the interpreter lock for
+longer is noticed late; Ray's memory monitor and the operating system are the last resort.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import psutil
 from jobs.run.attempts import Attempt
 from jobs.store import Store, ticket_file
 
-# Seconds between two looks: at a gigabyte a second, the worst that a unit takes beyond its limit.
+# Seconds between two checks: a unit that allocates a gigabyte per second exceeds its limit by 200 MB.
 LOOK_SECONDS = 0.2
-# What the process ends with, for its log.
+# Exit code of the process, for the log.
 EXIT_CODE = 137
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 # Buckets of the units' seconds.
 SECONDS_BOUNDARIES = [0.01, 0.1, 1, 10, 60, 600, 3600]
-# Letters of a tag, which every sample repeats; a digest tells longer ones apart.
+# Letters of a tag, which every sample repeats; a digest distinguishes longer ones.
 LONGEST_TAG, DIGITS = 100, 8
 
 
@@ -43,7 +43,7 @@ class Meters:
             self._seconds.observe(seconds, tags)
 
     def in_flight(self, units: int) -> None:
-        """So many units run now."""
+        """Number of units that run now."""
         self._running.set(units, self._audit)
 
 

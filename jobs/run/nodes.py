@@ -39,7 +39,7 @@ class Nodes:
         return [(node.get("CPU", 0.0), node.get("GPU", 0.0)) for node in self._alive()]
 
     def request_bytes(self, limits: Limits, halvings: int) -> int | None:
-        """Memory that a unit asks for: a CPU's share or its limit, twice as much after every time it ran out.
+        """Memory to request for a unit: one CPU's share, or the unit's limit; doubled each time memory ran out.
 
         At last it asks for a whole machine, and nothing runs beside it. None where no machine states any.
         """

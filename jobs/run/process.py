@@ -15,9 +15,9 @@ START_TOLERANCE_SECONDS = 1.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Process:
-    """A process for good: its number is used again after it, its start is not.
+    """A process, identified for good: process ids are reused; the pair (id, start time) is not.
 
-    machine names what its number is of: one start of one machine, and there one container.
+    machine identifies where the id is valid: one boot of one machine, and one container on it.
     """
 
     host: str

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from jobs import interruption
 from jobs.words import numbered
@@ -26,7 +26,7 @@ class Reporter(Protocol):
     """Told what a run does."""
 
     def start(self, stage: str, total: int, cached: int) -> None:
-        """A stage begins with so many of its units done already."""
+        """A stage begins; `cached` of its `total` units are done already."""
 
     def advance(self, stage: str) -> None:
         """One more unit ended."""
@@ -79,10 +79,10 @@ class Bars:
             TimeElapsedColumn(),
             console=console,
         )
-        self._tasks: dict[str, int] = {}
+        self._tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> Bars:
-        # The cursor is hidden while they stand.
+        # The cursor is hidden while bars are shown.
         interruption.at_leaving(self._progress.stop)
         self._progress.start()
         return self

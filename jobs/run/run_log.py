@@ -1,4 +1,4 @@
-"""The log of one run: a JSON object a line in `logs/RUN_ID.jsonl`, written as things happen.
+"""The log of one run: one JSON object per line in `logs/RUN_ID.jsonl`, written as things happen.
 
 Keys of every line: time (UTC), level, event, message; of a unit's also stage, unit (its key) and,
 as far as they are known, seconds, node, pid, attempt. A local log grows line by line; on an object
@@ -24,7 +24,7 @@ UPLOAD_SECONDS = 30.0
 
 
 def log_file(run_id: str) -> str:
-    """Where a run's log lies."""
+    """Path of a run's log below the root."""
     return f"{FOLDER}/{run_id}.jsonl"
 
 
@@ -54,7 +54,7 @@ class RunLog:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         line = {"time": now, "level": level, "event": event, "message": message}
         line |= {name: value for name, value in fields.items() if value is not None}
-        # A full disk fails units, which is told; it does not end the run for the sake of its log.
+        # A full disk fails units, which the run reports; a log that cannot grow is no reason to end it.
         with suppress(OSError):
             self._lines.write(json.dumps(line, ensure_ascii=False) + "\n")
         if time.monotonic() - self._uploaded > UPLOAD_SECONDS:

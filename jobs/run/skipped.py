@@ -23,7 +23,7 @@ from jobs.store.schema import SKIPPED
 TABLE = "skipped"
 # Items that a count names as examples.
 NAMED_ITEMS = 5
-# What a run says of its skipped items: {data set: {reason: {"items": how many, "first": [ids]}}}.
+# A run's summary of its skipped items: {data set: {reason: {"items": how many, "first": [ids]}}}.
 Counts = dict[str, dict[str, dict[str, Any]]]
 
 
@@ -84,7 +84,7 @@ def write_skipped(store: Store, skipped: pa.Table) -> dict[str, FileReceipt]:
 
 
 def reasons_text(reasons: Mapping[str, Mapping[str, Any]]) -> str:
-    """Counts by reason in a line."""
+    """Counts by reason, on one line."""
     return ", ".join(f"{entry['items']:,} {reason}" for reason, entry in reasons.items())
 
 

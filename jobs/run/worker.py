@@ -1,4 +1,4 @@
-"""What a worker process does with the units that it is handed: one after the other, saying how each ends."""
+"""Running the units that were handed over, one after the other, with a report between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jobs.store import Store
 def work(
     store: Store, attempts: Sequence[Attempt], limits: Limits, encoder: Callable[[], Encoder | None] = lambda: None
 ) -> Iterator[Report]:
-    """Run units and commit them; a report when one begins, which also says how the one before ended."""
+    """Run units and commit them; each report says which unit begins and how the one before ended."""
     outcome = None
     for attempt in attempts:
         started = Started(key=attempt.unit.key, node=socket.gethostname(), pid=os.getpid())

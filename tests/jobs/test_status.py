@@ -16,8 +16,9 @@ from jobs.cli.commands.status import status_text
 from jobs.plan.plan_file import PLAN
 from jobs.results.status import status_of
 from jobs.run.attempts import Loss
-from jobs.run.board import MISSED_INTERVALS, RUNNING, read_board, this_process
+from jobs.run.board import RUNNING, read_board, this_process
 from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
+from jobs.run.heartbeat import MISSED_BEATS
 from jobs.run.journal import opened
 from jobs.run.progress import Silent
 from jobs.run.run_log import read_log
@@ -130,7 +131,7 @@ def test_a_killed_run_is_known_by_its_process_here_and_by_its_age_from_elsewhere
         assert (found["run"]["state"], found["running"]) == ("killed", [])
         assert found["stages"]["solve"]["running"] == 0
     elsewhere = asdict(replace(this_process(), host="another", pid=1, started=1.0))
-    for age_intervals, is_alive in ((1, True), (MISSED_INTERVALS + 1, False)):
+    for age_intervals, is_alive in ((1, True), (MISSED_BEATS + 1, False)):
         updated = time.time() - age_intervals * board["interval_seconds"]
         store.write_json(RUNNING, board | {"process": elsewhere, "updated": updated})
         assert read_board(store)["is_alive"] is is_alive

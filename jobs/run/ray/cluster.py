@@ -1,8 +1,8 @@
-"""A cluster while a run needs it: a running one by its address, else a local one that is started and stopped."""
+"""The executor `ray`: a running cluster by its address, else a local one that is started and stopped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ray
@@ -11,13 +11,13 @@ from ray.util.metrics import Counter, Gauge, Histogram
 from jobs import interruption
 from jobs.config.audit import Runtime
 from jobs.run.attempts import Limits
-from jobs.run.dispatch import Dispatch, Event, never
+from jobs.run.dispatch import Dispatch, Events, never
 from jobs.run.encoder_actors import EncoderActors, encoder_actors
 from jobs.run.growth import await_gpus
 from jobs.run.meters import Meters
 from jobs.run.nodes import Nodes
 from jobs.run.ray.connection import connect
-from jobs.run.ray.executors import Actors, Tasks
+from jobs.run.ray.workers import Actors, Tasks
 from jobs.stages.unit import Unit
 from jobs.store import Store
 
@@ -29,8 +29,10 @@ LONGEST_STOP_SECONDS = 5.0
 class Cluster:
     """A connection to Ray: a running cluster where one is named, else a local one of its own.
 
-    Use as a context manager; only what it started is stopped.
+    Only what it started is stopped.
     """
+
+    starting = "starting Ray"
 
     def __init__(self, settings: Runtime) -> None:
         self._settings = settings
@@ -62,12 +64,16 @@ class Cluster:
         """Metrics of an audit, shown by the endpoint of every Ray node."""
         return Meters(audit, Counter, Gauge, Histogram)
 
-    def encoder_actors(self, settings: Mapping[str, Any] | None) -> EncoderActors:
-        """The actors that this cluster has room for, given an encoder's settings."""
-        return encoder_actors(self._settings, None if settings is None else settings["kind"], Nodes(ray.nodes).offers)
+    def encoder_note(self, encoder: Mapping[str, Any] | None) -> str:
+        """Why an encoder that belongs on a GPU runs on CPUs; empty if there is nothing to say."""
+        return self.encoder_actors(encoder).note
 
-    def run_tasks(self, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool] = never) -> Iterator[Event]:
-        """What happens to units, as it happens, a bounded number in flight; until it is enough."""
+    def encoder_actors(self, encoder: Mapping[str, Any] | None) -> EncoderActors:
+        """The actors that this cluster has room for, given an encoder's settings."""
+        return encoder_actors(self._settings, None if encoder is None else encoder["kind"], Nodes(ray.nodes).offers)
+
+    def run_tasks(self, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool] = never) -> Events:
+        """Run units that need no encoder; events as they happen, until it is enough."""
         if units and not is_enough():
             tasks = Tasks(store, self._limits, Nodes(ray.nodes))
             yield from Dispatch(tasks, store, self._limits).run(units, is_enough)
@@ -83,19 +89,19 @@ class Cluster:
         self,
         units: Sequence[Unit],
         store: Store,
-        settings: Mapping[str, Any] | None,
+        encoder: Mapping[str, Any] | None,
         is_enough: Callable[[], bool] = never,
-    ) -> Iterator[Event]:
-        """The same for units that need an encoder, weights loaded once in each actor.
+    ) -> Events:
+        """The same for units that need an encoder, whose weights are loaded once per actor.
 
-        Raises:  UsageError when the encoder cannot be loaded for what its settings say.
+        Raises:  UsageError when the encoder cannot be loaded because of its settings.
         """
         if not units or is_enough():
             return
-        self.await_gpus(None if settings is None else settings["kind"])
-        actors = Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(settings), settings)
+        self.await_gpus(None if encoder is None else encoder["kind"])
+        actors = Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(encoder), encoder)
         try:
-            if settings is not None:
+            if encoder is not None:
                 actors.prepare(len(units))
             yield from Dispatch(actors, store, self._limits).run(units, is_enough)
         finally:
@@ -105,5 +111,6 @@ class Cluster:
 def look_around(settings: Runtime) -> dict[str, Any]:
     """What Ray has where an audit with these settings would run: nodes and resources; a local Ray is started for it."""
     with Cluster(settings):
-        alive = [node for node in ray.nodes() if node["Alive"]]
-        return {"version": ray.__version__, "nodes": len(alive), "resources": ray.cluster_resources()}
+        nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]  # Ray leaves it untyped
+        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]  # the same
+        return {"version": ray.__version__, "nodes": sum(node["Alive"] for node in nodes), "resources": resources}

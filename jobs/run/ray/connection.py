@@ -16,9 +16,9 @@ from jobs.run.temporary_folder import temporary_folder
 
 # Receipts travel through the object store, data does not.
 OBJECT_STORE_BYTES = 200 * 1024 * 1024
-# Seconds for a cluster that answers to let a run in; far above what a busy machine needs.
+# Seconds for a cluster that answers to accept a run; far above what a busy machine needs.
 CONNECT_SECONDS = 60.0
-# Letters of Ray's own words in a sentence of ours.
+# Letters of Ray's own text within an error of ours.
 MOST_LETTERS = 300
 
 QUIET: dict[str, Any] = {"logging_level": logging.CRITICAL, "log_to_driver": False}
@@ -65,7 +65,7 @@ def _join(address: str, name: str | None, job_config: JobConfig) -> None:
     def tried() -> None:
         try:
             ray.init(address=address, job_config=job_config, **QUIET)
-        except BaseException as error:  # noqa: BLE001 - it is told below
+        except BaseException as error:  # noqa: BLE001 - it is raised below
             failure.append(error)
 
     if not interruption.bounded(f"connecting to {address}", tried, CONNECT_SECONDS):

@@ -12,14 +12,14 @@ from jobs import interruption
 from jobs.errors import UsageError
 from jobs.run.ray.reaching import REFUSED
 
-# Seconds for a dashboard to say its version, through a tunnel.
+# Seconds for a dashboard to report its version, through a tunnel.
 DASHBOARD_SECONDS = 10.0
 IS_TUNNEL_OPEN = "is its tunnel open?"
 
 
 def dashboard_version(address: str) -> str:
     """Ray's version on the cluster whose dashboard has that http address; raises as `job_client` does."""
-    return job_client(address)._server_ray_version
+    return str(job_client(address)._server_ray_version)
 
 
 def job_client(address: str) -> Any:
@@ -39,7 +39,7 @@ def job_client(address: str) -> Any:
     def asked() -> None:
         try:
             found.append(JobSubmissionClient(address))
-        except Exception as error:  # noqa: BLE001 - it is told below
+        except Exception as error:  # noqa: BLE001 - it is raised below
             found.append(error)
 
     # What listens without answering is waited for without a limit.

@@ -1,4 +1,4 @@
-"""Does a cluster answer at an address, and would it let a run in? Ray itself tries for minutes before it says no."""
+"""Does a cluster answer at an address, and would it accept a run? Ray itself tries for minutes before it gives up."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import grpc
 import ray
 from ray._private.grpc_utils import init_grpc_channel
 from ray._private.services import find_node_ids, get_ray_address_from_environment
-from ray.core.generated.gcs_pb2 import GcsNodeInfo
-from ray.core.generated.gcs_service_pb2 import GetAllNodeInfoReply
+from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]  # made when it is imported
+from ray.core.generated.gcs_service_pb2 import GetAllNodeInfoReply  # type: ignore[attr-defined]  # the same
 
 from jobs import interruption
 from jobs.config.audit import Runtime
@@ -22,7 +22,7 @@ LOCAL, ANY = "local", "auto"
 # Seconds for a name server, a connection and all answers together; then for each answer.
 ANSWER_SECONDS = 8.0
 CALL_SECONDS = 4.0
-# What a head is asked, an empty message; and what a node knows nothing of, and says so.
+# A call that every head answers, with an empty message; and one that no node knows, and rejects.
 NODES_CALL, UNKNOWN_CALL = "/ray.rpc.NodeInfoGcsService/GetAllNodeInfo", "/mpr_audit/IsAnybodyThere"
 SILENCE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 REFUSALS = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
@@ -35,7 +35,7 @@ IS_IT_THERE = "is the cluster still running, and is this the address of its head
 
 
 def named(settings: Runtime) -> str | None:
-    """The address of a running cluster and the setting that names it, as an error says them; None for a local start."""
+    """The address of a running cluster and the setting that names it, as errors name them; None for a local start."""
     address = settings.address or os.environ.get("RAY_ADDRESS")
     if not address or address == LOCAL:
         return None
@@ -87,7 +87,7 @@ def _fault(host: str, port: int) -> str:
         return REFUSED
     if not isinstance(answer, bytes):
         return f"what answers there is no head of a Ray cluster: {IS_IT_THERE}"
-    here = set(find_node_ids())
+    here = set(find_node_ids())  # type: ignore[no-untyped-call]  # Ray leaves it untyped
     nodes = [
         node
         for node in GetAllNodeInfoReply.FromString(answer).node_info_list
@@ -121,6 +121,6 @@ def _found() -> str:
     Raises:  UsageError where there is none.
     """
     try:
-        return get_ray_address_from_environment(ANY, None)
+        return str(get_ray_address_from_environment(ANY, None))
     except ConnectionError:
         raise UsageError("no Ray cluster runs on this machine") from None

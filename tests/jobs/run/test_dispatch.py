@@ -1,4 +1,4 @@
-"""Windows, retries and limits, on an executor that does what the test says; no Ray."""
+"""Windows, retries and limits, on workers that do what the test says; no Ray."""
 
 from __future__ import annotations
 
@@ -94,21 +94,21 @@ def store(tmp_path) -> Store:
 
 
 def test_every_unit_ends_once_and_never_more_are_in_flight_than_the_window(store):
-    executor = Scripted(window=6)
-    assert len(ends(Dispatch(executor, store, Limits()).run(units(20_000)))) == 20_000
-    assert executor.most_open == 6
-    assert set(executor.runs.values()) == {1}
-    assert not executor.open
+    workers = Scripted(window=6)
+    assert len(ends(Dispatch(workers, store, Limits()).run(units(20_000)))) == 20_000
+    assert workers.most_open == 6
+    assert set(workers.runs.values()) == {1}
+    assert not workers.open
 
 
 @pytest.mark.parametrize("loss", [Loss.WORKER, Loss.NODE, Loss.NODE_MEMORY, Loss.UNIT_MEMORY, Loss.ERROR])
 def test_what_is_lost_every_time_fails_after_its_bound_and_is_kept(store, loss):
-    executor = Scripted(2, lambda unit, number: loss if unit.key == "00003" else None)
-    dispatch = Dispatch(executor, store, Limits(memory_bytes=10**9), pause_seconds=0.0)
+    workers = Scripted(2, lambda unit, number: loss if unit.key == "00003" else None)
+    dispatch = Dispatch(workers, store, Limits(memory_bytes=10**9), pause_seconds=0.0)
     events = list(dispatch.run(units(8)))
     outcomes = ends(events)
     assert [key for key, outcome in outcomes.items() if outcome.receipt is None] == ["00003"]
-    assert executor.runs["00003"] == RETRIES[loss] + 1
+    assert workers.runs["00003"] == RETRIES[loss] + 1
     assert sum(isinstance(event, UnitRetried) for event in events) == RETRIES[loss]
     kept = store.read_json(failure_file("solve", "00003"))
     assert kept["message"] == outcomes["00003"].message
@@ -117,21 +117,21 @@ def test_what_is_lost_every_time_fails_after_its_bound_and_is_kept(store, loss):
 
 
 def test_what_is_lost_once_is_done_and_its_fellows_go_back_without_blame(store):
-    executor = Scripted(1, lambda unit, number: Loss.WORKER if unit.key == "00005" and number == 1 else None)
-    events = list(Dispatch(executor, store, Limits()).run(units(12)))
+    workers = Scripted(1, lambda unit, number: Loss.WORKER if unit.key == "00005" and number == 1 else None)
+    events = list(Dispatch(workers, store, Limits()).run(units(12)))
     assert all(outcome.receipt for outcome in ends(events).values())
     assert [(event.unit.key, event.attempt) for event in events if isinstance(event, UnitRetried)] == [("00005", 2)]
     started = [event.unit.key for event in events if isinstance(event, UnitStarted)]
     assert Counter(started) == {unit.key: 1 + (unit.key == "00005") for unit in units(12)}
-    assert "00005" in executor.alone
+    assert "00005" in workers.alone
 
 
 def test_a_unit_whose_worker_died_after_its_receipt_is_done_and_not_tried_again(store):
     [unit] = units(1)
     commit(unit, store, {}, 1.0)
-    executor = Scripted(1, lambda unit, number: Loss.WORKER)
-    assert ends(Dispatch(executor, store, Limits()).run([unit]))[unit.key].receipt is not None
-    assert executor.runs[unit.key] == 1
+    workers = Scripted(1, lambda unit, number: Loss.WORKER)
+    assert ends(Dispatch(workers, store, Limits()).run([unit]))[unit.key].receipt is not None
+    assert workers.runs[unit.key] == 1
 
 
 def test_what_could_not_start_is_no_failure_of_the_unit(store):
@@ -154,23 +154,23 @@ def test_a_unit_beyond_its_time_is_stopped_and_failed_at_once(store):
         now[0] += SECONDS
         return now[0]
 
-    executor = Scripted(2, lambda unit, number: Loss.UNIT_TIME if unit.key == "00001" else None)
-    outcomes = ends(Dispatch(executor, store, Limits(seconds=1.0), clock).run(units(4)))
+    workers = Scripted(2, lambda unit, number: Loss.UNIT_TIME if unit.key == "00001" else None)
+    outcomes = ends(Dispatch(workers, store, Limits(seconds=1.0), clock).run(units(4)))
     assert [key for key, outcome in outcomes.items() if outcome.receipt is None] == ["00001"]
     assert outcomes["00001"].message.startswith("stopped after 1 s: runtime.unit_seconds")
-    assert executor.runs["00001"] == 1
+    assert workers.runs["00001"] == 1
 
 
 def test_a_kill_that_comes_after_the_end_of_its_unit_is_no_fault_of_the_next_one(store):
     first, second = units(2)
     receipt = Receipt(stage="solve", key=first.key, title="", files={}, seconds=0.0)
     started = Started(key=second.key, node="here", pid=1)
-    executor = Scripted(1)
-    executor.open["task"] = [
+    workers = Scripted(1)
+    workers.open["task"] = [
         Report(outcome=Outcome(key=first.key, receipt=receipt), started=started),
         Lost(loss=Loss.WORKER, reason="killed"),
     ]
-    dispatch = Dispatch(executor, store, Limits(seconds=1.0))
+    dispatch = Dispatch(workers, store, Limits(seconds=1.0))
     dispatch._waiting = Batches([], window=1)
     attempts = deque([Attempt(unit=first), Attempt(unit=second)])
     dispatch._flights["task"] = _Flight(attempts, since=0.0, is_overdue=True)
@@ -187,8 +187,8 @@ def test_an_encoder_that_runs_out_of_memory_gets_half_the_batch_until_it_is_give
             seen.append(attempts[0].halvings)
             return super().submit(attempts)
 
-    executor = Watching(1, lambda unit, number: Loss.UNIT_MEMORY)
-    outcome = ends(Dispatch(executor, store, Limits(memory_bytes=10**6)).run(units(1, "embed")))["00000"]
+    workers = Watching(1, lambda unit, number: Loss.UNIT_MEMORY)
+    outcome = ends(Dispatch(workers, store, Limits(memory_bytes=10**6)).run(units(1, "embed")))["00000"]
     assert seen == list(range(ENCODING_MEMORY_RETRIES + 1))
     assert "runtime.unit_megabytes" in outcome.message
 
@@ -215,8 +215,8 @@ def test_a_unit_rests_longer_every_time_its_machine_runs_out_of_memory_even_befo
     def sleep(seconds):
         now[0] += seconds
 
-    executor = Timed(1, lambda unit, number: Loss.NODE_MEMORY)
-    outcome = ends(Dispatch(executor, store, Limits(), clock, sleep, pause_seconds=100.0).run(units(1)))["00000"]
+    workers = Timed(1, lambda unit, number: Loss.NODE_MEMORY)
+    outcome = ends(Dispatch(workers, store, Limits(), clock, sleep, pause_seconds=100.0).run(units(1)))["00000"]
     assert outcome.message.startswith(f"killed {RETRIES[Loss.NODE_MEMORY] + 1} times because its machine ran out")
     rests = [later - earlier for earlier, later in zip(handed, handed[1:])]
     assert all(rest >= 100 * 2**number for number, rest in enumerate(rests))
@@ -243,12 +243,12 @@ def test_what_fails_while_it_is_stopped_was_not_tried_and_what_had_finished_is_d
             # It fails with its last breath, and says so.
             self.open[handle] = [Report(outcome=Outcome(key=handle, message="ValueError: late"))]
 
-    executor, seen = Late(3), []
+    workers, seen = Late(3), []
 
     def is_enough():
         return any(isinstance(event, UnitEnded) and event.outcome.receipt is None for event in seen)
 
-    for event in Dispatch(executor, store, Limits()).run([late, finished, fails, waiting], is_enough):
+    for event in Dispatch(workers, store, Limits()).run([late, finished, fails, waiting], is_enough):
         seen.append(event)
     outcomes = ends(seen)
     assert {key: outcome.receipt is not None for key, outcome in outcomes.items()} == {
@@ -256,7 +256,7 @@ def test_what_fails_while_it_is_stopped_was_not_tried_and_what_had_finished_is_d
         fails.key: False,
     }
     assert store.list("failures") == [failure_file("solve", fails.key)]
-    assert not executor.open
+    assert not workers.open
 
 
 def test_what_a_process_writes_between_the_word_of_its_death_and_its_death_counts(store):
@@ -297,17 +297,17 @@ def test_what_cannot_be_stopped_is_waited_for_no_longer_than_its_limit(store):
         now[0] += SECONDS
         return now[0]
 
-    executor = Deaf(2, lambda unit, number: Loss.UNIT_TIME)
+    workers = Deaf(2, lambda unit, number: Loss.UNIT_TIME)
     seen = []
-    for event in Dispatch(executor, store, Limits(), clock).run(units(2), lambda: len(seen) == 2):
+    for event in Dispatch(workers, store, Limits(), clock).run(units(2), lambda: len(seen) == 2):
         seen.append(event)
     assert now[0] < 2 * STOP_SECONDS
-    assert not ends(seen) and executor.stops
+    assert not ends(seen) and workers.stops
 
 
 def test_closing_early_stops_what_is_in_flight(store):
-    executor = Scripted(3, lambda unit, number: Loss.UNIT_TIME)
-    events = Dispatch(executor, store, Limits()).run(units(5))
+    workers = Scripted(3, lambda unit, number: Loss.UNIT_TIME)
+    events = Dispatch(workers, store, Limits()).run(units(5))
     assert isinstance(next(events), UnitStarted)
     events.close()
-    assert all(script[0] == Lost(loss=Loss.WORKER, reason="killed") for script in executor.open.values())
+    assert all(script[0] == Lost(loss=Loss.WORKER, reason="killed") for script in workers.open.values())

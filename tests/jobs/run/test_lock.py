@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import asdict
 
 import psutil
@@ -11,6 +12,7 @@ import pytest
 
 from jobs.cli import main
 from jobs.errors import RunError
+from jobs.run import heartbeat
 from jobs.run import lock as lock_module
 from jobs.run.lock import LOCK, Lock
 from jobs.run.process import Process, this_process
@@ -24,8 +26,8 @@ def store(request, tmp_path):
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    for name in ("DISK_SECONDS", "OBJECT_SECONDS", "SETTLE_SECONDS"):
-        monkeypatch.setattr(lock_module, name, 0.05)
+    for module, name in ((heartbeat, "DISK_SECONDS"), (heartbeat, "OBJECT_SECONDS"), (lock_module, "SETTLE_SECONDS")):
+        monkeypatch.setattr(module, name, 0.05)
 
 
 def lock(store, run_id="second", said=None):
@@ -108,11 +110,10 @@ def test_the_holder_writes_and_sees_that_it_was_thought_dead(store):
     with lock(store) as mine:
         mine.expect_held()
         beats = store.read_json(LOCK)["beats"]
-        mine._over.wait(0.3)
+        time.sleep(0.3)
         assert store.read_json(LOCK)["beats"] > beats
         # Stopped as a machine that hangs is: what it was about to write must not fall on what follows.
-        mine._over.set()
-        mine._writer.join()
+        mine._heartbeat.stop()
         left_behind(store, elsewhere())
         with pytest.raises(RunError, match="taken over by another run"):
             mine.expect_held()

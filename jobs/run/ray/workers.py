@@ -1,8 +1,8 @@
 """Units as Ray tasks and on Ray actors.
 
 Paths to shared storage travel, not data: a task gets units and the store, writes its own files and
-says how each unit ended as it ends. Ray finds out what was lost; whether it is tried
-again is decided in one place, `attempts`, so that Ray's own retries are off.
+reports each unit's end as it happens. Ray detects losses; whether a unit is tried again is decided in one place,
+`attempts`, so Ray's own retries are off.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _EncoderActor:
         yield from work(store, attempts, limits, self._loaded)
 
     def load(self) -> None:
-        """Load the weights, or say what is wrong with them."""
+        """Load the weights; raises what is wrong with them."""
         self._loaded()
 
     def _loaded(self) -> encoders.Encoder | None:
@@ -53,7 +53,7 @@ class _EncoderActor:
 
 
 class _Streams:
-    """Reading what tasks and actors say: reports come as a stream, an error of Ray's says what was lost."""
+    """Reading the reports of tasks and actors, which come as a stream; an error of Ray's is a loss."""
 
     def wait(self, handles: Sequence[Any], timeout: float) -> list[Any]:
         if not ray.wait(list(handles), num_returns=1, timeout=timeout)[0]:
@@ -62,7 +62,8 @@ class _Streams:
 
     def read(self, handle: Any) -> Report | Lost | None:
         try:
-            return ray.get(next(handle))
+            report: Report = ray.get(next(handle))
+            return report
         except StopIteration:
             return None
         except ray.exceptions.RayError as error:
@@ -109,7 +110,7 @@ class Actors(_Streams):
         return self._shape.count
 
     def prepare(self, units: int) -> None:
-        """Load the weights in all actors that so many units need, and hear what the first one says of them.
+        """Load the weights in all actors that `units` need, and wait for the first one.
 
         Raises:  UsageError for weights that cannot be used: that is the configuration's fault, not a unit's.
         """
@@ -125,7 +126,7 @@ class Actors(_Streams):
             ray.kill(self._free.pop(0)[0])
 
     def _await(self, loaded: Any) -> None:
-        """Hear the end of a loading, or nothing once it takes longer than a unit may."""
+        """Wait for the end of loading, at most as long as a unit may take."""
         until = None if self._limits.seconds is None else time.monotonic() + self._limits.seconds
         while until is None or time.monotonic() < until:
             interruption.check()
@@ -159,7 +160,7 @@ class Actors(_Streams):
             settings = settings | {"batch": max(1, settings["batch"] >> halvings)}
         memory_bytes = self._nodes.request_bytes(self._limits, halvings)
         asks = {"num_cpus": self._shape.cpus, "num_gpus": self._shape.gpus, "memory": memory_bytes}
-        return _EncoderActor.options(**asks).remote(settings)
+        return _EncoderActor.options(**asks).remote(settings)  # type: ignore[attr-defined]  # Ray's decorator adds it
 
     def read(self, handle: Any) -> Report | Lost | None:
         said = super().read(handle)
