@@ -14,7 +14,6 @@ import mprlib
 from jobs import datasets, encoders
 from jobs.config import method_settings
 from jobs.config.audit import Audit
-from jobs.config.datasets import Dataset
 from jobs.config.encoders import OpenClipEncoder, SentenceEncoder
 from jobs.errors import UsageError
 from mprlib.method import Method

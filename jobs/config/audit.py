@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model_validator
 
 from jobs.config.block import Block, Label, Many, Whole
-from jobs.config.datasets import Dataset
 from jobs.config.encoders import Encoder
 from jobs.config.entries import ClassEntry, MethodEntry, class_entry, method_entry
 from jobs.config.probes import Probe
+from jobs.datasets import AnyDataset
 from jobs.errors import BadSetting
 from jobs.queries.lists import NAMED, path_of
 from mprlib import registry
@@ -41,7 +41,7 @@ class Reference(Block):
         "that holds & itself can stand in double quotes within the key",
     )
     size: FiniteFloat = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
-    dataset: Dataset | None = Field(None, description="kind dataset: its block, named as the reference by default")
+    dataset: AnyDataset | None = Field(None, description="kind dataset: its block, named as the reference by default")
 
     @model_validator(mode="before")
     @classmethod
@@ -166,7 +166,7 @@ class Audit(Block):
     output: str | None = Field(
         None, description="folder of the run, relative to where the command runs, or any fsspec URL"
     )
-    dataset: Annotated[Many[Dataset], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+    dataset: Annotated[Many[AnyDataset], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
         description="what is retrieved from: a block, or a list of named ones"
     )
     reference: Annotated[Many[Reference], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(

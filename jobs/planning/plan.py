@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from jobs.config.audit import Audit
-from jobs.config.datasets import Dataset
 from jobs.config.method_settings import column_of
 from jobs.datasets import Catalogue
+from jobs.datasets.block import Dataset
 from jobs.errors import BadSetting, about
 from jobs.planning.inputs import Inputs, is_embedded, needs_embeddings
 from jobs.planning.level_remarks import level_remarks, similar_levels

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jobs.config.audit import Audit
-from jobs.config.datasets import Dataset
 from jobs.datasets import Catalogue
+from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import has_images
 from jobs.encoders.sources import EncoderSource
 from jobs.planning.units import STAGE_VERSIONS, Unit, unit

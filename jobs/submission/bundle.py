@@ -14,9 +14,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from jobs.config.datasets import Dataset
 from jobs.config.entries import MethodEntry
 from jobs.config.file import ConfigFile
+from jobs.datasets.block import Dataset
 from jobs.errors import UsageError
 
 # Settings that are paths relative to the configuration file, by their block: the driver reads these files.
