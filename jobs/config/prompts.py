@@ -8,8 +8,8 @@ from __future__ import annotations
 from pydantic import Field, FiniteFloat, field_validator
 
 from jobs.config.block import Block, Label, Many, Whole
-from jobs.config.encoders import OpenClipEncoder
 from jobs.datasets import AnyDataset
+from jobs.encoders import PromptedEncoder
 from mprlib.settings import LARGEST_SEED
 
 # The adjectives that the paper trains with, good and bad ones alike.
@@ -42,7 +42,7 @@ class PromptTraining(Block):
 
     dataset: AnyDataset = Field(description="labelled pictures")
     attribute: Label = Field(description="the attribute of the data set that the tokens are to hide")
-    encoder: OpenClipEncoder = Field(description="the model whose text tower will read the tokens")
+    encoder: PromptedEncoder = Field(description="the model whose text tower will read the tokens")
     prompts: Many[str] = Field(
         PROMPTS,
         min_length=1,

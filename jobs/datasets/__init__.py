@@ -32,8 +32,10 @@ KINDS: dict[str, type[Dataset]] = {
     "webdataset": WebDataset,
     "clip_retrieval": ClipRetrieval,
 }
+# That of a block that names none.
+DEFAULT_KIND = "table"
 # A data set of any kind, as a configuration describes it.
-AnyDataset = Annotated[Dataset, OneOf(KINDS, default="table")]
+AnyDataset = Annotated[Dataset, OneOf(KINDS, default=DEFAULT_KIND)]
 _ADAPTER: TypeAdapter[Dataset] = TypeAdapter(AnyDataset)
 
 

@@ -57,11 +57,9 @@ class Attribute(Block):
 
 
 class Dataset(Block):
-    """Items that can be retrieved, or people to compare with: the settings of every kind of data set.
+    """Items that can be retrieved, or people to compare with: the settings of every kind of data set."""
 
-    A kind is a subclass with `kind`, settings of its own, the attributes that it has by itself, and `read`.
-    """
-
+    # A kind is a subclass with `kind`, settings of its own, the attributes that it has by itself, and `read`.
     own_attributes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     # For the documentation: what its items are, and on which terms they may be used.
     items: ClassVar[str]

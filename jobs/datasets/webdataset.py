@@ -173,7 +173,8 @@ def _together(beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
     remarks = []
     if damaged:
         remarks.append(
-            f"{numbered(len(damaged), 'damaged shard')}, items of which are lost: {damaged[0].item_id}: {damaged[0].detail}"
+            f"{numbered(len(damaged), 'damaged shard')}, items of which are lost: "
+            f"{damaged[0].item_id}: {damaged[0].detail}"
         )
     if beside:
         remarks.append(

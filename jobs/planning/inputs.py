@@ -11,20 +11,16 @@ import pyarrow as pa
 
 from jobs import datasets
 from jobs.config.audit import Audit, Reference
-from jobs.config.encoders import PrecomputedEncoder
 from jobs.config.method_settings import MADE_FROM
 from jobs.datasets import Catalogue
 from jobs.datasets.catalogue import has_images, with_missing_called
 from jobs.datasets.labels import missing_name
+from jobs.encoders import TAKES_TOKENS, EncoderSource, item_source, text_source
 from jobs.encoders.prompt_files import read_tokens
-from jobs.encoders.sources import EncoderSource, item_source, text_source
 from jobs.errors import BadSetting, UsageError, about
 from jobs.planning.probes import read_labelled, with_levels
 from jobs.queries import Query, query_remarks, query_vectors, read_phrases, read_queries
 from mprlib import InputError, registry
-
-# Encoders whose text tower reads learned tokens.
-PROMPTED_KINDS = ("open_clip",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +51,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     Raises:  UsageError, one sentence that names the data set, file, column or setting.
     """
     encoder = settings.encoder
-    column = encoder.column if isinstance(encoder, PrecomputedEncoder) else None
+    column = encoder.vector_column
     labelled, catalogues, references = _read_datasets(settings, folder, column)
     with about("encoder"):
         item_encoder, text_encoder = item_source(encoder, folder), text_source(encoder, folder)
@@ -82,9 +78,9 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         if width != asked:
             have = f"vectors have {asked} numbers, those of dataset {catalogue.name} have {width}"
             raise BadSetting(f"{settings.queries.vectors}: {have}", "queries", "vectors")
-    if column is not None and vectors is None and encoder.text is None:
+    if vectors is None and encoder.text_encoder is None:
         raise BadSetting(
-            "encoder precomputed cannot embed query texts: give queries.vectors, or encoder.text with the model "
+            f"encoder {encoder.kind} cannot embed query texts: give queries.vectors, or encoder.text with the model "
             "that made the vectors",
             "queries",
         )
@@ -174,10 +170,10 @@ def _method_texts(settings: Audit, folder: Path) -> dict[int, list[str]]:
                 texts[place] = read_phrases(entry.extras.get("phrases"), folder)
         elif "prompts" in entry.extras:
             texts[place] = list(entry.extras["prompts"])
-        if place in texts and isinstance(settings.encoder, PrecomputedEncoder) and settings.encoder.text is None:
+        if place in texts and settings.encoder.text_encoder is None:
             raise BadSetting(
-                f"method {entry.name} has texts to embed, which encoder precomputed cannot: give encoder.text with "
-                "the model that made the vectors",
+                f"method {entry.name} has texts to embed, which encoder {settings.encoder.kind} cannot: give "
+                "encoder.text with the model that made the vectors",
                 "methods",
                 place,
                 entry.name,
@@ -194,13 +190,12 @@ def _method_tokens(settings: Audit, folder: Path) -> dict[int, np.ndarray]:
     for place, entry in enumerate(settings.methods):
         if "tokens" not in entry.extras:
             continue
-        encoder = settings.encoder
-        asked = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
-        if asked is None or asked.kind not in PROMPTED_KINDS:
+        asked = settings.encoder.text_encoder
+        if asked is None or not asked.takes_tokens:
             has = "has no text tower" if asked is None else f"is {asked.kind}, whose text tower takes none"
             raise BadSetting(
                 f"method {entry.name} puts learned tokens before the query: that needs encoder "
-                f"{' or '.join(PROMPTED_KINDS)}, or precomputed with such a text encoder, and this one {has}",
+                f"{' or '.join(TAKES_TOKENS)}, or precomputed with such a text encoder, and this one {has}",
                 "methods",
                 place,
                 entry.name,

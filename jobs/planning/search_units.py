@@ -10,7 +10,7 @@ from jobs.config.audit import Audit
 from jobs.datasets import Catalogue
 from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import has_images
-from jobs.encoders.sources import EncoderSource
+from jobs.encoders import EncoderSource
 from jobs.planning.units import STAGE_VERSIONS, Unit, unit
 from jobs.queries import Query
 

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jobs.encoders import MODELS
 from jobs.planning.units import STAGE_VERSIONS
 from jobs.stages import ENCODING, STAGES
 
@@ -39,7 +40,7 @@ FOLLOWED = (
 # The list of stages imports them all.
 NOT_FOLLOWED = {"jobs.stages"}
 # Imported by name at run time, or read by the driver.
-ENCODERS = ("jobs.encoders.open_clip", "jobs.encoders.sentence", "jobs.images.decode_worker")
+ENCODERS = (*(model.__module__ for model in MODELS.values()), "jobs.images.decode_worker")
 DRIVER = {"catalogue": ("jobs.datasets",), "tokens": ("jobs.encoders.prompt_files",)}
 DIGITS = 16
 
