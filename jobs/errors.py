@@ -43,6 +43,20 @@ def about(*key: str | int) -> Iterator[None]:
         raise BadSetting(f"{named}{error.strerror or error}", *key) from None
 
 
+@contextmanager
+def said_of(what: str) -> Iterator[None]:
+    """Whatever is unusable in here is so of one thing, whose name comes first: "dataset people: ...".
+
+    So that no message within repeats the name.
+    """
+    try:
+        yield
+    except BadSetting as error:
+        raise BadSetting(f"{what}: {error.message}", *error.key) from None
+    except UsageError as error:
+        raise UsageError(f"{what}: {error}") from None
+
+
 class RunError(Exception):
     """A run that must not go on: exit code 1, what is finished is kept."""
 

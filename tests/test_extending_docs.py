@@ -15,7 +15,6 @@ import mprlib
 from jobs import datasets, encoders, methods
 from jobs.cli import application, commands
 from jobs.config.audit import Audit
-from jobs.config.datasets import Dataset
 from jobs.config.encoders import OpenClipEncoder, SentenceEncoder
 from jobs.config.reference import reference
 from jobs.errors import UsageError

@@ -10,11 +10,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model_validator
 
-from jobs.config.block import Block, Label, Many, Whole
-from jobs.config.datasets import Dataset
-from jobs.config.encoders import Encoder
+from jobs.config.block import Block, DriverPath, Label, Many, Whole
 from jobs.config.entries import ClassEntry, MethodEntry, class_entry, method_entry
 from jobs.config.probes import Probe
+from jobs.datasets import AnyDataset
+from jobs.encoders import KINDS as ENCODERS
+from jobs.encoders import AnyEncoder
 from jobs.errors import BadSetting
 from jobs.queries.lists import NAMED, path_of
 from mprlib import registry
@@ -41,7 +42,7 @@ class Reference(Block):
         "that holds & itself can stand in double quotes within the key",
     )
     size: FiniteFloat = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
-    dataset: Dataset | None = Field(None, description="kind dataset: its block, named as the reference by default")
+    dataset: AnyDataset | None = Field(None, description="kind dataset: its block, named as the reference by default")
 
     @model_validator(mode="before")
     @classmethod
@@ -67,12 +68,12 @@ class Queries(Block):
 
     list: Many[Label] | None = Field(None, description="the queries")
     named: str | None = Field(None, description=f"a list that comes with the job: {', '.join(NAMED)}")
-    file: str | None = Field(
+    file: DriverPath | None = Field(
         None,
         description="a text file, relative to the configuration file: one query a line, and comments, which begin "
         "with # and a space",
     )
-    vectors: str | None = Field(
+    vectors: DriverPath | None = Field(
         None, description="parquet with columns query and vector, for a precomputed encoder; relative as `file`"
     )
     prompt: str = Field("A photo of {a} {query}", description="{query} is the query, {a} becomes a or an")
@@ -187,7 +188,7 @@ class Audit(Block):
     output: str | None = Field(
         None, description="folder of the run, relative to where the command runs, or any fsspec URL"
     )
-    dataset: Annotated[Many[Dataset], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+    dataset: Annotated[Many[AnyDataset], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
         description="what is retrieved from: a block, or a list of named ones"
     )
     reference: Annotated[Many[Reference], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
@@ -196,9 +197,7 @@ class Audit(Block):
     probes: dict[str, Probe] = Field(
         {}, description="classifiers of vectors, by name, for attributes that say `probe: NAME` and for `pbm`"
     )
-    encoder: Encoder = Field(
-        description="the model behind the vectors; its `kind` is sentence, open_clip or precomputed"
-    )
+    encoder: AnyEncoder = Field(description=f"the model behind the vectors; its `kind` is {', '.join(ENCODERS)}")
     queries: Queries = Field(description="what is asked")
     prefilter: Prefilter = Field(Prefilter(), description="how pools are made")
     shard_items: Whole = Field(4096, ge=1, description="items a unit of embedding")

@@ -1,13 +1,30 @@
 """What every part of a configuration is, and the kinds of values that it holds."""
 
-from typing import Annotated, Any, TypeVar
+from __future__ import annotations
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Strict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    Strict,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
 from jobs.config.document import WrittenDecimal, WrittenWhole
+from jobs.errors import BadSetting
+from jobs.words import did_you_mean
 from mprlib.settings import LARGEST_WHOLE
 
 T = TypeVar("T")
+# Characters of a wrong value that a message shows.
+SHOWN = 80
 
 
 def as_written(value: Any) -> Any:
@@ -23,13 +40,104 @@ def _countable(value: int) -> int:
 
 # A whole number that is written as one: neither true, nor "50", nor 50.0.
 Whole = Annotated[int, Strict(), AfterValidator(_countable)]
-# Text that stands in a table, a level or a column's name: 2024 and 1e3 are taken as they are written.
+# Text that is in a table, a level or a column's name: 2024 and 1e3 are taken as they are written.
 Label = Annotated[str, BeforeValidator(as_written)]
 # YAML has lists, settings do not change: a tuple of them, whose members stay strict.
 Many = Annotated[tuple[T, ...], Strict(False)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FilePath:
+    """Marks a setting as a path that is relative to the configuration file.
+
+    is_for_workers: every node reads what is there, so that it must be on storage that all of them reach, and cannot
+    travel with a submitted job. Such a setting may also hold a name that is no path, as models have.
+    """
+
+    is_for_workers: bool = False
+
+
+# A file or folder that the driver reads: it travels with a submitted job.
+DriverPath = Annotated[str, FilePath()]
+# A name, or a file or folder that workers read.
+WorkerPath = Annotated[str, FilePath(is_for_workers=True)]
+
+
+class UnknownKey(BadSetting):
+    """A key that a block does not have. It explains what else is wrong with the block, such as a missing key."""
 
 
 class Block(BaseModel):
     """A part of the configuration: unknown keys are errors, types are strict, numbers finite, values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, raw: Any) -> Any:
+        for key in raw if isinstance(raw, Mapping) else ():
+            if key not in cls.model_fields:
+                raise UnknownKey(f"unknown key; {did_you_mean(str(key), cls.model_fields)}", key)
+        return raw
+
+    @classmethod
+    def file_paths(cls) -> dict[str, FilePath]:
+        """The settings that are paths relative to the configuration file."""
+        marks = {name: _marks(field.annotation, field.metadata) for name, field in cls.model_fields.items()}
+        return {name: found[0] for name, found in marks.items() if found}
+
+
+def _marks(annotation: Any, metadata: Any = ()) -> list[FilePath]:
+    """The marks of a path on a type, also where it may be None."""
+    own = [mark for mark in (*metadata, *getattr(annotation, "__metadata__", ())) if isinstance(mark, FilePath)]
+    return own + [mark for part in get_args(annotation) for mark in _marks(part)]
+
+
+class OneOf:
+    """Annotates a block that is one of several, told apart by their `kind`.
+
+    kinds: the blocks by kind; it is read whenever a block is, so that a registry may grow. default: the kind of a
+    block that names none; without it, `kind` is required.
+    """
+
+    def __init__(self, kinds: Mapping[str, type[Block]], default: str | None = None) -> None:
+        self.kinds = kinds
+        self.default = default
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.block_of)
+
+    def block_of(self, raw: Any) -> Block:
+        """The block of the kind that the raw settings name.
+
+        Raises:  BadSetting for a kind that is none, and for a setting that goes with other kinds; ValidationError.
+        """
+        if isinstance(raw, tuple(self.kinds.values())):
+            return raw  # type: ignore[no-any-return]  # isinstance with a tuple of types narrows Any to nothing
+        if not isinstance(raw, Mapping):
+            raise PydanticKnownError("dict_type")
+        kind = raw.get("kind", self.default)
+        if kind is None or not isinstance(kind, str) or kind not in self.kinds:
+            found = "missing" if "kind" not in raw else f"unknown kind {kind!r:.{SHOWN}}"
+            raise BadSetting(f"{found}: known are {', '.join(self.kinds)}", "kind")
+        return self.kinds[kind].model_validate(dict(self._own(raw, kind)))
+
+    def _own(self, raw: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any]]:
+        """The settings without those of other kinds that are left empty.
+
+        Raises:  BadSetting for one that is not empty.
+        """
+        for name, value in raw.items():
+            others = [other for other, block in self.kinds.items() if name in block.model_fields]
+            if name in self.kinds[kind].model_fields or not others:
+                yield name, value
+            elif value is not None:
+                raise UnknownKey(f"{name} goes with kind {' or '.join(others)}, not with {kind}", name)
+
+
+def alternatives(annotation: Any, metadata: Any = ()) -> OneOf | None:
+    """How a type, or one within it, says that it is one of several blocks."""
+    for mark in (*metadata, *getattr(annotation, "__metadata__", ())):
+        if isinstance(mark, OneOf):
+            return mark
+    return next((found for part in get_args(annotation) if (found := alternatives(part))), None)

@@ -71,7 +71,7 @@ def read_config(path: str | Path, overrides: Iterable[str] = (), form: type[Sett
     for override in overrides:
         root, key = _overridden(root, override)
         overridden.add(key)
-    places = Places(path=path, root=root, overridden=frozenset(overridden), form=form)
+    places = Places(path=path, root=root, overridden=frozenset(overridden))
     try:
         settings = form.model_validate(root.value())
     except ValidationError as error:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from jobs.config.block import Block
+from jobs.config.block import SHOWN, UnknownKey
 from jobs.config.document import Node
 from jobs.errors import BadSetting
 
 Key = Sequence[str | int]
-# Characters of a wrong value that a message shows.
-SHOWN = 80
 # What pydantic's kinds of errors expect, in words.
 EXPECTED = {
     "int_type": "a whole number",
@@ -40,7 +37,7 @@ EXPECTED = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Places:
-    """The document of a configuration, overrides in it, and what its settings may be.
+    """The document of a configuration, and overrides in it.
 
     overridden: dotted keys that `--set` has put in.
     """
@@ -48,7 +45,6 @@ class Places:
     path: Path
     root: Node
     overridden: frozenset[str]
-    form: type[Block]
 
     def where(self, key: Key) -> str:
         """File, line and key of a setting, or the override that it comes from."""
@@ -63,7 +59,7 @@ class Places:
     def explained(self, error: ValidationError) -> str:
         """The first problem as one line."""
         # An unknown key explains a missing one next to it, not the other way round.
-        problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
+        problems = sorted(error.errors(), key=lambda problem: not isinstance(_cause(problem), UnknownKey))
         key, message = self._said(problems[0])
         return f"{self.where(key)}: {message}"
 
@@ -75,26 +71,14 @@ class Places:
 
     def _said(self, problem: dict[str, Any]) -> tuple[Key, str]:
         kind, key = problem["type"], tuple(part for part in problem["loc"] if part != "[key]")
-        cause = problem.get("ctx", {}).get("error")
-        if kind == "union_tag_not_found" and not isinstance(problem["input"], dict):
-            problem = problem | {"type": "dict_type"}
-            kind = "dict_type"
+        cause = _cause(problem)
         if isinstance(cause, BadSetting):
             key = (*key, *cause.key)
             return key, self.said_of(cause, key)
         if kind == "value_error":
             return key, _one_line(cause)
-        if kind == "extra_forbidden":
-            known = _known_keys(key[:-1], self.form)
-            close = get_close_matches(str(key[-1]), known, n=1, cutoff=0.5)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
-            return key, f"unknown key; {hint}"
         if kind == "missing":
             return key, "missing, and it has no default"
-        if kind in ("union_tag_invalid", "union_tag_not_found"):
-            known = ", ".join(_kinds(key, self.form))
-            found = f"unknown kind {problem['ctx'].get('tag')!r:.{SHOWN}}" if kind == "union_tag_invalid" else "missing"
-            return (*key, "kind"), f"{found}: known are {known}"
         return key, self._expectation(problem, key)
 
     def _expectation(self, problem: dict[str, Any], key: Key) -> str:
@@ -117,22 +101,22 @@ class Places:
             if isinstance(content, dict):
                 if isinstance(part, int):
                     continue  # one block stands where a list may stand
-                if part not in content and part in _UNION_TAGS:
-                    continue
                 names.append(str(part))
                 line, node = (node.lines[part], content[part]) if part in content else (line, None)
             elif isinstance(content, list) and isinstance(part, int) and part < len(content):
                 names.append(str(part))
                 node = content[part]
                 line = node.line
-            elif part not in _UNION_TAGS and not isinstance(part, int):
+            elif not isinstance(part, int):
                 names.append(str(part))
                 node = None
         return line, names, node
 
 
-# Names that pydantic puts into a location for the chosen member of a union.
-_UNION_TAGS = ("sentence", "precomputed", "open_clip")
+def _cause(problem: Mapping[str, Any]) -> BaseException | None:
+    """What a validator raised, where pydantic passes that on."""
+    cause: BaseException | None = problem.get("ctx", {}).get("error")
+    return cause
 
 
 def _is_within(key: str, block: str) -> bool:
@@ -154,44 +138,6 @@ def _described(value: Any) -> str:
     if isinstance(value, dict):
         return "a block of settings"
     return "nothing" if value is None else f"{value!r:.{SHOWN}}"
-
-
-def _known_keys(key: Key, form: type[Block]) -> list[str]:
-    """Keys of the settings block at a place."""
-    model: Any = form
-    for part in key:
-        if not isinstance(model, type) or not issubclass(model, BaseModel) or part not in model.model_fields:
-            if part in _UNION_TAGS:
-                model = _block_of(model, part)
-            continue
-        model = _block_of(model.model_fields[part].annotation)
-    return list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
-
-
-def _kinds(key: Key, form: type[Block]) -> list[str]:
-    """Kinds of block that a place takes, as far as they are told apart by `kind`."""
-    model: Any = form
-    for part in key:
-        if isinstance(model, type) and issubclass(model, BaseModel) and part in model.model_fields:
-            model = model.model_fields[part].annotation
-        elif part in _UNION_TAGS:
-            model = _block_of(model, part)
-    return [kind for block in _blocks(model) for kind in block.model_fields["kind"].annotation.__args__]
-
-
-def _blocks(annotation: Any) -> list[type[BaseModel]]:
-    """Settings blocks inside an annotation such as tuple[Dataset, ...] or a tagged union."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [block for inner in getattr(annotation, "__args__", ()) for block in _blocks(inner)]
-
-
-def _block_of(annotation: Any, tag: str | None = None) -> Any:
-    """The only settings block inside an annotation, or the one with that tag."""
-    blocks = _blocks(annotation)
-    if tag is not None:
-        return next((block for block in blocks if tag in str(block.model_fields["kind"].annotation)), annotation)
-    return blocks[0] if len(blocks) == 1 else annotation
 
 
 def _one_line(message: object) -> str:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from jobs.config.block import Block, Label
-from jobs.config.datasets import Dataset
+from jobs.datasets import AnyDataset
 
 
 class Probe(Block):
     """Labels for items that nobody labelled: a classifier of their vectors, trained on a labelled data set."""
 
-    dataset: Dataset = Field(description="the labelled data set; the audit's encoder embeds it too")
+    dataset: AnyDataset = Field(description="the labelled data set; the audit's encoder embeds it too")
     attribute: Label | None = Field(None, description="its attribute to learn; default: the probe's name")
     held_out_share: float = Field(
         0.2, gt=0, lt=1, description="share of the labelled items that judges the probe and does not train it"

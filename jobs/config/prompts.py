@@ -8,8 +8,8 @@ from __future__ import annotations
 from pydantic import Field, FiniteFloat, field_validator
 
 from jobs.config.block import Block, Label, Many, Whole
-from jobs.config.datasets import Dataset
-from jobs.config.encoders import OpenClipEncoder
+from jobs.datasets import AnyDataset
+from jobs.encoders import PromptedEncoder
 from mprlib.settings import LARGEST_SEED
 
 # The adjectives that the paper trains with, good and bad ones alike.
@@ -40,9 +40,9 @@ class TokenTraining(Block):
 class PromptTraining(Block):
     """The whole configuration of `mpr-audit train-prompt`."""
 
-    dataset: Dataset = Field(description="labelled pictures")
+    dataset: AnyDataset = Field(description="labelled pictures")
     attribute: Label = Field(description="the attribute of the data set that the tokens are to hide")
-    encoder: OpenClipEncoder = Field(description="the model whose text tower will read the tokens")
+    encoder: PromptedEncoder = Field(description="the model whose text tower will read the tokens")
     prompts: Many[str] = Field(
         PROMPTS,
         min_length=1,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -16,8 +16,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from jobs.config.audit import Audit
-from jobs.config.block import Block
+from jobs.config.block import Block, OneOf
 from jobs.config.prompts import PromptTraining
+from jobs.datasets import DEFAULT_KIND, KINDS
+from jobs.datasets.block import Dataset
 from jobs.methods import arrays_of, known_settings
 from mprlib import FUNCTION_CLASSES, METHODS
 from mprlib.method import Method
@@ -74,14 +76,34 @@ def _reachable(root: type[Block]) -> Iterator[type[Block]]:
         if block not in seen:
             seen.add(block)
             yield block
-            waiting += [one for field in block.model_fields.values() for one in _inside(field.annotation)]
+            for field in block.model_fields.values():
+                waiting += _inside(field.annotation, field.metadata)
 
 
-def _inside(annotation: Any) -> list[type[Block]]:
+def _inside(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[Block]]:
     """Blocks in a type; entries of classes and methods have chapters of their own."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation] if annotation.__module__ != "jobs.config.entries" else []
-    return [block for part in get_args(annotation) for block in _inside(part)]
+    if isinstance(annotation, type) and issubclass(annotation, Block):
+        return _documented(annotation, metadata) if annotation.__module__ != "jobs.config.entries" else []
+    inner = getattr(annotation, "__metadata__", ())
+    return [block for part in get_args(annotation) for block in _inside(part, (*metadata, *inner))]
+
+
+def _documented(block: type[Block], metadata: Sequence[Any]) -> list[type[Block]]:
+    """The blocks that say what a setting holds: one, or what its kinds have in common, if anything, and each kind."""
+    kinds = [kind for mark in metadata if isinstance(mark, OneOf) for kind in mark.kinds.values()]
+    return [*([block] if not kinds or _shared(block) else []), *kinds]
+
+
+def _shared(block: type[Block]) -> list[str]:
+    """Settings that all kinds of a block have in common, beside the kind."""
+    return [name for name in block.model_fields if name != "kind"]
+
+
+def _own_fields(block: type[Block]) -> dict[str, FieldInfo]:
+    """Settings that the block does not share with the other kinds of its parent, which has a table of its own."""
+    inherited = [parent.model_fields for parent in block.__mro__[1:] if issubclass(parent, Block)]
+    shared = {name for fields in inherited for name in fields if name != "kind"}
+    return {name: field for name, field in block.model_fields.items() if name not in shared}
 
 
 def _blocks(root: type[Block], seen: set[type[Block]]) -> Iterator[str]:
@@ -89,11 +111,32 @@ def _blocks(root: type[Block], seen: set[type[Block]]) -> Iterator[str]:
         if block in seen:
             continue
         lines = [f"## {block.__name__}", "", inspect.getdoc(block) or "", ""]
+        if issubclass(block, Dataset):
+            lines += _kinds_of_data_sets() if block is Dataset else _shared_settings(Dataset)
         lines += ["| setting | value | default | what it is |", "|---|---|---|---|"]
-        for name, field in block.model_fields.items():
-            cells = [f"`{name}`", _value(field), _default(field), field.description or ""]
+        for name, field in _own_fields(block).items():
+            value = _value(field) if (block, name) != (Dataset, "kind") else f"one of {', '.join(map(_code, KINDS))}"
+            default = _default(field) if (block, name) != (Dataset, "kind") else _code(DEFAULT_KIND)
+            cells = [f"`{name}`", value, default, field.description or ""]
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         yield "\n".join(lines) + "\n"
+
+
+def _kinds_of_data_sets() -> list[str]:
+    """Every kind: what its items are, the attributes that it has by itself, and its terms."""
+    lines = ["| kind | items | attributes without settings | terms |", "|---|---|---|---|"]
+    for kind, block in KINDS.items():
+        own = ", ".join(map(_code, block.own_attributes)) or "none, `attributes` is required"
+        lines.append(f"| [{kind}](#{block.__name__.lower()}) | {block.items} | {own} | {block.terms} |")
+    return [*lines, ""]
+
+
+def _shared_settings(parent: type[Block]) -> list[str]:
+    return [f"Its settings beside [those of every data set](#{parent.__name__.lower()}):", ""]
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
 
 
 def _value(field: FieldInfo) -> str:
@@ -103,14 +146,14 @@ def _value(field: FieldInfo) -> str:
         for key, text in LIMITS.items()
         if getattr(one, key, None) is not None
     ]
-    return ", ".join([_type(field.annotation), *limits])
+    return ", ".join([_type(field.annotation, field.metadata), *limits])
 
 
-def _type(annotation: Any) -> str:
+def _type(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     """A type in words; blocks are links to their tables."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _type(parts[0])
+        return _type(parts[0], (*metadata, *parts[1:]))
     if origin is Literal:
         return " or ".join(f"`{part}`" for part in parts)
     if origin in (Union, types.UnionType):
@@ -122,7 +165,9 @@ def _type(annotation: Any) -> str:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation.__module__ == "jobs.config.entries":
             return "name, or `{name: {setting: value}}`"
-        return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
+        documented = _documented(annotation, metadata)
+        linked = documented[:1] if _shared(annotation) else documented
+        return " or ".join(f"[{one.__name__}](#{one.__name__.lower()})" for one in linked)
     return PLAIN[annotation]
 
 

@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Annotated, Any
 
-from jobs.config.datasets import Dataset
-from jobs.datasets import celeba, clip_retrieval, fairface, images, occupations, table, utkface, webdataset
+from pydantic import TypeAdapter
+
+from jobs.config.block import OneOf
 from jobs.datasets.assemble import assemble
+from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import Catalogue
+from jobs.datasets.celeba import Celeba
+from jobs.datasets.clip_retrieval import ClipRetrieval
 from jobs.datasets.columns import VECTOR_SETTING, named_columns
-from jobs.datasets.source import Source
+from jobs.datasets.fairface import FairFace
+from jobs.datasets.images import Images
+from jobs.datasets.occupations import Occupations
+from jobs.datasets.table import Table
+from jobs.datasets.utkface import UtkFace
+from jobs.datasets.webdataset import WebDataset
+from jobs.errors import said_of
 
-# The last argument names the columns that the audit reads beside the ids, each with the setting that names it:
-# a loader need look at no others.
-Loader = Callable[[Dataset, Path, Mapping[str, str]], Source]
-KINDS: dict[str, Loader] = {
-    "table": table.read,
-    "images": images.read,
-    "celeba": celeba.read,
-    "utkface": utkface.read,
-    "fairface": fairface.read,
-    "occupations": occupations.read,
-    "webdataset": webdataset.read,
-    "clip_retrieval": clip_retrieval.read,
+KINDS: dict[str, type[Dataset]] = {
+    "table": Table,
+    "images": Images,
+    "celeba": Celeba,
+    "utkface": UtkFace,
+    "fairface": FairFace,
+    "occupations": Occupations,
+    "webdataset": WebDataset,
+    "clip_retrieval": ClipRetrieval,
 }
+# That of a block that names none.
+DEFAULT_KIND = "table"
+# A data set of any kind, as a configuration describes it.
+AnyDataset = Annotated[Dataset, OneOf(KINDS, default=DEFAULT_KIND)]
+_ADAPTER: TypeAdapter[Dataset] = TypeAdapter(AnyDataset)
+
+
+def described(settings: Any) -> Dataset:
+    """The data set that the settings of a `dataset` block describe.
+
+    Raises:  pydantic.ValidationError for settings that are none.
+    """
+    return _ADAPTER.validate_python(settings)
 
 
 def load(block: Dataset, folder: Path, embedding_column: str | None = None) -> Catalogue:
     """The catalogue of a data set.
 
-    Raises:  UsageError naming the file and column for input that cannot be audited.
+    Raises:  UsageError naming the data set, file and column for input that cannot be audited.
     """
-    columns = named_columns(block)
-    if embedding_column is not None:
-        columns.setdefault(embedding_column, VECTOR_SETTING)
-    return assemble(block, KINDS[block.kind](block, folder, columns), embedding_column)
+    with said_of(f"dataset {block.name}"):
+        columns = named_columns(block)
+        if embedding_column is not None:
+            columns.setdefault(embedding_column, VECTOR_SETTING)
+        return assemble(block, block.read(folder, columns), embedding_column)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.config.datasets import Dataset
+from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import ATTRIBUTE, Catalogue, embedded_column
 from jobs.datasets.columns import numbers, strings
 from jobs.datasets.given_vectors import vectors
@@ -51,7 +51,7 @@ def assemble(block: Dataset, source: Source, embedding_column: str | None = None
         dropped["missing attribute value"] = int((~labels.is_kept).sum())
         kept = kept.filter(pa.array(labels.is_kept))
     if kept.num_rows == 0:
-        raise UsageError(f"dataset {block.name}: {block.path} has no items left to audit")
+        raise UsageError(f"{block.path} has no items left to audit")
     return Catalogue(
         name=block.name,
         items=_identical_adjacent(kept),
@@ -63,7 +63,7 @@ def assemble(block: Dataset, source: Source, embedding_column: str | None = None
         root=source.root,
         vector_files=source.vectors,
         skipped=pa.Table.from_pylist([skip.to_row() for skip in source.skipped], SKIPPED_ITEMS),
-        remarks=source.remarks,
+        remarks=tuple(f"dataset {block.name}: {remark}" for remark in source.remarks),
     )
 
 
@@ -91,7 +91,7 @@ def _optional(block: Dataset, table: pa.Table, name: str | None, setting: str) -
 def _ids(block: Dataset, source: Source) -> list[str]:
     name = source.id
     column = strings(block, source.table, name, "id")
-    start = f"dataset {block.name}: column {name!r}"
+    start = f"column {name!r}"
     ambiguous = first_ambiguous_id(source.table[name])
     if ambiguous is not None:
         raise UsageError(
@@ -112,7 +112,7 @@ def _ids(block: Dataset, source: Source) -> list[str]:
     repeated = counts.filter(pc.greater(pc.struct_field(counts, "counts"), 1))
     if len(repeated):
         raise UsageError(
-            f"dataset {block.name}: id {repeated[0]['values'].as_py()!r} stands {repeated[0]['counts'].as_py()} times "
+            f"id {repeated[0]['values'].as_py()!r} stands {repeated[0]['counts'].as_py()} times "
             f"in column {name!r} of {block.path}: ids must be distinct"
         )
     return column.to_pylist()
@@ -141,7 +141,7 @@ def _weights(block: Dataset, source: Source, is_kept: np.ndarray) -> np.ndarray:
         what = "no number" if np.isnan(weights[row]) else f"{weights[row]:.15g}"
         found = f", and has {what} in {source.place_of(row, block.path)}" if is_bad.any() else ""
         raise UsageError(
-            f"dataset {block.name}: weight column {block.weight!r} of {block.path} must hold finite, "
+            f"weight column {block.weight!r} of {block.path} must hold finite, "
             f"non-negative numbers with a positive sum{found}"
         )
     return weights

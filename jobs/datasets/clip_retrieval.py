@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
-from jobs.config.datasets import Dataset
+from pydantic import Field
+
+from jobs.config.block import DriverPath, Label
 from jobs.datasets import layout, pictures, table_files
+from jobs.datasets.block import Dataset
 from jobs.datasets.columns import VECTOR_SETTING, shown
 from jobs.datasets.source import Source
 from jobs.datasets.table_folder import TableFile
@@ -23,59 +27,66 @@ VECTOR_FOLDER, METADATA_FOLDER = "img_emb", "metadata"
 ID_COLUMNS = ("image_path", "key")
 
 
-def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
-    """The items of all parts, in the order of the parts' numbers.
+class ClipRetrieval(Dataset):
+    """Vectors that clip-retrieval wrote, for encoders of kind precomputed."""
 
-    Raises:  UsageError naming the folder or part that is missing, or two parts that do not fit each other.
-    """
-    root = pictures.folder_of(block, folder)
-    vectors = _parts(block, layout.find_folder(block, root, [VECTOR_FOLDER], "embeddings"), ".npy")
-    metadata = _parts(block, layout.find_folder(block, root, [METADATA_FOLDER], "metadata of embeddings"), ".parquet")
-    lonely = sorted(set(vectors) ^ set(metadata))
-    if lonely or not vectors:
-        has = "no parts" if not lonely else f"part {lonely[0]} in one of {VECTOR_FOLDER} and {METADATA_FOLDER} only"
-        raise UsageError(f"dataset {block.name}: {root} has {has}: each .npy needs the .parquet of its number")
-    try:
-        files, sizes = open_files(list(vectors.values()))
-    except UsageError as error:
-        raise UsageError(f"dataset {block.name}: {error}") from None
-    if files.rows == 0:
-        raise UsageError(f"dataset {block.name}: {root} holds no vectors")
-    id_column = _id_column(block, metadata)
-    # The vectors have columns of their own: what a precomputed encoder calls its column is not among these.
-    wanted = {id_column: "id"} | {name: setting for name, setting in columns.items() if setting != VECTOR_SETTING}
-    table, parts = table_files.read(block, [TableFile(path=path) for path in metadata.values()], wanted)
-    for number, size, part in zip(vectors, sizes, parts):
-        if size != part.rows:
-            raise UsageError(f"dataset {block.name}: {vectors[number]} has {size} rows and {part.file} {part.rows}")
-    places = [path.relative_to(root).as_posix() for path in (*vectors.values(), *metadata.values())]
-    return Source(
-        table=table,
-        files=pictures.fingerprint(block, root, places),
-        id=id_column,
-        image=block.image,
-        root=str(root if block.root is None else pictures.folder_of(block, folder, block.root)),
-        vectors=files,
-        parts=parts,
+    items = "vectors that clip-retrieval wrote"
+    terms = "yours"
+
+    kind: Literal["clip_retrieval"] = "clip_retrieval"
+    id: Label = Field("item_id", description="column of distinct ids; default: image_path or key")
+    image: Label | None = Field(None, description="column of image paths, relative to `root`, or `shard.tar::member`")
+    root: DriverPath | None = Field(
+        None,
+        description="folder that image paths start from, relative to the configuration file; default: `path`",
     )
 
+    def item_columns(self) -> dict[str, str]:
+        return {} if self.image is None else {self.image: "image"}
 
-def _parts(block: Dataset, folder: Path, suffix: str) -> dict[int, Path]:
-    try:
-        return numbered(folder, suffix)
-    except UsageError as error:
-        raise UsageError(f"dataset {block.name}: {error}") from None
+    def read(self, folder: Path, columns: Mapping[str, str]) -> Source:
+        """The items of all parts, in the order of the parts' numbers.
+
+        Raises:  UsageError naming the folder or part that is missing, or two parts that do not fit each other.
+        """
+        root = pictures.folder_of(folder / self.path)
+        vectors = numbered(layout.find_folder(root, [VECTOR_FOLDER], "embeddings"), ".npy")
+        metadata = numbered(layout.find_folder(root, [METADATA_FOLDER], "metadata of embeddings"), ".parquet")
+        lonely = sorted(set(vectors) ^ set(metadata))
+        if lonely or not vectors:
+            has = "no parts" if not lonely else f"part {lonely[0]} in one of {VECTOR_FOLDER} and {METADATA_FOLDER} only"
+            raise UsageError(f"{root} has {has}: each .npy needs the .parquet of its number")
+        files, sizes = open_files(list(vectors.values()))
+        if files.rows == 0:
+            raise UsageError(f"{root} holds no vectors")
+        id_column = _id_column(self, metadata)
+        # The vectors have columns of their own: what a precomputed encoder calls its column is not among these.
+        wanted = {id_column: "id"} | {name: setting for name, setting in columns.items() if setting != VECTOR_SETTING}
+        table, parts = table_files.read([TableFile(path=path) for path in metadata.values()], wanted, id_column)
+        for number, size, part in zip(vectors, sizes, parts):
+            if size != part.rows:
+                raise UsageError(f"{vectors[number]} has {size} rows and {part.file} {part.rows}")
+        places = [path.relative_to(root).as_posix() for path in (*vectors.values(), *metadata.values())]
+        return Source(
+            table=table,
+            files=pictures.fingerprint(self, root, places),
+            id=id_column,
+            image=self.image,
+            root=str(root if self.root is None else pictures.folder_of(folder / self.root)),
+            vectors=files,
+            parts=parts,
+        )
 
 
-def _id_column(block: Dataset, metadata: dict[int, Path]) -> str:
+def _id_column(block: ClipRetrieval, metadata: dict[int, Path]) -> str:
     if "id" in block.model_fields_set:
         return block.id
     first = next(iter(metadata.values()))
-    names = table_files.names(block, first)
+    names = table_files.names(first)
     found = next((one for one in ID_COLUMNS if one in names), None)
     if found is None:
         raise UsageError(
-            f"dataset {block.name}: {first} has none of the columns {', '.join(ID_COLUMNS)}: say with `id` which one "
+            f"{first} has none of the columns {', '.join(ID_COLUMNS)}: say with `id` which one "
             f"names the items; it has {shown(names)}"
         )
     return found

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from jobs.config.datasets import Dataset
+from jobs.datasets.block import Dataset
 from jobs.datasets.source import Source
 from jobs.datasets.template import template_columns
 from jobs.datasets.values import BadValue, numbers_of, texts_of
@@ -28,8 +28,7 @@ def column(block: Dataset, source: pa.Table, name: str, setting: str) -> pa.Chun
     """
     if name not in source.column_names:
         raise UsageError(
-            f"dataset {block.name}: {setting} names column {name!r}, which {block.path} lacks; "
-            f"it has {shown(source.column_names)}"
+            f"{setting} names column {name!r}, which {block.path} lacks; it has {shown(source.column_names)}"
         )
     return source[name]
 
@@ -42,7 +41,7 @@ def shown(names: Sequence[str]) -> str:
 
 def named_columns(block: Dataset) -> dict[str, str]:
     """Columns that a data set's settings name, beside its id, each with the first setting that names it."""
-    names = [(block.image, "image"), (block.relevance, "relevance"), (block.weight, "weight")]
+    names = [*block.item_columns().items(), (block.relevance, "relevance"), (block.weight, "weight")]
     names += [(name, "text") for name in (template_columns(block) if block.text is not None else [])]
     names += [
         (attribute.column or name, f"attributes.{name}")
@@ -62,7 +61,7 @@ def strings(block: Dataset, source: pa.Table, name: str, setting: str) -> pa.Arr
     Raises:  UsageError for a column that is missing or holds neither text nor numbers.
     """
     found = column(block, source, name, setting)
-    where = f"dataset {block.name}: {setting} names column {name!r} of {block.path}, which holds"
+    where = f"{setting} names column {name!r} of {block.path}, which holds"
     try:
         return texts_of(found)
     except BadValue as bad:
@@ -82,10 +81,8 @@ def numbers(block: Dataset, source: Source, name: str, setting: str) -> np.ndarr
     except BadValue as bad:
         hint = ": leave the field empty where there is no number" if bad.value in MISSING_WORDS else ""
         raise UsageError(
-            f"dataset {block.name}: {setting} needs numbers, but column {name!r} holds {bad.value!r:.80} in "
+            f"{setting} needs numbers, but column {name!r} holds {bad.value!r:.80} in "
             f"{source.place_of(bad.row, block.path)}{hint}"
         ) from None
     except (TypeError, pa.ArrowException):
-        raise UsageError(
-            f"dataset {block.name}: {setting} needs numbers, but column {name!r} of {block.path} holds {found.type}"
-        ) from None
+        raise UsageError(f"{setting} needs numbers, but column {name!r} of {block.path} holds {found.type}") from None

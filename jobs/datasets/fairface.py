@@ -10,11 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
+from pydantic import Field
 
-from jobs.config.datasets import Dataset
+from jobs.config.block import DriverPath
 from jobs.datasets import layout, pictures, table_files
+from jobs.datasets.block import Dataset
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Skip, Source
 from jobs.datasets.table_folder import TableFile
@@ -35,52 +38,66 @@ MANGLED = {
 PICTURE_FOLDERS = (".", "fairface-img-margin025-trainval", "fairface-img-margin125-trainval")
 
 
-def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
-    """The faces of the train and val parts, or of one `partition`; columns age, gender, race and service_test.
+class FairFace(Dataset):
+    """FairFace: faces balanced by race, with age bands."""
 
-    Raises:  UsageError naming the label file, column or picture folder that is missing.
-    """
-    labels = pictures.folder_of(block, folder)
-    partitions = LABELS if block.partition is None else {block.partition: LABELS[block.partition]}
-    files = [
-        TableFile(path=layout.find_file(block, labels, [name], "FairFace's labels")) for name in partitions.values()
-    ]
-    table, _ = table_files.read(block, files, {**dict.fromkeys(COLUMNS, "FairFace"), **columns})
-    known = {name: strings(block, table, name, "FairFace's labels") for name in COLUMNS}
-    names = known["file"].to_pylist()
-    root = _root(block, folder, labels, names)
-    layout.expect_some(block, root, names)
-    ages = [age_band(age) for age in known["age"].to_pylist()]
-    is_known = [age in AGES or age is None for age in ages]
-    skipped = tuple(
-        Skip(item_id=name or "", reason=Reason.BAD_LABEL, detail=f"age {age!r}")
-        for name, age, known in zip(names, ages, is_known)
-        if not known
+    own_attributes = {"gender": {}, "race": {}, "age": {}}
+    items = "97,698 faces, ages in bands"
+    terms = "CC BY 4.0"
+
+    kind: Literal["fairface"] = "fairface"
+    root: DriverPath | None = Field(
+        None,
+        description="folder that image paths start from, relative to the configuration file; default: "
+        "where the labels are",
     )
-    if len(skipped) == len(names):
-        raise UsageError(f"dataset {block.name}: no age of {files[0].path} is one of FairFace's bands, as {AGES[1]}")
-    table = table.set_column(table.column_names.index("age"), "age", pa.array(ages, pa.string()))
-    return Source(
-        table=table.filter(pa.array(is_known)),
-        labels=table_files.fingerprint(files),
-        files=pictures.fingerprint(block, root, names),
-        id="file",
-        image="file",
-        root=str(root),
-        orders={"age": AGES, "gender": GENDERS, "race": RACES},
-        skipped=skipped,
-    )
+    partition: Literal["train", "val"] | None = Field(None, description="one of its parts; default: both")
+
+    def read(self, folder: Path, columns: Mapping[str, str]) -> Source:
+        """The faces of the train and val parts, or of one `partition`; columns age, gender, race and service_test.
+
+        Raises:  UsageError naming the label file, column or picture folder that is missing.
+        """
+        labels = pictures.folder_of(folder / self.path)
+        partitions = LABELS if self.partition is None else {self.partition: LABELS[self.partition]}
+        files = [TableFile(path=layout.find_file(labels, [name], "FairFace's labels")) for name in partitions.values()]
+        table, _ = table_files.read(files, {**dict.fromkeys(COLUMNS, "FairFace"), **columns}, "file")
+        known = {name: strings(self, table, name, "FairFace's labels") for name in COLUMNS}
+        names = known["file"].to_pylist()
+        root = _root(labels, names) if self.root is None else pictures.folder_of(folder / self.root)
+        layout.expect_some(root, names)
+        ages = [age_band(age) for age in known["age"].to_pylist()]
+        is_known = [age in AGES or age is None for age in ages]
+        skipped = tuple(
+            Skip(item_id=name or "", reason=Reason.BAD_LABEL, detail=f"age {age!r}")
+            for name, age, known in zip(names, ages, is_known)
+            if not known
+        )
+        if len(skipped) == len(names):
+            raise UsageError(f"no age of {files[0].path} is one of FairFace's bands, as {AGES[1]}")
+        table = table.set_column(table.column_names.index("age"), "age", pa.array(ages, pa.string()))
+        return Source(
+            table=table.filter(pa.array(is_known)),
+            labels=table_files.fingerprint(files),
+            files=pictures.fingerprint(self, root, names),
+            id="file",
+            image="file",
+            root=str(root),
+            orders={"age": AGES, "gender": GENDERS, "race": RACES},
+            skipped=skipped,
+        )
+
+    def read_by_workers(self) -> str | None:
+        return self.root or self.path
 
 
-def _root(block: Dataset, folder: Path, labels: Path, names: list[str | None]) -> Path:
-    """The folder that the labels' paths, as train/1.jpg, start from."""
-    if block.root is not None:
-        return pictures.folder_of(block, folder, block.root)
+def _root(labels: Path, names: list[str | None]) -> Path:
+    """The folder that the labels' paths, as train/1.jpg, start from, where the settings do not say."""
     first, is_below, _ = os.path.normpath(names[0] or "").partition("/")
     if not is_below:
         return labels
     expected = [str(Path(one, first)) for one in PICTURE_FOLDERS]
-    return layout.find_folder(block, labels, expected, "FairFace's pictures").parent
+    return layout.find_folder(labels, expected, "FairFace's pictures").parent
 
 
 def age_band(text: str | None) -> str | None:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.config.datasets import Dataset
+from jobs.datasets.block import Dataset
 from jobs.datasets.columns import VECTOR_SETTING, column
 from jobs.datasets.values import holds_lists
 from jobs.errors import UsageError
@@ -18,7 +18,7 @@ def vectors(block: Dataset, source: pa.Table, name: str, ids: list[str]) -> pa.A
     Raises:  UsageError naming the item for one that is missing, not finite, or zero.
     """
     found = _lists(column(block, source, name, VECTOR_SETTING))
-    where = f"dataset {block.name}: column {name!r} of {block.path}"
+    where = f"column {name!r} of {block.path}"
     if found is None:
         raise UsageError(f"{where} holds {source[name].type}: lists of numbers are expected")
     if found.null_count:

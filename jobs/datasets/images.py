@@ -12,11 +12,14 @@ import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any, Literal
 
 import pyarrow as pa
+from pydantic import Field
 
-from jobs.config.datasets import Dataset
+from jobs.config.block import Label
 from jobs.datasets import pictures, table_files
+from jobs.datasets.block import Dataset
 from jobs.datasets.columns import shown, strings
 from jobs.datasets.source import Part, Skip, Source
 from jobs.datasets.table_folder import TableFile
@@ -28,59 +31,84 @@ NAMING_COLUMNS = ("file_name", "file", "path")
 ID = "item_id"
 
 
-def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
-    """The pictures of an `images` data set.
+class Images(Dataset):
+    """Pictures below a folder: ids are their paths, labels come from a table or from the folders' names."""
 
-    Raises:  UsageError for a folder that is not there or has no pictures, or labels that cannot be read.
-    """
-    root = pictures.folder_of(block, folder)
-    found = list(pictures.pictures_below(root))
-    skipped = [entry for entry in found if isinstance(entry, Skip)]
-    paths = [entry for entry in found if isinstance(entry, str)]
-    if not paths:
-        raise UsageError(f"dataset {block.name}: {root} holds no pictures ({', '.join(pictures.SUFFIXES)})")
-    labels = _label_table(block, root)
-    parts: tuple[Part, ...] = ()
-    if labels is None:
-        table, content = _by_folders(paths), ""
-    else:
-        table, parts = _by_table(block, labels, root, paths, columns)
-        labelled = set(table[ID].to_pylist())
-        skipped += [Skip(item_id=path, reason=Reason.NO_LABEL) for path in paths if path not in labelled]
-        content = table_files.fingerprint([TableFile(path=labels)])
-    return Source(
-        table=table,
-        labels=content,
-        files=pictures.fingerprint(block, root, table[ID].to_pylist()),
-        id=ID,
-        image=ID,
-        root=str(root),
-        skipped=tuple(skipped),
-        parts=parts,
+    own_attributes = {"folder": {}}
+    items = "pictures below a folder"
+    terms = "yours"
+
+    kind: Literal["images"] = "images"
+    image: Label | None = Field(
+        None, description="the labels' column that names the picture; default: file_name, file or path"
+    )
+    labels: str | None = Field(
+        None,
+        description="the table of labels, relative to `path`; default: metadata or labels, parquet, csv or jsonl, in "
+        "that folder",
     )
 
+    @classmethod
+    def attributes_of(cls, raw: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+        """Those of the folders; a table of labels does not tell which of its columns matter."""
+        return {} if raw.get("labels") or raw.get("image") else cls.own_attributes
 
-def _label_table(block: Dataset, root: Path) -> Path | None:
+    def item_columns(self) -> dict[str, str]:
+        return {} if self.image is None else {self.image: "image"}
+
+    def read(self, folder: Path, columns: Mapping[str, str]) -> Source:
+        """The pictures of an `images` data set.
+
+        Raises:  UsageError for a folder that is not there or has no pictures, or labels that cannot be read.
+        """
+        root = pictures.folder_of(folder / self.path)
+        found = list(pictures.pictures_below(root))
+        skipped = [entry for entry in found if isinstance(entry, Skip)]
+        paths = [entry for entry in found if isinstance(entry, str)]
+        if not paths:
+            raise UsageError(f"{root} holds no pictures ({', '.join(pictures.SUFFIXES)})")
+        labels = _label_table(self, root)
+        parts: tuple[Part, ...] = ()
+        if labels is None:
+            table, content = _by_folders(paths), ""
+        else:
+            table, parts = _by_table(self, labels, root, paths, columns)
+            labelled = set(table[ID].to_pylist())
+            skipped += [Skip(item_id=path, reason=Reason.NO_LABEL) for path in paths if path not in labelled]
+            content = table_files.fingerprint([TableFile(path=labels)])
+        return Source(
+            table=table,
+            labels=content,
+            files=pictures.fingerprint(self, root, table[ID].to_pylist()),
+            id=ID,
+            image=ID,
+            root=str(root),
+            skipped=tuple(skipped),
+            parts=parts,
+        )
+
+
+def _label_table(block: Images, root: Path) -> Path | None:
     if block.labels is not None:
         named = root / block.labels
         if not named.is_file():
-            raise UsageError(f"dataset {block.name}: labels names {named}, which does not exist")
+            raise UsageError(f"labels names {named}, which does not exist")
         return named
     return next((root / name for name in LABEL_TABLES if (root / name).is_file()), None)
 
 
 def _by_table(
-    block: Dataset, labels: Path, root: Path, paths: Sequence[str], columns: Mapping[str, str]
+    block: Images, labels: Path, root: Path, paths: Sequence[str], columns: Mapping[str, str]
 ) -> tuple[pa.Table, tuple[Part, ...]]:
     """The labels' rows, each with the path of its picture as the folder has it."""
-    names = table_files.names(block, labels)
+    names = table_files.names(labels)
     name = block.image or next((one for one in NAMING_COLUMNS if one in names), None)
     if name is None:
         raise UsageError(
-            f"dataset {block.name}: {labels} has none of the columns {', '.join(NAMING_COLUMNS)}: "
+            f"{labels} has none of the columns {', '.join(NAMING_COLUMNS)}: "
             f"say with `image` which one names the pictures; it has {shown(names)}"
         )
-    table, parts = table_files.read(block, [TableFile(path=labels)], {name: "image", **columns})
+    table, parts = table_files.read([TableFile(path=labels)], {name: "image", **columns})
     named = _as_found(strings(block, table, name, "image").to_pylist(), root, paths)
     # A label table may have a column of this name that means something else.
     table = table.drop_columns([ID]) if ID in table.column_names else table

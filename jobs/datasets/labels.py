@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.config.datasets import Attribute, Dataset
+from jobs.datasets.block import Attribute, Dataset
 from jobs.datasets.columns import numbers, strings
 from jobs.datasets.source import Source
 from jobs.errors import UsageError
@@ -79,7 +79,7 @@ def _present(block: Dataset, source: Source, name: str, rows: pa.Array, order: t
     if len(levels) < 2:
         only = f"has one value, {levels[0]!r}" if levels else "has no value"
         raise UsageError(
-            f"dataset {block.name}: attribute {name!r} {only}, in {block.path}: "
+            f"attribute {name!r} {only}, in {block.path}: "
             f"at least two are needed to compare shares{''.join(f'; {remark}' for remark in source.remarks)}"
         )
     return levels
@@ -95,9 +95,7 @@ def _levels(
     texts = encoded.dictionary.to_pylist()
     absent = sorted(set(attribute.map) - set(texts))
     if absent:
-        raise UsageError(
-            f"dataset {block.name}: {setting}.map renames {absent[0]!r}, which column {name!r} of {block.path} lacks"
-        )
+        raise UsageError(f"{setting}.map renames {absent[0]!r}, which column {name!r} of {block.path} lacks")
     _expect_names(block, source, encoded, name, setting)
     renamed = [_renamed(attribute, text, is_level=UNKNOWN in texts) for text in texts]
     usual = source.orders.get(name, ())
@@ -129,7 +127,7 @@ def _expect_names(block: Dataset, source: Source, encoded: pa.DictionaryArray, n
         row = pc.index(encoded.indices, place).as_py()
         what = "a NUL character" if "\0" in text else f"{len(text):,} characters, more than {LONGEST_LEVEL:,}"
         raise UsageError(
-            f"dataset {block.name}: {setting} needs names of levels, but column {name!r} holds {what} in "
+            f"{setting} needs names of levels, but column {name!r} holds {what} in "
             f"{source.place_of(row, block.path)}: {text[:40]!r}"
         )
 

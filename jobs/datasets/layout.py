@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from jobs.config.datasets import Dataset
 from jobs.errors import UsageError
 from jobs.images.archive import climbs
 from jobs.images.reading import split_locator
@@ -15,29 +14,29 @@ from jobs.images.reading import split_locator
 SHOWN = 2
 
 
-def find_file(block: Dataset, root: Path, names: Sequence[str], what: str) -> Path:
+def find_file(root: Path, names: Sequence[str], what: str) -> Path:
     """The first of these files that is there.
 
     Raises:  UsageError naming what is missing and where it was looked for.
     """
-    return _find(block, root, [name for name in names if (root / name).is_file()], names, what)
+    return _find(root, [name for name in names if (root / name).is_file()], names, what)
 
 
-def find_folder(block: Dataset, root: Path, names: Sequence[str], what: str) -> Path:
+def find_folder(root: Path, names: Sequence[str], what: str) -> Path:
     """The first of these folders that is there.
 
     Raises:  UsageError naming what is missing and where it was looked for.
     """
-    return _find(block, root, [name for name in names if (root / name).is_dir()], names, what)
+    return _find(root, [name for name in names if (root / name).is_dir()], names, what)
 
 
-def _find(block: Dataset, root: Path, found: Sequence[str], names: Sequence[str], what: str) -> Path:
+def _find(root: Path, found: Sequence[str], names: Sequence[str], what: str) -> Path:
     if found:
         return root / found[0]
-    raise UsageError(f"dataset {block.name}: {root} lacks {what}: {' or '.join(names)} is expected there")
+    raise UsageError(f"{root} lacks {what}: {' or '.join(names)} is expected there")
 
 
-def expect_some(block: Dataset, root: Path, locators: Iterable[str | None]) -> None:
+def expect_some(root: Path, locators: Iterable[str | None]) -> None:
     """A single missing picture is skipped; where all are missing, the folder is the wrong one.
 
     Raises:  UsageError naming the folder and a picture that it lacks.
@@ -50,4 +49,4 @@ def expect_some(block: Dataset, root: Path, locators: Iterable[str | None]) -> N
         if locator and len(missing) < SHOWN:
             missing.append(locator)
     named = f", such as {' and '.join(missing)}" if missing else ""
-    raise UsageError(f"dataset {block.name}: {root} holds none of the pictures that the labels name{named}")
+    raise UsageError(f"{root} holds none of the pictures that the labels name{named}")

@@ -12,11 +12,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
+from pydantic import Field
 
-from jobs.config.datasets import Dataset
+from jobs.config.block import DriverPath
 from jobs.datasets import layout, pictures, table_files
+from jobs.datasets.block import Dataset
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Source
 from jobs.datasets.table_folder import TableFile
@@ -35,50 +38,67 @@ MADE = ("item_id", "occupation", "gender")
 # The table was written by R, which says so where nobody judged.
 NOT_JUDGED = "NA"
 # Folders that the archive may be unpacked into.
-PICTURE_FOLDERS = ("", "images", "aws-images", "data/public")
+PICTURE_FOLDERS = ("", "images/", "aws-images", "data/public")
 GENDERS = ("woman", "man")
 
 
-def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
-    """The labelled results; columns gender (judged) and occupation beside the table's own.
+class Occupations(Dataset):
+    """Occupations: results of a picture search for 45 occupations, with gender as people judged it."""
 
-    Raises:  UsageError naming the table, column or picture folder that is missing.
-    """
-    place = folder / block.path
-    if place.is_file():
-        file, place = place, place.parent
-    else:
-        place = pictures.folder_of(block, folder)
-        file = layout.find_file(block, place, TABLES, "the table of Occupations")
-    wanted = dict.fromkeys(COLUMNS, "the table of Occupations")
-    if ADDRESS in table_files.names(block, file):
-        wanted[ADDRESS] = "the table of Occupations"
-    wanted |= {name: setting for name, setting in columns.items() if name not in (*MADE, *wanted)}
-    files = [TableFile(path=file)]
-    table, _ = table_files.read(block, files, wanted)
-    terms, providers, ranks, genders = (
-        strings(block, table, name, "the table of Occupations").to_pylist() for name in COLUMNS
+    own_attributes = {"gender": {}}
+    items = "results of a picture search for 45 occupations"
+    terms = "annotations CC BY 4.0; pictures belong to their owners"
+
+    kind: Literal["occupations"] = "occupations"
+    root: DriverPath | None = Field(
+        None,
+        description="folder that image paths start from, relative to the configuration file; default: "
+        "where the table is",
     )
-    names = _names(table, providers, terms, ranks)
-    if block.root is not None:
-        root = pictures.folder_of(block, folder, block.root)
-    else:
-        expected = [os.path.join(one, providers[0] or "") for one in PICTURE_FOLDERS]
-        root = layout.find_folder(block, place.absolute(), expected, "the pictures of Occupations").parent
-    layout.expect_some(block, root, names)
-    judged = [None if gender == NOT_JUDGED else gender for gender in genders]
-    for name, values in zip(MADE, (names, terms, judged)):
-        table = table.append_column(name, pa.array(values, pa.string()))
-    return Source(
-        table=table,
-        labels=table_files.fingerprint(files),
-        files=pictures.fingerprint(block, root, names),
-        id="item_id",
-        image="item_id",
-        root=str(root),
-        relevance="occupation",
-        orders={"gender": GENDERS},
-    )
+
+    def read(self, folder: Path, columns: Mapping[str, str]) -> Source:
+        """The labelled results; columns gender (judged) and occupation beside the table's own.
+
+        Raises:  UsageError naming the table, column or picture folder that is missing.
+        """
+        place = folder / self.path
+        if place.is_file():
+            file, place = place, place.parent
+        else:
+            place = pictures.folder_of(folder / self.path)
+            file = layout.find_file(place, TABLES, "the table of Occupations")
+        wanted = dict.fromkeys(COLUMNS, "the table of Occupations")
+        if ADDRESS in table_files.names(file):
+            wanted[ADDRESS] = "the table of Occupations"
+        wanted |= {name: setting for name, setting in columns.items() if name not in (*MADE, *wanted)}
+        files = [TableFile(path=file)]
+        table, _ = table_files.read(files, wanted)
+        terms, providers, ranks, genders = (
+            strings(self, table, name, "the table of Occupations").to_pylist() for name in COLUMNS
+        )
+        names = _names(table, providers, terms, ranks)
+        if self.root is not None:
+            root = pictures.folder_of(folder / self.root)
+        else:
+            expected = [os.path.join(one, providers[0] or "") for one in PICTURE_FOLDERS]
+            root = layout.find_folder(place.absolute(), expected, "the pictures of Occupations").parent
+        layout.expect_some(root, names)
+        judged = [None if gender == NOT_JUDGED else gender for gender in genders]
+        for name, values in zip(MADE, (names, terms, judged)):
+            table = table.append_column(name, pa.array(values, pa.string()))
+        return Source(
+            table=table,
+            labels=table_files.fingerprint(files),
+            files=pictures.fingerprint(self, root, names),
+            id="item_id",
+            image="item_id",
+            root=str(root),
+            relevance="occupation",
+            orders={"gender": GENDERS},
+        )
+
+    def read_by_workers(self) -> str | None:
+        return self.root or self.path
 
 
 def _names(table: pa.Table, providers: list[str], terms: list[str], ranks: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from jobs.config.datasets import Dataset
+from jobs.datasets.block import Dataset
 from jobs.datasets.source import Skip
 from jobs.errors import UsageError
 from jobs.images import Reason
@@ -22,19 +22,18 @@ SUFFIXES = (
 )
 
 
-def folder_of(block: Dataset, folder: Path, path: str | None = None) -> Path:
-    """A data set's folder, by default its `path`, as an absolute path.
+def folder_of(path: Path) -> Path:
+    """A folder of a data set as an absolute path.
 
     Raises:  UsageError when it is not there or no folder.
     """
-    found = folder / (block.path if path is None else path)
     try:
-        if found.is_dir():
-            return found.resolve()
-        problem = "is not a folder" if found.exists() else "does not exist"
+        if path.is_dir():
+            return path.resolve()
+        problem = "is not a folder" if path.exists() else "does not exist"
     except (OSError, ValueError) as error:
         problem = getattr(error, "strerror", None) or str(error)
-    raise UsageError(f"dataset {block.name}: {str(found)[:200]} {problem}")
+    raise UsageError(f"{str(path)[:200]} {problem}")
 
 
 def pictures_below(root: Path) -> Iterator[str | Skip]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from jobs.config.datasets import Dataset
 from jobs.errors import UsageError
 
 # What Hive calls a partition whose column has no value.
@@ -31,30 +30,30 @@ class TableFile:
     partition: Mapping[str, str | None] = field(default_factory=dict)
 
 
-def table_files(block: Dataset, path: Path, suffixes: Sequence[str]) -> tuple[list[TableFile], tuple[str, ...]]:
+def table_files(path: Path, suffixes: Sequence[str]) -> tuple[list[TableFile], tuple[str, ...]]:
     """The table files at a path, by name, and a sentence on each kind of file that is passed over.
 
     Raises:  UsageError when there is none, or one that cannot be a table.
     """
     try:
         if not path.exists():
-            raise UsageError(f"dataset {block.name}: path {path} does not exist")
+            raise UsageError(f"path {path} does not exist")
         if not path.is_dir():
-            _size_bytes(block, path)
+            _size_bytes(path)
             found, remarks = [path] if path.suffix.lower() in suffixes else [], []
         else:
-            found, remarks = _of_folder(block, path, suffixes)
+            found, remarks = _of_folder(path, suffixes)
     except OSError as error:
-        raise UsageError(f"dataset {block.name}: path {str(path)[:200]}: {error.strerror}") from None
+        raise UsageError(f"path {str(path)[:200]}: {error.strerror}") from None
     if not found:
         kinds = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
         passed = "".join(f"; {remark}" for remark in remarks)
-        raise UsageError(f"dataset {block.name}: {path} is neither a {kinds} file nor a folder of them{passed}")
+        raise UsageError(f"{path} is neither a {kinds} file nor a folder of them{passed}")
     files = [TableFile(path=file, partition=_partition(file.relative_to(path).parent)) for file in found]
-    return files, tuple(f"dataset {block.name}: {remark}" for remark in remarks)
+    return files, tuple(remarks)
 
 
-def _of_folder(block: Dataset, root: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[str]]:
+def _of_folder(root: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[str]]:
     """The table files below a folder, and what is passed over, in words."""
     found: list[Path] = []
     hidden: list[Path] = []
@@ -64,7 +63,7 @@ def _of_folder(block: Dataset, root: Path, suffixes: Sequence[str]) -> tuple[lis
         for name in folders:
             if name in TABLE_FORMATS:
                 raise UsageError(
-                    f"dataset {block.name}: {folder} is a table of {TABLE_FORMATS[name]}, whose folder also holds "
+                    f"{folder} is a table of {TABLE_FORMATS[name]}, whose folder also holds "
                     "files that are no part of it any more: write its rows to plain Parquet"
                 )
         folders[:] = sorted(name for name in folders if not _is_hidden(name))
@@ -72,9 +71,9 @@ def _of_folder(block: Dataset, root: Path, suffixes: Sequence[str]) -> tuple[lis
         for name in sorted(names):
             file, (stem, ending) = Path(folder, name), os.path.splitext(name.lower())
             if ending in PACKED and stem.endswith(tuple(suffixes)) and not _is_hidden(name):
-                raise UsageError(f"dataset {block.name}: {file} is compressed: unpack it")
+                raise UsageError(f"{file} is compressed: unpack it")
             if ending in suffixes:
-                kind = hidden if _is_hidden(name) else found if _size_bytes(block, file) else empty
+                kind = hidden if _is_hidden(name) else found if _size_bytes(file) else empty
                 kind.append(file)
     whys = ((hidden, "whose names begin with _ or ."), (empty, "without a byte"), (links, "that are links to folders"))
     remarks = [
@@ -91,7 +90,7 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
-def _size_bytes(block: Dataset, file: Path) -> int:
+def _size_bytes(file: Path) -> int:
     """The size of a file. A pipe would wait for its writer for ever.
 
     Raises:  UsageError for what is no regular file.
@@ -99,9 +98,9 @@ def _size_bytes(block: Dataset, file: Path) -> int:
     try:
         state = file.stat()
     except OSError as error:
-        raise UsageError(f"dataset {block.name}: {file}: {error.strerror}") from None
+        raise UsageError(f"{file}: {error.strerror}") from None
     if not stat.S_ISREG(state.st_mode):
-        raise UsageError(f"dataset {block.name}: {file} is no regular file")
+        raise UsageError(f"{file} is no regular file")
     return state.st_size
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from jobs.config.datasets import Dataset
+from jobs.datasets.block import Dataset
 from jobs.errors import UsageError
 
 PIECE = re.compile(r"(?P<brace>\{\{|\}\})|\{(?P<column>[^{}]+)\}|(?P<words>[^{}]+)")
@@ -22,7 +22,7 @@ def template_columns(block: Dataset) -> list[str]:
     """
     columns = [column for _, column in _pieces(block) if column]
     if not columns:
-        raise UsageError(f"dataset {block.name}: text names no column, as {{name}}: {block.text!r}")
+        raise UsageError(f"text names no column, as {{name}}: {block.text!r}")
     return list(dict.fromkeys(columns))
 
 
@@ -41,7 +41,7 @@ def _pieces(block: Dataset) -> Iterator[tuple[str, str]]:
         found = PIECE.match(block.text, position)
         if found is None:
             raise UsageError(
-                f"dataset {block.name}: text is not a template (a brace at character {position + 1} stands alone; "
+                f"text is not a template (a brace at character {position + 1} stands alone; "
                 f"columns are named as {{name}}): {block.text!r}"
             )
         yield found["words"] or (found["brace"] or "")[:1], found["column"] or ""

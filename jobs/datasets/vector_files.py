@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from jobs.errors import UsageError
+from jobs.words import shortened
 
 # Float64: wider floats are a machine's own.
 LARGEST_NUMBER_BYTES = 8
@@ -89,7 +90,7 @@ def open_files(paths: Sequence[Path]) -> tuple[VectorFiles, list[int]]:
         try:
             vectors = _mapped(path)
         except Exception as error:  # noqa: BLE001 - a damaged header raises whatever Python's own parser does
-            raise UsageError(f"{path} cannot be read: {' '.join(str(error).split())[:200]}") from None
+            raise UsageError(f"{path} cannot be read: {shortened(error, 200)}") from None
         if vectors.ndim != 2 or vectors.dtype.kind != "f" or vectors.dtype.itemsize > LARGEST_NUMBER_BYTES:
             raise UsageError(f"{path} holds {vectors.dtype} of shape {vectors.shape}: rows of floats are expected")
         size_bytes = path.stat().st_size - vectors.offset

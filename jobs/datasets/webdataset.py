@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 
-from jobs.config.datasets import Dataset
 from jobs.datasets import pictures
+from jobs.datasets.block import Dataset
 from jobs.datasets.encodings import UTF8
 from jobs.datasets.json_lines import Pairs, plain_texts
 from jobs.datasets.source import Skip, Source
@@ -24,6 +25,7 @@ from jobs.errors import UsageError
 from jobs.images import ImageError, Reason
 from jobs.images.archive import members_of, read_member
 from jobs.images.reading import ARCHIVE_SUFFIX, MEMBER
+from jobs.words import numbered
 
 ID, IMAGE = "item_id", "image_member"
 # Endings of shards that have to be unpacked first.
@@ -32,45 +34,53 @@ PACKED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
 LARGEST_LABEL_BYTES = 1_000_000
 
 
-def read(block: Dataset, folder: Path, columns: Mapping[str, str]) -> Source:
-    """The items of a shard, or of all shards below a folder.
+class WebDataset(Dataset):
+    """WebDataset: pictures in tar shards, with labels beside them."""
 
-    Raises:  UsageError when there is no shard, or no picture in any.
-    """
-    path = folder / block.path
-    rows: list[dict[str, str]] = []
-    skipped: list[Skip] = []
-    remarks: list[str] = []
-    if path.is_file():
-        root, shards = path.parent.resolve(), [path.name]
-    else:
-        root = pictures.folder_of(block, folder)
-        shards = list(_shards(block, root, skipped))
-    if not shards:
-        raise UsageError(f"dataset {block.name}: {root} holds no {ARCHIVE_SUFFIX} files")
-    for shard in shards:
-        if not (root / shard).resolve().is_relative_to(root):
-            skipped.append(Skip(item_id=shard, reason=Reason.OUTSIDE, detail="a link to another folder"))
-            continue
-        for item in _items(root, shard, columns, remarks):
-            (skipped if isinstance(item, Skip) else rows).append(item)
-    if not rows:
-        first = f", {skipped[0].item_id}: {skipped[0].reason.value}" if skipped else ""
-        raise UsageError(f"dataset {block.name}: no shard of {path} holds a picture{first}")
-    names = dict.fromkeys(name for row in rows for name in row)
-    table = pa.table({name: pa.array([row.get(name) for row in rows], pa.string()) for name in names})
-    return Source(
-        table=table,
-        files=pictures.fingerprint(block, root, table[IMAGE].to_pylist()),
-        id=ID,
-        image=IMAGE,
-        root=str(root),
-        skipped=tuple(skipped),
-        remarks=_together(block, remarks, skipped),
-    )
+    items = "pictures in tar shards"
+    terms = "yours"
+
+    kind: Literal["webdataset"] = "webdataset"
+
+    def read(self, folder: Path, columns: Mapping[str, str]) -> Source:
+        """The items of a shard, or of all shards below a folder.
+
+        Raises:  UsageError when there is no shard, or no picture in any.
+        """
+        path = folder / self.path
+        rows: list[dict[str, str]] = []
+        skipped: list[Skip] = []
+        remarks: list[str] = []
+        if path.is_file():
+            root, shards = path.parent.resolve(), [path.name]
+        else:
+            root = pictures.folder_of(folder / self.path)
+            shards = list(_shards(root, skipped))
+        if not shards:
+            raise UsageError(f"{root} holds no {ARCHIVE_SUFFIX} files")
+        for shard in shards:
+            if not (root / shard).resolve().is_relative_to(root):
+                skipped.append(Skip(item_id=shard, reason=Reason.OUTSIDE, detail="a link to another folder"))
+                continue
+            for item in _items(root, shard, columns, remarks):
+                (skipped if isinstance(item, Skip) else rows).append(item)
+        if not rows:
+            first = f", {skipped[0].item_id}: {skipped[0].reason.value}" if skipped else ""
+            raise UsageError(f"no shard of {path} holds a picture{first}")
+        names = dict.fromkeys(name for row in rows for name in row)
+        table = pa.table({name: pa.array([row.get(name) for row in rows], pa.string()) for name in names})
+        return Source(
+            table=table,
+            files=pictures.fingerprint(self, root, table[IMAGE].to_pylist()),
+            id=ID,
+            image=IMAGE,
+            root=str(root),
+            skipped=tuple(skipped),
+            remarks=_together(remarks, skipped),
+        )
 
 
-def _shards(block: Dataset, root: Path, skipped: list[Skip]) -> Iterator[str]:
+def _shards(root: Path, skipped: list[Skip]) -> Iterator[str]:
     """Shards below a folder, by name; what is hidden is passed over.
 
     Raises:  UsageError for one that is compressed.
@@ -85,7 +95,7 @@ def _shards(block: Dataset, root: Path, skipped: list[Skip]) -> Iterator[str]:
                 )
         for name in sorted(names):
             if name.lower().endswith(PACKED_SUFFIXES) and not name.startswith("."):
-                raise UsageError(f"dataset {block.name}: {Path(folder, name)} is compressed: unpack it")
+                raise UsageError(f"{Path(folder, name)} is compressed: unpack it")
             if name.endswith(ARCHIVE_SUFFIX) and not name.startswith("."):
                 yield (below / name).as_posix()
 
@@ -157,20 +167,21 @@ def _flat(pairs: object, columns: Container[str]) -> dict[str, str]:
     return flat
 
 
-def _together(block: Dataset, beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
+def _together(beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
     """What the reader of the run should know before it starts."""
     damaged = [skip for skip in skipped if skip.reason == Reason.BAD_ARCHIVE]
     remarks = []
     if damaged:
         remarks.append(
-            f"{len(damaged)} damaged shards, items of which are lost: {damaged[0].item_id}: {damaged[0].detail}"
+            f"{numbered(len(damaged), 'damaged shard')}, items of which are lost: "
+            f"{damaged[0].item_id}: {damaged[0].detail}"
         )
     if beside:
         remarks.append(
             f"{len(beside)} pictures are not read, since they stand beside another one of their item, such as "
             f"{_shown(beside[0])}"
         )
-    return tuple(f"dataset {block.name}: {remark}" for remark in remarks)
+    return tuple(remarks)
 
 
 def _is_text(value: str) -> bool:

@@ -11,6 +11,7 @@ from jobs.config.audit import Runtime
 from jobs.doctor import cluster, machine, packages, settings
 from jobs.doctor.check import Check, ok, problem
 from jobs.doctor.probe import look
+from jobs.encoders import MODELS
 
 __all__ = ["Check", "examine", "to_json", "to_text"]
 
@@ -41,7 +42,9 @@ def examine(
         if asked is None:
             runtime = config.settings.runtime if config is not None else Runtime()
             asked = pool.submit(look, _of_ray(runtime.model_copy(update={"address": address}), dashboard))
-        wanted: dict[str, Any] = dict.fromkeys(("torch", "open_clip", "faiss", "gurobi"))
+        wanted: dict[str, Any] = dict.fromkeys(("torch", "faiss", "gurobi"))
+        needed = {kind: model.needs for kind, model in MODELS.items() if model.needs is not None}
+        wanted |= {f"encoder_kind {kind}": kind for kind in needed}
         found = look(wanted | ({"encoder": encoder} if encoder else {})) | asked.result()
     root = output or str(Path.cwd())
     cost = audit.cost
@@ -51,7 +54,10 @@ def examine(
             packages.python(),
             *packages.versions(),
             packages.torch(found["torch"], is_needed=encoder is not None),
-            packages.open_clip(found["open_clip"], is_needed=(encoder or {}).get("kind") == "open_clip"),
+            *(
+                packages.encoder_kind(kind, needs, found[f"encoder_kind {kind}"], (encoder or {}).get("kind") == kind)
+                for kind, needs in needed.items()
+            ),
             packages.faiss(found["faiss"], has_torch="error" not in found["torch"]),
             packages.gurobi(found["gurobi"]),
             cluster.authentication(address or dashboard),

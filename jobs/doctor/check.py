@@ -29,8 +29,3 @@ def warning(name: str, found: str, advice: str) -> Check:
 def problem(name: str, found: str, advice: str) -> Check:
     """An audit will not run, or not to its end."""
     return Check(name=name, level="problem", found=found, advice=advice)
-
-
-def size_text(size_bytes: float) -> str:
-    """Bytes for people."""
-    return f"{size_bytes / 1e9:,.1f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:,.0f} MB"

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import psutil
 
-from jobs.doctor.check import Check, ok, problem, size_text, warning
+from jobs.doctor.check import Check, ok, problem, warning
 from jobs.errors import UsageError
 from jobs.store import Store
+from jobs.words import bytes_of, shortened
 
 # One worker with its libraries, and the driver with a small data set.
 LEAST_MEMORY_BYTES = 2e9
@@ -34,13 +35,13 @@ def memory(needed_bytes: float | None = None) -> Check:
     """Free memory, by a container's limit where there is one; needed_bytes is a plan's estimate."""
     free, limit = psutil.virtual_memory().available, _container_limit()
     free = min(free, limit) if limit is not None else free
-    found = f"{size_text(free)} free"
+    found = f"{bytes_of(free)} free"
     if needed_bytes is not None:
-        found += f", the audit needs about {size_text(needed_bytes)} on one machine"
+        found += f", the audit needs about {bytes_of(needed_bytes)} on one machine"
         if needed_bytes > free:
             return warning("memory", found, "set runtime.workers lower, or use larger machines")
     if free < LEAST_MEMORY_BYTES:
-        return problem("memory", found, f"at least {size_text(LEAST_MEMORY_BYTES)} are needed")
+        return problem("memory", found, f"at least {bytes_of(LEAST_MEMORY_BYTES)} are needed")
     return ok("memory", found)
 
 
@@ -51,8 +52,8 @@ def shared_memory(folder: Path = SHARED_MEMORY, least_bytes: float = LEAST_SHARE
     free = shutil.disk_usage(folder).free
     if free < least_bytes:
         advice = "Ray will use a slow disk instead: start the container with --shm-size=1g"
-        return warning("shared memory", f"{size_text(free)} free in {folder}", advice)
-    return ok("shared memory", f"{size_text(free)} free in {folder}")
+        return warning("shared memory", f"{bytes_of(free)} free in {folder}", advice)
+    return ok("shared memory", f"{bytes_of(free)} free in {folder}")
 
 
 def output(root: str) -> Check:
@@ -75,9 +76,9 @@ def disk(root: str, needed_bytes: float | None = None) -> Check | None:
     if "://" in root and not root.startswith("file://"):
         return None
     free = shutil.disk_usage(_nearest_place(root)).free
-    found = f"{size_text(free)} free"
+    found = f"{bytes_of(free)} free"
     if needed_bytes is not None:
-        found += f", the audit needs about {size_text(needed_bytes)}"
+        found += f", the audit needs about {bytes_of(needed_bytes)}"
     if free < max(LEAST_DISK_BYTES, needed_bytes or 0):
         return problem("disk", found, "make room, or choose another --output")
     return ok("disk", found)
@@ -93,7 +94,7 @@ def _object_store(root: str) -> Check:
         except UsageError as error:
             failure.append(str(error))
         except Exception as error:  # noqa: BLE001 - every driver has its own kinds
-            failure.append(f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])
+            failure.append(shortened(f"{type(error).__name__}: {error}"))
 
     thread = threading.Thread(target=probe, daemon=True)
     thread.start()

@@ -11,6 +11,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from jobs.doctor.check import Check, ok, problem, warning
+from jobs.encoders.block import Needs
 from mprlib.optimisers.gurobi import FREE_LICENCE_SIZE
 
 PROJECT = "mprlib"
@@ -87,15 +88,15 @@ def torch(answer: Mapping[str, Any], is_needed: bool) -> Check:
     return ok("torch", f"{value['version']}, {build}, sees {_gpus(value['gpus'])}")
 
 
-def open_clip(answer: Mapping[str, Any], is_needed: bool) -> Check:
-    """Whether image encoders can be imported."""
+def encoder_kind(kind: str, needs: Needs, answer: Mapping[str, Any], is_needed: bool) -> Check:
+    """Whether what a kind of encoder needs can be imported."""
     if "error" not in answer:
-        return ok("open_clip", answer["value"])
+        return ok(kind, answer["value"])
     if is_needed:
-        return problem("open_clip", answer["error"], "pip install 'mprlib[clip]'")
-    if not _is_installed("open_clip_torch"):
-        return ok("open_clip", "not installed; only images need it: pip install 'mprlib[clip]'")
-    return warning("open_clip", answer["error"], "images cannot be embedded: pip install 'mprlib[clip]'")
+        return problem(kind, answer["error"], needs.command)
+    if not _is_installed(needs.package):
+        return ok(kind, f"not installed; {needs.purpose}: {needs.command}")
+    return warning(kind, answer["error"], f"images cannot be embedded: {needs.command}")
 
 
 def gurobi(answer: Mapping[str, Any]) -> Check:

@@ -17,6 +17,7 @@ from typing import Any
 
 from jobs import interruption, own_code
 from jobs.errors import UsageError
+from jobs.words import shortened
 
 # Loading Ray, torch and a model from a slow disk takes a minute; longer means that something hangs.
 PATIENCE_SECONDS = 180.0
@@ -62,10 +63,10 @@ def _torch(_: Any) -> Any:
     return torch_devices()
 
 
-def _open_clip(_: Any) -> Any:
-    from jobs.encoders.presence import open_clip_version
+def _encoder_kind(kind: Any) -> Any:
+    from jobs.encoders import MODELS
 
-    return open_clip_version()
+    return MODELS[kind].imported()
 
 
 def _faiss(_: Any) -> Any:
@@ -99,9 +100,10 @@ def _dashboard(address: Any) -> Any:
     return dashboard_version(address)
 
 
+# By the first word of what is asked for; a second word tells several questions of one kind apart.
 LOOKS: Mapping[str, Callable[[Any], Any]] = {
     "torch": _torch,
-    "open_clip": _open_clip,
+    "encoder_kind": _encoder_kind,
     "faiss": _faiss,
     "gurobi": _gurobi,
     "encoder": _encoder,
@@ -116,14 +118,13 @@ def _answer(look: Callable[[Any], Any], argument: Any) -> dict[str, Any]:
     except UsageError as error:
         return {"error": str(error)}
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
-        words = " ".join(str(error).split())
-        return {"error": f"{type(error).__name__}: {words}"[:300]}
+        return {"error": shortened(f"{type(error).__name__}: {error}")}
 
 
 if __name__ == "__main__":
     for name, argument in json.loads(sys.argv[1]).items():
         print(json.dumps({"look": name}), flush=True)
-        print(json.dumps({"look": name} | _answer(LOOKS[name], argument)), flush=True)
+        print(json.dumps({"look": name} | _answer(LOOKS[name.partition(" ")[0]], argument)), flush=True)
     sys.stdout.flush()
     # Exit hooks of a broken package must not turn answers into a failure.
     os._exit(0)

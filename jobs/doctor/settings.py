@@ -9,7 +9,7 @@ from typing import Any
 from jobs import audit
 from jobs.config.file import ConfigFile, read_config
 from jobs.doctor.check import Check, ok, problem
-from jobs.encoders.sources import text_source
+from jobs.encoders import text_source
 from jobs.errors import UsageError
 from jobs.plan.estimate import Estimate, estimate
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 
+from jobs.config.block import OneOf
+from jobs.encoders.block import EncoderSettings, EncoderSource, ModelSettings
 from jobs.encoders.encoded import EncodedImages
+from jobs.encoders.models import MODELS
+from jobs.encoders.precomputed import PrecomputedEncoder
 from jobs.images.limits import ImageLimits
 
 
@@ -32,15 +36,43 @@ class ImageEncoder(Encoder, Protocol):
         ...
 
 
-# Kind -> module and class: each is imported where it is used, since all of them bring torch.
-KINDS = {"sentence": ("sentence", "SentenceEncoder"), "open_clip": ("open_clip", "OpenClipEncoder")}
+KINDS: dict[str, type[EncoderSettings]] = {**MODELS, "precomputed": PrecomputedEncoder}
+# An encoder of any kind, and one whose text tower reads learned tokens, as a configuration describes it.
+AnyEncoder = Annotated[EncoderSettings, OneOf(KINDS)]
+TAKES_TOKENS = {kind: block for kind, block in MODELS.items() if block.takes_tokens}
+PromptedEncoder = Annotated[ModelSettings, OneOf(TAKES_TOKENS)]
 
 
-def load(settings: dict[str, Any]) -> Encoder:
-    """The encoder of a configuration block (paths absolute), its weights in memory.
+def item_source(encoder: EncoderSettings, folder: Path) -> EncoderSource | None:
+    """What embeds the items; None where they have their vectors.
 
-    Raises:  what the kind's class says.
+    Raises:  UsageError, one sentence that names the setting.
     """
-    module, name = KINDS[settings["kind"]]
-    kind = getattr(importlib.import_module(f"jobs.encoders.{module}"), name)
-    return kind(**{key: value for key, value in settings.items() if key != "kind"})
+    found = encoder.item_encoder
+    return None if found is None else found.source(folder, _setting(encoder, found))
+
+
+def text_source(encoder: EncoderSettings, folder: Path) -> EncoderSource | None:
+    """What embeds queries and other texts; None where nothing can.
+
+    Raises:  UsageError, one sentence that names the setting.
+    """
+    found = encoder.text_encoder
+    return None if found is None else found.source(folder, _setting(encoder, found))
+
+
+def wants_gpu(kind: str | None) -> bool:
+    """Whether encoders of a kind run on a GPU where there is one; None: vectors are given."""
+    return kind in MODELS and MODELS[kind].wants_gpu
+
+
+def load(settings: Mapping[str, Any]) -> Encoder:
+    """The encoder that the `loading` of a source describes, its weights in memory.
+
+    Raises:  what the kind's `loaded` says.
+    """
+    return MODELS[settings["kind"]].loaded(**{key: value for key, value in settings.items() if key != "kind"})
+
+
+def _setting(encoder: EncoderSettings, found: EncoderSettings) -> str:
+    return "encoder" if found is encoder else "encoder.text"

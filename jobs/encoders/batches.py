@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import torch
 
-from jobs.encoders.clip_towers import Tower
+from jobs.encoders.towers import Tower
 from jobs.images.errors import Reason
 
 

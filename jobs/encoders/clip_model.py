@@ -13,21 +13,20 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from jobs.encoders.faults import first_line, one_sentence
 from jobs.encoders.torchvision_operators import make_importable
-from jobs.errors import UsageError
+from jobs.encoders.towers import TwoTowers
 from jobs.images.fit import Fit
+from jobs.words import LONGEST_REASON
 
 # open_clip's names of the precisions.
 PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 NUMBERS = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
-# Characters of another package's message that one sentence can hold.
-LONGEST_REASON = 300
 # Names of weights that a message lists before it stops.
 NAMED_WEIGHTS = 3
 
@@ -39,18 +38,9 @@ except ImportError as error:
     raise ImportError(f"encoder kind open_clip needs {error.name}: pip install 'mprlib[clip]'") from error
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ClipModel:
-    """A model held in memory. fit, mean and deviation say what its pictures look like; numbers is their type."""
-
-    module: torch.nn.Module
-    tokenise: Callable[[list[str]], torch.Tensor]
-    fit: Fit
-    mean: tuple[float, ...]
-    deviation: tuple[float, ...]
-    numbers: torch.dtype
-    device: torch.device
-    width: int
+def package_version() -> str:
+    """The installed version of open_clip."""
+    return str(open_clip.__version__)
 
 
 def pretrained_tags(model: str) -> list[str]:
@@ -58,7 +48,7 @@ def pretrained_tags(model: str) -> list[str]:
     return open_clip.list_pretrained_tags_by_model(model)
 
 
-def load_model(*, model: str, pretrained: str | None, precision: str, device: str) -> ClipModel:
+def load_model(*, model: str, pretrained: str | None, precision: str, device: str) -> TwoTowers:
     """The model on its device, ready to run.
 
     model: a name of open_clip's, `hf-hub:…`, a folder that holds open_clip_config.json, or a JSON file.
@@ -69,7 +59,7 @@ def load_model(*, model: str, pretrained: str | None, precision: str, device: st
     where = torch.device(device)
     weights = pretrained if pretrained is not None and os.path.isfile(pretrained) else None
     name = _registered(model)
-    with _one_sentence(f"encoder.model {model}"), _quiet():
+    with one_sentence(f"encoder.model {model}"), _quiet():
         module = open_clip.create_model(
             name,
             pretrained=None if weights else pretrained,
@@ -89,8 +79,10 @@ def load_model(*, model: str, pretrained: str | None, precision: str, device: st
     height, width = (size, size) if isinstance(size, int) else tuple(size)
     if where.type == "cuda":
         module = module.to(memory_format=torch.channels_last)
-    return ClipModel(
+    return TwoTowers(
         module=module,
+        see=module.encode_image,
+        read=module.encode_text,
         tokenise=tokenise,
         fit=Fit(
             height=height,
@@ -113,7 +105,7 @@ def _registered(model: str) -> str:
         return f"local-dir:{model}"
     if not os.path.isfile(model):
         return model.replace("/", "-") if not model.startswith("hf-hub:") else model
-    with _one_sentence(f"encoder.model {model}"):
+    with one_sentence(f"encoder.model {model}"):
         content = json.loads(Path(model).read_text(encoding="utf-8"))
         content = content.get("model_cfg", content)
         missing = [key for key in ("embed_dim", "vision_cfg", "text_cfg") if key not in content]
@@ -131,14 +123,14 @@ def _registered(model: str) -> str:
 
 def _load_weights(module: torch.nn.Module, model: str, weights: str) -> None:
     """Put a local file's tensors in place. Nothing in the file is ever run: safetensors, or tensors alone."""
-    with _one_sentence(f"encoder.pretrained {weights}"), _quiet():
+    with one_sentence(f"encoder.pretrained {weights}"), _quiet():
         if Path(weights).suffix != ".safetensors":
             try:
                 torch.load(weights, map_location="meta", weights_only=True)
             except Exception as error:  # noqa: BLE001 - whatever a broken or hostile file makes torch raise
                 raise ValueError(
                     "it is not a file of plain tensors, and nothing else is loaded, because it could run code; save "
-                    f"the weights as safetensors ({_first_line(error)})"
+                    f"the weights as safetensors ({first_line(error)})"
                 ) from None
         try:
             load_checkpoint(module, weights, strict=True, weights_only=True, device="cpu")
@@ -149,24 +141,7 @@ def _load_weights(module: torch.nn.Module, model: str, weights: str) -> None:
 def _misfit(error: Exception) -> str:
     """The first lines of torch's list of what is missing, left over, or of another shape."""
     lines = [" ".join(line.split()) for line in str(error).splitlines()[1:] if line.strip()]
-    return "; ".join(line[:LONGEST_REASON] for line in lines[:NAMED_WEIGHTS]) or _first_line(error)
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0][:LONGEST_REASON]}" if lines else type(error).__name__
-
-
-@contextmanager
-def _one_sentence(where: str) -> Iterator[None]:
-    """What another package raises becomes one sentence that names the setting."""
-    try:
-        yield
-    except UsageError:
-        raise
-    except Exception as error:  # noqa: BLE001 - open_clip and the hub raise everything
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise UsageError(f"{where}: {lines[0][:LONGEST_REASON]}") from error
+    return "; ".join(line[:LONGEST_REASON] for line in lines[:NAMED_WEIGHTS]) or first_line(error)
 
 
 @contextmanager

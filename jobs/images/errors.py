@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from jobs.words import shortened
+
 
 class Reason(StrEnum):
     """What a `skipped` table says of an item."""
@@ -38,7 +40,7 @@ class ImageError(Exception):
     def __init__(self, reason: Reason, detail: str = "") -> None:
         super().__init__(f"{reason.value}: {detail}" if detail else reason.value)
         self.reason = reason
-        self.detail = " ".join(detail.split())[:LONGEST_DETAIL]
+        self.detail = shortened(detail, LONGEST_DETAIL)
 
     def __reduce__(self) -> tuple:
         return ImageError, (self.reason, self.detail)

@@ -27,6 +27,7 @@ __all__ = [
     "NamedArrays",
     "arrays_of",
     "checked_settings",
+    "file_settings",
     "known_settings",
     "library_settings",
 ]
@@ -50,6 +51,11 @@ def known_settings(method: str) -> list[str]:
     """Settings of a method in a configuration, its values aside."""
     arrays = arrays_of(method)
     return [*(name for name in declarations(METHODS[method]) if name not in arrays.keywords), *arrays.settings]
+
+
+def file_settings(method: str) -> list[str]:
+    """Settings of a method that are paths of files beside the configuration."""
+    return [name for name, one in arrays_of(method).settings.items() if one.is_path]
 
 
 def checked_settings(method: type[Method], settings: Mapping[str, Any]) -> dict[str, Any]:

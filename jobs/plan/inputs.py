@@ -10,19 +10,15 @@ import pyarrow as pa
 
 from jobs import datasets
 from jobs.config.audit import Audit, Reference
-from jobs.config.encoders import PrecomputedEncoder
 from jobs.datasets import Catalogue
 from jobs.datasets.catalogue import has_images, with_missing_called
 from jobs.datasets.labels import missing_name
-from jobs.encoders.sources import EncoderSource, item_source, text_source
+from jobs.encoders import TAKES_TOKENS, EncoderSource, item_source, text_source
 from jobs.errors import BadSetting, UsageError, about
-from jobs.methods import Asked, arrays_of
+from jobs.methods import Asked, arrays_of, file_settings
 from jobs.plan.probes import read_labelled, with_levels
 from jobs.queries import Query, query_remarks, query_vectors, read_queries
 from mprlib import InputError, registry
-
-# Encoders whose text tower reads learned tokens.
-PROMPTED_KINDS = ("open_clip",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +47,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     Raises:  UsageError, one sentence that names the data set, file, column or setting.
     """
     encoder = settings.encoder
-    column = encoder.column if isinstance(encoder, PrecomputedEncoder) else None
+    column = encoder.vector_column
     labelled, catalogues, references = _read_datasets(settings, folder, column)
     with about("encoder"):
         item_encoder, text_encoder = item_source(encoder, folder), text_source(encoder, folder)
@@ -78,9 +74,9 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         if width != asked:
             have = f"vectors have {asked} numbers, those of dataset {catalogue.name} have {width}"
             raise BadSetting(f"{settings.queries.vectors}: {have}", "queries", "vectors")
-    if column is not None and vectors is None and encoder.text is None:
+    if vectors is None and encoder.text_encoder is None:
         raise BadSetting(
-            "encoder precomputed cannot embed query texts: give queries.vectors, or encoder.text with the model "
+            f"encoder {encoder.kind} cannot embed query texts: give queries.vectors, or encoder.text with the model "
             "that made the vectors",
             "queries",
         )
@@ -168,13 +164,13 @@ def _asked(settings: Audit, place: int, folder: Path) -> Asked:
     with about("methods", place, entry.name):
         if arrays.needs_text_tower:
             _expect_text_tower(settings, entry.name)
-    with about("methods", place, entry.name, *(name for name, one in arrays.settings.items() if one.is_path)):
+    with about("methods", place, entry.name, *file_settings(entry.name)):
         asked = arrays.asked(entry.extras, folder)
     with about("methods", place, entry.name):
-        if asked.texts and isinstance(settings.encoder, PrecomputedEncoder) and settings.encoder.text is None:
+        if asked.texts and settings.encoder.text_encoder is None:
             raise UsageError(
-                f"method {entry.name} has texts to embed, which encoder precomputed cannot: give encoder.text with "
-                "the model that made the vectors"
+                f"method {entry.name} has texts to embed, which encoder {settings.encoder.kind} cannot: give "
+                "encoder.text with the model that made the vectors"
             )
     return asked
 
@@ -184,12 +180,11 @@ def _expect_text_tower(settings: Audit, method: str) -> None:
 
     Raises:  UsageError where there is none.
     """
-    encoder = settings.encoder
-    reading = encoder.text if isinstance(encoder, PrecomputedEncoder) else encoder
-    if reading is None or reading.kind not in PROMPTED_KINDS:
+    reading = settings.encoder.text_encoder
+    if reading is None or not reading.takes_tokens:
         has = "has no text tower" if reading is None else f"is {reading.kind}, whose text tower takes none"
         raise UsageError(
-            f"method {method} puts learned tokens before the query: that needs encoder {' or '.join(PROMPTED_KINDS)}, "
+            f"method {method} puts learned tokens before the query: that needs encoder {' or '.join(TAKES_TOKENS)}, "
             f"or precomputed with such a text encoder, and this one {has}"
         )
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jobs.config.audit import Audit, Reference
-from jobs.config.datasets import Dataset
 from jobs.datasets import Catalogue
+from jobs.datasets.block import Dataset
 from jobs.errors import BadSetting, about
 from jobs.methods import arrays_of
 from jobs.plan.inputs import Inputs, is_embedded, needs_embeddings
@@ -147,12 +147,12 @@ class _Planner:
                 solved += solve_units(self.settings, self._compared(searched, block, position, reference, reads))
         catalogues = {one.unit.key: one.catalogue for one in self.sources.values()}
         self.notes += length_notes(catalogues.values())
-        units = _by_stage([*self._units(readings), *solved])
+        units = [*self._units(readings), *solved]
         return Plan(
-            stages=units,
+            stages=_by_stage(units),
             catalogues=catalogues,
             blocks={one.unit.key: one.block for one in self.sources.values()},
-            shards=_shards_by_catalogue(units.get(Embed.stage, ())),
+            shards=_shards_by_catalogue(units),
             made=dict(self._made(readings)),
             probes=self.probing.fits,
             notes=tuple(dict.fromkeys(self.notes)),
@@ -306,11 +306,12 @@ def _by_stage(units: Iterable[Unit]) -> dict[str, list[Unit]]:
     return {stage: of_stage for stage, of_stage in found.items() if of_stage}
 
 
-def _shards_by_catalogue(units: Sequence[Unit]) -> dict[str, tuple[str, ...]]:
-    shards: dict[str, list[str]] = {}
+def _shards_by_catalogue(units: Iterable[Unit]) -> dict[str, tuple[str, ...]]:
+    """Keys of shards; those of the same items are of each catalogue that has them."""
+    shards: dict[str, dict[str, None]] = {}
     for unit in units:
-        assert isinstance(unit, Embed)
-        shards.setdefault(unit.catalogue, []).append(unit.key)
+        if isinstance(unit, Embed):
+            shards.setdefault(unit.catalogue, {})[unit.key] = None
     return {key: tuple(keys) for key, keys in shards.items()}
 
 

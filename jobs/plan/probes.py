@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from jobs import datasets
 from jobs.config.audit import Audit
-from jobs.config.datasets import Dataset
 from jobs.config.probes import Probe
+from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import ATTRIBUTE, Catalogue
 from jobs.errors import UsageError, about
 from mprlib.probes import FEWEST_ROWS

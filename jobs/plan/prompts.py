@@ -12,11 +12,10 @@ from jobs import datasets
 from jobs.config.file import ConfigFile
 from jobs.config.prompts import PromptTraining
 from jobs.datasets.catalogue import ATTRIBUTE, Catalogue, has_images
-from jobs.encoders import load
+from jobs.encoders import EncoderSource, item_source, load
 from jobs.encoders.presence import torch_devices
 from jobs.encoders.prompt_files import SUFFIX, write_tokens
 from jobs.encoders.prompt_judging import Judgement, judge
-from jobs.encoders.sources import EncoderSource, item_source
 from jobs.errors import BadSetting, UsageError, about
 
 # Each side of the split needs a few pictures of every level.

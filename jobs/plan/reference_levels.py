@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from jobs.config.audit import Reference
-from jobs.config.datasets import Dataset
 from jobs.datasets import Catalogue
+from jobs.datasets.block import Dataset
 from jobs.errors import BadSetting, UsageError
 from mprlib import InputError
 from mprlib.encoding import Encoding

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.config.audit import Audit
-from jobs.config.datasets import Dataset
 from jobs.datasets import Catalogue
+from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import has_images
-from jobs.encoders.sources import EncoderSource
+from jobs.encoders import EncoderSource
 from jobs.queries import Query
 from jobs.stages import embed
 from jobs.stages.candidates import Candidates

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
+
+from jobs.words import did_you_mean
 
 FOLDER = Path(__file__).parent
 # One query a line, sorted; lines that begin with # say where a list is from.
-NAMED = {
-    "ten": "ten.txt",
-    "forty-five": "forty-five.txt",
-    "occupations": "occupations.txt",
-}
+NAMED = {Path(name).stem: name for name in ("ten.txt", "forty-five.txt", "occupations.txt")}
 
 
 def path_of(name: str) -> Path:
@@ -21,6 +18,4 @@ def path_of(name: str) -> Path:
     """
     if name in NAMED:
         return FOLDER / NAMED[name]
-    close = get_close_matches(name, NAMED, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(NAMED)}"
-    raise ValueError(f"unknown list of queries {name!r}; {hint}")
+    raise ValueError(f"unknown list of queries {name!r}; {did_you_mean(name, NAMED)}")

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.config.audit import Runtime
+from jobs.encoders import wants_gpu
 
 # More decoding processes than this do not speed up one GPU: the actor cannot take what they make.
 MOST_DECODE_WORKERS = 16
-# Kinds that run on a GPU where there is one.
-ON_GPUS = {"open_clip"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,7 +26,7 @@ class EncoderActors:
 
     def loading(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """An encoder's settings with what depends on where it runs."""
-        if settings["kind"] not in ON_GPUS:
+        if not wants_gpu(settings["kind"]):
             return dict(settings)
         device = "cuda" if self.gpus else "cpu"
         return dict(settings) | {"device": device, "decode_workers": self.decode_workers}
@@ -63,7 +62,7 @@ def encoder_actors(settings: Runtime, kind: str | None, nodes: Sequence[tuple[fl
 
 
 def _wanted_gpus(settings: Runtime, kind: str | None, nodes: Sequence[tuple[float, float]]) -> float:
-    if kind not in ON_GPUS:
+    if not wants_gpu(kind):
         return 0
     if settings.gpus_per_actor is None:
         return 1 if any(gpus >= 1 for _, gpus in nodes) else 0
@@ -76,7 +75,7 @@ def _at_most(settings: Runtime, places: int) -> int:
 
 def _note(settings: Runtime, kind: str | None, nodes: Sequence[tuple[float, float]]) -> str:
     """Why a model that belongs on a GPU runs on CPUs, where that was not asked for."""
-    if kind not in ON_GPUS or settings.gpus_per_actor == 0:
+    if not wants_gpu(kind) or settings.gpus_per_actor == 0:
         return ""
     most = max((gpus for _, gpus in nodes), default=0)
     if settings.gpus_per_actor is not None and most:

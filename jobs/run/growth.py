@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from jobs import interruption
 from jobs.config.audit import Runtime
-from jobs.run.encoder_actors import ON_GPUS
+from jobs.encoders import wants_gpu
 
 # Seconds between looks for a machine that takes minutes to start.
 LOOK_SECONDS = 2.0
@@ -28,7 +28,7 @@ def await_gpus(
     does not grow they would wait for ever.
     """
     wanted = 1.0 if settings.gpus_per_actor is None else settings.gpus_per_actor
-    if settings.await_gpus_seconds == 0 or kind not in ON_GPUS or wanted == 0:
+    if settings.await_gpus_seconds == 0 or not wants_gpu(kind) or wanted == 0:
         return
     actors = settings.encoder_actors or 1
 

@@ -21,7 +21,7 @@ from jobs.encoders.presence import torch_devices
 from jobs.errors import UsageError
 from jobs.run.attempts import Attempt, Limits, Lost, Report
 from jobs.run.dispatch import Dispatch, Events, never
-from jobs.run.encoder_actors import ON_GPUS, EncoderActors, encoder_actors
+from jobs.run.encoder_actors import EncoderActors, encoder_actors
 from jobs.run.worker import work
 from jobs.stages.unit import Unit
 from jobs.store import Store
@@ -85,7 +85,7 @@ class InProcess:
 
     def _place_of(self, encoder: Mapping[str, Any] | None) -> EncoderActors:
         kind = None if encoder is None else encoder["kind"]
-        gpus = _gpus() if kind in ON_GPUS else 0
+        gpus = _gpus() if encoders.wants_gpu(kind) else 0
         return encoder_actors(self._settings, kind, [(psutil.cpu_count() or 1, gpus)])
 
 

@@ -12,19 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
-from jobs.config.datasets import Dataset
+from jobs.config.block import Block
 from jobs.config.entries import MethodEntry
 from jobs.config.file import ConfigFile
-from jobs.errors import UsageError
+from jobs.datasets.block import Dataset
+from jobs.errors import BadSetting, UsageError
+from jobs.methods import file_settings
+from jobs.words import bytes_of
 
-# Settings that are paths relative to the configuration file, by their block: the driver reads these files.
-PATH_SETTINGS = {"Dataset": ("path", "root"), "Queries": ("file", "vectors")}
-# The same among a method's own settings.
-METHOD_PATHS = ("phrases", "tokens")
-# Such paths that workers read as well.
-WORKER_PATHS = {"OpenClipEncoder": ("model", "pretrained")}
+Key = tuple[str | int, ...]
 # Ray takes no larger working directory.
 LARGEST_BYTES = 100 * 1024 * 1024
 # Ray puts the working directory on Python's path: below this name no folder can be mistaken for a package.
@@ -57,76 +53,82 @@ class Bundle:
             shutil.copyfile(file, target)
 
 
-def bundle_of(config: ConfigFile) -> Bundle:
+def bundle_of(config: ConfigFile[Any]) -> Bundle:
     """What must travel.
 
     Raises:  UsageError for a file that is not here, and for more than Ray takes.
     """
-    _refuse_what_workers_read(config)
     files = {config.path}
-    for path, setting in named_files(config).items():
-        if not path.exists():
-            raise UsageError(
-                f"{setting} {path} is not on this machine, and a relative path travels with the job: "
-                "name what lies on the cluster's storage by an absolute path"
-            )
-        files |= {path} if path.is_file() else set(_visible_files(path))
+    with config.placing():
+        _refuse_what_workers_read(config)
+        for path, key in named_files(config).items():
+            if not path.exists():
+                raise BadSetting(
+                    f"{path} is not on this machine, and a relative path travels with the job: name what is on the "
+                    "cluster's storage by an absolute path",
+                    *key,
+                )
+            files |= {path} if path.is_file() else set(_visible_files(path))
     bundle = Bundle(
         root=Path(os.path.commonpath([file.parent for file in files])), config=config.path, files=tuple(sorted(files))
     )
     if bundle.size_bytes > LARGEST_BYTES:
         largest = max(bundle.files, key=lambda file: file.stat().st_size)
         raise UsageError(
-            f"{bundle.size_bytes / 1e6:,.0f} MB would travel with the job and Ray takes {LARGEST_BYTES / 1e6:,.0f}: "
+            f"{bytes_of(bundle.size_bytes)} would travel with the job and Ray takes {bytes_of(LARGEST_BYTES)}: "
             f"put {largest} on storage that the cluster reaches and name it by an absolute path"
         )
     return bundle
 
 
-def named_files(config: ConfigFile) -> dict[Path, str]:
+def named_files(config: ConfigFile[Any]) -> dict[Path, Key]:
     """Files and folders that the configuration names by relative paths, and the setting of each."""
     # Paths are joined, not resolved: a link's target would change the layout that the configuration names.
-    return {Path(os.path.normpath(config.folder / path)): setting for setting, path in _paths(config.settings)}
+    return {Path(os.path.normpath(config.folder / path)): key for key, path in _paths(config.settings)}
 
 
-def _refuse_what_workers_read(config: ConfigFile) -> None:
-    """Workers need one path on every node; what travels lies elsewhere on each."""
-    for block in _blocks(config.settings):
-        places: list[str | None] = []
-        if isinstance(block, Dataset) and (block.kind != "table" or block.image):
-            # Where vectors exist already, workers read these, not the pictures.
-            places = [block.path if block.kind == "clip_retrieval" else block.root or block.path]
-        for name in WORKER_PATHS.get(type(block).__name__, ()):
-            # A name or a tag is no file.
+def _refuse_what_workers_read(config: ConfigFile[Any]) -> None:
+    """Workers need one path on every node; what travels is elsewhere on each."""
+    for key, place in _read_by_workers(config):
+        if not Path(place).is_absolute():
+            raise BadSetting(
+                f"{place} is relative, and workers on every node read it: put it on storage that the cluster reaches "
+                "and name it by an absolute path",
+                *key,
+            )
+
+
+def _read_by_workers(config: ConfigFile[Any]) -> Iterator[tuple[Key, str]]:
+    for key, block in _blocks(config.settings):
+        if isinstance(block, Dataset):
+            path = block.read_by_workers()
+            yield from [] if path is None else [(key, path)]
+        for name, mark in block.file_paths().items():
             value = getattr(block, name)
-            places += [value] if value and (config.folder / value).exists() else []
-        for place in places:
-            if not Path(place).is_absolute():
-                raise UsageError(
-                    f"{place} is relative, and workers on every node read it: put it on storage that the cluster "
-                    "reaches and name it by an absolute path"
-                )
+            # A name or a tag is no file.
+            if mark.is_for_workers and value and (config.folder / value).exists():
+                yield (*key, name), value
 
 
-def _blocks(value: Any) -> Iterator[BaseModel]:
-    """Every block of the settings."""
-    if isinstance(value, BaseModel):
-        yield value
-        value = tuple(getattr(value, name) for name in type(value).model_fields)
-    if isinstance(value, Mapping):
-        value = tuple(value.values())
-    for one in value if isinstance(value, tuple) else ():
-        yield from _blocks(one)
+def _blocks(value: Any, key: Key = ()) -> Iterator[tuple[Key, Block]]:
+    """Every block of the settings, and the key that leads to it."""
+    if isinstance(value, Block):
+        yield key, value
+        value = {name: getattr(value, name) for name in type(value).model_fields}
+    elif isinstance(value, tuple):
+        value = dict(enumerate(value))
+    for name, one in value.items() if isinstance(value, Mapping) else ():
+        yield from _blocks(one, (*key, name))
 
 
-def _paths(settings: BaseModel) -> Iterator[tuple[str, str]]:
-    """Every relative path that a setting holds, and the setting."""
-    for block in _blocks(settings):
+def _paths(settings: Block) -> Iterator[tuple[Key, str]]:
+    """Every relative path of files that the driver reads, and the key of its setting."""
+    for key, block in _blocks(settings):
         if isinstance(block, MethodEntry):
-            found = [(f"method {block.name}: {name}", block.extras.get(name)) for name in METHOD_PATHS]
+            found = [((*key, block.name, name), block.extras.get(name)) for name in file_settings(block.name)]
         else:
-            kind = type(block).__name__
-            found = [(f"{kind.lower()}.{name}", getattr(block, name)) for name in PATH_SETTINGS.get(kind, ())]
+            marks = block.file_paths().items()
+            found = [((*key, name), getattr(block, name)) for name, mark in marks if not mark.is_for_workers]
         for setting, path in found:
             if path is not None and "://" not in path and not Path(path).is_absolute():
                 yield setting, path

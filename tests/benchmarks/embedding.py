@@ -20,6 +20,7 @@ import psutil
 import torch
 
 from jobs.encoders.open_clip import OpenClipEncoder
+from jobs.encoders.two_towers import TwoTowerEncoder
 from jobs.images import ImageLimits
 from jobs.images.decode_worker import pixels_of
 from jobs.images.decoders import Decoders, Source
@@ -50,31 +51,33 @@ class Cost:
 NOTHING = Cost(images=0, wall_seconds=0.0, processor_seconds=0.0)
 
 
-def measured(encoder: OpenClipEncoder, images: int, work: Callable[[], object]) -> Cost:
+def measured(images: int, work: Callable[[], object]) -> Cost:
     """What some work costs, in this process and in those that decode for it."""
-    before, started = _processor_seconds(encoder), time.perf_counter()
+    before, started = _processor_seconds(), time.perf_counter()
     work()
     wall_seconds = time.perf_counter() - started
-    return Cost(images=images, wall_seconds=wall_seconds, processor_seconds=_processor_seconds(encoder) - before)
+    return Cost(images=images, wall_seconds=wall_seconds, processor_seconds=_processor_seconds() - before)
 
 
-def _processor_seconds(encoder: OpenClipEncoder) -> float:
-    times = [psutil.Process().cpu_times(), *(psutil.Process(number).cpu_times() for number in encoder.decoder_ids)]
+def _processor_seconds() -> float:
+    """Of this process and those that it started, which decode."""
+    own = psutil.Process()
+    times = [one.cpu_times() for one in (own, *own.children())]
     return sum(one.user + one.system for one in times)
 
 
-def bare_and_whole(encoder: OpenClipEncoder, root: Path, names: Sequence[str], batch: int) -> tuple[Cost, Cost]:
+def bare_and_whole(encoder: TwoTowerEncoder, root: Path, names: Sequence[str], batch: int) -> tuple[Cost, Cost]:
     """The forward pass on batches in memory, and the encoder from files to vectors, over the same images."""
     bare, whole = NOTHING, NOTHING
     encoder.encode_images(str(root), names[:batch], LIMITS)
     for part in np.array_split(np.array(names), SLICES):
         batches = _in_memory(encoder, root, part.tolist(), batch)
-        bare += measured(encoder, len(part), lambda: [_forward(encoder, one) for one in batches])
-        whole += measured(encoder, len(part), lambda: encoder.encode_images(str(root), part.tolist(), LIMITS))
+        bare += measured(len(part), lambda: [_forward(encoder, one) for one in batches])
+        whole += measured(len(part), lambda: encoder.encode_images(str(root), part.tolist(), LIMITS))
     return bare, whole
 
 
-def _in_memory(encoder: OpenClipEncoder, root: Path, names: Sequence[str], batch: int) -> list[torch.Tensor]:
+def _in_memory(encoder: TwoTowerEncoder, root: Path, names: Sequence[str], batch: int) -> list[torch.Tensor]:
     """Normalised batches as the model takes them, the last one filled up as the encoder does it."""
     source = Source(root=str(root), limits=LIMITS, fit=encoder.model.fit, is_fast=True)
     with Decoders(1) as decoders:
@@ -86,12 +89,12 @@ def _in_memory(encoder: OpenClipEncoder, root: Path, names: Sequence[str], batch
     return list(values.split(batch))
 
 
-def _forward(encoder: OpenClipEncoder, values: torch.Tensor) -> torch.Tensor:
+def _forward(encoder: TwoTowerEncoder, values: torch.Tensor) -> torch.Tensor:
     with torch.inference_mode():
         return encoder.model.module.encode_image(values)
 
 
-def decoding_rates(encoder: OpenClipEncoder, root: Path, names: Sequence[str]) -> dict[str, float]:
+def decoding_rates(encoder: TwoTowerEncoder, root: Path, names: Sequence[str]) -> dict[str, float]:
     """Images a second of decoding alone, in processes as a run does it and in threads of this process."""
     source = Source(root=str(root), limits=LIMITS, fit=encoder.model.fit, is_fast=True)
     rates = {}
@@ -127,7 +130,7 @@ def main() -> None:
         return
     torch.set_num_threads(asked.threads)
     names = sorted(f"images/{path.name}" for path in (FAIRFACE / "images").iterdir())[: asked.images]
-    encoder = OpenClipEncoder(model=asked.model, pretrained=None, batch=asked.batch)
+    encoder = OpenClipEncoder.loaded(model=asked.model, pretrained=None, batch=asked.batch)
     print(
         f"{asked.model}, random weights, float32, {len(names)} images, batches of {asked.batch}, "
         f"{asked.threads} threads, {psutil.cpu_count()} CPUs, load {psutil.getloadavg()[0]:.1f}"

@@ -20,6 +20,7 @@ import torch
 from PIL import Image
 
 from jobs.encoders.open_clip import OpenClipEncoder
+from jobs.encoders.two_towers import TwoTowerEncoder
 from jobs.images import ImageLimits
 from tests.tiny_clip import write_tiny_clip
 
@@ -53,7 +54,7 @@ def images_per_second(count: int, work: Callable[[], object], device: str) -> fl
     return count / (time.perf_counter() - started)
 
 
-def bare_rate(encoder: OpenClipEncoder, batch: int, batches: int) -> float:
+def bare_rate(encoder: TwoTowerEncoder, batch: int, batches: int) -> float:
     """Images a second of the forward pass alone, on one batch that lies on the device."""
     model = encoder.model
     pixels = torch.zeros((batch, model.fit.height, model.fit.width, 3), dtype=torch.uint8, device=model.device)
@@ -87,11 +88,11 @@ def main() -> None:
         # The same random weights for every encoder: made once, saved, and read as anybody's are.
         model, weights = saved_weights(Path(place), asked.model)
         settings = {"model": model, "pretrained": weights, "batch": asked.batch}
-        exact = OpenClipEncoder(**settings | {"batch": 16}, device="cpu")
+        exact = OpenClipEncoder.loaded(**settings | {"batch": 16}, device="cpu")
         expected = exact.encode_images(str(root), names[:COMPARED], LIMITS).vectors
         exact.close()
         for is_compiled in (False, True) if device == "cuda" else (False,):
-            encoder = OpenClipEncoder(
+            encoder = OpenClipEncoder.loaded(
                 **settings,
                 precision="bfloat16",
                 compile=is_compiled,
@@ -102,7 +103,7 @@ def main() -> None:
             encoder.close()
 
 
-def report(encoder: OpenClipEncoder, root: Path, names: list[str], batch: int, expected: np.ndarray, how: str) -> None:
+def report(encoder: TwoTowerEncoder, root: Path, names: list[str], batch: int, expected: np.ndarray, how: str) -> None:
     """One encoder's figures."""
     device = encoder.model.device.type
     found = encoder.encode_images(str(root), names[:COMPARED], LIMITS).vectors

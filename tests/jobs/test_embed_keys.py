@@ -9,10 +9,11 @@ import pytest
 
 from jobs import datasets
 from jobs.audit import prepare
-from jobs.config.datasets import Dataset
 from jobs.config.file import read_config
+from jobs.datasets import described
 from jobs.datasets.assemble import assemble
 from jobs.datasets.source import Source
+from jobs.datasets.table import Table
 from tests.jobs.datasets.layouts import write_images
 
 from .conftest import people, write_audit
@@ -64,7 +65,7 @@ def test_two_data_sets_of_the_same_items_share_their_vectors(tmp_path):
 
 def content(folder, **changes) -> str:
     block = {"kind": "images", "path": str(folder), "attributes": {"gender": {}}} | changes
-    return datasets.load(Dataset(**block), folder).content_of("image")
+    return datasets.load(described(block), folder).content_of("image")
 
 
 def test_pictures_and_their_labels(tmp_path):
@@ -91,6 +92,6 @@ def test_nulls_and_empty_texts_are_told_apart():
     for texts in (["a", "", "bc"], ["a", None, "bc"], ["ab", "", "c"]):
         frame = pd.DataFrame({"item_id": ["x", "y", "z"], "text": texts, "gender": ["f", "m", "f"], "place": texts})
         contents.append(frame)
-    block = Dataset(path="x", image="place", attributes={"gender": {}})
+    block = Table(path="x", image="place", attributes={"gender": {}})
     made = [assemble(block, Source(table=pa.Table.from_pandas(one), id="item_id", image="place")) for one in contents]
     assert len({catalogue.content_of("image") for catalogue in made}) == 3

@@ -8,8 +8,8 @@ import torch
 
 from jobs import datasets
 from jobs.cli import main
-from jobs.config.datasets import Dataset
 from jobs.config.file import read_config
+from jobs.datasets.webdataset import WebDataset
 from jobs.encoders.prompt_files import convert_published
 from jobs.errors import UsageError
 from jobs.images import ImageError, ImageLimits, read_image
@@ -80,7 +80,7 @@ def test_an_archive_that_climbs_out(tmp_path):
     for member in ("../climbed.jpg", "a/../../climbed.jpg", f"{tmp_path}/outer/absolute.jpg", "link.jpg", "hard.jpg"):
         with pytest.raises(ImageError):
             read_image(root, f"shard-000.tar::{member}", limits)
-    block = Dataset(kind="webdataset", path=str(root), attributes={"gender": {}})
+    block = WebDataset(path=str(root), attributes={"gender": {}})
     try:
         found = datasets.load(block, tmp_path).items["item_id"].to_pylist()
     except UsageError:

@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 
 from jobs import datasets
-from jobs.config.datasets import Dataset
+from jobs.datasets import described
 from jobs.datasets.vector_files import numbered, open_files
 from jobs.errors import UsageError
 from tests.jobs.datasets.layouts import write_clip_retrieval
 
 
 def load(folder, **changes):
-    return datasets.load(Dataset(**(write_clip_retrieval(folder) | changes)), folder, "embedding")
+    return datasets.load(described(write_clip_retrieval(folder) | changes), folder, "embedding")
 
 
 def test_vectors_belong_to_their_ids_across_ten_and_two(tmp_path):
@@ -43,7 +43,7 @@ def test_dropped_and_reordered_items_keep_their_vectors(tmp_path):
         table.loc[0, "gender"] = None
         table.assign(caption="odd" if part % 2 else "even").to_parquet(path)
     block |= {"missing": "drop", "text": "{caption}"}
-    catalogue = datasets.load(Dataset(**block), tmp_path, "embedding")
+    catalogue = datasets.load(described(block), tmp_path, "embedding")
     assert catalogue.size == 24
     numbers = [
         int(item.removeprefix("pictures/").removesuffix(".jpg")) for item in catalogue.items["item_id"].to_pylist()
@@ -78,7 +78,7 @@ def test_parts_that_do_not_fit(tmp_path, spoil, words):
     block = write_clip_retrieval(tmp_path)
     spoil(tmp_path)
     with pytest.raises(UsageError, match=f"dataset items: .*{words}"):
-        datasets.load(Dataset(**block), tmp_path, "embedding")
+        datasets.load(described(block), tmp_path, "embedding")
 
 
 def test_columns_that_are_not_there(tmp_path):
@@ -89,7 +89,7 @@ def test_columns_that_are_not_there(tmp_path):
         path = tmp_path / f"b/metadata/metadata_{part}.parquet"
         pd.read_parquet(path).rename(columns={"image_path": "place"}).to_parquet(path)
     with pytest.raises(UsageError, match="none of the columns image_path, key"):
-        datasets.load(Dataset(**block), tmp_path, "embedding")
+        datasets.load(described(block), tmp_path, "embedding")
 
 
 @pytest.mark.parametrize("dtypes", [("f2", "f4"), ("f4", "f2"), ("f2", "f8"), ("f4", "f8"), (">f4", "f2")])
@@ -114,7 +114,7 @@ def test_categories_beside_texts_and_numbers_beside_texts(tmp_path):
         path = tmp_path / f"metadata/metadata_{part}.parquet"
         table = pd.read_parquet(path).assign(code=[1.0, None, 2.0] if part % 3 else ["1", None, "2"])
         table.astype({"gender": "category", "image_path": "category"} if part % 2 else {}).to_parquet(path)
-    catalogue = datasets.load(Dataset(**(block | {"attributes": {"gender": {}, "code": {}}})), tmp_path, "embedding")
+    catalogue = datasets.load(described(block | {"attributes": {"gender": {}, "code": {}}}), tmp_path, "embedding")
     assert catalogue.items["item_id"].to_pylist() == [f"pictures/{number}.jpg" for number in range(36)]
     assert catalogue.levels["code"] == ("1", "2", "unknown")
 
@@ -122,7 +122,7 @@ def test_categories_beside_texts_and_numbers_beside_texts(tmp_path):
 def test_columns_that_a_probe_predicts_are_not_looked_for(tmp_path):
     block = write_clip_retrieval(tmp_path)
     block["attributes"] = block["attributes"] | {"age": {"probe": "age"}}
-    assert list(datasets.load(Dataset(**block), tmp_path, "embedding").levels) == ["gender"]
+    assert list(datasets.load(described(block), tmp_path, "embedding").levels) == ["gender"]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_vectors_that_are_not_what_their_header_says(tmp_path, content, words):
     np.save(path, np.ones((3, 8), np.float32))
     path.write_bytes(content(path.read_bytes()))
     with pytest.raises(UsageError, match=words):
-        datasets.load(Dataset(**block), tmp_path, "embedding")
+        datasets.load(described(block), tmp_path, "embedding")
 
 
 def test_vectors_of_no_numbers_and_numbers_of_no_use(tmp_path):
@@ -151,4 +151,4 @@ def test_vectors_of_no_numbers_and_numbers_of_no_use(tmp_path):
     for array, words in ((np.ones((3, 0)), "vectors of no numbers"), (np.ones((3, 8), complex), "rows of floats")):
         np.save(tmp_path / "img_emb/img_emb_4.npy", array)
         with pytest.raises(UsageError, match=words):
-            datasets.load(Dataset(**block), tmp_path, "embedding")
+            datasets.load(described(block), tmp_path, "embedding")

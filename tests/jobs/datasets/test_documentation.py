@@ -1,13 +1,14 @@
 """docs/data.md covers every kind and every reason, and its examples are read."""
 
 import re
+import sys
 
 import pytest
 import yaml
 
 from jobs import datasets
 from jobs.config.audit import Reference
-from jobs.config.datasets import OWN_ATTRIBUTES, Dataset
+from jobs.datasets import described
 from jobs.images import Reason
 from jobs.plan.reference_levels import shared_levels
 from tests.jobs.datasets.layouts import write
@@ -20,13 +21,13 @@ EXAMPLES = [yaml.safe_load(block) for block in blocks("docs/data.md", "yaml")]
 @pytest.mark.parametrize("kind", datasets.KINDS)
 def test_every_kind_has_its_row(kind):
     [row] = re.findall(rf"^\| `{kind}` \|(.*)\|$", PAGE, flags=re.MULTILINE)
-    for attribute in OWN_ATTRIBUTES.get(kind, {}):
+    for attribute in datasets.KINDS[kind].own_attributes:
         assert f"`{attribute}`" in row
 
 
 @pytest.mark.parametrize("kind", datasets.KINDS)
 def test_every_module_says_where_files_come_from_and_on_what_terms(kind):
-    text = datasets.KINDS[kind].__globals__["__doc__"]
+    text = sys.modules[datasets.KINDS[kind].__module__].__doc__
     if kind != "table":
         assert "erms" in text
     if kind in ("celeba", "utkface", "fairface", "occupations", "clip_retrieval"):
@@ -41,9 +42,9 @@ def test_every_reason_is_explained():
 
 def test_the_example_of_two_data_sets_that_agree(tmp_path):
     first, second = EXAMPLES[:2]
-    known = Dataset(**first["dataset"])
+    known = described(first["dataset"])
     assert (known.kind, known.partition) == ("fairface", "train")
-    block = Dataset(**(second["dataset"] | write("utkface", tmp_path / "utkface")))
+    block = described(second["dataset"] | write("utkface", tmp_path / "utkface"))
     reference = Reference(**second["reference"])
     write("fairface", tmp_path / "fairface")
     people = datasets.load(reference.dataset.model_copy(update={"path": str(tmp_path / "fairface")}), tmp_path)

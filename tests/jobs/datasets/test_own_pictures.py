@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from jobs import datasets
-from jobs.config.datasets import Dataset
+from jobs.datasets import described
 from jobs.errors import UsageError
 from tests.jobs.datasets.layouts import write, write_tar
 
 
 def load(block, **changes):
-    return datasets.load(Dataset(**(block | changes)), Path(block["path"]))
+    return datasets.load(described(block | changes), Path(block["path"]))
 
 
 def test_a_folder_with_the_same_names_in_two_folders_keeps_both(tmp_path):

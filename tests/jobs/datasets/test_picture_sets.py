@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from jobs import datasets
-from jobs.config.datasets import Dataset
+from jobs.datasets import described
 from jobs.datasets.catalogue import attribute_columns
 from jobs.datasets.fairface import age_band
 from jobs.errors import UsageError
@@ -17,7 +17,7 @@ from tests.jobs.datasets.layouts import MALFORMED_UTKFACE, PICTURE_KINDS, SIDE, 
 
 
 def load(block, **changes):
-    return datasets.load(Dataset(**(block | changes)), HERE)
+    return datasets.load(described(block | changes), HERE)
 
 
 def labels_of(catalogue) -> dict[str, dict[str, str]]:
@@ -31,7 +31,7 @@ def labels_of(catalogue) -> dict[str, dict[str, str]]:
 
 @pytest.mark.parametrize("kind", PICTURE_KINDS)
 def test_every_picture_of_a_layout_can_be_read(kind, tmp_path):
-    block = Dataset(**write(kind, tmp_path))
+    block = described(write(kind, tmp_path))
     catalogue = datasets.load(block, tmp_path)
     assert catalogue.items["text"].null_count == catalogue.size
     for locator in catalogue.items["image"].to_pylist():
@@ -223,14 +223,14 @@ def test_an_empty_or_absent_folder(kind, tmp_path):
     ("changes", "words"),
     [
         ({"kind": "utkface", "partition": "train"}, "partition goes with kind celeba or fairface, not with utkface"),
-        ({"kind": "fairface", "partition": "test"}, "fairface has train and val"),
+        ({"kind": "fairface", "partition": "test"}, "Input should be 'train' or 'val'"),
         ({"kind": "celeba", "id": "name"}, "id goes with kind table"),
         ({"kind": "utkface", "image": "file"}, "image goes with kind table or images"),
     ],
 )
 def test_settings_that_do_not_go_with_the_kind(changes, words):
     with pytest.raises(ValueError, match=words):
-        Dataset(path="x", **changes)
+        described({"path": "x"} | changes)
 
 
 def test_real_names_of_utkface(tmp_path):

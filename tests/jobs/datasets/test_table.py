@@ -3,9 +3,10 @@ import pandas as pd
 import pytest
 
 from jobs import datasets
-from jobs.config.datasets import Dataset
+from jobs.datasets import described
 from jobs.datasets.catalogue import attribute_columns
 from jobs.datasets.labels import bin_names
+from jobs.datasets.table import Table
 from jobs.errors import UsageError
 
 BLOCK = {
@@ -30,7 +31,7 @@ def table(**changes) -> pd.DataFrame:
 
 def load(folder, frame=None, column=None, **changes):
     (table() if frame is None else frame).to_parquet(folder / "people.parquet")
-    return datasets.load(Dataset(**(BLOCK | changes)), folder, column)
+    return datasets.load(described(BLOCK | changes), folder, column)
 
 
 def test_texts_levels_and_canonical_order(tmp_path):
@@ -62,7 +63,7 @@ def test_csv_and_folder_give_the_same_items(tmp_path):
     parts.mkdir()
     table().drop(columns="vector").iloc[:2].to_csv(parts / "1.csv", index=False)
     table().drop(columns="vector").iloc[2:].to_csv(parts / "2.csv", index=False)
-    catalogue = datasets.load(Dataset(**(BLOCK | {"path": "parts"})), tmp_path)
+    catalogue = datasets.load(described(BLOCK | {"path": "parts"}), tmp_path)
     assert catalogue.items.equals(whole)
 
 
@@ -154,7 +155,7 @@ def test_bad_vectors_name_the_item(tmp_path, vectors, words):
 
 def test_ids_of_a_csv_keep_their_zeros(tmp_path):
     (tmp_path / "people.csv").write_text("id,gender\n001,f\n01,m\n", encoding="utf-8")
-    block = Dataset(path="people.csv", id="id", attributes={"gender": {}})
+    block = Table(path="people.csv", id="id", attributes={"gender": {}})
     assert datasets.load(block, tmp_path).items["item_id"].to_pylist() == ["001", "01"]
 
 
@@ -163,10 +164,10 @@ def test_files_of_a_folder_have_the_same_columns(tmp_path):
     for number, frame in enumerate([table(), table().drop(columns="gender")]):
         frame.to_parquet(tmp_path / "parts.parquet" / f"{number}.parquet")
     with pytest.raises(UsageError, match="1.parquet lacks the column 'gender'"):
-        datasets.load(Dataset(**(BLOCK | {"path": "."})), tmp_path)
+        datasets.load(described(BLOCK | {"path": "."}), tmp_path)
 
 
 def test_a_file_that_is_no_table(tmp_path):
     (tmp_path / "people.parquet").write_bytes(b"not a table")
     with pytest.raises(UsageError, match="cannot read"):
-        datasets.load(Dataset(**BLOCK), tmp_path)
+        datasets.load(described(BLOCK), tmp_path)

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from jobs import datasets
-from jobs.config.datasets import Dataset
+from jobs.datasets.table import Table
 from jobs.errors import UsageError
 
 COLUMNS = ["name", "person.name", "0", "x[0]", "a:b", "a!r", "two words", " padded ", "Größe", "person.__class__"]
@@ -13,7 +13,7 @@ COLUMNS = ["name", "person.name", "0", "x[0]", "a:b", "a!r", "two words", " padd
 def texts(folder, template):
     table = pd.DataFrame({"id": ["a", "b"], "sex": ["f", "m"]} | {name: [f"<{name}>", None] for name in COLUMNS})
     table.to_parquet(folder / "people.parquet")
-    block = Dataset(path="people.parquet", id="id", text=template, attributes={"sex": {}})
+    block = Table(path="people.parquet", id="id", text=template, attributes={"sex": {}})
     return datasets.load(block, folder).items["text"].to_pylist()
 
 

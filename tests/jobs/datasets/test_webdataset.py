@@ -8,7 +8,7 @@ import tarfile
 import pytest
 
 from jobs import datasets
-from jobs.config.datasets import Dataset
+from jobs.datasets import described
 from jobs.datasets.catalogue import attribute_columns
 from jobs.datasets.webdataset_samples import samples
 from jobs.errors import UsageError
@@ -39,7 +39,7 @@ def load(folder, members=None, cut=None, **changes):
     if cut is not None:
         (folder / "d/0.tar").write_bytes((folder / "d/0.tar").read_bytes()[:cut])
     block = {"kind": "webdataset", "path": "d", "attributes": {"sex": {}}} | changes
-    return datasets.load(Dataset(**block), folder)
+    return datasets.load(described(block), folder)
 
 
 def skipped(catalogue):
@@ -190,7 +190,7 @@ def test_hidden_linked_and_compressed_shards(tmp_path):
 
 
 def test_an_audit_that_damage_makes_impossible_names_the_damage(tmp_path):
-    with pytest.raises(UsageError, match="one value, 'f', in d: .*; dataset items: 1 damaged shard.*0.tar: .*cut off"):
+    with pytest.raises(UsageError, match="one value, 'f', in d: .*; 1 damaged shard.*0.tar: .*cut off"):
         load(tmp_path, PLAIN, ITEM_BYTES)
 
 

@@ -8,6 +8,7 @@ import pytest
 from jobs.cli import main
 from jobs.config.audit import Runtime
 from jobs.doctor import cluster, machine, packages, probe, settings
+from jobs.encoders.block import Needs
 from tests.jobs.conftest import write_audit
 
 SECRET = "5ecret" * 8
@@ -80,7 +81,9 @@ def test_gurobi_and_torch():
     assert ["HiGHS solves everything" in words[0], "2,000" in words[1], "full" in words[2]] == [True] * 3
     assert packages.torch({"error": "ImportError"}, is_needed=True).level == "problem"
     assert packages.torch({"error": "ImportError"}, is_needed=False).level == "warning"
-    assert packages.open_clip({"error": "ImportError"}, is_needed=True).level == "problem"
+    needs = Needs(package="no-such-package", extra="clip", purpose="only images need it")
+    assert packages.encoder_kind("open_clip", needs, {"error": "ImportError"}, is_needed=True).level == "problem"
+    assert packages.encoder_kind("open_clip", needs, {"error": "ImportError"}, is_needed=False).level == "ok"
 
 
 def test_authentication(tmp_path, monkeypatch):

@@ -12,9 +12,8 @@ from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.config.prompts import PromptTraining
-from jobs.encoders import load
+from jobs.encoders import item_source, load
 from jobs.encoders.prompt_files import read_tokens, write_tokens
-from jobs.encoders.sources import item_source
 from jobs.stages.vectors import to_matrix
 from jobs.store import unit_file
 from tests.face_towers import FACES, write_face_towers

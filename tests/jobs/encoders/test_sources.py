@@ -7,10 +7,11 @@ import pytest
 import yaml
 
 from jobs.audit import prepare
-from jobs.config.encoders import OpenClipEncoder, PrecomputedEncoder, SentenceEncoder
 from jobs.config.file import read_config
-from jobs.encoders import load
-from jobs.encoders.sources import item_source, text_source
+from jobs.encoders import item_source, load, text_source
+from jobs.encoders.open_clip import OpenClipEncoder
+from jobs.encoders.precomputed import PrecomputedEncoder
+from jobs.encoders.sentence import SentenceEncoder
 from jobs.errors import UsageError
 from tests.jobs.conftest import settings, write_audit
 

@@ -16,7 +16,7 @@ def test_decoding_costs_little_beside_the_model():
     threads = torch.get_num_threads()
     # On one thread nothing spins, so that processor seconds are those of work, however busy the machine.
     torch.set_num_threads(1)
-    encoder = OpenClipEncoder(model="ViT-B-32", pretrained=None, batch=BATCH)
+    encoder = OpenClipEncoder.loaded(model="ViT-B-32", pretrained=None, batch=BATCH)
     try:
         names = [f"images/{number}.jpg" for number in range(1, FACES + 1)]
         bare, whole = bare_and_whole(encoder, FAIRFACE, names, BATCH)

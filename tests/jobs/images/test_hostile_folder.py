@@ -5,14 +5,14 @@ import time
 import pytest
 
 from jobs import datasets
-from jobs.config.datasets import Dataset
+from jobs.datasets import described
 from jobs.images import ImageError, decode, read_image
 from tests.jobs.images.hostile import REASONS, HostileFolder, write_hostile_folder
 
 
 def outcomes(folder: HostileFolder) -> dict[str, object]:
     """What becomes of every item of the catalogue: None for a picture, else the reason."""
-    block = Dataset(**folder.block)
+    block = described(folder.block)
     catalogue = datasets.load(block, folder.root)
     found = {}
     for item, locator in zip(catalogue.items["item_id"].to_pylist(), catalogue.items["image"].to_pylist()):

@@ -6,18 +6,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
+from jobs import datasets
 from jobs.cli import main
 from jobs.config import audit as config
-from jobs.config import datasets as config_datasets
-from jobs.config import encoders as config_encoders
-from jobs.config import probes as config_probes
 from jobs.config.file import read_config
+from jobs.config.reference import blocks as setting_blocks
+from jobs.datasets.table import Table
 from jobs.errors import UsageError
+from jobs.methods import file_settings
 from jobs.submission import bundle
 from jobs.submission.identity import period_of
 from jobs.submission.job import _exit_code, prepare
+from mprlib import METHODS
 from tests.jobs.conftest import write_audit
 
 
@@ -82,16 +83,25 @@ def test_on_the_cluster_nothing_travels(tmp_path):
 
 def test_every_relative_path_of_the_configuration_is_known():
     """A new setting that is a path must travel too; its description says what it is relative to."""
-    modules = (config, config_datasets, config_encoders, config_probes)
-    for block in [one for module in modules for one in vars(module).values()]:
-        if isinstance(block, type) and issubclass(block, BaseModel):
-            for name, field in block.model_fields.items():
-                if re.search("relative (to the configuration|as `)", field.description or ""):
-                    known = [
-                        *bundle.PATH_SETTINGS.get(block.__name__, ()),
-                        *bundle.WORKER_PATHS.get(block.__name__, ()),
-                    ]
-                    assert name in known, f"{block.__name__}.{name}"
+    for block in setting_blocks(config.Audit):
+        for name, field in block.model_fields.items():
+            if re.search("relative (to the configuration|as `)", field.description or ""):
+                assert name in block.file_paths(), f"{block.__name__}.{name}"
+
+
+def test_files_of_methods_travel():
+    assert {name for method in METHODS for name in file_settings(method)} == {"phrases", "tokens"}
+
+
+def test_a_block_of_another_name_travels_alike(tmp_path, monkeypatch):
+    """What travels follows from the settings' own marks, whatever their class is called."""
+
+    class Renamed(Table):
+        pass
+
+    monkeypatch.setitem(datasets.KINDS, "table", Renamed)
+    submission = prepared(write_audit(tmp_path))
+    assert tmp_path / "people.parquet" in submission.bundle.files
 
 
 def test_values_never_reach_a_shell(tmp_path):

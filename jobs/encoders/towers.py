@@ -1,21 +1,43 @@
-"""The two towers of a model as functions: a batch in, raw vectors on the device out."""
+"""A model of two towers, held in memory, and its towers as functions: a batch in, raw vectors on the device out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 
-from jobs.encoders.clip_model import ClipModel
 from jobs.errors import UsageError
+from jobs.images.fit import Fit
 
 # Pixels (b, h, w, 3) uint8 or tokens (b, n) int64, on the host, to vectors (b, d) on the device.
 Tower = Callable[[torch.Tensor], torch.Tensor]
 
 
-def image_tower(model: ClipModel, is_compiled: bool) -> Tower:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TwoTowers:
+    """Images and texts to one space.
+
+    see and read are the towers on the device: pictures (b, 3, h, w) scaled and normalised, and tokens (b, n), to
+    vectors (b, d). module holds their weights. fit, mean and deviation say what pictures look like to it, numbers is
+    their type.
+    """
+
+    module: torch.nn.Module
+    see: Tower
+    read: Tower
+    tokenise: Callable[[list[str]], torch.Tensor]
+    fit: Fit
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
+    numbers: torch.dtype
+    device: torch.device
+    width: int
+
+
+def image_tower(model: TwoTowers, is_compiled: bool) -> Tower:
     """Pixels to vectors; scaling and normalisation by the model's mean and deviation run on its device."""
-    look = _compiled(model.module.encode_image) if is_compiled else model.module.encode_image
+    look = _compiled(model.see) if is_compiled else model.see
     deviation = torch.tensor(model.deviation, device=model.device)
     shift = torch.tensor(model.mean, device=model.device) / deviation
     scale = 1 / (255 * deviation)
@@ -28,9 +50,9 @@ def image_tower(model: ClipModel, is_compiled: bool) -> Tower:
     return tower
 
 
-def text_tower(model: ClipModel, read: Tower | None = None) -> Tower:
+def text_tower(model: TwoTowers, read: Tower | None = None) -> Tower:
     """Tokens to vectors; read is what the model makes of tokens on its device, by default its text tower."""
-    read = read or model.module.encode_text
+    read = read or model.read
     return lambda tokens: read(_there(tokens, model.device))
 
 

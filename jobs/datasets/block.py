@@ -1,0 +1,131 @@
+"""What the settings of every kind of data set have in common, and what a kind has to say of itself.
+
+Field descriptions are the documentation of the configuration file.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, FiniteFloat, field_validator, model_validator
+
+from jobs.config.block import Block, DriverPath, Label, Many
+from jobs.datasets.source import Source
+from jobs.images.limits import ImageLimits
+
+
+class Attribute(Block):
+    """One attribute of the items; it becomes one one-hot column a level."""
+
+    column: Label | None = Field(None, description="column that holds it; default: the attribute's name")
+    bins: Many[FiniteFloat] | None = Field(
+        None, description="ascending cuts of a numeric column: [a, b] gives (-inf, a), [a, b), [b, inf)"
+    )
+    order: Many[Label] = Field(
+        (), description="levels in reading order; those not named follow by name. Data sets that have an order bring it"
+    )
+    map: dict[str, Label] = Field(
+        {},
+        description="values to rename, {found: name}, so that two data sets agree; an empty name, or `unknown`, makes "
+        "the value a missing one",
+    )
+    probe: str | None = Field(
+        None,
+        description="name of an entry of `probes` that predicts it from the items' vectors, where no column has it",
+    )
+
+    @field_validator("bins")
+    @classmethod
+    def _ascending(cls, bins: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        if bins is not None and (not bins or any(low >= high for low, high in zip(bins, bins[1:]))):
+            raise ValueError(f"bins are {list(bins)}: at least one cut, in ascending order, is expected")
+        return bins
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Attribute:
+        given = self.model_fields_set - {"probe"}
+        if self.probe is not None and given:
+            raise ValueError(f"probe goes alone, not with {min(given)}: a predicted attribute has no column")
+        if self.bins is not None and self.map:
+            raise ValueError("bins are for numbers and map is for names: one of them is expected")
+        if self.bins is not None and self.order:
+            raise ValueError("bins have an order already: order is for names")
+        return self
+
+
+class Dataset(Block):
+    """Items that can be retrieved, or people to compare with: the settings of every kind of data set."""
+
+    # A kind is a subclass with `kind`, settings of its own, the attributes that it has by itself, and `read`.
+    own_attributes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    # For the documentation: what its items are, and on which terms they may be used.
+    items: ClassVar[str]
+    terms: ClassVar[str]
+
+    name: str = Field("items", description="how rows of the results name it")
+    kind: str = Field(description="what the data set is; each kind has settings of its own beside these")
+    path: DriverPath = Field(description="file or folder, relative to the configuration file")
+    text: str | None = Field(
+        None,
+        description='template over columns: "{name}, {occupation}"; between braces is the name of a column, dots and '
+        "digits too, and doubled braces are braces",
+    )
+    image_limits: ImageLimits = Field(ImageLimits(), description="what a picture may cost before it is skipped")
+    image_fingerprint: Literal["names", "listing", "content"] = Field(
+        "listing",
+        description="how changed pictures, or files of vectors, are noticed: by names alone, also by sizes and times "
+        "of change, or by all bytes",
+    )
+    max_skipped_share: float = Field(
+        0.1, ge=0, le=1, description="share of the items that may be skipped; above it the run fails"
+    )
+    relevance: Label | None = Field(None, description="column of true query terms; gives precision")
+    weight: Label | None = Field(None, description="column of sampling weights, used where the data set is a reference")
+    missing: Literal["level", "drop"] = Field(
+        "level",
+        description="a missing attribute value: a level of its own, called `unknown` (or `missing`, where the data "
+        "have a level `unknown`), or drop and count the item",
+    )
+    attributes: dict[str, Attribute] = Field(
+        description="the labels that an audit speaks of; data sets that are known have some of their own", min_length=1
+    )
+
+    @field_validator("attributes", mode="before")
+    @classmethod
+    def _empty_blocks(cls, attributes: Any) -> Any:
+        if isinstance(attributes, dict):
+            return {name: {} if block is None else block for name, block in attributes.items()}
+        return attributes
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_own_attributes(cls, raw: Any) -> Any:
+        if not isinstance(raw, dict) or "attributes" in raw:
+            return raw
+        own = cls.attributes_of(raw)
+        return raw | {"attributes": dict(own)} if own else raw
+
+    @classmethod
+    def attributes_of(cls, raw: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+        """The attributes of a data set whose settings name none."""
+        return cls.own_attributes
+
+    def item_columns(self) -> dict[str, str]:
+        """Columns beside the id that the kind's own settings name, each with that setting."""
+        return {}
+
+    def read_by_workers(self) -> str | None:
+        """The folder or file that workers read on every node, None where the driver alone reads the data set."""
+        return self.path
+
+    @abstractmethod
+    def read(self, folder: Path, columns: Mapping[str, str]) -> Source:
+        """The data set's rows.
+
+        folder: where relative paths start from. columns: those that the audit reads beside the ids, each with the
+        setting that names it; a kind need look at no others.
+        Raises:  UsageError for what cannot be read; who asked puts the data set's name before it.
+        """
