@@ -24,7 +24,8 @@ def column_names(value: Any) -> tuple[str, ...] | None:
 
 def column(frame: Any, position: int) -> Any:
     """The column at that position."""
-    return frame[_raw_names(frame)[position]]
+    names = _raw_names(frame) or []
+    return frame[names[position]]
 
 
 def matched(
@@ -83,8 +84,8 @@ def _raw_names(value: Any) -> list[Any] | None:
 
 
 def _names(argument: str, value: Any) -> tuple[str, ...] | None:
-    names = column_names(value)
-    repeated = next((name for name in names or () if names.count(name) > 1), None)
+    names = column_names(value) or ()
+    repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise InputError(f"{argument} has two columns called {repeated!r}: each needs its own name")
     return names or None

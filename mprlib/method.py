@@ -157,7 +157,7 @@ def selected(
     return Selection(
         items=ranked,
         # Of a class that is searched by a heuristic the measured value is a lower bound.
-        status=_status(rho, is_inside, is_best and worst.upper_bound <= rho, proof),
+        status=_status(rho, is_inside, is_best and rho is not None and worst.upper_bound <= rho, proof),
         method=method,
         value=value,
         similarity=similarity,
@@ -184,6 +184,6 @@ def _status(rho: float | None, is_inside: bool, is_best: bool, proof: Proof) -> 
     return Status.FEASIBLE if is_inside else Status.NOT_FOUND
 
 
-def mean_score(problem: Problem, ranked: Sequence[int]) -> float:
+def mean_score(problem: Problem, ranked: IntArray) -> float:
     """Mean similarity of items, summed best first so that equal sets give equal bits."""
     return float(np.mean(problem.scores[ranked]))

@@ -58,7 +58,8 @@ class Probe:
     @property
     def accuracy_by_level(self) -> FloatArray:
         """Recall of each level on held-out rows; below 1 by what an audit cannot tell."""
-        return np.diag(self.confusion) / self.confusion.sum(axis=1)
+        recalls: FloatArray = np.diag(self.confusion) / self.confusion.sum(axis=1)
+        return recalls
 
     def probabilities(self, embeddings: ArrayLike) -> FloatArray:
         """Probability (n, L) of each level for embeddings (n, d); labels for a continuous audit.
@@ -71,7 +72,8 @@ class Probe:
                 f"embeddings has {matrix.shape[1]} columns, the probe was trained on {self.coefficients.shape[1]}"
             )
         # Not a BLAS product: equal rows must get equal labels wherever they stand.
-        return softmax(np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts, axis=1)
+        probabilities: FloatArray = softmax(np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts, axis=1)
+        return probabilities
 
     def predict(self, embeddings: ArrayLike) -> list[str]:
         """The most probable level for each of the embeddings (n, d)."""
@@ -170,7 +172,7 @@ def _matrix(embeddings: ArrayLike) -> FloatArray:
     return matrix
 
 
-def _means(is_right: NDArray[np.bool_], names: NDArray | None) -> dict[str, float]:
+def _means(is_right: NDArray[np.bool_], names: NDArray[Any] | None) -> dict[str, float]:
     if names is None:
         return {}
     return {str(name): float(is_right[names == name].mean()) for name in np.unique(names)}

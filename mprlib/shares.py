@@ -74,7 +74,7 @@ def possible_combinations(levels: Mapping[str, Sequence[str]], statements: Seque
     """
     order = {name: place for place, name in enumerate(levels)}
     position = {name: {level: place for place, level in enumerate(own)} for name, own in levels.items()}
-    rows = np.zeros((1, 0), dtype=np.intp)
+    rows: IntArray = np.zeros((1, 0), dtype=np.intp)
     joined: list[str] = []
     # The widest first: they rule out most.
     for one in sorted(statements, key=lambda each: -len(each.names)):

@@ -37,7 +37,8 @@ def zero_shot(embeddings: ArrayLike, texts: ArrayLike) -> IntArray:
             "are expected"
         )
     # Not a BLAS product: equal items must get equal labels wherever they stand.
-    return np.argmax(np.einsum("ij,kj->ik", items, prompts), axis=1)
+    labels: IntArray = np.argmax(np.einsum("ij,kj->ik", items, prompts), axis=1)
+    return labels
 
 
 def _matrix(name: str, values: ArrayLike) -> np.ndarray:

@@ -111,8 +111,8 @@ def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, 
         merits.append(merit)
         doubt = share * (error + ROUNDING * total) + relevance_rounding
         is_open = merit + doubt >= np.max(merit - doubt, axis=1, keepdims=True)
-        for walker in walkers:
-            candidates = np.flatnonzero(is_open[walker])
+        for walker in range(trade_offs.size):
+            candidates: IntArray = np.flatnonzero(is_open[walker])
             if candidates.size > 1:
                 apart = combine.reduce(distances.exact(candidates, chosen[walker, :step]), axis=1)
                 candidates = _best(problem, candidates, relevance[walker, candidates] + share[walker] * apart)

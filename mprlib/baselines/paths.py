@@ -69,4 +69,5 @@ def _basis(subspace: ArrayLike | None, width: int, dimensions: int | None) -> Fl
             f"subspace has shape {phrases.shape}: rows of {width} finite numbers, not all zero, are expected"
         )
     _, strengths, directions = np.linalg.svd(phrases, full_matrices=False)
-    return directions[strengths > SMALLEST_SINGULAR_VALUE * strengths[0]][:dimensions]
+    strongest: FloatArray = directions[strengths > SMALLEST_SINGULAR_VALUE * strengths[0]][:dimensions]
+    return strongest

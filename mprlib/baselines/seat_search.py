@@ -167,7 +167,9 @@ class _Search:
         cell, rank = self.pool.cell, self.pool.rank
         lower, upper = np.zeros(self.columns), np.full(self.columns, np.inf)
         lower[: cell.size], upper[: cell.size] = rank < low[cell], rank < high[cell]
-        return self._programme.minimised(costs, lower, upper, iteration_limit=iteration_limit)
+        return self._programme.minimised(
+            np.asarray(costs, dtype=np.float64), lower, upper, iteration_limit=iteration_limit
+        )
 
 
 # Bounds on counts that lead to a node: cell, least and most.
@@ -187,7 +189,7 @@ class _Tree:
 
     def grown(self) -> _Found:
         while self._waiting and self._is_promising(self._waiting[0][0]) and not self._is_at_limit():
-            steps = heapq.heappop(self._waiting)[2]
+            steps: _Steps | None = heapq.heappop(self._waiting)[2]
             while steps is not None and not self._is_at_limit():
                 steps = self._branched(steps)
             self._is_complete = self._is_complete and steps is None
@@ -196,8 +198,8 @@ class _Tree:
             counts=self._best,
             is_complete=self._is_complete and not is_left,
             is_out_of_time=self._is_out_of_time,
-            gap=max(0.0, self._best_cost - self._first.objective),
-            reduced_costs=self._first.reduced_costs,
+            gap=0.0 if self._first is None else max(0.0, self._best_cost - self._first.objective),
+            reduced_costs=None if self._first is None else self._first.reduced_costs,
         )
 
     def _is_promising(self, bound: float) -> bool:
@@ -217,7 +219,7 @@ class _Tree:
         self._is_out_of_time = answer.is_out_of_time
         if answer.values is None:
             # Unless it is infeasible, this node's sets stay unknown.
-            self._is_complete = self._is_complete and np.isposinf(answer.objective)
+            self._is_complete = self._is_complete and bool(np.isposinf(answer.objective))
             return None
         bound = self._search.bound(answer.objective)
         counts = pool.counts_of(answer.values[: pool.items.size])

@@ -66,4 +66,5 @@ def _has_tie(sides: FloatArray, nodes: FloatArray, lower: FloatArray, worth: Flo
     chosen = nodes * lower
     apart = nodes @ sides.T + chosen.sum(axis=2, keepdims=True) - 2.0 * (chosen @ sides.T)
     is_other = (apart > 0) & (apart < nodes.sum(axis=2, keepdims=True))
-    return (is_level & is_other).any(axis=(1, 2))
+    is_repeated: NDArray[np.bool_] = (is_level & is_other).any(axis=(1, 2))
+    return is_repeated

@@ -110,7 +110,7 @@ class MlpOracle(Oracle):
 
 def _pursuit(target: FloatArray, given: list[FloatArray], candidates: FloatArray, units: int) -> FloatArray:
     """Projection (G,) of target on the span of the given vectors and of greedily chosen candidates."""
-    basis = np.zeros((0, target.size))
+    basis: FloatArray = np.zeros((0, target.size))
     for vector in given:
         basis = _extended(basis, vector)
     # What is left of each candidate's square outside the span, kept up to date by Pythagoras.
@@ -163,4 +163,5 @@ def _hinges(cells: Cells, random: np.random.Generator) -> FloatArray:
     )
     projections = directions @ labels.T
     knots = projections[np.arange(count), random.integers(cells.size, size=count)]
-    return np.maximum(projections - knots[:, None], 0.0)
+    units: FloatArray = np.maximum(projections - knots[:, None], 0.0)
+    return units

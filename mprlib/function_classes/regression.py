@@ -91,4 +91,5 @@ def tree_labels(labels: FloatArray) -> FloatArray:
 def fit_tree(model: Any, labels: FloatArray, weights: FloatArray, targets: FloatArray) -> FloatArray:
     """Predictions (G,) of a scikit-learn tree fitted to the rows that have weight; labels from `tree_labels`."""
     model.fit(labels, targets, sample_weight=weights, check_input=False)
-    return model.predict(labels, check_input=False)
+    predictions: FloatArray = model.predict(labels, check_input=False)
+    return predictions

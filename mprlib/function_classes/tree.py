@@ -65,7 +65,7 @@ class Tree(FunctionClass):
         cells = cells_of(problem)
         sides = _splits(cells.labels)
         levels = None if sides is None else _intersections(sides, self.depth)
-        if levels is not None:
+        if sides is not None and levels is not None:
             intersections, children = levels
             return TreeOracle(
                 problem=problem,
@@ -123,7 +123,7 @@ class TreeOracle(Oracle):
             worth = np.append(np.max(worths, axis=1), 0.0)
             worths = worth[children].sum(axis=2)
             best_split.append(np.argmax(worths, axis=1))
-        function = np.zeros(self.cells.size)
+        function: FloatArray = np.zeros(self.cells.size)
         self._grow(best_split[::-1], leaf, function)
         if self._is_signed:
             value = float(differences @ function)

@@ -137,7 +137,7 @@ class _Exchange:
         """The column of the smallest p-value; ties as moved_groups says."""
         values = self.observed()
         tied = np.flatnonzero(values <= values.min() * (1.0 + ROUNDING))
-        return int(max(tied, key=lambda column: (self.change(column), -column)))
+        return int(max(tied, key=lambda column: (self.change(int(column)), -column)))
 
     def observed(self) -> FloatArray:
         """Exact two-sided p-value (groups,) of each group, given the strata."""

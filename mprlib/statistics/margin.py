@@ -94,12 +94,14 @@ def _distances(problem: Problem, chosen: FunctionClass, count: int, seed: list[i
     if isinstance(oracle, (Ball, GroupsOracle)):
         return closed_form_gaps(oracle, _drawn(problem, count, seed) - cells.reference_shares)
     if not chosen.is_normalised:
-        return np.abs(_drawn(problem, count, seed) - cells.reference_shares).sum(axis=1)
+        distances: FloatArray = np.abs(_drawn(problem, count, seed) - cells.reference_shares).sum(axis=1)
+        return distances
     shares = _smoothed(problem, cells)
     drawn = _drawn(problem, count, seed, shares)
     masses = cells.pool_counts + problem.m * drawn
     squares = np.divide((drawn - shares) ** 2, masses, out=np.zeros_like(drawn), where=masses > 0)
-    return np.sqrt(problem.scale * squares.sum(axis=1))
+    values: FloatArray = np.sqrt(problem.scale * squares.sum(axis=1))
+    return values
 
 
 def _drawn(problem: Problem, count: int, seed: list[int], shares: FloatArray | None = None) -> FloatArray:
@@ -116,7 +118,8 @@ def _smoothed(problem: Problem, cells: Cells) -> FloatArray:
     if not _is_drawn_in_cells(problem):
         return cells.reference_shares
     smoothed = problem.m * cells.reference_shares + ADDED_ROWS
-    return smoothed / smoothed.sum()
+    shares: FloatArray = smoothed / smoothed.sum()
+    return shares
 
 
 def _is_drawn_in_cells(problem: Problem) -> bool:
