@@ -132,7 +132,6 @@ def selected(
     value: Any,
     rho: float | None = None,
     proof: Proof = Proof(),
-    solve_seconds: float = 0.0,
     message: str = "",
 ) -> Selection:
     """A Selection of these items, best first: the one place that measures a set, compares it with rho and
@@ -167,7 +166,6 @@ def selected(
         rho_min=rho_min,
         relaxation_bound=relaxed,
         similarity_bound=bound,
-        solve_seconds=solve_seconds,
         message=message,
     )
 
