@@ -26,7 +26,7 @@ def finite(
 ) -> FloatArray:
     """A read-only float array of that many dimensions; embeddings (dtype None) keep their own float type.
 
-    columns: of a frame, which ones and in which order; all as they stand by default.
+    columns: of a frame, which ones and in which order; by default all in their own order.
     Raises:  InputError naming the argument, and a frame's column.
     """
     given = numeric(name, value) if frames.column_names(value) is None else _columns(name, value, columns)

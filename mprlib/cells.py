@@ -31,7 +31,7 @@ MANY_CELLS = 512
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Cells:
-    """Distinct label rows of pool and reference together, and what lies in each.
+    """Distinct label rows of pool and reference together, and how many rows of each they hold.
 
     Shapes:  labels (G, l), the distinct rows.
              pool_cell (n,) and reference_cell (m rows,), each row's cell.

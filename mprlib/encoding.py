@@ -40,7 +40,7 @@ class Encoding:
     def of(cls, *sides: Mapping[str, Sequence[str]]) -> Encoding:
         """The union of the levels seen on all sides, each attribute's sorted by name.
 
-        Shapes:  each side maps an attribute to one level a row.
+        Shapes:  each side maps an attribute to one level per row.
         Raises:  InputError for an attribute with one value or a missing one, or one that a side lacks.
         """
         attributes = list(sides[0])
@@ -70,7 +70,7 @@ class Encoding:
         return columns
 
     def encode(self, rows: Mapping[str, Sequence[str]]) -> FloatArray:
-        """One-hot rows (n, l) of a side that maps each attribute to one level a row.
+        """One-hot rows (n, l) of a side that maps each attribute to one level per row.
 
         Raises:  InputError for a missing attribute or a level that the encoding does not know.
         """

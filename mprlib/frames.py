@@ -2,7 +2,7 @@
 
 pandas, polars and pyarrow agree on little: a frame is whatever names its columns and gives one by its
 name. Two frames are matched by column names, never by position. pandas names rows too: where two
-arguments that speak of the same rows name them differently, their order is in doubt, and they are refused.
+arguments with the same rows name them differently, their order is in doubt, and they are refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def column(frame: Any, position: int) -> Any:
 def matched(
     labels: Any, reference: Any, label_names: Sequence[str] | None
 ) -> tuple[list[int] | None, list[int] | None, Sequence[str] | None]:
-    """The order in which to read the columns of both, None as they stand; and the names of the columns.
+    """The order in which to read the columns of both, None for their own order; and the names of the columns.
 
     Names that a library invents for columns without any (0, 1, ...) count as none, unless both frames have
     them in different orders.

@@ -138,7 +138,7 @@ def selected(
     says what is known of it.
 
     rho: what the method had to meet; None where it has none. No set is given out as meeting rho whose
-    measured value exceeds it, and no bound lies below a set that attains it.
+    measured value exceeds it, and no bound is below the similarity of a set that meets rho.
     """
     ranked = problem.ranked(items)
     worst = measured(problem, oracle, ranked)

@@ -1,4 +1,4 @@
-"""One retrieval problem: what may be shown, for which k, compared with whom."""
+"""One retrieval problem: a pool of scored items, k, and the reference population."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Problem:
     attributes maps a name to the columns that form one attribute, by position or name; a column that
     no attribute claims is an attribute of its own. reference_size states the effective m where the
     reference is a statement of shares and not a sample; by default 1 / sum(w^2), which is m when
-    uniform: the number of rows, even where each row stands for a whole group.
+    uniform: the number of rows, even where each row represents a whole group.
 
     Raises:  InputError naming the argument, for text, NaN, infinite values, wrong shapes, k outside
              [1, n], an empty reference, repeated ids, bad weights, frames whose columns or rows do
@@ -246,7 +246,7 @@ def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if array.dtype.kind not in "iuUS":
         array = np.array([str(item) for item in array.tolist()])
     if array.shape != (n,):
-        raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id an item")
+        raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id per item")
     distinct, counts = np.unique(array, return_counts=True)
     if distinct.size != n:
         raise InputError(f"item_ids repeats {str(distinct[counts > 1][0])!r}: ids must be distinct")

@@ -190,7 +190,7 @@ def declarations(owner: type[Declared]) -> Mapping[str, Declaration]:
 
 
 def _metadata(hint: Any) -> tuple[Any, ...]:
-    """What stands beside the type in Annotated[type, ...]."""
+    """The arguments of Annotated[type, ...] after the type."""
     return getattr(hint, "__metadata__", ())
 
 

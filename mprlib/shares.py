@@ -1,4 +1,4 @@
-"""Stated shares: which groups they speak of, and the combinations of levels that they leave possible.
+"""Stated shares: the groups that they name, and the combinations of levels that they leave possible.
 
 A statement is about one attribute or several, and gives shares to its levels or combinations. In text
 the parts are joined by " & ". A part may hold "&" itself: a key is read in every way that gives known

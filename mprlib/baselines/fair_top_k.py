@@ -149,5 +149,5 @@ def _most_missing(problem: Problem) -> _Group:
 def _checked(protected: ArrayLike, n: int) -> BoolArray:
     members = np.asarray(protected)
     if members.shape != (n,) or members.dtype.kind not in "biu" or not np.isin(members, (0, 1)).all():
-        raise InputError(f"protected needs one truth value an item, {n} in all")
+        raise InputError(f"protected needs one truth value per item, {n} in all")
     return members.astype(bool)

@@ -16,8 +16,8 @@ such bound: presolve, which comes before any node, can loop.
 
 Scores enter as their distance from the one nearest to 0, in units of the largest distance, so that
 tolerances are shares of their range; neither what all have in common nor the small ones are rounded off.
-Where a few scores lie far from all others, what those tolerances cannot tell apart is searched once more,
-by its reduced costs, which equal the scores but for a constant and have a range of their own.
+Where a few scores are outliers, the items that those tolerances cannot distinguish are searched once more,
+by their reduced costs, which equal the scores up to a constant and have a smaller range.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TIME_LIMIT_SECONDS = 60.0
 WHOLE = 1e-6
 # What a node must promise beyond the best set, the largest cost being 1: the solver's tolerance.
 SMALLEST_GAIN = 1e-9
-# A reduced cost this far above the gap settles an item, whatever the solver's tolerance did to it.
+# A reduced cost this far above the gap fixes an item, whatever the solver's tolerance.
 SETTLED = 1e-6
 # Open items are searched once more when their costs have become this small beside the range ...
 SMALL_RANGE = 1e-3
@@ -123,7 +123,7 @@ def _open_counts(
 
 
 class _Search:
-    """The linear programme of both searches, its columns an item each, then what each level lacks, then its surplus.
+    """The linear programme of both searches, with a column per item, then each level's shortfall, then its surplus.
 
     missed: by how many seats the targets must be missed; None where that is what is minimised.
     """

@@ -4,7 +4,7 @@ CART grows a tree by the split that leaves the least squared error, which is the
 largest sum over both sides of (sum of targets)^2 / weight. Where a column has two values it splits
 in one way whatever rows were drawn, so a level of all trees is a product of the nodes' weighted
 targets with the columns: the trees that scikit-learn grows one by one. Where two splits are equally
-good scikit-learn lets chance decide; such trees are told, to be grown by it.
+good scikit-learn draws at random; such trees are reported, to be grown by scikit-learn.
 """
 
 from __future__ import annotations

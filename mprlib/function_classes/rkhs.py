@@ -176,7 +176,7 @@ def median_distance(cells: Cells) -> float:
     """Median distance between rows of pool and reference that differ.
 
     Pairs of equal rows are left out: with few cells they may be the majority, and a bandwidth of 0
-    tells every cell from every other alike. From many cells an even sample of them is taken.
+    gives all pairs of cells the same value. With many cells, an evenly spaced sample is taken.
     """
     sample = np.rint(np.linspace(0, cells.size - 1, min(cells.size, MEDIAN_SAMPLE))).astype(np.intp)
     labels, masses = cells.labels[sample], cells.masses[sample]

@@ -15,7 +15,7 @@ drawn from shares with one row added to each cell (Laplace), since a cell that t
 would otherwise never vary. **Deviation** from the simpler rule of a fixed N for all classes.
 
 A percentile bootstrap of MPR itself does not do: MPR is a norm, resampling inflates it, and near
-zero the whole interval lies above the truth.
+zero the whole interval is above the truth.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _margin(problem: Problem, chosen: FunctionClass, confidence: float, resample
         [_distances(problem, chosen, min(block, resamples - start), [seed, start]) for start in starts]
     )
     margin = float(np.quantile(distances, confidence, method="higher"))
-    # Under C' MPR lies in [0, 1], and so does any difference of two.
+    # Under C' MPR is in [0, 1], and so does any difference of two.
     return min(margin, 1.0) if chosen.is_normalised else margin
 
 
