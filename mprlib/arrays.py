@@ -26,7 +26,7 @@ def finite(
 ) -> FloatArray:
     """A read-only float array of that many dimensions; embeddings (dtype None) keep their own float type.
 
-    columns: of a frame, which ones and in which order; all as they stand by default.
+    columns: of a frame, which ones and in which order; by default all in their own order.
     Raises:  InputError naming the argument, and a frame's column.
     """
     given = numeric(name, value) if frames.column_names(value) is None else _columns(name, value, columns)
@@ -41,7 +41,7 @@ def finite(
     return array
 
 
-def numeric(name: str, value: Any) -> NDArray:
+def numeric(name: str, value: Any) -> NDArray[Any]:
     """The value as an array of numbers, of whatever type; text that looks like a number is none.
 
     Raises:  InputError naming the argument.
@@ -63,28 +63,36 @@ def numeric(name: str, value: Any) -> NDArray:
     return array.astype(np.float64)
 
 
-def expect_length(name: str, array: NDArray, length: int, because: str) -> None:
+def sums_by(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """Sums (count,) of values (n,) that belong to the same one of some groups (n,)."""
+    # numpy's own types forget that bincount sums numbers where it is given any.
+    sums: Any = np.bincount(groups, weights=values, minlength=count)
+    found: FloatArray = sums
+    return found
+
+
+def expect_length(name: str, array: NDArray[Any], length: int, because: str) -> None:
     """Raises:  InputError where the array has another number of rows."""
     if array.shape[0] != length:
         raise InputError(f"{name} has {array.shape[0]} entries, {length} expected: {because}")
 
 
 def _columns(name: str, frame: Any, order: list[int] | None) -> FloatArray:
-    names = frames.column_names(frame)
-    order = range(len(names)) if order is None else order
+    names = frames.column_names(frame) or ()
+    places = range(len(names)) if order is None else order
     if not names:
         return np.empty((len(frame), 0))
     try:
-        columns = [frames.column(frame, place) for place in order]
+        columns = [frames.column(frame, place) for place in places]
     except TypeError as error:
         raise InputError(f"{name} cannot be read by columns, collect it into a table first: {error}") from None
-    arrays = [numeric(f"{name}, column {names[place]!r},", one) for place, one in zip(order, columns)]
-    for place, array in zip(order, arrays):
+    arrays = [numeric(f"{name}, column {names[place]!r},", one) for place, one in zip(places, columns)]
+    for place, array in zip(places, arrays):
         _expect_finite(f"{name}, column {names[place]!r},", array)
     return np.column_stack(arrays)
 
 
-def _expect_finite(name: str, array: NDArray) -> None:
+def _expect_finite(name: str, array: NDArray[Any]) -> None:
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InputError(

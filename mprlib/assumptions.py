@@ -20,7 +20,7 @@ from mprlib.errors import AssumptionWarning
 from mprlib.problem import Problem
 
 # Share of the pool's items whose cell holds other items and a row of the reference. Of rows drawn like the
-# pool and all different by chance, r in number, hardly more than 2/r of the pool have their like among them.
+# pool, r in number and all different by chance, rarely more than 2/r of the pool equal any.
 TELLING_SHARE = 0.5
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, sums_by
 from mprlib.problem import Problem
 
 # Two shares this close are equal: sums of k weights of 1/k and of m of 1/m miss 1 by as much. Equal
@@ -31,7 +31,7 @@ MANY_CELLS = 512
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Cells:
-    """Distinct label rows of pool and reference together, and what lies in each.
+    """Distinct label rows of pool and reference together, and how many rows of each they hold.
 
     Shapes:  labels (G, l), the distinct rows.
              pool_cell (n,) and reference_cell (m rows,), each row's cell.
@@ -54,7 +54,7 @@ class Cells:
 
     def shares(self, weights: FloatArray) -> FloatArray:
         """Shares p (G,) of the cells under pool weights (n,) that sum to 1."""
-        return np.bincount(self.pool_cell, weights=weights, minlength=self.size)
+        return sums_by(self.pool_cell, weights, self.size)
 
     def differences(self, weights: FloatArray) -> FloatArray:
         """p - q (G,): what a selection shows too much of, or too little, in each cell."""
@@ -82,7 +82,7 @@ def _build(problem: Problem) -> Cells:
     labels, cell = distinct_rows(rows)
     size = labels.shape[0]
     pool_cell = cell[: problem.n]
-    shares = np.bincount(cell[problem.n :], weights=problem.reference_weights[weighted], minlength=size)
+    shares = sums_by(cell[problem.n :], problem.reference_weights[weighted], size)
     counts = np.bincount(pool_cell, minlength=size)
     reference_cell = np.full(weighted.size, -1, dtype=np.intp)
     reference_cell[weighted] = cell[problem.n :]
@@ -103,7 +103,7 @@ def distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
     sorting whole rows; should two different rows ever meet in one number, whole rows decide.
     The order of the cells does not depend on the order of the rows.
     """
-    coefficients = np.random.default_rng(20240711).standard_normal(rows.shape[1])
+    coefficients = np.random.default_rng(20240711).standard_normal((rows.shape[1],))
     # Column by column: BLAS may round equal rows differently, element-wise sums may not.
     key = np.zeros(rows.shape[0])
     for column, coefficient in enumerate(coefficients):

@@ -40,7 +40,7 @@ class Encoding:
     def of(cls, *sides: Mapping[str, Sequence[str]]) -> Encoding:
         """The union of the levels seen on all sides, each attribute's sorted by name.
 
-        Shapes:  each side maps an attribute to one level a row.
+        Shapes:  each side maps an attribute to one level per row.
         Raises:  InputError for an attribute with one value or a missing one, or one that a side lacks.
         """
         attributes = list(sides[0])
@@ -70,7 +70,7 @@ class Encoding:
         return columns
 
     def encode(self, rows: Mapping[str, Sequence[str]]) -> FloatArray:
-        """One-hot rows (n, l) of a side that maps each attribute to one level a row.
+        """One-hot rows (n, l) of a side that maps each attribute to one level per row.
 
         Raises:  InputError for a missing attribute or a level that the encoding does not know.
         """
@@ -92,11 +92,11 @@ class Encoding:
 
 def _text(attribute: str, rows: Mapping[str, Sequence[str]]) -> np.ndarray:
     """An attribute's values as text; None, NaN and their like would read as levels of these names."""
-    values = rows[attribute]
-    if isinstance(values, np.ndarray) and values.dtype.kind in "US":
-        return values.astype(str)
+    given = rows[attribute]
+    if isinstance(given, np.ndarray) and given.dtype.kind in "US":
+        return given.astype(str)
     # As objects, since numpy writes a missing value among texts as the text "nan" or "None".
-    values = np.asarray(values, dtype=object)
+    values = np.asarray(given, dtype=object)
     if any(type(value).__name__ in ("NoneType", "NAType") or value != value for value in values.tolist()):
         raise InputError(f"attribute {attribute!r} has a missing value: name a level for such rows, or drop them")
     return values.astype(str)

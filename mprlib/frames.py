@@ -2,7 +2,7 @@
 
 pandas, polars and pyarrow agree on little: a frame is whatever names its columns and gives one by its
 name. Two frames are matched by column names, never by position. pandas names rows too: where two
-arguments that speak of the same rows name them differently, their order is in doubt, and they are refused.
+arguments with the same rows name them differently, their order is in doubt, and they are refused.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ def column_names(value: Any) -> tuple[str, ...] | None:
 
 def column(frame: Any, position: int) -> Any:
     """The column at that position."""
-    return frame[_raw_names(frame)[position]]
+    names = _raw_names(frame) or []
+    return frame[names[position]]
 
 
 def matched(
     labels: Any, reference: Any, label_names: Sequence[str] | None
 ) -> tuple[list[int] | None, list[int] | None, Sequence[str] | None]:
-    """The order in which to read the columns of both, None as they stand; and the names of the columns.
+    """The order in which to read the columns of both, None for their own order; and the names of the columns.
 
     Names that a library invents for columns without any (0, 1, ...) count as none, unless both frames have
     them in different orders.
@@ -83,8 +84,8 @@ def _raw_names(value: Any) -> list[Any] | None:
 
 
 def _names(argument: str, value: Any) -> tuple[str, ...] | None:
-    names = column_names(value)
-    repeated = next((name for name in names or () if names.count(name) > 1), None)
+    names = column_names(value) or ()
+    repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise InputError(f"{argument} has two columns called {repeated!r}: each needs its own name")
     return names or None

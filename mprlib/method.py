@@ -132,14 +132,13 @@ def selected(
     value: Any,
     rho: float | None = None,
     proof: Proof = Proof(),
-    solve_seconds: float = 0.0,
     message: str = "",
 ) -> Selection:
     """A Selection of these items, best first: the one place that measures a set, compares it with rho and
     says what is known of it.
 
     rho: what the method had to meet; None where it has none. No set is given out as meeting rho whose
-    measured value exceeds it, and no bound lies below a set that attains it.
+    measured value exceeds it, and no bound is below the similarity of a set that meets rho.
     """
     ranked = problem.ranked(items)
     worst = measured(problem, oracle, ranked)
@@ -157,7 +156,7 @@ def selected(
     return Selection(
         items=ranked,
         # Of a class that is searched by a heuristic the measured value is a lower bound.
-        status=_status(rho, is_inside, is_best and worst.upper_bound <= rho, proof),
+        status=_status(rho, is_inside, is_best and rho is not None and worst.upper_bound <= rho, proof),
         method=method,
         value=value,
         similarity=similarity,
@@ -167,7 +166,6 @@ def selected(
         rho_min=rho_min,
         relaxation_bound=relaxed,
         similarity_bound=bound,
-        solve_seconds=solve_seconds,
         message=message,
     )
 
@@ -184,6 +182,6 @@ def _status(rho: float | None, is_inside: bool, is_best: bool, proof: Proof) -> 
     return Status.FEASIBLE if is_inside else Status.NOT_FOUND
 
 
-def mean_score(problem: Problem, ranked: Sequence[int]) -> float:
+def mean_score(problem: Problem, ranked: IntArray) -> float:
     """Mean similarity of items, summed best first so that equal sets give equal bits."""
     return float(np.mean(problem.scores[ranked]))

@@ -118,7 +118,7 @@ def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(taken)
 
 
-def _expect_levels(problem: Problem, attribute: str, columns: tuple[int, ...], codes: IntArray) -> None:
+def _expect_levels(problem: Problem, attribute: str, columns: Sequence[int], codes: IntArray) -> None:
     cells = cells_of(problem)
     for column in columns:
         values = cells.labels[:, column]

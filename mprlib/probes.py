@@ -1,4 +1,4 @@
-"""Attribute probes: labels read off embeddings, and how often they are wrong, and about whom.
+"""Attribute probes: classifiers of embeddings, with their held-out errors by level and group.
 
 Where nobody labelled the items, a logistic regression trained on a labelled data set labels them.
 Its errors bound what an audit can claim: a gap between groups that is smaller than the probe's
@@ -58,7 +58,8 @@ class Probe:
     @property
     def accuracy_by_level(self) -> FloatArray:
         """Recall of each level on held-out rows; below 1 by what an audit cannot tell."""
-        return np.diag(self.confusion) / self.confusion.sum(axis=1)
+        recalls: FloatArray = np.diag(self.confusion) / self.confusion.sum(axis=1)
+        return recalls
 
     def probabilities(self, embeddings: ArrayLike) -> FloatArray:
         """Probability (n, L) of each level for embeddings (n, d); labels for a continuous audit.
@@ -70,8 +71,9 @@ class Probe:
             raise InputError(
                 f"embeddings has {matrix.shape[1]} columns, the probe was trained on {self.coefficients.shape[1]}"
             )
-        # Not a BLAS product: equal rows must get equal labels wherever they stand.
-        return softmax(np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts, axis=1)
+        # Not a BLAS product: equal rows must get equal labels at every position.
+        probabilities: FloatArray = softmax(np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts, axis=1)
+        return probabilities
 
     def predict(self, embeddings: ArrayLike) -> list[str]:
         """The most probable level for each of the embeddings (n, d)."""
@@ -103,7 +105,7 @@ def train_probe(
 
     Rows are split once, stratified by level; cross-validation for C sees the training part only.
 
-    Shapes:  embeddings (n, d); labels (n,), one level a row; groups (n,), names of the groups that
+    Shapes:  embeddings (n, d); labels (n,), one level per row; groups (n,), names of the groups that
              accuracy is reported for (of another attribute, or of intersections).
     Raises:  InputError for wrong shapes, values that are not finite, fewer than two levels, a
              level with too few rows, or a held_out_share outside (0, 1).
@@ -114,7 +116,7 @@ def train_probe(
     matrix, levels, codes = _checked(embeddings, labels, held_out_share)
     names = None if groups is None else np.asarray(groups).astype(str)
     if names is not None and names.shape != codes.shape:
-        raise InputError(f"groups has shape {names.shape}, {codes.shape} expected: one name a row")
+        raise InputError(f"groups has shape {names.shape}, {codes.shape} expected: one name per row")
     train, held_out = train_test_split(
         np.arange(codes.size), test_size=held_out_share, random_state=seed, stratify=codes
     )
@@ -146,7 +148,7 @@ def _checked(
     matrix = _matrix(embeddings)
     rows = np.asarray(labels).astype(str)
     if rows.shape != (matrix.shape[0],):
-        raise InputError(f"labels has shape {rows.shape}, ({matrix.shape[0]},) expected: one level a row")
+        raise InputError(f"labels has shape {rows.shape}, ({matrix.shape[0]},) expected: one level per row")
     levels, codes, counts = np.unique(rows, return_inverse=True, return_counts=True)
     if levels.size < 2:
         raise InputError(f"labels holds {levels.size} level: a probe needs at least two to tell apart")
@@ -164,13 +166,13 @@ def _matrix(embeddings: ArrayLike) -> FloatArray:
     refuse_text("embeddings", embeddings)
     matrix = np.asarray(embeddings, dtype=float)
     if matrix.ndim != 2:
-        raise InputError(f"embeddings has shape {matrix.shape}: one row an item is expected")
+        raise InputError(f"embeddings has shape {matrix.shape}: one row per item is expected")
     if not np.isfinite(matrix).all():
         raise InputError("embeddings holds a value that is not finite")
     return matrix
 
 
-def _means(is_right: NDArray[np.bool_], names: NDArray | None) -> dict[str, float]:
+def _means(is_right: NDArray[np.bool_], names: NDArray[Any] | None) -> dict[str, float]:
     if names is None:
         return {}
     return {str(name): float(is_right[names == name].mean()) for name in np.unique(names)}

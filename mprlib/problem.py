@@ -1,4 +1,4 @@
-"""One retrieval problem: what may be shown, for which k, compared with whom."""
+"""One retrieval problem: a pool of scored items, k, and the reference population."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Problem:
     attributes maps a name to the columns that form one attribute, by position or name; a column that
     no attribute claims is an attribute of its own. reference_size states the effective m where the
     reference is a statement of shares and not a sample; by default 1 / sum(w^2), which is m when
-    uniform: the number of rows, even where each row stands for a whole group.
+    uniform: the number of rows, even where each row represents a whole group.
 
     Raises:  InputError naming the argument, for text, NaN, infinite values, wrong shapes, k outside
              [1, n], an empty reference, repeated ids, bad weights, frames whose columns or rows do
@@ -44,12 +44,12 @@ class Problem:
     labels: FloatArray
     reference: FloatArray
     k: int
-    reference_weights: FloatArray | None = None
-    attributes: Mapping[str, Sequence[int | str]] | None = None
+    reference_weights: FloatArray = None  # type: ignore[assignment]  # uniform where none are given
+    attributes: Mapping[str, Sequence[Any]] = None  # type: ignore[assignment]  # each column where none are given
     embeddings: FloatArray | None = None
     query: FloatArray | None = None
-    item_ids: NDArray | None = None
-    label_names: Sequence[str] | None = None
+    item_ids: NDArray[Any] | None = None
+    label_names: Sequence[str] = None  # type: ignore[assignment]  # by place where none are given
     reference_size: float | None = None
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -79,8 +79,9 @@ class Problem:
             )
         put("k", _checked_k(self.k, n))
         put("reference_weights", _checked_weights(self.reference_weights, self.reference.shape[0]))
-        put("label_names", _checked_names(self.label_names, width))
-        put("attributes", _checked_attributes(self.attributes, self.label_names))
+        names = _checked_names(self.label_names, width)
+        put("label_names", names)
+        put("attributes", _checked_attributes(self.attributes, names))
         put("item_ids", _checked_ids(self.item_ids, n))
         if self.embeddings is not None:
             put("embeddings", finite("embeddings", self.embeddings, ndim=2, dtype=None))
@@ -95,7 +96,8 @@ class Problem:
     @property
     def n(self) -> int:
         """Number of items in the pool."""
-        return self.labels.shape[0]
+        rows: int = self.labels.shape[0]
+        return rows
 
     @property
     def m(self) -> float:
@@ -143,7 +145,8 @@ class Problem:
         """What `build` returns, computed once for this problem."""
         if key not in self._cache:
             self._cache[key] = build()
-        return self._cache[key]
+        found: T = self._cache[key]
+        return found
 
     def _best_first(self) -> IntArray:
         ids = np.arange(self.n) if self.item_ids is None else self.item_ids
@@ -175,9 +178,9 @@ def _checked_weights(weights: ArrayLike | None, m: int) -> FloatArray:
     total = array.sum()
     if not (np.isfinite(total) and total > 0):
         raise InputError(f"reference_weights sum to {total}: a positive finite sum is expected")
-    array = array / total
-    array.flags.writeable = False
-    return array
+    divided: FloatArray = array / total
+    divided.flags.writeable = False
+    return divided
 
 
 def _checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
@@ -236,14 +239,14 @@ def _position(attribute: Any, column: Any, names: tuple[str, ...]) -> int:
     return int(column)
 
 
-def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray | None:
+def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if ids is None:
         return None
     array = np.asarray(ids)
     if array.dtype.kind not in "iuUS":
         array = np.array([str(item) for item in array.tolist()])
     if array.shape != (n,):
-        raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id an item")
+        raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id per item")
     distinct, counts = np.unique(array, return_counts=True)
     if distinct.size != n:
         raise InputError(f"item_ids repeats {str(distinct[counts > 1][0])!r}: ids must be distinct")

@@ -34,7 +34,7 @@ def fit_shares(combinations: int, targets: Sequence[tuple[str, IntArray, FloatAr
     """
     targets = [(name, code, _checked(name, shares)) for name, code, shares in targets]
     # Statements that leave no combination possible contradict each other too.
-    joint = np.full(combinations, 1.0 / max(1, combinations))
+    joint: FloatArray = np.full(combinations, 1.0 / max(1, combinations))
     before = np.inf
     for rounds in range(1, MOST_ROUNDS + 1):
         for _, code, shares in targets:
@@ -42,13 +42,13 @@ def fit_shares(combinations: int, targets: Sequence[tuple[str, IntArray, FloatAr
             joint = joint * np.divide(shares, sums, out=np.zeros_like(shares), where=sums > 0)[code]
         deviations = [np.abs(np.bincount(code, joint, shares.size) - shares).max() for _, code, shares in targets]
         if max(deviations) <= FIT_TOLERANCE:
-            return joint / joint.sum()
+            return joint / float(joint.sum())
         if rounds % ROUNDS_BETWEEN_CHECKS == 0:
             if max(deviations) > STILL_FALLING * before:
                 break
             before = max(deviations)
     if max(deviations) <= ACCEPTED_DEVIATION:
-        return joint / joint.sum()
+        return joint / float(joint.sum())
     worst = targets[int(np.argmax(deviations))][0]
     raise InputError(
         f"shares contradict each other: no population meets all of {', '.join(name for name, _, _ in targets)} "
@@ -64,4 +64,5 @@ def _checked(name: str, shares: FloatArray) -> FloatArray:
     if abs(total - 1.0) > SUM_TOLERANCE:
         hint = "; they look like percentages" if abs(total - 100.0) < 1 else ""
         raise InputError(f"shares of {name!r} sum to {total:g}: 1 is expected{hint}")
-    return shares / total
+    normalised: FloatArray = shares / total
+    return normalised

@@ -1,4 +1,4 @@
-"""Whom a selection is compared with: builders of reference populations.
+"""Builders of reference populations, which a selection is compared with.
 
 A reference is label rows with weights. Some are samples of a population (a data set, with its
 sampling weights); others are statements (balanced, target shares), which have no sampling error
@@ -37,7 +37,7 @@ class Reference:
     """Label rows that stand for a population.
 
     Shapes:  labels (m, l); weights (m,), or None where all rows count alike.
-    size: the stated effective m; None where the rows are a sample and speak for themselves.
+    size: the stated effective m; None where the rows are a sample, whose own size counts.
     is_sample: independent draws of a population; only then has it a sampling error.
     """
 
@@ -54,7 +54,7 @@ class Reference:
 def sampled(encoding: Encoding, rows: Levels, weights: ArrayLike | None = None) -> Reference:
     """The population as a sample shows it: the pool's own data set, or another one.
 
-    Shapes:  rows maps each attribute to one level a row; weights (m,), sampling weights.
+    Shapes:  rows maps each attribute to one level per row; weights (m,), sampling weights.
     Raises:  InputError for a missing attribute or an unknown level; bad weights are refused where
              the reference enters a Problem.
     """
@@ -86,7 +86,7 @@ def target_shares(
 
     shares maps an attribute to its levels' shares ({"gender": {"female": 0.5, "male": 0.5}}), and
     attributes joined by " & " to joint shares ({"gender & age": {"female & 50+": 0.2, ...}}); names
-    that hold "&" can stand in double quotes or in tuples (`mprlib.shares`). A level that is not named
+    that hold "&" can be written in double quotes or as tuples (`mprlib.shares`). A level that is not named
     has the share 0. What is left open is completed with no more association than stated (iterative
     proportional fitting from equal shares); only combinations that have a share become rows.
 

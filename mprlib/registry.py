@@ -35,7 +35,7 @@ from mprlib.optimisers.paper import MoprPaper
 from mprlib.optimisers.quadratic import MoprQp
 from mprlib.settings import declarations
 
-# The library gives out what stands here: a class that is in neither list is not public.
+# What `mprlib` exports of methods and classes.
 __all__ = [
     "Apportionment",
     "Classifier",

@@ -83,6 +83,6 @@ class Selection:
         """
         if self.similarity_bound is None or self.similarity is None:
             return None
-        if self.rho is not None and self.mpr > self.rho:
+        if self.rho is not None and self.mpr is not None and self.mpr > self.rho:
             return None
         return (self.similarity_bound - self.similarity) / max(abs(self.similarity_bound), SMALLEST_BOUND)

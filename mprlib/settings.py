@@ -190,7 +190,7 @@ def declarations(owner: type[Declared]) -> Mapping[str, Declaration]:
 
 
 def _metadata(hint: Any) -> tuple[Any, ...]:
-    """What stands beside the type in Annotated[type, ...]."""
+    """The arguments of Annotated[type, ...] after the type."""
     return getattr(hint, "__metadata__", ())
 
 
@@ -235,15 +235,7 @@ class DeclaredType(ABCMeta):
         return " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
 
     def __repr__(cls) -> str:
-        if not dataclasses.is_dataclass(cls):
-            return super().__repr__()
-        rows = declarations(cls).values()
-        settings = [f"    {row.name}: {row.expected}; {row.description}" for row in rows]
-        arguments = ", ".join(
-            row.name if row.default is dataclasses.MISSING else f"{row.name}={row.default!r}" for row in rows
-        )
-        notes = [f"    {note}" for note in cls._notes()]
-        return "\n".join([f"{cls.__name__}({arguments})", f"    {cls.summary}", *notes, *settings])
+        return _described(cls) if dataclasses.is_dataclass(cls) else super().__repr__()
 
 
 class Declared(metaclass=DeclaredType):
@@ -266,6 +258,17 @@ class Declared(metaclass=DeclaredType):
     def _notes(cls) -> list[str]:
         """What the repr says beside summary and settings."""
         return []
+
+
+def _described(kind: Any) -> str:
+    """Arguments and defaults of a class of settings, its summary, and a line for each setting."""
+    rows = declarations(kind).values()
+    settings = [f"    {row.name}: {row.expected}; {row.description}" for row in rows]
+    arguments = ", ".join(
+        row.name if row.default is dataclasses.MISSING else f"{row.name}={row.default!r}" for row in rows
+    )
+    notes = [f"    {note}" for note in kind._notes()]
+    return "\n".join([f"{kind.__name__}({arguments})", f"    {kind.summary}", *notes, *settings])
 
 
 def refuse_text(name: str, value: ArrayLike) -> None:

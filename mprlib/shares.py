@@ -1,4 +1,4 @@
-"""Stated shares: which groups they speak of, and the combinations of levels that they leave possible.
+"""Stated shares: the groups that they name, and the combinations of levels that they leave possible.
 
 A statement is about one attribute or several, and gives shares to its levels or combinations. In text
 the parts are joined by " & ". A part may hold "&" itself: a key is read in every way that gives known
@@ -74,7 +74,7 @@ def possible_combinations(levels: Mapping[str, Sequence[str]], statements: Seque
     """
     order = {name: place for place, name in enumerate(levels)}
     position = {name: {level: place for place, level in enumerate(own)} for name, own in levels.items()}
-    rows = np.zeros((1, 0), dtype=np.intp)
+    rows: IntArray = np.zeros((1, 0), dtype=np.intp)
     joined: list[str] = []
     # The widest first: they rule out most.
     for one in sorted(statements, key=lambda each: -len(each.names)):

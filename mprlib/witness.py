@@ -1,4 +1,4 @@
-"""Whom a measured gap speaks of, in names: groups of a discrete labelling, items of a continuous one."""
+"""The witness of a measured gap in names: groups of discrete labels, items of continuous ones."""
 
 from __future__ import annotations
 

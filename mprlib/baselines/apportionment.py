@@ -22,7 +22,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, sums_by
 from mprlib.baselines.baseline import Chosen, FixedBaseline
 from mprlib.baselines.seat_search import Seats, search_seats
 from mprlib.cells import cells_of
@@ -67,7 +67,7 @@ def _remarks(seats: Seats) -> list[str]:
 def hamilton(shares: FloatArray, seats: int) -> IntArray:
     """Whole seats (levels,): quotas rounded down, the rest to the largest remainders, ties to the larger share."""
     quotas = seats * shares / shares.sum()
-    given = np.floor(quotas + ROUNDING).astype(np.intp)
+    given: IntArray = np.floor(quotas + ROUNDING).astype(np.intp)
     remainders = quotas - given
     by_remainder = np.lexsort((np.arange(shares.size), -shares, -np.round(remainders, 9)))
     given[by_remainder[: seats - given.sum()]] += 1
@@ -95,5 +95,6 @@ def _targets(problem: Problem, rule: str) -> tuple[csr_array, IntArray]:
         size = len(levels.names)
         cells = np.arange(levels.codes.size)
         members.append(csr_array((np.ones(cells.size), (levels.codes, cells)), shape=(size, cells.size)))
-        targets.append(RULES[rule](np.bincount(levels.codes, weights=reference, minlength=size), problem.k))
+        shares = sums_by(levels.codes, reference, size)
+        targets.append(RULES[rule](shares, problem.k))
     return vstack(members, format="csr"), np.concatenate(targets)

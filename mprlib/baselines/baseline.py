@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mprlib.arrays import IntArray
@@ -43,18 +43,15 @@ class Baseline(Method):
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[Any]) -> list[Selection]:
         """One Selection per value, in the order given."""
         return [
-            selected(
-                problem,
-                oracle,
-                chosen.items,
-                method=self.name,
-                value=value,
-                proof=Proof(is_stopped=chosen.is_stopped),
-                solve_seconds=seconds,
-                message=chosen.message,
-            )
+            replace(self._selection(problem, oracle, value, chosen), solve_seconds=seconds)
             for value, (chosen, seconds) in zip(values, self._timed(problem, values))
         ]
+
+    def _selection(self, problem: Problem, oracle: Oracle, value: Any, chosen: Chosen) -> Selection:
+        proof = Proof(is_stopped=chosen.is_stopped)
+        return selected(
+            problem, oracle, chosen.items, method=self.name, value=value, proof=proof, message=chosen.message
+        )
 
     @classmethod
     def grid(cls, problem: Problem, oracle: Oracle, points: int) -> list[Any]:

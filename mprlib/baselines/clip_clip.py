@@ -73,7 +73,7 @@ def _best_without(problem: Problem, embeddings: FloatArray, query: FloatArray, d
     """The k best items (k,) by the products without some columns."""
     kept = query.astype(np.float64)
     kept[dropped] = 0.0
-    # Not a BLAS product: equal rows must give equal bits wherever they stand, as ties go by id.
+    # Not a BLAS product: equal rows must give equal bits at every position, as ties go by id.
     return best_by(problem, np.einsum("ij,j->i", embeddings, kept), problem.k)
 
 

@@ -1,8 +1,8 @@
 """DebiasCLIP: rank by a query whose embedding was debiased.
 
-Tokens that were trained against a classifier of the attribute stand in front of the query's text, so
-that similarity tells less of who is in an image. Whoever has the text tower makes that embedding
-(the job does, `jobs/encoders/prompt_training.py` trains the tokens); here it is an argument.
+Tokens that were trained against a classifier of the attribute precede the query's text, so that
+similarity reveals less of who is in an image. That embedding needs the text tower
+(the job makes it, `jobs/encoders/prompt_training.py` trains the tokens); here it is an argument.
 Similarity in the result is that of the original query.
 
 Source: Berg et al. 2022, "A Prompt Array Keeps the Bias Away".
@@ -44,7 +44,7 @@ class DebiasClip(FixedBaseline):
         """
         embeddings = pool_embeddings(problem, self.name)
         query = _checked(self.debiased_query, embeddings.shape[1])
-        # Not a BLAS product: equal rows must give equal bits wherever they stand, as ties go by id.
+        # Not a BLAS product: equal rows must give equal bits at every position, as ties go by id.
         return Chosen(items=best_by(problem, np.einsum("ij,j->i", embeddings, query), problem.k))
 
 

@@ -71,7 +71,8 @@ class DistanceColumns:
 
     def exact(self, candidates: IntArray, items: IntArray) -> FloatArray:
         """Distances (candidates, items) in double precision, by differences: near-duplicates keep theirs."""
-        return cdist(self._given[candidates], self._given[items])
+        distances: FloatArray = cdist(self._given[candidates], self._given[items])
+        return distances
 
     def _compute(self, items: IntArray) -> FloatArray:
         if items.size == 0:
@@ -83,4 +84,5 @@ class DistanceColumns:
         squares = np.multiply(products, -2.0)
         squares += self._squares
         squares += self._squares[items][:, None]
-        return np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
+        distances: FloatArray = np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
+        return distances

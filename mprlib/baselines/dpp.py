@@ -91,4 +91,5 @@ def _standardised(scores: FloatArray) -> FloatArray:
         return np.zeros_like(scores)
     # Within [-1, 0] no square overflows or vanishes, whatever the unit of the scores.
     below = below / span
-    return (below - below.mean()) / below.std()
+    standardised: FloatArray = (below - below.mean()) / below.std()
+    return standardised

@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.arrays import BoolArray, IntArray
+from mprlib.arrays import BoolArray, IntArray, sums_by
 from mprlib.baselines.baseline import Chosen, FixedBaseline
 from mprlib.cells import cells_of, selection_weights
 from mprlib.errors import InputError
@@ -115,7 +115,8 @@ def _bounds(k: int, share: float, level: float) -> IntArray:
         return np.zeros(k, dtype=np.intp)
     from scipy.stats import binom  # noqa: PLC0415 (slow to import)
 
-    return np.maximum(binom.ppf(level, np.arange(1, k + 1), share), 0).astype(np.intp)
+    fewest: IntArray = np.maximum(binom.ppf(level, np.arange(1, k + 1), share), 0).astype(np.intp)
+    return fewest
 
 
 def _with_at_least(problem: Problem, is_protected: BoolArray, needed: int) -> tuple[IntArray, int]:
@@ -135,8 +136,7 @@ def _most_missing(problem: Problem) -> _Group:
     largest = 0.0
     for attribute, levels in cell_levels(problem).items():
         shares, expected = (
-            np.bincount(levels.codes, weights=masses, minlength=len(levels.names))
-            for masses in (shown, cells.reference_shares)
+            sums_by(levels.codes, masses, len(levels.names)) for masses in (shown, cells.reference_shares)
         )
         missing = expected - shares
         level = int(np.argmax(missing))
@@ -149,5 +149,5 @@ def _most_missing(problem: Problem) -> _Group:
 def _checked(protected: ArrayLike, n: int) -> BoolArray:
     members = np.asarray(protected)
     if members.shape != (n,) or members.dtype.kind not in "biu" or not np.isin(members, (0, 1)).all():
-        raise InputError(f"protected needs one truth value an item, {n} in all")
+        raise InputError(f"protected needs one truth value per item, {n} in all")
     return members.astype(bool)

@@ -15,7 +15,7 @@ NEUTRAL = 0
 
 
 def from_levels(levels: Sequence[str], neutral: Collection[str] = ()) -> IntArray:
-    """Labels (n,) of levels, one an item: classes 1, 2, ... in the order of their names, 0 for the neutral ones."""
+    """Labels (n,) of levels, one per item: classes 1, 2, ... in the order of their names, 0 for the neutral ones."""
     names = np.asarray(levels).astype(str)
     classes, codes = np.unique(names, return_inverse=True)
     is_neutral = np.isin(classes, list(neutral))
@@ -36,8 +36,9 @@ def zero_shot(embeddings: ArrayLike, texts: ArrayLike) -> IntArray:
             f"texts has shape {prompts.shape}: a neutral text and at least one class, {items.shape[1]} numbers each, "
             "are expected"
         )
-    # Not a BLAS product: equal items must get equal labels wherever they stand.
-    return np.argmax(np.einsum("ij,kj->ik", items, prompts), axis=1)
+    # Not a BLAS product: equal items must get equal labels at every position.
+    labels: IntArray = np.argmax(np.einsum("ij,kj->ik", items, prompts), axis=1)
+    return labels
 
 
 def _matrix(name: str, values: ArrayLike) -> np.ndarray:

@@ -6,8 +6,8 @@ chosen items (the paper's form), or the distance to the nearest or the farthest 
 authors standardise both terms by constants of the whole pool, which are the same for every
 candidate and cancel; no pass over all pairs is needed.
 
-All lambda of a sweep walk together and share their distance columns. When one is missing and the last
-items could be foreseen (some steps ago all of them stood near the top), those of the next best
+All lambda of a sweep advance together and share their distance columns. When one is missing and the
+last items were predictable (some steps ago all of them were near the top), those of the next best
 candidates are computed with it: most are chosen soon, and a product with sixteen vectors takes as
 long as three products with one. Columns are computed in float32 with a
 proven bound on their error; where that error could change the winner, the candidates in doubt are
@@ -34,12 +34,12 @@ from mprlib.settings import Choice, Number
 
 # How distances to the chosen items become one number, and how the errors of the distances add up.
 SPREADS = {"mean": (np.add, np.add), "nearest": (np.minimum, np.maximum), "farthest": (np.maximum, np.maximum)}
-# Entries of a (lambda, item) matrix: more lambda than fit walk in groups.
+# Entries of a (lambda, item) matrix: more lambda than fit are run in groups.
 LARGEST_MATRIX = 1_000_000
 # Columns that are computed together, at least.
 BATCH = 16
-# The items of that many steps must have stood among the best 2 BATCH candidates before them, else the
-# ranking moves too much for a batch to serve.
+# The items of this many steps must have been among the best 2 BATCH candidates before them, else the
+# ranking changes too much for a batch to pay off.
 FORESIGHT = 6
 # Rounding of a sum of k terms in double precision, as a share of the terms; added to what float32 leaves in doubt.
 ROUNDING = 1e-12
@@ -71,7 +71,7 @@ class Mmr(SharedBaseline):
 
 
 def walked(problem: Problem, embeddings: FloatArray, values: Sequence[float], spread: str) -> list[IntArray]:
-    """The items (k,) of each lambda, by distances between embeddings (n, d); equal lambda walk once."""
+    """The items (k,) of each lambda, by distances between embeddings (n, d); equal lambda are run once."""
     distinct = list(dict.fromkeys(float(value) for value in values))
     distances = DistanceColumns(embeddings)
     together = max(1, LARGEST_MATRIX // problem.n)
@@ -111,8 +111,8 @@ def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, 
         merits.append(merit)
         doubt = share * (error + ROUNDING * total) + relevance_rounding
         is_open = merit + doubt >= np.max(merit - doubt, axis=1, keepdims=True)
-        for walker in walkers:
-            candidates = np.flatnonzero(is_open[walker])
+        for walker in range(trade_offs.size):
+            candidates: IntArray = np.flatnonzero(is_open[walker])
             if candidates.size > 1:
                 apart = combine.reduce(distances.exact(candidates, chosen[walker, :step]), axis=1)
                 candidates = _best(problem, candidates, relevance[walker, candidates] + share[walker] * apart)
@@ -121,7 +121,7 @@ def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, 
 
 
 def _promising(distances: DistanceColumns, merits: Sequence[FloatArray], recent: IntArray) -> IntArray:
-    """Items whose columns a step needs and lacks, and the next best candidates where foresight pays.
+    """Items whose columns a step needs and lacks, and the next best candidates where prefetching pays off.
 
     Shapes:  recent (L, steps), the last items; merits, each (L, n), those by which they were taken.
     """

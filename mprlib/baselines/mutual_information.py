@@ -2,8 +2,8 @@
 
 Ross's estimator, as scikit-learn's `mutual_info_classif` computes it: for an item, the distance to
 its k-th neighbour among items of its own label, and the number m of items of any label within that
-distance; then psi(n) + mean psi(k) - mean psi(label's count) - mean psi(m). Columns are one number
-an item, so neighbours are found by sorting instead of a tree for each column and label; the values
+distance; then psi(n) + mean psi(k) - mean psi(label's count) - mean psi(m). Columns have one number
+per item, so neighbours are found by sorting instead of a tree for each column and label; the values
 are scikit-learn's (same scaling, same noise against ties), in a tenth of the time.
 
 Source: Ross 2014, "Mutual Information between Discrete and Continuous Data Sets".
@@ -45,7 +45,7 @@ def mutual_information(embeddings: FloatArray, labels: IntArray, part: slice = s
 
 
 def _items_within(column: FloatArray, codes: IntArray) -> IntArray:
-    """For each item, how many lie closer than its k-th neighbour of the same label, itself included."""
+    """For each item, how many are closer than its k-th neighbour of the same label, itself included."""
     order = np.argsort(column)
     ascending, code = column[order], codes[order]
     radius = np.empty(column.size)

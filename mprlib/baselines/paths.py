@@ -2,8 +2,8 @@
 
 Adjective-noun phrases ("an elderly person", "a formal outfit") are embedded by the items' own
 encoder. Items are projected onto the span of the phrases, which keeps what the phrases can tell
-apart and forgets the rest, and a greedy walk there trades similarity against the distance to the
-nearest chosen item. No code was published; the walk is that of `mmr`.
+apart and drops the rest. A greedy choice there trades similarity against the distance to the
+nearest chosen item. No code was published; the greedy choice is that of `mmr`.
 
 Source: Srinivasan et al. 2024, "Generalized People Diversity".
 """
@@ -61,7 +61,7 @@ class Paths(FixedBaseline):
 def _basis(subspace: ArrayLike | None, width: int, dimensions: int | None) -> FloatArray:
     """Orthonormal directions (r, d), the strongest first."""
     if subspace is None:
-        raise InputError("paths needs subspace=, the embeddings of describing phrases, one a row")
+        raise InputError("paths needs subspace=, the embeddings of describing phrases, one per row")
     refuse_text("subspace", subspace)
     phrases = np.asarray(subspace, dtype=np.float64)
     if phrases.ndim != 2 or phrases.shape[1] != width or not np.isfinite(phrases).all() or not phrases.any():
@@ -69,4 +69,5 @@ def _basis(subspace: ArrayLike | None, width: int, dimensions: int | None) -> Fl
             f"subspace has shape {phrases.shape}: rows of {width} finite numbers, not all zero, are expected"
         )
     _, strengths, directions = np.linalg.svd(phrases, full_matrices=False)
-    return directions[strengths > SMALLEST_SINGULAR_VALUE * strengths[0]][:dimensions]
+    strongest: FloatArray = directions[strengths > SMALLEST_SINGULAR_VALUE * strengths[0]][:dimensions]
+    return strongest

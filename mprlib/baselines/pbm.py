@@ -89,7 +89,7 @@ def _chosen(problem: Problem, labels: IntArray, takes_best: BoolArray) -> IntArr
 def _checked_labels(group_labels: ArrayLike, n: int) -> IntArray:
     labels = np.asarray(group_labels)
     if labels.shape != (n,):
-        raise InputError(f"group_labels has shape {labels.shape}, ({n},) expected: one class an item")
+        raise InputError(f"group_labels has shape {labels.shape}, ({n},) expected: one class per item")
     if labels.dtype.kind not in "iub" or (labels.size and labels.min() < 0):
         raise InputError("group_labels holds other things than whole numbers from 0: 0 is neutral, classes start at 1")
     return labels.astype(np.intp)

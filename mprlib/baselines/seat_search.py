@@ -16,8 +16,8 @@ such bound: presolve, which comes before any node, can loop.
 
 Scores enter as their distance from the one nearest to 0, in units of the largest distance, so that
 tolerances are shares of their range; neither what all have in common nor the small ones are rounded off.
-Where a few scores lie far from all others, what those tolerances cannot tell apart is searched once more,
-by its reduced costs, which equal the scores but for a constant and have a range of their own.
+Where a few scores are outliers, the items that those tolerances cannot distinguish are searched once more,
+by their reduced costs, which equal the scores up to a constant and have a smaller range.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TIME_LIMIT_SECONDS = 60.0
 WHOLE = 1e-6
 # What a node must promise beyond the best set, the largest cost being 1: the solver's tolerance.
 SMALLEST_GAIN = 1e-9
-# A reduced cost this far above the gap settles an item, whatever the solver's tolerance did to it.
+# A reduced cost this far above the gap fixes an item, whatever the solver's tolerance.
 SETTLED = 1e-6
 # Open items are searched once more when their costs have become this small beside the range ...
 SMALL_RANGE = 1e-3
@@ -123,7 +123,7 @@ def _open_counts(
 
 
 class _Search:
-    """The linear programme of both searches, its columns an item each, then what each level lacks, then its surplus.
+    """The linear programme of both searches, with a column per item, then each level's shortfall, then its surplus.
 
     missed: by how many seats the targets must be missed; None where that is what is minimised.
     """
@@ -167,7 +167,9 @@ class _Search:
         cell, rank = self.pool.cell, self.pool.rank
         lower, upper = np.zeros(self.columns), np.full(self.columns, np.inf)
         lower[: cell.size], upper[: cell.size] = rank < low[cell], rank < high[cell]
-        return self._programme.minimised(costs, lower, upper, iteration_limit=iteration_limit)
+        return self._programme.minimised(
+            np.asarray(costs, dtype=np.float64), lower, upper, iteration_limit=iteration_limit
+        )
 
 
 # Bounds on counts that lead to a node: cell, least and most.
@@ -187,7 +189,7 @@ class _Tree:
 
     def grown(self) -> _Found:
         while self._waiting and self._is_promising(self._waiting[0][0]) and not self._is_at_limit():
-            steps = heapq.heappop(self._waiting)[2]
+            steps: _Steps | None = heapq.heappop(self._waiting)[2]
             while steps is not None and not self._is_at_limit():
                 steps = self._branched(steps)
             self._is_complete = self._is_complete and steps is None
@@ -196,8 +198,8 @@ class _Tree:
             counts=self._best,
             is_complete=self._is_complete and not is_left,
             is_out_of_time=self._is_out_of_time,
-            gap=max(0.0, self._best_cost - self._first.objective),
-            reduced_costs=self._first.reduced_costs,
+            gap=0.0 if self._first is None else max(0.0, self._best_cost - self._first.objective),
+            reduced_costs=None if self._first is None else self._first.reduced_costs,
         )
 
     def _is_promising(self, bound: float) -> bool:
@@ -217,7 +219,7 @@ class _Tree:
         self._is_out_of_time = answer.is_out_of_time
         if answer.values is None:
             # Unless it is infeasible, this node's sets stay unknown.
-            self._is_complete = self._is_complete and np.isposinf(answer.objective)
+            self._is_complete = self._is_complete and bool(np.isposinf(answer.objective))
             return None
         bound = self._search.bound(answer.objective)
         counts = pool.counts_of(answer.values[: pool.items.size])

@@ -17,7 +17,7 @@ from mprlib.function_classes.base import Oracle, WorstCase
 
 # A difference of means this small beside the means of the features' sizes is the rounding of sums of k
 # weights; called zero, so that a selection with exactly the reference's shares has MPR 0 and can meet
-# rho = 0. A cell counts by its shares: features of one that hardly anybody is in may be of any length.
+# rho = 0. A cell counts by its shares: one with few people may have features of any length.
 ROUNDING = 1e-14
 
 

@@ -117,7 +117,7 @@ class FunctionClass(Declared):
 
     @property
     def is_normalised(self) -> bool:
-        """Whether values are scaled as C', so that they have a chi and lie below saturated's."""
+        """Whether values are scaled as C', so that they have a chi and are at most saturated's."""
         return True
 
     @abstractmethod

@@ -50,7 +50,7 @@ class Classifier(FunctionClass):
                 )
 
     def bind(self, problem: Problem) -> ClassifierOracle:
-        """The oracle that fits the model twice a call.
+        """The oracle, which fits the model twice per call.
 
         Raises:  InputError when the model's fit takes no sample_weight.
         """

@@ -39,7 +39,7 @@ class Forest(FunctionClass):
     seed: Annotated[int, SEED, "seed of the bootstrap samples; default: the paper's"] = PAPER_SEED
 
     def bind(self, problem: Problem) -> ForestOracle:
-        """The oracle that fits one forest a call.
+        """The oracle, which fits one forest per call.
 
         Source:  the authors' code (RandomForestRegressor, max_depth 2, random_state 1017).
         """

@@ -4,7 +4,7 @@ CART grows a tree by the split that leaves the least squared error, which is the
 largest sum over both sides of (sum of targets)^2 / weight. Where a column has two values it splits
 in one way whatever rows were drawn, so a level of all trees is a product of the nodes' weighted
 targets with the columns: the trees that scikit-learn grows one by one. Where two splits are equally
-good scikit-learn lets chance decide; such trees are told, to be grown by it.
+good scikit-learn draws at random; such trees are reported, to be grown by scikit-learn.
 """
 
 from __future__ import annotations
@@ -66,4 +66,5 @@ def _has_tie(sides: FloatArray, nodes: FloatArray, lower: FloatArray, worth: Flo
     chosen = nodes * lower
     apart = nodes @ sides.T + chosen.sum(axis=2, keepdims=True) - 2.0 * (chosen @ sides.T)
     is_other = (apart > 0) & (apart < nodes.sum(axis=2, keepdims=True))
-    return (is_level & is_other).any(axis=(1, 2))
+    is_repeated: NDArray[np.bool_] = (is_level & is_other).any(axis=(1, 2))
+    return is_repeated

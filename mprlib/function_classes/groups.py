@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, sums_by
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
@@ -101,7 +101,7 @@ class GroupsOracle(Oracle):
     def totals(self, cell_values: FloatArray) -> FloatArray:
         """Each group's sum (groups,) of values (G,) over its cells."""
         repeated = np.broadcast_to(cell_values, self.codes.shape).ravel()
-        return np.bincount(self.codes.ravel(), weights=repeated, minlength=len(self.names))
+        return sums_by(self.codes.ravel(), repeated, len(self.names))
 
     def shares(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Each group's share selected and share in the reference, (groups,) both."""

@@ -74,4 +74,5 @@ def column_space(cells: Cells) -> FloatArray:
     # Ill-conditioned columns leave this basis orthonormal to few digits; a second pass, from a Gram
     # matrix near the identity, restores them.
     eigenvalues, vectors = np.linalg.eigh(basis.T @ basis)
-    return basis @ (vectors / np.sqrt(eigenvalues))
+    orthonormal: FloatArray = basis @ (vectors / np.sqrt(eigenvalues))
+    return orthonormal

@@ -26,7 +26,7 @@ class LinearRegression(FunctionClass):
     is_exact: ClassVar[bool] = False
 
     def bind(self, problem: Problem) -> RegressionOracle:
-        """The oracle that fits one model a call.
+        """The oracle, which fits one model per call.
 
         Source:  MPR paper, Proposition 3 with LinearRegression(fit_intercept=False).
         """

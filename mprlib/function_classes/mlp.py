@@ -4,12 +4,12 @@ With at most units + 1 cells the class holds every function of the labels: proje
 line that keeps them apart and put one hinge between each two neighbours. Its MPR then *is* the
 saturated value, without training.
 
-Above that, gradient training on targets of 1/m finds little (the published values lie mostly below
-the linear class, which the network contains). Instead the units are chosen one by one from many
-candidate hinges max(0, x.u - b), each time the one that lies closest to what the others leave
-unexplained, and the output layer is solved in closed form: with the span of the chosen units fixed,
-the best function is a projection, as for `linear`. The first unit is the linear class's own worst
-case, shifted to be non-negative everywhere, so the value is never below `linear`.
+Above that, gradient training on targets of 1/m finds little (the published values are mostly below
+those of the linear class, which the network contains). Instead the units are chosen one by one from
+many candidate hinges max(0, x.u - b), each time the one most correlated with the residual of the
+others, and the output layer is solved in closed form: with the span of the chosen units fixed, the
+best function is a projection, as for `linear`. The first unit is the linear class's own worst case,
+shifted to be non-negative everywhere, so the value is never below `linear`.
 
 Source: the class is the paper's (section 4, hidden_layer_sizes=(64,)); the greedy choice is
 orthogonal matching pursuit, Pati et al. 1993. **Deviation**: the paper trains by Adam.
@@ -110,7 +110,7 @@ class MlpOracle(Oracle):
 
 def _pursuit(target: FloatArray, given: list[FloatArray], candidates: FloatArray, units: int) -> FloatArray:
     """Projection (G,) of target on the span of the given vectors and of greedily chosen candidates."""
-    basis = np.zeros((0, target.size))
+    basis: FloatArray = np.zeros((0, target.size))
     for vector in given:
         basis = _extended(basis, vector)
     # What is left of each candidate's square outside the span, kept up to date by Pythagoras.
@@ -163,4 +163,5 @@ def _hinges(cells: Cells, random: np.random.Generator) -> FloatArray:
     )
     projections = directions @ labels.T
     knots = projections[np.arange(count), random.integers(cells.size, size=count)]
-    return np.maximum(projections - knots[:, None], 0.0)
+    units: FloatArray = np.maximum(projections - knots[:, None], 0.0)
+    return units

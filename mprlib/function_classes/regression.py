@@ -77,7 +77,7 @@ def tree_labels(labels: FloatArray) -> FloatArray:
     """Labels (G, l) in the float32 that scikit-learn's trees read.
 
     They take values within 1e-7 of each other for one. A column whose range that does not suit, or
-    whose values lie far from 0, is mapped to [0, 1] first, which moves every threshold alike.
+    whose values are far from 0, is mapped to [0, 1] first, which moves all thresholds in the same way.
     """
     size = np.abs(labels).max(axis=0)
     scaled = labels / np.where(size > 0, size, 1.0)
@@ -91,4 +91,5 @@ def tree_labels(labels: FloatArray) -> FloatArray:
 def fit_tree(model: Any, labels: FloatArray, weights: FloatArray, targets: FloatArray) -> FloatArray:
     """Predictions (G,) of a scikit-learn tree fitted to the rows that have weight; labels from `tree_labels`."""
     model.fit(labels, targets, sample_weight=weights, check_input=False)
-    return model.predict(labels, check_input=False)
+    predictions: FloatArray = model.predict(labels, check_input=False)
+    return predictions

@@ -38,7 +38,7 @@ class Regressor(FunctionClass):
                 )
 
     def bind(self, problem: Problem) -> RegressionOracle:
-        """The oracle that fits one clone a call.
+        """The oracle, which fits one clone per call.
 
         Raises:  InputError for a weighted reference when the model's fit takes no sample_weight.
         """
@@ -58,7 +58,7 @@ class Regressor(FunctionClass):
         return (self._fitted(cells, cells.labels, targets, sample_weight=weights),)
 
     def _fit_rows(self, cells: Cells, weights: FloatArray, targets: FloatArray) -> tuple[FloatArray]:
-        """As many equal rows as each cell holds; their mean target stands for the rows' own."""
+        """As many equal rows as each cell holds; each has the mean target of its cell."""
         row_cell = np.repeat(np.arange(cells.size), np.rint(weights).astype(np.intp))
         return (self._fitted(cells, cells.labels[row_cell], targets[row_cell]),)
 

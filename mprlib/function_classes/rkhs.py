@@ -70,9 +70,8 @@ class Rkhs(FunctionClass):
     def _build(self, cells: Cells) -> Oracle:
         if self.kernel == "linear":
             return Ball.of(cells, cells.labels, unit_of(np.sum(cells.labels**2, axis=1)))
-        bandwidth = self.bandwidth
-        if self.kernel == "gaussian" and bandwidth is None:
-            bandwidth = median_distance(cells)
+        # Only the gaussian has a bandwidth.
+        bandwidth = self.bandwidth or (median_distance(cells) if self.kernel == "gaussian" else 1.0)
         kernel = Kernel(settings=self, bandwidth=bandwidth)
         if cells.size <= LARGEST_EIGEN_CELLS:
             matrix = kernel.matrix(cells.labels, cells.labels)
@@ -85,18 +84,20 @@ class Kernel:
     """A kernel with its bandwidth settled."""
 
     settings: Rkhs
-    bandwidth: float | None
+    bandwidth: float
 
     def matrix(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """K (a, b) between label rows (a, l) and (b, l)."""
         if self.settings.kernel == "polynomial":
             return (left @ right.T + self.settings.offset) ** self.settings.degree
-        return np.exp(-0.5 * _squared_distances(left, right, self.bandwidth))
+        similarities: FloatArray = np.exp(-0.5 * _squared_distances(left, right, self.bandwidth))
+        return similarities
 
     def squares(self, labels: FloatArray) -> FloatArray:
         """K(x, x) (a,) of label rows (a, l)."""
         if self.settings.kernel == "polynomial":
-            return (np.sum(labels**2, axis=1) + self.settings.offset) ** self.settings.degree
+            squares: FloatArray = (np.sum(labels**2, axis=1) + self.settings.offset) ** self.settings.degree
+            return squares
         return np.ones(labels.shape[0])
 
 
@@ -142,7 +143,8 @@ class KernelOracle(Oracle):
         """K(i, j) - f_i - f_j + q'K q (c,) of some cells i with one cell j, f = K q."""
         labels, function = self.cells.labels, self.reference_function
         own = self.kernel.matrix(labels[cells], labels[cell : cell + 1])[:, 0]
-        return own - function[cells] - function[cell] + self.reference_square
+        products: FloatArray = own - function[cells] - function[cell] + self.reference_square
+        return products
 
     def centred_squares(self, cells: IntArray) -> FloatArray:
         """K(i, i) - 2 f_i + q'K q (c,) of some cells."""
@@ -174,7 +176,7 @@ def median_distance(cells: Cells) -> float:
     """Median distance between rows of pool and reference that differ.
 
     Pairs of equal rows are left out: with few cells they may be the majority, and a bandwidth of 0
-    tells every cell from every other alike. From many cells an even sample of them is taken.
+    gives all pairs of cells the same value. With many cells, an evenly spaced sample is taken.
     """
     sample = np.rint(np.linspace(0, cells.size - 1, min(cells.size, MEDIAN_SAMPLE))).astype(np.intp)
     labels, masses = cells.labels[sample], cells.masses[sample]
@@ -203,7 +205,8 @@ def _square_root(matrix: FloatArray) -> FloatArray:
     """Features (G, r) with features features' = matrix; directions of rounding size are dropped."""
     eigenvalues, vectors = np.linalg.eigh(matrix)
     kept = eigenvalues > np.finfo(float).eps * matrix.shape[0] * eigenvalues[-1]
-    return vectors[:, kept] * np.sqrt(eigenvalues[kept])
+    features: FloatArray = vectors[:, kept] * np.sqrt(eigenvalues[kept])
+    return features
 
 
 def _squared_distances(left: FloatArray, right: FloatArray, unit: float) -> FloatArray:
@@ -216,7 +219,8 @@ def _squared_distances(left: FloatArray, right: FloatArray, unit: float) -> Floa
     if max(left.max(), -left.min(), right.max(), -right.min()) > LARGEST_RATIO * unit:
         # Rows that differ are then infinitely far from each other, for all that a kernel can tell.
         with np.errstate(over="ignore"):
-            return (cdist(left, right) / unit) ** 2
+            squares: FloatArray = (cdist(left, right) / unit) ** 2
+            return squares
     left /= unit
     right /= unit
     squares = left @ (-2.0 * right.T)

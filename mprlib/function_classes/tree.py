@@ -65,7 +65,7 @@ class Tree(FunctionClass):
         cells = cells_of(problem)
         sides = _splits(cells.labels)
         levels = None if sides is None else _intersections(sides, self.depth)
-        if levels is not None:
+        if sides is not None and levels is not None:
             intersections, children = levels
             return TreeOracle(
                 problem=problem,
@@ -87,7 +87,7 @@ class TreeOracle(Oracle):
     Shapes:  sides (2S, G), both sides of each of S splits, one after the other, as 0 and 1.
              intersections (I, G), the sets that a last split is applied to, as 0 and 1.
              children: for each level but the last, (sets, S, 2), the position in the next level of
-             the set's part on each side of each split; its last position stands for the empty set.
+             the set's part on each side of each split; its last position is that of the empty set.
     """
 
     __slots__ = ("cells", "_problem", "_is_signed", "_sides", "_intersections", "_children", "_inverse_masses")
@@ -123,7 +123,7 @@ class TreeOracle(Oracle):
             worth = np.append(np.max(worths, axis=1), 0.0)
             worths = worth[children].sum(axis=2)
             best_split.append(np.argmax(worths, axis=1))
-        function = np.zeros(self.cells.size)
+        function: FloatArray = np.zeros(self.cells.size)
         self._grow(best_split[::-1], leaf, function)
         if self._is_signed:
             value = float(differences @ function)
@@ -146,7 +146,7 @@ class TreeOracle(Oracle):
                 value = leaf[position, side] * self._inverse_masses[position, side]
                 if self._is_signed:
                     value = 1.0 if leaf[position, side] >= 0 else -1.0
-                # Nothing is written for an empty leaf: no cell lies on both.
+                # Nothing is written for an empty leaf: no cell is on both sides.
                 function += value * (self._intersections[position] * self._sides[side])
 
 
@@ -175,7 +175,7 @@ class GreedyTreeOracle(Oracle):
 def _splits(labels: FloatArray) -> NDArray[np.bool_] | None:
     """Both sides (S, 2, G) of every way that a column and a threshold part the cells.
 
-    Columns that part them alike (a column and its complement, a duplicate) count once. None when
+    Columns with the same split (a column and its complement, a duplicate) count once. None when
     the splits alone are too many.
     """
     thresholds = [np.unique(column)[:-1] for column in labels.T]

@@ -31,7 +31,7 @@ class TreeGreedy(FunctionClass):
     seed: Annotated[int, SEED, "decides between equally good splits; default: the paper's"] = PAPER_SEED
 
     def bind(self, problem: Problem) -> RegressionOracle:
-        """The oracle that grows one tree a call.
+        """The oracle, which grows one tree per call.
 
         Source:  MPR paper, section 4 and appendix on oracles (max_depth 3, random_state 1017).
         """

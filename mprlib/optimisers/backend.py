@@ -24,13 +24,14 @@ def checked_solver(solver: Any) -> SolverName:
 
     Raises:  InputError for an unknown name, and for gurobi where it is not installed or has no licence.
     """
-    if solver not in SOLVERS:
+    chosen: SolverName | None = solver if solver in SOLVERS else None
+    if chosen is None:
         raise InputError(f"solver is {solver!r}: auto, highs or gurobi is expected")
-    if solver == "gurobi" and gurobi_size() is None:
+    if chosen == "gurobi" and gurobi_size() is None:
         raise InputError(
             "solver is 'gurobi', which is not installed or has no licence: pip install gurobipy, or choose highs"
         )
-    return solver
+    return chosen
 
 
 def linear_model(window: Window, solver: SolverName) -> LinearModel:

@@ -48,16 +48,19 @@ class BallRegion:
 
     def values(self, gaps: FloatArray) -> FloatArray:
         """Their lengths."""
-        return np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
+        lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
+        return lengths
 
     def products(self, cells: IntArray, cell: int) -> FloatArray:
         """M_g . M_h (c,) of some cells g with one cell h."""
         # No BLAS: its sums may depend on the number of threads.
-        return np.einsum("ij,j->i", self.features[cells], self.features[cell])
+        products: FloatArray = np.einsum("ij,j->i", self.features[cells], self.features[cell])
+        return products
 
     def squares(self, cells: IntArray) -> FloatArray:
         """|M_g|^2 (c,) of some cells."""
-        return self._squares[cells]
+        squares: FloatArray = self._squares[cells]
+        return squares
 
     def swap_values(self, counts: IntArray, cells: IntArray) -> FloatArray:
         """|v + M_h - M_g| (c, c) for g the row's cell and h the column's."""

@@ -108,11 +108,13 @@ class CellPool:
 
     def last_losses(self, counts: IntArray) -> FloatArray:
         """Marginal loss (G,) of each cell's last selected item; +inf where none is selected."""
-        return self.marginals[self.first + 2 * np.arange(self.cell_count) + counts]
+        gains: FloatArray = self.marginals[self.first + 2 * np.arange(self.cell_count) + counts]
+        return gains
 
     def next_gains(self, counts: IntArray) -> FloatArray:
         """Marginal gain (G,) of each cell's next item; -inf where all are selected."""
-        return self.marginals[self.first + 2 * np.arange(self.cell_count) + 1 + counts]
+        losses: FloatArray = self.marginals[self.first + 2 * np.arange(self.cell_count) + 1 + counts]
+        return losses
 
     def similarity(self, counts: IntArray) -> float:
         """Total similarity of whole counts."""

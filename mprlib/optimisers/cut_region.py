@@ -40,7 +40,8 @@ class CutRegion:
     @property
     def cut_count(self) -> int:
         """J."""
-        return self.cuts.shape[0]
+        count: int = self.cuts.shape[0]
+        return count
 
     @property
     def directions(self) -> FloatArray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import highspy
 import numpy as np
+from highspy._core import _Highs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -53,7 +54,7 @@ class HighsModel:
     def __init__(self, window: Window) -> None:
         self._window = window
         # highspy.Highs adds callbacks, which print a banner before any option can silence it.
-        self._highs = highspy.highs._Highs()
+        self._highs = _Highs()
         for option, value in OPTIONS:
             self._highs.setOptionValue(option, value)
         size = window.cell.size
@@ -186,9 +187,14 @@ class LinearProgramme:
     """
 
     def __init__(
-        self, matrix: csr_array, row_lower: FloatArray, row_upper: FloatArray, *, time_limit_seconds: float
+        self,
+        matrix: csr_array,
+        row_lower: NDArray[np.float64],
+        row_upper: NDArray[np.float64],
+        *,
+        time_limit_seconds: float,
     ) -> None:
-        self._highs = highspy.highs._Highs()
+        self._highs = _Highs()
         for option, value in (
             *OPTIONS,
             ("primal_feasibility_tolerance", NODE_TOLERANCE),
@@ -207,7 +213,12 @@ class LinearProgramme:
         self._columns = np.arange(matrix.shape[1], dtype=np.int32)
 
     def minimised(
-        self, costs: FloatArray, lower: FloatArray, upper: FloatArray, *, iteration_limit: int
+        self,
+        costs: NDArray[np.float64],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        *,
+        iteration_limit: int,
     ) -> ProgrammeAnswer:
         """An optimal vertex for these costs and bounds (columns,)."""
         highs, size = self._highs, self._columns.size

@@ -184,4 +184,5 @@ class _Printed:
         )
         if answer.status not in (OPTIMAL, INFEASIBLE):
             raise SolverError(f"the linear programme was not solved: {answer.message}")
-        return answer.x
+        entries: FloatArray | None = answer.x
+        return entries

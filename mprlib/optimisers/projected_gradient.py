@@ -80,13 +80,15 @@ def projected(values: FloatArray, k: int, level: float) -> tuple[FloatArray, flo
 
 def product(items: FloatArray, direction: FloatArray) -> FloatArray:
     """items @ direction. No BLAS: its sums may depend on the number of threads."""
-    return np.einsum("ij,j->i", items, direction)
+    products: FloatArray = np.einsum("ij,j->i", items, direction)
+    return products
 
 
 def transposed_product(items: FloatArray, weights: FloatArray) -> FloatArray:
     """items' @ weights over the items with a weight, likewise without BLAS."""
     weighted = np.flatnonzero(weights)
-    return np.einsum("ij,i->j", items[weighted], weights[weighted])
+    total: FloatArray = np.einsum("ij,i->j", items[weighted], weights[weighted])
+    return total
 
 
 def _largest_eigenvalue(items: FloatArray) -> float:

@@ -6,7 +6,7 @@ nothing to do with groups, any N_entered of them might as well be those that ent
 null**. A group with m members among them then has a hypergeometric number of members that entered,
 which gives each group an exact two-sided p-value (Fisher's).
 
-Many groups are asked at once, and they overlap, so a query's statistic is its smallest p-value, and
+Many groups are tested at once, and they overlap, so a query's statistic is its smallest p-value, and
 its null distribution comes from exchanging items at random, which keeps the overlaps as they are
 (Westfall and Young's min-p). One exchange after another is drawn until 20 of them are as extreme as
 what was seen; the share of those is an exact p-value (Besag and Clifford).
@@ -32,7 +32,7 @@ from mprlib.errors import InputError
 from mprlib.settings import PROBABILITY, SEED, Whole, strict
 
 Draws = Annotated[int, Whole(least=1)]
-# Draws end at so many that are as extreme as the observation: a p-value known to a fifth.
+# Draws end once this many are as extreme as the observation: the p-value is then known to a fifth.
 EXTREMES = 20
 DRAWS = 20_000
 DRAWS_PER_BLOCK = 250
@@ -137,7 +137,7 @@ class _Exchange:
         """The column of the smallest p-value; ties as moved_groups says."""
         values = self.observed()
         tied = np.flatnonzero(values <= values.min() * (1.0 + ROUNDING))
-        return int(max(tied, key=lambda column: (self.change(column), -column)))
+        return int(max(tied, key=lambda column: (self.change(int(column)), -column)))
 
     def observed(self) -> FloatArray:
         """Exact two-sided p-value (groups,) of each group, given the strata."""
@@ -200,7 +200,7 @@ class _Exchange:
         return [tuple(column) for column in sums.T.tolist()]
 
     def _null(self, margin: tuple[int, ...]) -> FloatArray:
-        """Probabilities of 0, 1, ... members that enter, for a group of so many members a stratum."""
+        """Probabilities of 0, 1, ... members that enter, for a group with these numbers of members per stratum."""
         from scipy.stats import hypergeom  # noqa: PLC0415 (slow to import)
 
         total = np.ones(1)

@@ -15,7 +15,7 @@ drawn from shares with one row added to each cell (Laplace), since a cell that t
 would otherwise never vary. **Deviation** from the simpler rule of a fixed N for all classes.
 
 A percentile bootstrap of MPR itself does not do: MPR is a norm, resampling inflates it, and near
-zero the whole interval lies above the truth.
+zero the whole interval is above the truth.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _margin(problem: Problem, chosen: FunctionClass, confidence: float, resample
         [_distances(problem, chosen, min(block, resamples - start), [seed, start]) for start in starts]
     )
     margin = float(np.quantile(distances, confidence, method="higher"))
-    # Under C' MPR lies in [0, 1], and so does any difference of two.
+    # Under C' MPR is in [0, 1], and so does any difference of two.
     return min(margin, 1.0) if chosen.is_normalised else margin
 
 
@@ -94,12 +94,14 @@ def _distances(problem: Problem, chosen: FunctionClass, count: int, seed: list[i
     if isinstance(oracle, (Ball, GroupsOracle)):
         return closed_form_gaps(oracle, _drawn(problem, count, seed) - cells.reference_shares)
     if not chosen.is_normalised:
-        return np.abs(_drawn(problem, count, seed) - cells.reference_shares).sum(axis=1)
+        distances: FloatArray = np.abs(_drawn(problem, count, seed) - cells.reference_shares).sum(axis=1)
+        return distances
     shares = _smoothed(problem, cells)
     drawn = _drawn(problem, count, seed, shares)
     masses = cells.pool_counts + problem.m * drawn
     squares = np.divide((drawn - shares) ** 2, masses, out=np.zeros_like(drawn), where=masses > 0)
-    return np.sqrt(problem.scale * squares.sum(axis=1))
+    values: FloatArray = np.sqrt(problem.scale * squares.sum(axis=1))
+    return values
 
 
 def _drawn(problem: Problem, count: int, seed: list[int], shares: FloatArray | None = None) -> FloatArray:
@@ -116,7 +118,8 @@ def _smoothed(problem: Problem, cells: Cells) -> FloatArray:
     if not _is_drawn_in_cells(problem):
         return cells.reference_shares
     smoothed = problem.m * cells.reference_shares + ADDED_ROWS
-    return smoothed / smoothed.sum()
+    shares: FloatArray = smoothed / smoothed.sum()
+    return shares
 
 
 def _is_drawn_in_cells(problem: Problem) -> bool:

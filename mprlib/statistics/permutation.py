@@ -61,7 +61,8 @@ def permutation_test(
 
 def _against_itself(problem: Problem, size: int) -> Problem:
     def build() -> Problem:
-        return replace(problem, reference=problem.labels, reference_weights=None, reference_size=None, k=size)
+        weights = np.ones(problem.n)
+        return replace(problem, reference=problem.labels, reference_weights=weights, reference_size=None, k=size)
 
     return problem.cached(("against itself", size), build)
 
@@ -75,4 +76,7 @@ def _shares(selected_cells: np.ndarray, size: int) -> FloatArray:
     """Cell shares (B, G) of selections given by their items' cells (B, k)."""
     count, k = selected_cells.shape
     offsets = np.arange(count)[:, None] * size
-    return np.bincount((selected_cells + offsets).ravel(), minlength=count * size).reshape(count, size) / k
+    shares: FloatArray = (
+        np.bincount((selected_cells + offsets).ravel(), minlength=count * size).reshape(count, size) / k
+    )
+    return shares

@@ -60,14 +60,13 @@ def extras(rng: np.random.Generator, problem: Problem, method: str) -> dict:
 
 
 def values_of(rng: np.random.Generator, problem: Problem, oracle: Oracle, method: str) -> list:
-    parameter = mprlib.METHODS[method].parameter
-    if parameter is None:
-        return [None]
-    if parameter == "rho":
+    kind = mprlib.METHODS[method]
+    if kind.is_constrained:
         return asked(rng, problem, oracle)
-    if parameter == "columns dropped":
-        return [0, 1]
-    return [0.0, 0.4, 1.0]
+    if kind.parameter is None:
+        return [None]
+    limits = kind.value_of_width(problem.embeddings.shape[1])
+    return list(dict.fromkeys([*kind.grid(problem, oracle, 3), limits.least, limits.most]))
 
 
 def expect_sound(problem: Problem, oracle: Oracle, row: Selection) -> None:

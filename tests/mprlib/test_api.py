@@ -24,6 +24,12 @@ def problem():
     )
 
 
+def some_value(name, problem):
+    """A rho that can be met, or the last of three values of the method's own grid."""
+    method = METHODS[name]
+    return 0.2 if method.is_constrained else method.grid(problem, function_class("linear").bind(problem), 3)[-1]
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_returns_k_distinct_items_best_first(problem, name):
     method = METHODS[name]
@@ -42,7 +48,7 @@ def test_every_method_returns_k_distinct_items_best_first(problem, name):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_same_input_gives_the_same_items(problem, name):
-    value = {None: None, "columns dropped": 2}.get(METHODS[name].parameter, 0.2)
+    value = some_value(name, problem)
     first, second = (mprlib.select(problem, name, value, **NEEDED.get(name, {})) for _ in range(2))
     assert first.items.tolist() == second.items.tolist()
 
@@ -66,7 +72,7 @@ def test_all_items_equal_and_one_class_only(name):
             embeddings=np.full((30, 4), 0.5),
             query=np.full(4, 0.25),
         )
-        value = {None: None, "columns dropped": 2}.get(METHODS[name].parameter, 0.5)
+        value = some_value(name, problem)
         selection = mprlib.select(problem, name, value, **NEEDED.get(name, {}))
         assert np.unique(selection.items).size == k
         assert selection.mpr == pytest.approx(0, abs=1e-12)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mprlib import FUNCTION_CLASSES, METHODS, Problem, measure, sweep
+from mprlib import FUNCTION_CLASSES, METHODS, Problem, Saturated, measure, sweep
 from mprlib.function_classes.forest import Forest
 from mprlib.statistics import sampling_margin
 from tests.populations import one_hot_problem
@@ -135,7 +135,7 @@ def test_a_forest_of_one_cell_or_of_a_large_stated_size_is_grown():
 def test_methods_answer_them_too(method, labels, k):
     rows = len(labels)
     given = problem(labels, [[1, 0]], k=k, embeddings=np.ones((rows, 2)), query=np.ones(2))
-    value = {"mmr": 0.5, "pbm": 0.5, "clip_clip": 1}.get(method)
+    value = METHODS[method].grid(given, Saturated().bind(given), 3)[-1]
     extras = {"debias_clip": {"debiased_query": [1.0, 0.0]}, "paths": {"subspace": [[1.0, 1.0]]}}.get(method, {})
     [selection] = sweep(given, method, [value], "saturated", **extras)
     assert selection.status == "done" and len(set(selection.items.tolist())) == k
