@@ -1,13 +1,42 @@
 """Imports go one way, and each heavy package has one owner."""
 
 import ast
+from collections.abc import Collection, Iterable, Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A module may import its own layer and those before it; a folder's name stands for all in it.
+# The folders of the job, in the order of docs/flow.md; single modules among them.
+FOLDERS = (
+    "errors",
+    "words",
+    "own_code",
+    "interruption",
+    "store",
+    "settings",
+    "images",
+    "datasets",
+    "queries",
+    "encoders",
+    "methods",
+    "config",
+    "search",
+    "stages",
+    "plan",
+    "run",
+    "analysis",
+    "results",
+    "report",
+    "submission",
+    "audit",
+    "doctor",
+    "cli",
+    "__main__",
+)
+# A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
     {"errors", "settings", "frames", "arrays", "problem", "selection"},
     {"assumptions", "cells", "encoding", "proportional_fitting", "naming", "reference", "shares", "probes"},
@@ -32,7 +61,7 @@ OWNERS = {
     "torchvision": ["jobs/encoders/torchvision_operators.py"],
     "sentence_transformers": ["jobs/encoders/"],
     "PIL": ["jobs/images/"],
-    "yaml": ["jobs/config/document.py"],
+    "yaml": ["jobs/settings/document.py"],
 }
 
 
@@ -42,13 +71,40 @@ def modules(package: str) -> list[Path]:
 
 def imported(path: Path) -> set[str]:
     """Full names of everything that a file imports, at its top or inside a function."""
+    return names_in(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def names_in(nodes: Iterable[ast.AST]) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     return names
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Statements that run when a module is imported: not those of functions, nor what is for type checkers."""
+    for below in ast.iter_child_nodes(node):
+        is_for_types = isinstance(below, ast.If) and ast.unparse(below.test) == "TYPE_CHECKING"
+        if not isinstance(below, (ast.FunctionDef, ast.AsyncFunctionDef)) and not is_for_types:
+            yield below
+            yield from at_import(below)
+
+
+def needed_when_imported(path: Path, known: Collection[str]) -> set[str]:
+    """Modules whose content a file needs as soon as it is imported."""
+    needed: set[str] = set()
+    for node in at_import(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module in known:
+            below = {f"{node.module}.{alias.name}" for alias in node.names}
+            needed |= {one if one in known else node.module for one in below}
+    return needed
 
 
 def layer(path: Path) -> int:
@@ -65,6 +121,25 @@ def test_library_imports_go_one_way(path):
         if parts[0] == "mprlib" and len(parts) > 1 and parts[1] in LAYER_OF:
             assert LAYER_OF[parts[1]] <= own, f"{path.name} imports {name}, which stands above it"
         assert parts[0] != "jobs", f"{path.name} imports {name}: the library knows no job"
+
+
+@pytest.mark.parametrize("path", modules("jobs"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_folders_of_the_job_import_what_comes_before_them(path):
+    own = path.relative_to(ROOT / "jobs").parts[0].removesuffix(".py")
+    if own in ("__init__", "data"):
+        return
+    assert own in FOLDERS, f"jobs/{own} has no place in the order of folders: give it one in this test and docs/flow.md"
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "jobs" and len(parts) > 1 and parts[1] in FOLDERS:
+            assert FOLDERS.index(parts[1]) <= FOLDERS.index(own), f"{path.name} imports {name}, which comes after it"
+
+
+@pytest.mark.parametrize("package", ["jobs", "mprlib"])
+def test_no_module_needs_itself(package):
+    names = {module_name(path): path for path in modules(package)}
+    graph = {name: needed_when_imported(path, names) for name, path in names.items()}
+    TopologicalSorter(graph).prepare()
 
 
 @pytest.mark.parametrize("package", OWNERS)

@@ -9,10 +9,10 @@ from typer.main import get_command
 
 from jobs.cli import app
 from jobs.config.audit import Audit
-from jobs.config.document import parse
 from jobs.config.prompts import PromptTraining
 from jobs.config.reference import blocks as setting_blocks
 from jobs.config.reference import reference
+from jobs.settings.document import parse
 from tests.pages import PAGES, ROOT, blocks, commands, name_of, text_of
 
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name_of)

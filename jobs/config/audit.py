@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, FiniteFloat, field_validator, model_validator
+from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
 
-from jobs.config.block import Block, DriverPath, Label, Many, Whole
 from jobs.config.entries import ClassEntry, MethodEntry, class_entry, method_entry
 from jobs.config.probes import Probe
 from jobs.datasets import AnyDataset
 from jobs.encoders import KINDS as ENCODERS
 from jobs.encoders import AnyEncoder
 from jobs.errors import BadSetting
-from jobs.queries.lists import NAMED, path_of
+from jobs.queries.block import Queries
+from jobs.settings.block import Block, Many, Whole
 from mprlib import registry
 from mprlib.settings import LARGEST_SEED
 
@@ -61,36 +61,6 @@ class Reference(Block):
         if self.query_conditioned and self.kind in ("balanced", "shares"):
             raise ValueError(f"query_conditioned needs people to ask: kind {self.kind} has none")
         return self
-
-
-class Queries(Block):
-    """What is asked."""
-
-    list: Many[Label] | None = Field(None, description="the queries")
-    named: str | None = Field(None, description=f"a list that comes with the job: {', '.join(NAMED)}")
-    file: DriverPath | None = Field(
-        None,
-        description="a text file, relative to the configuration file: one query a line, and comments, which begin "
-        "with # and a space",
-    )
-    vectors: DriverPath | None = Field(
-        None, description="parquet with columns query and vector, for a precomputed encoder; relative as `file`"
-    )
-    prompt: str = Field("A photo of {a} {query}", description="{query} is the query, {a} becomes a or an")
-
-    @field_validator("named")
-    @classmethod
-    def _known(cls, named: str | None) -> str | None:
-        if named is not None:
-            path_of(named)
-        return named
-
-    @field_validator("prompt")
-    @classmethod
-    def _has_query(cls, prompt: str) -> str:
-        if "{query}" not in prompt:
-            raise ValueError(f"prompt is {prompt!r}: it must hold {{query}}")
-        return prompt
 
 
 class Prefilter(Block):

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 import mprlib
-from jobs.config.block import Block, Many, as_written
 from jobs.errors import BadSetting
 from jobs.methods import checked_settings, known_settings
 from jobs.methods.named_arrays import texts_of
+from jobs.settings.block import Block, Many, as_written
 from mprlib import registry
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass

@@ -12,10 +12,10 @@ from typing import Generic, TypeVar
 from pydantic import ValidationError
 
 from jobs.config.audit import Audit
-from jobs.config.block import Block
-from jobs.config.document import DocumentError, Node, RepeatedKey, parse, scalar
-from jobs.config.places import Places
 from jobs.errors import BadSetting, UsageError
+from jobs.settings.block import Block
+from jobs.settings.document import DocumentError, Node, RepeatedKey, parse, scalar
+from jobs.settings.places import Places
 
 Settings = TypeVar("Settings", bound=Block)
 # A configuration has kilobytes; longer lists of queries have a file of their own, which is read faster.

@@ -5,11 +5,12 @@ Field descriptions are the documentation of the configuration file.
 
 from __future__ import annotations
 
-from pydantic import Field, FiniteFloat, field_validator
+from pydantic import Field, field_validator
 
-from jobs.config.block import Block, Label, Many, Whole
 from jobs.datasets import AnyDataset
 from jobs.encoders import PromptedEncoder
+from jobs.encoders.token_training import TokenTraining
+from jobs.settings.block import Block, Label, Many, Whole
 from mprlib.settings import LARGEST_SEED
 
 # The adjectives that the paper trains with, good and bad ones alike.
@@ -18,23 +19,6 @@ ADJECTIVES = (
     "heroic, villainous, hardworking, lazy, trustworthy, dangerous, caring, nasty"
 )
 PROMPTS = tuple(f"a photo of a {adjective} person" for adjective in ADJECTIVES.split(", "))
-
-
-class TokenTraining(Block):
-    """How tokens are trained."""
-
-    tokens: Whole = Field(4, ge=1, description="how many stand before a text; published ones are 2")
-    steps: Whole = Field(300, ge=1, description="steps of the training, all on all labelled images")
-    learning_rate: FiniteFloat = Field(0.03, gt=0, description="of the first step; it falls to 0 along a cosine")
-    similarity_weight: FiniteFloat = Field(
-        0.1, ge=0, description="of the squared change of similarities, against what the classifier reads"
-    )
-    margin: FiniteFloat = Field(
-        0.45,
-        gt=0,
-        description="largest change of a similarity that is accepted, root mean square over images and prompts, in "
-        "standard deviations of the prompt's similarities over images",
-    )
 
 
 class PromptTraining(Block):

@@ -16,11 +16,11 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from jobs.config.audit import Audit
-from jobs.config.block import Block, OneOf
 from jobs.config.prompts import PromptTraining
 from jobs.datasets import DEFAULT_KIND, KINDS
 from jobs.datasets.block import Dataset
 from jobs.methods import arrays_of, known_settings
+from jobs.settings.block import Block, OneOf
 from mprlib import FUNCTION_CLASSES, METHODS
 from mprlib.method import Method
 from mprlib.settings import Declaration, declarations

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from pydantic import TypeAdapter
 
-from jobs.config.block import OneOf
 from jobs.datasets.assemble import assemble
 from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import Catalogue
@@ -21,6 +20,7 @@ from jobs.datasets.table import Table
 from jobs.datasets.utkface import UtkFace
 from jobs.datasets.webdataset import WebDataset
 from jobs.errors import said_of
+from jobs.settings.block import OneOf
 
 KINDS: dict[str, type[Dataset]] = {
     "table": Table,

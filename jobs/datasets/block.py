@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, FiniteFloat, field_validator, model_validator
 
-from jobs.config.block import Block, DriverPath, Label, Many
 from jobs.datasets.source import Source
 from jobs.images.limits import ImageLimits
+from jobs.settings.block import Block, DriverPath, Label, Many
 
 
 class Attribute(Block):

@@ -14,7 +14,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from jobs.config.block import DriverPath, Label
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.block import Dataset
 from jobs.datasets.columns import VECTOR_SETTING, shown
@@ -22,6 +21,7 @@ from jobs.datasets.source import Source
 from jobs.datasets.table_folder import TableFile
 from jobs.datasets.vector_files import numbered, open_files
 from jobs.errors import UsageError
+from jobs.settings.block import DriverPath, Label
 
 VECTOR_FOLDER, METADATA_FOLDER = "img_emb", "metadata"
 ID_COLUMNS = ("image_path", "key")

@@ -15,7 +15,6 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.config.block import DriverPath
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.block import Dataset
 from jobs.datasets.columns import strings
@@ -23,6 +22,7 @@ from jobs.datasets.source import Skip, Source
 from jobs.datasets.table_folder import TableFile
 from jobs.errors import UsageError
 from jobs.images import Reason
+from jobs.settings.block import DriverPath
 
 LABELS = {"train": "fairface_label_train.csv", "val": "fairface_label_val.csv"}
 AGES = ("0-2", "3-9", "10-19", "20-29", "30-39", "40-49", "50-59", "60-69", "more than 70")

@@ -17,7 +17,6 @@ from typing import Any, Literal
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.config.block import Label
 from jobs.datasets import pictures, table_files
 from jobs.datasets.block import Dataset
 from jobs.datasets.columns import shown, strings
@@ -25,6 +24,7 @@ from jobs.datasets.source import Part, Skip, Source
 from jobs.datasets.table_folder import TableFile
 from jobs.errors import UsageError
 from jobs.images import Reason
+from jobs.settings.block import Label
 
 LABEL_TABLES = tuple(f"{name}{suffix}" for name in ("metadata", "labels") for suffix in table_files.SUFFIXES)
 NAMING_COLUMNS = ("file_name", "file", "path")

@@ -17,13 +17,13 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.config.block import DriverPath
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.block import Dataset
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Source
 from jobs.datasets.table_folder import TableFile
 from jobs.datasets.values import texts_of
+from jobs.settings.block import DriverPath
 
 TABLES = tuple(
     f"{folder}{name}"

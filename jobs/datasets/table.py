@@ -13,12 +13,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from jobs.config.block import DriverPath, Label
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.block import Dataset
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Source
 from jobs.datasets.table_folder import table_files as files_at
+from jobs.settings.block import DriverPath, Label
 
 
 class Table(Dataset):

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Protocol
 
 import numpy as np
 
-from jobs.config.block import OneOf
 from jobs.encoders.block import EncoderSettings, EncoderSource, ModelSettings
 from jobs.encoders.encoded import EncodedImages
 from jobs.encoders.models import MODELS
 from jobs.encoders.precomputed import PrecomputedEncoder
 from jobs.images.limits import ImageLimits
+from jobs.settings.block import OneOf
 
 
 class Encoder(Protocol):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from jobs.config.block import Block
+from jobs.settings.block import Block
 
 if TYPE_CHECKING:
     from jobs.encoders import Encoder

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from jobs.config.block import Whole, WorkerPath
 from jobs.encoders.block import LARGEST_BATCH, EncoderSource, ModelSettings, Needs
 from jobs.errors import UsageError
+from jobs.settings.block import Whole, WorkerPath
 from jobs.words import closest
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from jobs.config.block import Label, OneOf
 from jobs.encoders.block import EncoderSettings, ModelSettings
 from jobs.encoders.models import MODELS
+from jobs.settings.block import Label, OneOf
 
 
 class PrecomputedEncoder(EncoderSettings):

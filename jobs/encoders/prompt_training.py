@@ -28,8 +28,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from jobs.config.prompts import TokenTraining
 from jobs.encoders.prompt_tokens import encode_behind, token_ids, token_table
+from jobs.encoders.token_training import TokenTraining
 
 # Keeps the classifier's equations solvable where prompts' similarities are collinear; in units of their variance.
 RIDGE = 1e-2

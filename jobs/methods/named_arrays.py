@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from jobs.config.block import as_written
+from jobs.settings.block import as_written
 from mprlib import Problem
 from mprlib.errors import SettingError
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +14,8 @@ from jobs.datasets.table_fault import TableFault
 from jobs.datasets.values import BadValue, holds_texts, texts_of
 from jobs.errors import BadSetting, UsageError, about
 from jobs.queries.article import article
+from jobs.queries.block import Queries
 from jobs.queries.lists import path_of
-
-if TYPE_CHECKING:
-    from jobs.config.audit import Queries
 
 __all__ = ["Query", "article", "query_remarks", "query_vectors", "read_phrases", "read_queries"]
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs.config.block import Block
 from jobs.config.entries import MethodEntry
 from jobs.config.file import ConfigFile
 from jobs.datasets.block import Dataset
 from jobs.errors import BadSetting, UsageError
 from jobs.methods import file_settings
+from jobs.settings.block import Block
 from jobs.words import bytes_of
 
 Key = tuple[str | int, ...]

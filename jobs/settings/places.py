@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from jobs.config.block import SHOWN, UnknownKey
-from jobs.config.document import Node
 from jobs.errors import BadSetting
+from jobs.settings.block import SHOWN, UnknownKey
+from jobs.settings.document import Node
 
 Key = Sequence[str | int]
 # What pydantic's kinds of errors expect, in words.

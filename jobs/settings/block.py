@@ -17,8 +17,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
-from jobs.config.document import WrittenDecimal, WrittenWhole
 from jobs.errors import BadSetting
+from jobs.settings.document import WrittenDecimal, WrittenWhole
 from jobs.words import did_you_mean
 from mprlib.settings import LARGEST_WHOLE
 

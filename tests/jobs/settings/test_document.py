@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from jobs.config.document import DocumentError, RepeatedKey, parse
+from jobs.settings.document import DocumentError, RepeatedKey, parse
 
 
 def value_of(text):

@@ -1,0 +1,38 @@
+"""The settings that say what is asked."""
+
+from __future__ import annotations
+
+from pydantic import Field, field_validator
+
+from jobs.queries.lists import NAMED, path_of
+from jobs.settings.block import Block, DriverPath, Label, Many
+
+
+class Queries(Block):
+    """What is asked."""
+
+    list: Many[Label] | None = Field(None, description="the queries")
+    named: str | None = Field(None, description=f"a list that comes with the job: {', '.join(NAMED)}")
+    file: DriverPath | None = Field(
+        None,
+        description="a text file, relative to the configuration file: one query a line, and comments, which begin "
+        "with # and a space",
+    )
+    vectors: DriverPath | None = Field(
+        None, description="parquet with columns query and vector, for a precomputed encoder; relative as `file`"
+    )
+    prompt: str = Field("A photo of {a} {query}", description="{query} is the query, {a} becomes a or an")
+
+    @field_validator("named")
+    @classmethod
+    def _known(cls, named: str | None) -> str | None:
+        if named is not None:
+            path_of(named)
+        return named
+
+    @field_validator("prompt")
+    @classmethod
+    def _has_query(cls, prompt: str) -> str:
+        if "{query}" not in prompt:
+            raise ValueError(f"prompt is {prompt!r}: it must hold {{query}}")
+        return prompt
