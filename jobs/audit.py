@@ -65,7 +65,7 @@ def output_of(settings: Audit, output: str | None) -> str:
     return chosen
 
 
-def prepare(config: ConfigFile, limit: int | None = None) -> tuple[Inputs, Plan]:
+def prepare(config: ConfigFile[Audit], limit: int | None = None) -> tuple[Inputs, Plan]:
     """Inputs and plan of a configuration.
 
     Raises:  UsageError for input that cannot be audited.
@@ -83,7 +83,7 @@ def inventory(plan: Plan, store: Store) -> Inventory:
     return take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units))
 
 
-def resumed(config: ConfigFile, inputs: Inputs, plan: Plan, store: Store) -> tuple[Plan, Inventory]:
+def resumed(config: ConfigFile[Audit], inputs: Inputs, plan: Plan, store: Store) -> tuple[Plan, Inventory]:
     """The plan in view of what the folder has of it, and that: queries whose pools are there are not searched again.
 
     Raises:  UsageError for a folder that cannot be read.
@@ -97,7 +97,7 @@ def resumed(config: ConfigFile, inputs: Inputs, plan: Plan, store: Store) -> tup
     return shorter, inventory(shorter, store)
 
 
-def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None = None) -> RunSummary:
+def run(config: ConfigFile[Audit], output: str, reporter: Reporter, limit: int | None = None) -> RunSummary:
     """Compute what is missing, collect, report.
 
     Raises:  UsageError before anything is computed; RunError for too many skipped items or a full disk;
@@ -111,7 +111,7 @@ def run(config: ConfigFile, output: str, reporter: Reporter, limit: int | None =
         raise RunError(full_disk(output)) from None
 
 
-def _run(config: ConfigFile, store: Store, reporter: Reporter, limit: int | None) -> RunSummary:
+def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int | None) -> RunSummary:
     started = time.monotonic()
     settings = config.settings
     inputs, plan = prepare(config, limit)

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
 from jobs.config.entries import ClassEntry, MethodEntry, class_entry, method_entry
 from jobs.config.probes import Probe
 from jobs.datasets import AnyDataset
+from jobs.datasets.block import Dataset
 from jobs.encoders import KINDS as ENCODERS
 from jobs.encoders import AnyEncoder
 from jobs.errors import BadSetting
@@ -199,9 +200,9 @@ class Audit(Block):
             self._check_targets(place, entry)
             seen = entry.extras.get("attributes", ())
             self._check_attributes(entry.name, seen, "methods", place, entry.name, "attributes")
-        for place, entry in enumerate(self.function_classes):
-            seen = () if isinstance(entry.over, str) else entry.over
-            self._check_attributes(entry.display, seen, "function_classes", place, entry.name, "over")
+        for place, one in enumerate(self.function_classes):
+            seen = () if isinstance(one.over, str) else one.over
+            self._check_attributes(one.display, seen, "function_classes", place, one.name, "over")
         return self
 
     def _check_attributes(self, who: str, seen: Sequence[str], *key: str | int) -> None:
@@ -217,12 +218,15 @@ class Audit(Block):
 
     def _check_probes(self) -> None:
         """Whoever names a probe names one of `probes`."""
-        blocks = [(("dataset", place), block) for place, block in enumerate(self.dataset)]
-        blocks += [(("reference", place, "dataset"), one.dataset) for place, one in enumerate(self.reference)]
-        named = [
+        blocks: list[tuple[tuple[str | int, ...], Dataset | None]] = [
+            *((("dataset", place), block) for place, block in enumerate(self.dataset)),
+            *((("reference", place, "dataset"), one.dataset) for place, one in enumerate(self.reference)),
+        ]
+        named: list[tuple[str, str, tuple[str | int, ...]]] = [
             (f"attribute {name!r} of {block.name}", attribute.probe, (*key, "attributes", name, "probe"))
             for key, block in blocks
-            for name, attribute in (block.attributes.items() if block is not None else ())
+            if block is not None
+            for name, attribute in block.attributes.items()
             if attribute.probe is not None
         ]
         named += [

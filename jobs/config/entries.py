@@ -122,7 +122,7 @@ def _is_list_of_names(value: Any) -> bool:
 def _bind_to_vectors(instance: FunctionClass) -> None:
     """Let a class see labels as vectors are, fractions in several columns, of which it may want none."""
     vectors = np.linspace(-0.6, 0.8, 6).reshape(3, 2)
-    instance.bind(mprlib.Problem(scores=[0.3, 0.2, 0.1], labels=vectors, reference=vectors, k=1))
+    instance.bind(mprlib.Problem(scores=np.array([0.3, 0.2, 0.1]), labels=vectors, reference=vectors, k=1))
 
 
 def _points_and_values(method: type[Method], points: Any, values: Any) -> tuple[int | None, list[float] | None]:

@@ -51,7 +51,11 @@ class ConfigFile(Generic[Settings]):
             raise UsageError(f"{self.places.where(error.key)}: {self.places.said_of(error, error.key)}") from None
 
 
-def read_config(path: str | Path, overrides: Iterable[str] = (), form: type[Settings] = Audit) -> ConfigFile[Settings]:
+def read_config(
+    path: str | Path,
+    overrides: Iterable[str] = (),
+    form: type[Settings] = Audit,  # type: ignore[assignment]  # a type variable has no default in Python 3.11
+) -> ConfigFile[Settings]:
     """Settings of a YAML file, `a.b=c` overrides applied before validation; form says which settings.
 
     Raises:  UsageError, one line that names the file, the line and the key.
@@ -129,6 +133,6 @@ def _with(block: Node, parts: list[str], value: Node, shown: str) -> Node:
         raise UsageError(f"{shown}: a text or number stands before {name!r}, no block of settings")
     if name not in map(str, range(len(content))):
         raise UsageError(f"{shown}: {name[:SHOWN]!r} is not a position in that list, which has {len(content)}")
-    changed = list(content)
-    changed[int(name)] = _with(content[int(name)], rest, value, shown) if rest else value
-    return replace(block, content=changed)
+    items = list(content)
+    items[int(name)] = _with(content[int(name)], rest, value, shown) if rest else value
+    return replace(block, content=items)

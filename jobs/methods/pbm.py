@@ -50,6 +50,7 @@ class PbmArrays(NamedArrays):
     def _labels(self, settings: Mapping[str, Any], given: Given) -> np.ndarray:
         problem = given.problem
         if "prompts" in settings:
+            assert problem.embeddings is not None
             return group_labels.zero_shot(problem.embeddings, given.text_vectors())
         if "probes" in settings:
             columns = given.probe_levels()

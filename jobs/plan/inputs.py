@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from jobs import datasets
 from jobs.config.audit import Audit, Reference
-from jobs.datasets import Catalogue
-from jobs.datasets.catalogue import has_images, with_missing_called
+from jobs.datasets.catalogue import Catalogue, has_images, with_missing_called
 from jobs.datasets.labels import missing_name
-from jobs.encoders import TAKES_TOKENS, EncoderSource, item_source, text_source
+from jobs.encoders import TAKES_TOKENS, item_source, text_source
+from jobs.encoders.block import EncoderSource
 from jobs.errors import BadSetting, UsageError, about
 from jobs.methods import Asked, arrays_of, file_settings
 from jobs.plan.probes import read_labelled, with_levels
@@ -69,8 +69,9 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     _check_references(settings, references, item_encoder)
     queries = read_queries(settings.queries, folder, limit)
     vectors = query_vectors(settings.queries, folder) if settings.queries.vectors else None
-    for catalogue in catalogues.values() if vectors is not None and column is not None else ():
-        width, asked = catalogue.vector_width, len(vectors["vector"][0])
+    asked = 0 if vectors is None or column is None else len(vectors["vector"][0])
+    for catalogue in catalogues.values() if asked else ():
+        width = catalogue.vector_width
         if width != asked:
             have = f"vectors have {asked} numbers, those of dataset {catalogue.name} have {width}"
             raise BadSetting(f"{settings.queries.vectors}: {have}", "queries", "vectors")
@@ -107,10 +108,11 @@ def _read_datasets(
     for place, block in enumerate(settings.dataset):
         with about("dataset", place):
             found[block.name] = datasets.load(block, folder, column)
-    for place, block in enumerate(settings.reference):
-        if block.dataset is not None:
+    for place, reference in enumerate(settings.reference):
+        if reference.dataset is not None:
             with about("reference", place, "dataset"):
-                people[block.name] = datasets.load(block.dataset, folder, column if is_embedded(block) else None)
+                embedded = column if is_embedded(reference) else None
+                people[reference.name] = datasets.load(reference.dataset, folder, embedded)
     everything = [*labelled.values(), *found.values(), *people.values()]
     missing = missing_name(
         level for one in everything for levels in one.levels.values() for level in levels if level != one.missing
@@ -121,18 +123,17 @@ def _read_datasets(
         for block in settings.dataset
     }
     references = {
-        block.name: with_levels(block.dataset, with_missing_called(people[block.name], missing), settings, labelled)
-        for block in settings.reference
-        if block.dataset
+        one.name: with_levels(one.dataset, with_missing_called(people[one.name], missing), settings, labelled)
+        for one in settings.reference
+        if one.dataset
     }
     return labelled, catalogues, references
 
 
 def is_embedded(reference: Reference) -> bool:
     """Whether the data set of a reference needs vectors: to be asked the query, or for attributes to be predicted."""
-    return reference.query_conditioned or any(
-        attribute.probe is not None for attribute in reference.dataset.attributes.values()
-    )
+    attributes = {} if reference.dataset is None else reference.dataset.attributes
+    return reference.query_conditioned or any(attribute.probe is not None for attribute in attributes.values())
 
 
 def needs_embeddings(settings: Audit) -> bool:

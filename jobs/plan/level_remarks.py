@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from jobs.datasets import Catalogue
 from jobs.datasets.block import Dataset
+from jobs.datasets.catalogue import Catalogue
 from jobs.datasets.columns import MISSING_WORDS
 from jobs.datasets.labels import UNKNOWN
 

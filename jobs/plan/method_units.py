@@ -72,19 +72,24 @@ def method_units(
     tokens = None if asked.tokens is None else Tokens.of(asked.tokens, entry.name)
     debiased = None if tokens is None else _debiased_unit(tokens, queries, encoder or {})
     keys = MethodUnits(
-        texts=texts and texts.key,
-        order=order and order.key,
-        tokens=tokens and tokens.key,
+        texts=_key_of(texts),
+        order=_key_of(order),
+        tokens=_key_of(tokens),
         probe_labels={probe: probing.labels_of(probe, searched.shards) for probe in asked.probes},
-        debiased=debiased and debiased.key,
+        debiased=_key_of(debiased),
     )
     made = [unit for unit in (tokens, texts, debiased, *parts, order) if unit is not None]
-    return Reading(keys=keys, units=made, tokens={} if tokens is None else {tokens.key: asked.tokens})
+    known = {} if tokens is None or asked.tokens is None else {tokens.key: asked.tokens}
+    return Reading(keys=keys, units=made, tokens=known)
 
 
 def in_key(entry: MethodEntry) -> MethodEntry:
     """A method without the paths of its files: what these hold is in the keys of the units that read them."""
     return entry.model_copy(update={"extras": arrays_of(entry.name).in_key(entry.extras)})
+
+
+def _key_of(unit: Unit | None) -> str | None:
+    return None if unit is None else unit.key
 
 
 def _texts_unit(entry: MethodEntry, asked: Asked, encoder: Mapping[str, Any]) -> Texts:

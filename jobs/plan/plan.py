@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jobs.config.audit import Audit, Reference
-from jobs.datasets import Catalogue
 from jobs.datasets.block import Dataset
+from jobs.datasets.catalogue import Catalogue
 from jobs.errors import BadSetting, about
 from jobs.methods import arrays_of
 from jobs.plan.inputs import Inputs, is_embedded, needs_embeddings

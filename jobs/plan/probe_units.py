@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jobs.config.audit import Audit
-from jobs.datasets import Catalogue
 from jobs.datasets.block import Dataset
+from jobs.datasets.catalogue import Catalogue
 from jobs.plan.probes import learnt_attribute
 from jobs.plan.search_units import Embedded, embed_units
 from jobs.stages.embed import Embed

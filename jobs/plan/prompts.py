@@ -12,7 +12,8 @@ from jobs import datasets
 from jobs.config.file import ConfigFile
 from jobs.config.prompts import PromptTraining
 from jobs.datasets.catalogue import ATTRIBUTE, Catalogue, has_images
-from jobs.encoders import EncoderSource, item_source, load
+from jobs.encoders import item_source, load
+from jobs.encoders.block import EncoderSource
 from jobs.encoders.presence import torch_devices
 from jobs.encoders.prompt_files import SUFFIX, write_tokens
 from jobs.encoders.prompt_judging import Judgement, judge
@@ -49,7 +50,7 @@ def train_prompt(file: ConfigFile[PromptTraining], output: Path | None = None) -
     notes = {
         "attribute": settings.attribute,
         "judgement": judgement.to_json(),
-        "model": settings.encoder.model,
+        "model": settings.encoder.model_dump()["model"],
         "prompts": list(settings.prompts),
         "training": settings.training.model_dump(mode="json"),
         "seed": settings.seed,
@@ -61,7 +62,7 @@ def train_prompt(file: ConfigFile[PromptTraining], output: Path | None = None) -
 def _encoder(source: EncoderSource) -> Any:
     """The model on a GPU where there is one. Tokens are trained in float32, whatever precision an audit takes."""
     device = "cuda" if torch_devices()["gpus"] else "cpu"
-    return load(source.loading | {"precision": "float32", "device": device})
+    return load(dict(source.loading) | {"precision": "float32", "device": device})
 
 
 def _trained(

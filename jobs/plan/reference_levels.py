@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from jobs.config.audit import Reference
-from jobs.datasets import Catalogue
 from jobs.datasets.block import Dataset
+from jobs.datasets.catalogue import Catalogue
 from jobs.errors import BadSetting, UsageError
 from mprlib import InputError
 from mprlib.encoding import Encoding
@@ -97,7 +99,8 @@ def _stated_levels(
     Raises:  BadSetting for shares that the library refuses, named by their key as closely as can be said.
     """
     encoding = Encoding(levels={name: tuple(names) for name, names in levels.items()})
-    for attributes, shares in reference.shares.items():
+    stated = reference.shares or {}
+    for attributes, shares in stated.items():
         key = ("reference", place, "shares", attributes)
         for level in shares if attributes in levels else ():
             if level not in levels[attributes]:
@@ -109,8 +112,8 @@ def _stated_levels(
                     level,
                 )
         _target(reference, encoding, {attributes: shares}, *key)
-    labels = _target(reference, encoding, reference.shares, "reference", place, "shares").labels
-    has_share = (labels > 0).any(axis=0)
+    labels = _target(reference, encoding, stated, "reference", place, "shares").labels
+    has_share = np.any(labels > 0, axis=0)
     return {
         attribute: [level for level, column in zip(levels[attribute], columns) if has_share[column]]
         for attribute, columns in encoding.attributes.items()

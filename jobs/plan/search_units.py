@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.config.audit import Audit
-from jobs.datasets import Catalogue
 from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import has_images
-from jobs.encoders import EncoderSource
+from jobs.datasets.catalogue import Catalogue, has_images
+from jobs.encoders.block import EncoderSource
 from jobs.queries import Query
 from jobs.stages import embed
 from jobs.stages.candidates import Candidates

@@ -31,7 +31,7 @@ def reasons(plan: Plan, store: Store, done: Collection[str]) -> dict[str, str]:
     }
     before = read_plan(store) or []
     by_title = {(unit.stage, unit.title): unit for unit in before}
-    kinds = {unit.key: unit.stage for unit in [*before, *plan.units]}
+    kinds = {unit.key: unit.stage for unit in before} | {unit.key: unit.stage for unit in plan.units}
     return {
         unit.key: FAILED
         if (unit.stage, unit.key) in stored["failures"]

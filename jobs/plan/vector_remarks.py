@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jobs.datasets import Catalogue
+from jobs.datasets.catalogue import Catalogue
 from jobs.stages.embed import VECTOR, VECTOR_ROW
 from jobs.stages.vectors import to_matrix
 

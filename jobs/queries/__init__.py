@@ -118,7 +118,7 @@ def query_vectors(block: Queries, folder: Path) -> pa.Table:
         with np.errstate(over="ignore"):
             matrix = np.array(table["vector"].to_pylist(), dtype=np.float32)
     except (ValueError, TypeError, OverflowError):
-        matrix = np.empty(0)
+        matrix = np.empty(0, dtype=np.float32)
     if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all() or not matrix.any(axis=1).all():
         raise BadSetting(
             f"{path}: column vector must hold lists of one length, of finite numbers that are not all 0",

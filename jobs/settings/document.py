@@ -173,7 +173,7 @@ class _Composer:
         """The stream's only document."""
         next(self._events)
         start = next(self._events)
-        if isinstance(start, yaml.StreamEndEvent):
+        if not isinstance(start, yaml.DocumentStartEvent):
             return Node(line=1, content="", is_plain=True)
         if start.version not in (None, (1, 2)):
             raise DocumentError(f"%YAML {start.version[0]}.{start.version[1]} is asked for: it is read as 1.2", 1)
@@ -187,6 +187,7 @@ class _Composer:
     def _node(self, event: yaml.Event, depth: int) -> Node:
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event)
+        assert isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent))
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
             raise DocumentError(f"the tag {tag} stands before a value: tags are not supported", _line(event))
@@ -205,7 +206,7 @@ class _Composer:
         return node
 
     def _alias(self, event: yaml.AliasEvent) -> Node:
-        node = self._anchors.get(event.anchor)
+        node = self._anchors.get(str(event.anchor))
         if node is None:
             why = "it stands in itself" if event.anchor in self._anchors else "no &anchor before it has that name"
             raise DocumentError(f"*{event.anchor} cannot be replaced: {why}", _line(event))
@@ -221,15 +222,16 @@ class _Composer:
         return Node(line=_line(start), content=items, size=1 + sum(item.size for item in items))
 
     def _block(self, start: yaml.Event, depth: int) -> Node:
-        node = Node(line=_line(start), content={})
+        content: dict[str, Node] = {}
+        lines: dict[str, int] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             line = _line(event)
             key = self._key(event, depth)
-            if key in node.content:
+            if key in content:
                 raise RepeatedKey(f"{key}: this key stands twice in its block", line)
-            node.content[key], node.lines[key] = self._node(next(self._events), depth + 1), line
-            node.size += node.content[key].size
-        return node
+            content[key], lines[key] = self._node(next(self._events), depth + 1), line
+        size = 1 + sum(node.size for node in content.values())
+        return Node(line=_line(start), content=content, lines=lines, size=size)
 
     def _key(self, event: yaml.Event, depth: int) -> str:
         key = self._node(event, depth + 1)
@@ -251,4 +253,5 @@ def _text(event: yaml.ScalarEvent) -> str:
 
 
 def _line(event: yaml.Event) -> int:
+    assert event.start_mark is not None
     return event.start_mark.line + 1

@@ -69,7 +69,7 @@ class Places:
         remark = node.remark(error.message) if node is not None else ""
         return _one_line(f"{error.message}; {remark}" if remark else error.message)
 
-    def _said(self, problem: dict[str, Any]) -> tuple[Key, str]:
+    def _said(self, problem: Mapping[str, Any]) -> tuple[Key, str]:
         kind, key = problem["type"], tuple(part for part in problem["loc"] if part != "[key]")
         cause = _cause(problem)
         if isinstance(cause, BadSetting):
@@ -81,7 +81,7 @@ class Places:
             return key, "missing, and it has no default"
         return key, self._expectation(problem, key)
 
-    def _expectation(self, problem: dict[str, Any], key: Key) -> str:
+    def _expectation(self, problem: Mapping[str, Any], key: Key) -> str:
         """What a value should be, what it is, and why it may not be what its writer meant."""
         _, _, node = self._locate(key)
         words = EXPECTED.get(problem["type"], "").format(**problem.get("ctx", {}))
@@ -95,18 +95,18 @@ class Places:
     def _locate(self, key: Key) -> tuple[int, list[str], Node | None]:
         """Line of the deepest value on the way, the key as the file's author wrote it, and the value at its end."""
         node: Node | None = self.root
-        line, names = node.line, []
+        line, names = self.root.line, list[str]()
         for part in key:
             content = None if node is None else node.content
             if isinstance(content, dict):
                 if isinstance(part, int):
                     continue  # one block stands where a list may stand
                 names.append(str(part))
+                assert node is not None
                 line, node = (node.lines[part], content[part]) if part in content else (line, None)
             elif isinstance(content, list) and isinstance(part, int) and part < len(content):
                 names.append(str(part))
-                node = content[part]
-                line = node.line
+                line, node = content[part].line, content[part]
             elif not isinstance(part, int):
                 names.append(str(part))
                 node = None

@@ -17,8 +17,8 @@ from jobs.stages.queries import read_query_vector
 from jobs.stages.vectors import rows_with_vectors, to_matrix
 from jobs.store import Store
 from mprlib import Measurement, Problem, registry
+from mprlib.arrays import IntArray
 from mprlib.encoding import Encoding
-from mprlib.problem import IntArray
 from mprlib.statistics import sampling_margin
 
 if TYPE_CHECKING:
@@ -60,13 +60,16 @@ class Case:
         """The k most similar items."""
         return self.problem.best_first[: self.problem.k]
 
+    def ids_of(self, items: IntArray) -> list[str]:
+        """Their ids in the catalogue."""
+        return [str(item) for item in np.asarray(self.problem.item_ids)[items]]
+
     def view(self, entry: ClassEntry) -> Problem:
         """The problem with the columns that a class may look at."""
-        if entry.over not in self._views:
-            self._views[entry.over] = (
-                self._embedding_view() if entry.over == "embedding" else self._columns_view(entry.over)
-            )
-        return self._views[entry.over]
+        over = entry.over
+        if over not in self._views:
+            self._views[over] = self._embedding_view() if isinstance(over, str) else self._columns_view(over)
+        return self._views[over]
 
     def _columns_view(self, attributes: tuple[str, ...]) -> Problem:
         problem = self.problem
@@ -84,14 +87,15 @@ class Case:
         shards = [open_shard(self._store, key) for key in self._unit.reference_vectors]
         # Who has no vector counts by label, but has nothing that a class over embeddings could see.
         present, weights = rows_with_vectors(shards), self.problem.reference_weights
+        assert self.problem.embeddings is not None
+        others: dict[str, Any] = {"attributes": None, "label_names": None}
         return replace(
             self.problem,
             labels=self.problem.embeddings,
             reference=np.concatenate([shard.vectors for shard in shards]).astype(np.float32, copy=False),
             # Where attributes are predicted, those without a vector are left out of the labels too.
             reference_weights=weights if weights.size == present.size else weights[present],
-            attributes=None,
-            label_names=None,
+            **others,
         )
 
     def measure(self, entry: ClassEntry, items: np.ndarray) -> Measurement:

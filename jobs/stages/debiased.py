@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -13,6 +13,13 @@ from jobs.stages.queries import TABLE, query_tables, vector_of
 from jobs.stages.tokens import read_tokens
 from jobs.stages.unit import EncodingUnit, Tables, reads
 from jobs.store import Store
+
+
+class PromptedEncoder(Encoder, Protocol):
+    """A loaded model whose text tower reads learned tokens."""
+
+    def encode_behind(self, texts: list[str], tokens: np.ndarray) -> np.ndarray:
+        """Unit vectors (n, d) float32 of the texts behind the tokens (count, width)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,9 +39,9 @@ class Debiased(EncodingUnit):
     encoder: Mapping[str, Any]
 
     def encode(self, store: Store, encoder: Encoder | None) -> Tables:
-        assert encoder is not None
         tokens = read_tokens(store, self.tokens)
-        return query_tables(self.prompts, encoder.encode_behind(list(self.prompts), tokens))
+        vectors = cast(PromptedEncoder, encoder).encode_behind(list(self.prompts), tokens)
+        return query_tables(self.prompts, vectors)
 
 
 def read_debiased_vector(store: Store, key: str, prompt: str) -> np.ndarray:

@@ -39,4 +39,5 @@ class Order(Unit):
 
 def read_order(store: Store, key: str) -> np.ndarray:
     """The columns (d,) that an order unit has sorted."""
-    return store.read_table(Order.file(key, TABLE))["column"].to_numpy()
+    columns: np.ndarray = store.read_table(Order.file(key, TABLE))["column"].to_numpy()
+    return columns

@@ -47,7 +47,9 @@ def read_query_vectors(store: Store, key: str) -> np.ndarray:
 
 def vector_of(table: pa.Table, prompt: str) -> np.ndarray:
     """One prompt's vector (d,) of such a table."""
-    return to_matrix(table["vector"])[table["prompt"].to_pylist().index(prompt)]
+    vectors = to_matrix(table["vector"])
+    found: np.ndarray = vectors[table["prompt"].to_pylist().index(prompt)]
+    return found
 
 
 def read_query_vector(store: Store, key: str, prompt: str) -> np.ndarray:

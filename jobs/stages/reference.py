@@ -12,7 +12,7 @@ from jobs.stages.pool import read_pool
 from jobs.stages.unit import reads
 from jobs.store import Store
 from mprlib.encoding import Encoding
-from mprlib.reference import Reference, balanced, sampled, target_shares
+from mprlib.reference import STATED_SIZE, Reference, balanced, sampled, target_shares
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,9 +35,9 @@ class ReferenceSource:
         Raises:  mprlib.InputError for shares that contradict each other or do not sum to 1.
         """
         if self.kind == "shares":
-            return target_shares(encoding, self.shares, self.size)
+            return target_shares(encoding, self.shares or {}, self.size or STATED_SIZE)
         if self.kind == "balanced":
-            return balanced(encoding, self.size, missing=missing)
+            return balanced(encoding, self.size or STATED_SIZE, missing=missing)
         people = read_items(store, str(self.people)) if self.pool is None else read_pool(store, self.pool)
         people = with_predicted(people, self.predicted, store)
         chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())

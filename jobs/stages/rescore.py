@@ -107,4 +107,5 @@ def _scores(shards: Sequence[Shard], cuts: np.ndarray, query: np.ndarray, rows: 
 
 
 def _ids(items: pa.Table) -> np.ndarray:
-    return items["item_id"].to_numpy(zero_copy_only=False).astype(str)
+    ids: np.ndarray = items["item_id"].to_numpy(zero_copy_only=False)
+    return ids.astype(str)

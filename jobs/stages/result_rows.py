@@ -94,7 +94,7 @@ COLUMNS = (
     Column("reference_size", NUMBER, lambda row: row.case.problem.m),
     Column("solve_seconds", NUMBER, lambda row: row.selection.solve_seconds),
     Column("seed", COUNT, lambda row: row.unit.seed),
-    Column("item_ids", pa.list_(TEXT), lambda row: row.case.problem.item_ids[row.selection.items].tolist()),
+    Column("item_ids", pa.list_(TEXT), lambda row: row.case.ids_of(row.selection.items)),
     Column("witness", WITNESS, _of_measured(lambda found: _witness(found))),
     Column("message", TEXT, lambda row: _message(row)),
 )

@@ -115,7 +115,8 @@ class Solve(Unit):
     def run(self, store: Store) -> Tables:
         case = Case(self, store)
         selections, remark = self._sweep(case, store)
-        results, groups = [], []
+        results: list[dict[str, Any]] = []
+        groups: list[dict[str, Any]] = []
         for selection in selections:
             results += result_rows(self, case, selection, remark)
             groups += group_rows(self, case, selection)
@@ -139,7 +140,7 @@ class Solve(Unit):
         if self.method.values is not None:
             values = list(self.method.values)
         else:
-            grid = method.grid(problem, oracle, self.method.points)
+            grid = method.grid(problem, oracle, self.points)
             values = list(dict.fromkeys(grid))
             remark = _grid_remark(method, grid, values)
         settings = library_settings(self.method.name, self.method.extras, _Given(self, case, store))

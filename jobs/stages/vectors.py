@@ -49,7 +49,8 @@ def to_matrix(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if len(array) == 0:
         return np.empty((0, array.type.list_size), dtype=array.type.value_type.to_pandas_dtype())
-    return array.flatten().to_numpy().reshape(len(array), -1)
+    flat: np.ndarray = array.flatten().to_numpy()
+    return flat.reshape(len(array), -1)
 
 
 def shard_table(
