@@ -80,7 +80,7 @@ def _reachable(root: type[Block]) -> Iterator[type[Block]]:
 
 def _inside(annotation: Any) -> list[type[Block]]:
     """Blocks in a type; entries of classes and methods have chapters of their own."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, Block):
         return [annotation] if annotation.__module__ != "jobs.config.entries" else []
     return [block for part in get_args(annotation) for block in _inside(part)]
 

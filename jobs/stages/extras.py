@@ -20,6 +20,7 @@ from jobs.store import Store
 from mprlib import Problem, registry
 from mprlib.baselines import group_labels
 from mprlib.baselines.fair_top_k import as_probability
+from mprlib.requirements import pool_embeddings
 from mprlib.settings import declarations
 
 
@@ -52,7 +53,7 @@ def method_extras(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem,
 def _group_labels(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem, store: Store) -> np.ndarray:
     """Classes by text where prompts are given, else by the joint levels of probes or attributes."""
     if "texts" in spec:
-        return group_labels.zero_shot(problem.embeddings, read_vectors(store, "texts", spec["texts"]))
+        return group_labels.zero_shot(pool_embeddings(problem, entry.name), read_vectors(store, "texts", spec["texts"]))
     if "probe_labels" in spec:
         ids = pa.array(problem.item_ids)
         columns = [predicted_levels(ids, keys, store).to_pylist() for keys in spec["probe_labels"].values()]
