@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Required, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,22 @@ from mprlib.errors import InputError
 from mprlib.settings import SIZE, checked
 
 T = TypeVar("T")
+
+
+class Given(TypedDict, total=False):
+    """What a problem may be made of: lists and arrays, and frames for labels and reference."""
+
+    scores: Required[ArrayLike]
+    labels: Required[Any]
+    reference: Required[Any]
+    k: Required[int]
+    reference_weights: ArrayLike | None
+    attributes: Mapping[str, Sequence[int | str]] | None
+    embeddings: ArrayLike | None
+    query: ArrayLike | None
+    item_ids: ArrayLike | None
+    label_names: Sequence[str] | None
+    reference_size: float | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -52,6 +68,10 @@ class Problem:
     label_names: Sequence[str] = None  # type: ignore[assignment]  # by place where none are given
     reference_size: float | None = None
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    if TYPE_CHECKING:
+        # The fields have the types of what is stored; what may be given is wider.
+        def __init__(self, **given: Unpack[Given]) -> None: ...
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:

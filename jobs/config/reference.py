@@ -49,9 +49,9 @@ OVER = (
     "`{linear: {over: [gender]}}`."
 )
 VALUES = (
-    "A method with a parameter takes `points` (so many values of the method's own grid, 20 by default) or `values` "
-    "(a list). A constrained method takes `targets`, the names of the classes whose MPR it bounds; by default each of "
-    "`function_classes` that it can."
+    "A method with a parameter takes `points` (the number of values of the method's own grid, 20 by default) or "
+    "`values` (a list). A constrained method takes `targets`, the names of the classes whose MPR it bounds; by default "
+    "each of `function_classes` that it can."
 )
 
 

@@ -12,6 +12,7 @@ from jobs.methods.joint_levels import joint_names
 from jobs.methods.named_arrays import Asked, Given, NamedArrays, TextList
 from mprlib.baselines import group_labels
 from mprlib.errors import SettingError
+from mprlib.requirements import pool_embeddings
 
 
 class PbmArrays(NamedArrays):
@@ -50,8 +51,7 @@ class PbmArrays(NamedArrays):
     def _labels(self, settings: Mapping[str, Any], given: Given) -> np.ndarray:
         problem = given.problem
         if "prompts" in settings:
-            assert problem.embeddings is not None
-            return group_labels.zero_shot(problem.embeddings, given.text_vectors())
+            return group_labels.zero_shot(pool_embeddings(problem, "pbm"), given.text_vectors())
         if "probes" in settings:
             columns = given.probe_levels()
         else:
