@@ -5,17 +5,14 @@ import json
 import re
 import sys
 from inspect import signature
-from typing import Annotated
 
 import numpy as np
 import pytest
-from pydantic import Field, TypeAdapter
 
 import mprlib
 from jobs import datasets, encoders, methods
 from jobs.cli import application, commands
 from jobs.config.audit import Audit
-from jobs.config.encoders import OpenClipEncoder, SentenceEncoder
 from jobs.config.reference import reference
 from jobs.errors import UsageError
 from tests.jobs.conftest import settings
@@ -125,11 +122,10 @@ def test_the_page_counts_the_files_that_a_part_takes():
 
 
 def test_the_data_set_is_read(module, monkeypatch, tmp_path):
-    read = module("jobs/datasets/directory.py").read
-    monkeypatch.setitem(datasets.KINDS, "directory", read)
-    block = Dataset(path="people.jsonl", id="id", text="{about}", attributes={"gender": {}})
-    block = block.model_copy(update={"kind": "directory"})
-    with pytest.raises(UsageError, match="people.jsonl"):
+    directory = module("jobs/datasets/directory.py").Directory
+    monkeypatch.setitem(datasets.KINDS, "directory", directory)
+    block = datasets.described({"kind": "directory", "path": "people.jsonl", "text": "{about}"})
+    with pytest.raises(UsageError, match="dataset items: .*people.jsonl"):
         datasets.load(block, tmp_path)
     people = [{"id": f"p{number}", "about": "a nurse", "gender": "fm"[number % 2]} for number in range(4)]
     lines = [*map(json.dumps, people), "not json"]
@@ -137,17 +133,18 @@ def test_the_data_set_is_read(module, monkeypatch, tmp_path):
     catalogue = datasets.load(block, tmp_path)
     assert catalogue.size == 4 and catalogue.levels["gender"] == ("f", "m")
     assert catalogue.skipped.to_pylist()[0]["item_id"] == "line 5"
+    with pytest.raises(ValueError, match="key goes with kind directory, not with celeba"):
+        datasets.described({"kind": "celeba", "path": ".", "key": "id"})
 
 
-def test_the_encoder_is_loaded(module, monkeypatch):
-    module("jobs/encoders/words.py")
-    monkeypatch.setitem(encoders.KINDS, "words", ("words", "WordsEncoder"))
-    scope = {"__name__": "example"}
-    exec(compile(EXAMPLES["jobs/config/encoders.py"], "docs/extending.md", "exec"), scope)
-    words = scope["WordsEncoder"]
-    either = Annotated[SentenceEncoder | OpenClipEncoder | words, Field(discriminator="kind")]
-    block = TypeAdapter(either).validate_python({"kind": "words", "width": 512})
-    encoder = encoders.load(block.model_dump())
+def test_the_encoder_is_loaded(module, monkeypatch, tmp_path):
+    words = module("jobs/encoders/words.py").WordsEncoder
+    for registry in (encoders.MODELS, encoders.KINDS):
+        monkeypatch.setitem(registry, "words", words)
+    asked = Audit.model_validate(settings(encoder={"kind": "words", "width": 512})).encoder
+    source = encoders.item_source(asked, tmp_path)
+    assert source == encoders.text_source(asked, tmp_path) and source.width == 512
+    encoder = encoders.load(source.loading)
     nurse, other, driver = encoder.encode(["A photo of a nurse", "nurse, a photo of a", "truck driver"])
     assert np.linalg.norm(nurse) == pytest.approx(1) and nurse @ other == pytest.approx(1) and nurse @ driver < 0.1
     with pytest.raises(ValueError, match="no word"):

@@ -1,4 +1,4 @@
-"""docs/data.md covers every kind and every reason, and its examples are read."""
+"""The pages cover every kind and every reason, and its examples are read."""
 
 import re
 import sys
@@ -15,14 +15,16 @@ from tests.jobs.datasets.layouts import write
 from tests.pages import blocks, text_of
 
 PAGE = text_of("docs/data.md")
+REFERENCE = text_of("docs/configuration.md")
 EXAMPLES = [yaml.safe_load(block) for block in blocks("docs/data.md", "yaml")]
 
 
 @pytest.mark.parametrize("kind", datasets.KINDS)
-def test_every_kind_has_its_row(kind):
-    [row] = re.findall(rf"^\| `{kind}` \|(.*)\|$", PAGE, flags=re.MULTILINE)
-    for attribute in datasets.KINDS[kind].own_attributes:
-        assert f"`{attribute}`" in row
+def test_every_kind_says_what_its_items_and_terms_are(kind):
+    block = datasets.KINDS[kind]
+    [row] = re.findall(rf"^\| \[{kind}\]\(#{block.__name__.lower()}\) \|(.*)\|$", REFERENCE, flags=re.MULTILINE)
+    for text in (block.items, block.terms, *(f"`{name}`" for name in block.own_attributes)):
+        assert text and text in row
 
 
 @pytest.mark.parametrize("kind", datasets.KINDS)
