@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 # Share of letters that two names have in common for one to be a likely slip of the other.
 LIKENESS = 0.5
-CUT = " ... "
+CUT = "\u2026"
 
 
 def numbered(count: int, noun: str, plural: str | None = None) -> str:

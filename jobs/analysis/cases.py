@@ -9,6 +9,8 @@ from __future__ import annotations
 import pandas as pd
 
 CASE = ["dataset", "reference", "query", "k"]
+# What was retrieved, whatever it is compared with.
+QUESTION = ["dataset", "query", "k"]
 # One selection; results repeat it for every function class that measures it.
 SELECTION = [*CASE, "method", "parameter_value", "target_class"]
 

@@ -78,7 +78,7 @@ class Run:
     def minimum_share(self) -> float:
         """Share of the reference below which a group stays out of headlines, as the run was configured."""
         configured = (self.manifest.get("settings") or {}).get("report") or {}
-        return configured.get("minimum_share", MINIMUM_SHARE)
+        return float(configured.get("minimum_share", MINIMUM_SHARE))
 
 
 def load(folder: str | PathLike[str]) -> Run:

@@ -8,18 +8,17 @@ from typing import Any
 
 # Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
 ROUNDING = 1e-9
-LONGEST_CELL = 80
 
 
 def is_missing(value: Any) -> bool:
     """None, NaN and pandas' nulls."""
-    return value is None or value != value
+    return value is None or bool(value != value)
 
 
 def half_up(value: float, digits: int = 0) -> float:
     """Rounded with halves away from zero, so that a group and its mirror read the same; as the page's script does."""
-    scaled = abs(value) * 10**digits
-    return math.copysign(math.floor(scaled + 0.5 + ROUNDING), value) / 10**digits + 0.0
+    unit = 10.0**digits
+    return math.copysign(math.floor(abs(value) * unit + 0.5 + ROUNDING), value) / unit + 0.0
 
 
 def percent(share: Any) -> str:
@@ -66,11 +65,6 @@ def group_name(group: str) -> str:
     if not all("=" in part for part in parts):
         return group
     return ", ".join(part.replace("=", ": ", 1) for part in parts)
-
-
-def shortened(text: str) -> str:
-    """A text cut to what a table cell can hold; the whole stands where there is room."""
-    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "\u2026"
 
 
 def cost(pair: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from jobs.analysis.cases import CASE, method_order
 from jobs.analysis.curves import is_fulfilled, vertical_floors
 from jobs.analysis.wording import is_missing
 from jobs.report.overview import Distribution
+from jobs.words import shortened
 
 # Okabe and Ito's colours (and two of Tol's): told apart under every common colour blindness, and the
 # markers differ too. Blue and vermilion are left to what is compared: selection A and B, before and after.
@@ -38,7 +39,7 @@ SMALLEST_SPAN = 1e-4
 LONGEST_TITLE = 70
 
 
-def file_name(case: tuple) -> str:
+def file_name(case: tuple[Any, ...]) -> str:
     """Where a case's picture lies: a hash, since a query may hold anything but a file name."""
     text = "\x1f".join(str(part) for part in case)
     return f"curves/{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}.png"
@@ -88,7 +89,7 @@ def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
                 drawn.remove()
             draw_panel(panel, by_class.get(name, rows.iloc[:0]), styles, floors.get((*case, name), 0.0))
         # parse_math is off for a query with dollar signs.
-        figure.suptitle(shortened_title(str(case[2])), parse_math=False)
+        figure.suptitle(shortened(str(case[2]), LONGEST_TITLE), parse_math=False)
         yield file_name(case), _png(figure)
 
 
@@ -111,11 +112,6 @@ def overview_picture(shown: Distribution) -> bytes:
     return _png(figure)
 
 
-def shortened_title(text: str) -> str:
-    """A title that stays clear of its neighbour."""
-    return text if len(text) <= LONGEST_TITLE else text[:LONGEST_TITLE] + "\u2026"
-
-
 def series_label(method: str, target: Any) -> str:
     """A method's name, and the class that it constrained."""
     return method if is_missing(target) else f"{method} ({target})"
@@ -133,7 +129,8 @@ def draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str
     is_full, is_above = is_fulfilled(shown["status"]).to_numpy(dtype=bool), up >= floor
     # Positions of each series: slicing the table itself, once a line, took longer than the drawing.
     series = shown[["method", "target_class"]].groupby(["method", "target_class"], dropna=False, sort=False)
-    for (method, _), members in series.indices.items():
+    for key, positions in series.indices.items():
+        method, members = cast("tuple[str, Any]", key)[0], np.asarray(positions)
         colour, marker = styles[method]
         line = members[is_full[members] & is_above[members]]
         panel.plot(across[line], up[line], f"-{marker}", color=colour, lw=0.8, ms=4)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from jobs.analysis.cases import CASE
+from jobs.analysis.frames import records
 from jobs.analysis.wording import is_missing, number
 
 # Units of the drawing; the page scales it to the column's width.
@@ -91,17 +92,17 @@ def _marks(rows: pd.DataFrame, end: float) -> tuple[Mark, ...]:
     height = HEIGHT - TOP - BOTTOM
     return tuple(
         Mark(
-            value=float(row.mpr),
-            x=_across(row.mpr, end),
+            value=float(row["mpr"]),
+            x=_across(row["mpr"], end),
             y=round(HEIGHT - BOTTOM - height * (place + 0.5) / len(rows), 1),
-            low=None if is_missing(row.mpr_low) else _across(row.mpr_low, end),
-            high=None if is_missing(row.mpr_high) else _across(row.mpr_high, end),
-            title=f"{row.query}: MPR {number(row.mpr)}",
+            low=None if is_missing(row["mpr_low"]) else _across(row["mpr_low"], end),
+            high=None if is_missing(row["mpr_high"]) else _across(row["mpr_high"], end),
+            title=f"{row['query']}: MPR {number(row['mpr'])}",
         )
-        for place, row in enumerate(rows.itertuples())
+        for place, row in enumerate(records(rows))
     )
 
 
 def _row(label: str, rows: pd.DataFrame) -> tuple[str, str, str, str, str]:
     values = rows["mpr"].astype(float)
-    return (label, str(len(rows)), *(number(value) for value in (values.min(), values.median(), values.max())))
+    return label, str(len(rows)), number(values.min()), number(values.median()), number(values.max())

@@ -24,7 +24,7 @@ class Entry:
     stamp: str | None
 
 
-def put(target: Path, data: bytes | memoryview, is_durable: bool) -> str:
+def put(target: Path, data: bytes | memoryview, is_durable: bool) -> str | None:
     """Write under a temporary name, flush, rename, flush the folder. Returns the file's stamp."""
     _make_folder(target.parent, is_durable)
     temporary = target.with_name(f"{target.name}{TEMPORARY}{uuid.uuid4().hex}")

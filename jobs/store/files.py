@@ -99,11 +99,11 @@ class Store(Tables):
 
     def exists(self, name: str) -> bool:
         """Whether the file is there."""
-        return self._files.exists(self.path(name))
+        return bool(self._files.exists(self.path(name)))
 
     def size(self, name: str) -> int:
         """Bytes of a file."""
-        return self._files.size(self.path(name))
+        return int(self._files.size(self.path(name)))
 
     def entry(self, name: str) -> Entry | None:
         """Size and stamp of a file; None where there is none."""
@@ -149,7 +149,7 @@ class Store(Tables):
         if self.is_local:
             with open(self.path(name), "rb") as stream:
                 return stream.read()
-        return self._files.cat_file(self.path(name))
+        return bytes(self._files.cat_file(self.path(name)))
 
     def opened(self, name: str) -> Any:
         """A file, open for reading bytes."""

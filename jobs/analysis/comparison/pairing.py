@@ -8,10 +8,12 @@ from itertools import combinations
 
 import numpy as np
 
-from jobs.analysis.cases import CASE, TOP_K
+from jobs.analysis.cases import CASE, QUESTION, TOP_K
 from jobs.analysis.load import Run
 from mprlib.naming import joint_name, level_name
 
+# Data set, query, k.
+Question = tuple[str, str, int]
 # An item and its labels: one that is labelled anew counts as gone and as come.
 Member = tuple[str, tuple[tuple[str, str], ...]]
 # Attributes and levels that a group's members share. Names are for people: levels may hold what joins them.
@@ -30,7 +32,7 @@ class Pair:
     names: list[str]
 
 
-def pairs(old: Run, new: Run) -> Iterator[tuple[tuple[str, str, int], Pair]]:
+def pairs(old: Run, new: Run) -> Iterator[tuple[Question, Pair]]:
     """Each (dataset, query, k) that both runs retrieved items for; references share a selection."""
     before, after = _selections(old), _selections(new)
     attributes = _group_attributes(old, new)
@@ -39,17 +41,16 @@ def pairs(old: Run, new: Run) -> Iterator[tuple[tuple[str, str, int], Pair]]:
             yield key, _pair(before[key], after[key], attributes)
 
 
-def _selections(run: Run) -> dict[tuple[str, str, int], set[Member]]:
+def _selections(run: Run) -> dict[Question, set[Member]]:
     """The top-k items of every question."""
     rows = run.results[run.results["method"] == TOP_K].drop_duplicates(CASE)
-    rows = rows.drop_duplicates(["dataset", "query", "k"])
+    rows = rows.drop_duplicates(QUESTION)
     labels = {key: tuple((value or {}).items()) for key, value in run.items["labels"].items()}
     return {
-        (row.dataset, row.query, int(row.k)): {
-            (name, labels.get((row.dataset, name), ()))
-            for name in (run.chosen.ids[code] for code in run.chosen.row(row.Index))
+        (dataset, query, int(k)): {
+            (name, labels.get((dataset, name), ())) for name in (run.chosen.ids[code] for code in run.chosen.row(place))
         }
-        for row in rows.itertuples()
+        for place, dataset, query, k in rows[QUESTION].itertuples(name=None)
     }
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, TOP_K
-from jobs.analysis.comparison.movement import QUESTION
+from jobs.analysis.cases import CASE, QUESTION, TOP_K
 from jobs.analysis.load import Run
 from jobs.analysis.worst import headline, worst_pairs
 

@@ -10,12 +10,14 @@ Deviation:  methods stand at their smallest MPR of the first configured class; a
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from jobs.analysis.cases import CASE, function_classes
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.analysis.wording import is_missing
 from jobs.images import ImageLimits, decode
@@ -52,19 +54,20 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     return Exhibit(title=TITLE, table=table, summary=_printed(table, columns), figures=figures)
 
 
-def _items(run: Run, points: pd.DataFrame, case: tuple) -> list[dict[str, object]]:
+def _items(run: Run, points: pd.DataFrame, case: tuple[Any, ...]) -> list[dict[str, Any]]:
     """The first items of the one selection in points, described."""
     found = []
-    for number, row in points.iterrows():
-        for rank, code in enumerate(run.chosen.row(int(number))[:ITEMS], start=1):
+    selections = points[["series", "mpr_fraction"]].itertuples(name=None)
+    for place, series, mpr_fraction in selections:
+        for rank, code in enumerate(run.chosen.row(place)[:ITEMS], start=1):
             item = run.chosen.ids[code]
             about = run.items.loc[(case[0], item)] if (case[0], item) in run.items.index else {}
             labels = {name: level for name, level in (about.get("labels") or {}).items() if not is_missing(level)}
             found.append(
                 {
                     **dict(zip(CASE, case)),
-                    "series": row["series"],
-                    "mpr_fraction": row["mpr_fraction"],
+                    "series": series,
+                    "mpr_fraction": mpr_fraction,
                     "rank": rank,
                     "item_id": item,
                     "text": None if is_missing(about.get("text")) else about["text"],
@@ -75,7 +78,7 @@ def _items(run: Run, points: pd.DataFrame, case: tuple) -> list[dict[str, object
     return found
 
 
-def _sheet(run: Run, case: tuple, shown: list[dict[str, object]], columns: list[str]) -> Figure:
+def _sheet(run: Run, case: tuple[Any, ...], shown: list[dict[str, Any]], columns: list[str]) -> Figure:
     pictures = {item["item_id"]: run.thumbnails.get((case[0], item["item_id"])) for item in shown}
     has_pictures = any(picture is not None for picture in pictures.values())
     rows = max(item["rank"] for item in shown)
@@ -99,7 +102,7 @@ def _printed(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """The first few ranks, one column a method."""
     few = table[table["rank"] <= PRINTED_ITEMS]
     rows = []
-    for (dataset, reference, query, k, rank), own in few.groupby([*CASE, "rank"], sort=False):
+    for (dataset, reference, query, k, rank), own in grouped(few, [*CASE, "rank"]):
         texts = dict(zip(own["series"], own["text"].fillna(own["item_id"])))
         shown = {name: textwrap.shorten(str(texts.get(name, "--")), 2 * LINE_CHARACTERS) for name in columns}
         rows.append({"query": query, "rank": rank} | shown)

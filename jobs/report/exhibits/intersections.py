@@ -9,9 +9,12 @@ Deviation:  every method stands at its smallest MPR of the first configured clas
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from jobs.analysis.cases import SELECTION, function_classes
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.analysis.wording import group_name
 from jobs.report.exhibits.exhibit import Exhibit, Missing
@@ -44,12 +47,12 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     ).reset_index()  # fmt: skip
     summary = [
         _row(names, own, in_order(table["series"], curves))
-        for names, own in table.groupby(["dataset", "reference", "k", "group"], sort=False)
+        for names, own in grouped(table, ["dataset", "reference", "k", "group"])
     ]
     return Exhibit(title=f"{TITLE}; class {first_class}", table=table, summary=pd.DataFrame(summary))
 
 
-def _row(names: tuple, own: pd.DataFrame, series: list[str]) -> dict[str, object]:
+def _row(names: tuple[Any, ...], own: pd.DataFrame, series: list[str]) -> dict[str, object]:
     dataset, reference, k, group = names
     expected = own["share_reference"].mean()
     row = {"data set": dataset, "reference": reference, "k": k, "group": group_name(group)}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import pandas as pd
 
 from jobs.analysis.cases import CASE, SELECTION
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.pictures import Panels
@@ -46,7 +47,7 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     table = pd.concat(tables, ignore_index=True)
     table["fraction"] = table["mpr_oracle"] / table["mpr_exact"].where(table["mpr_exact"] > 0)
     summary, panels = [], Panels.of(len(tables))
-    for panel, ((oracle, exact), own) in zip(panels.axes, table.groupby(["oracle", "exact"], sort=False)):
+    for panel, ((oracle, exact), own) in zip(panels.axes, grouped(table, ["oracle", "exact"])):
         equal = (own["mpr_oracle"] - own["mpr_exact"]).abs() <= EQUAL * own["mpr_exact"]
         summary.append(
             {

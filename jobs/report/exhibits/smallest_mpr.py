@@ -12,6 +12,7 @@ import pandas as pd
 
 from jobs.analysis.cases import CASE
 from jobs.analysis.curves import why_no_fractions
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import in_order, mean_and_deviation, smallest_mpr
@@ -24,11 +25,9 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     points = smallest_mpr(curves).dropna(subset=["mpr_fraction", "similarity_fraction"])
     if points.empty:
         raise Missing(f"no selection has an MPR and a similarity to compare: {why_no_fractions(curves)}")
-    asked = curves[CASE].drop_duplicates().groupby(["dataset", "reference", "k"]).size()
+    asked = curves[CASE].drop_duplicates().groupby(["dataset", "reference", "k"]).size().to_dict()
     rows = []
-    for (dataset, reference, k, name), own in points.groupby(
-        ["dataset", "reference", "k", "function_class"], sort=False
-    ):
+    for (dataset, reference, k, name), own in grouped(points, ["dataset", "reference", "k", "function_class"]):
         for series in in_order(own["series"], curves):
             method = own[own["series"] == series]
             rows.append(

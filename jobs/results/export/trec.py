@@ -83,15 +83,15 @@ def _file_stem(name: str) -> str:
 
 def _points(rows: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """What a run file holds, and its selections: one a query."""
-    points: dict[tuple, list[dict[str, Any]]] = defaultdict(list)
-    seen: dict[tuple, int] = defaultdict(int)
+    points: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    seen: dict[tuple[Any, ...], int] = defaultdict(int)
     for row in rows:
         sweep = tuple(row[key] for key in SWEEP)
         seen[*sweep, row["query"]] += 1
         points[*sweep, seen[*sweep, row["query"]]].append(row)
-    for (*sweep, point), members in points.items():
+    for (*place, point), members in points.items():
         values = [row["parameter_value"] for row in members if row["parameter_value"] is not None]
-        about = dict(zip(SWEEP, sweep)) | {"point": point, "parameter": members[0]["parameter"]}
+        about = dict(zip(SWEEP, place)) | {"point": point, "parameter": members[0]["parameter"]}
         limits = {"lowest": min(values, default=None), "highest": max(values, default=None)}
         yield about | limits | {"queries": len(members)}, members
 
@@ -99,7 +99,7 @@ def _points(rows: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[d
 def _tag(about: dict[str, Any]) -> str:
     """The method, and its value or the point of its sweep."""
     if about["lowest"] is None:
-        return about["method"]
+        return str(about["method"])
     if about["lowest"] == about["highest"] and about["queries"] > 1:
         return f"{about['method']}={about['lowest']:.6g}"
     return f"{about['method']}-point={about['point']}"
