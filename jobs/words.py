@@ -1,13 +1,15 @@
-"""Counts, times, sizes and other people's texts in words: "1 unit", "12,000 queries", "3 min", "1.2 GB"."""
+"""Counts, times, sizes, names and other people's texts in words: "12,000 queries", "3 min", "1.2 GB"."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-# Share of letters that two names have in common for one to be a likely slip of the other.
-LIKENESS = 0.5
-CUT = "\u2026"
+# How alike a wrong name and a known one must be to be taken for a slip (1: equal); half the letters in order are.
+LEAST_LIKENESS = 0.5
+# Characters of another package's message that one sentence can hold.
+LONGEST_REASON = 300
+CUT = " ... "
 
 
 def numbered(count: int, noun: str, plural: str | None = None) -> str:
@@ -34,14 +36,21 @@ def bytes_of(count: float) -> str:
     return f"{count:,.0f} {unit}" if count >= 99.95 else f"{count:.1f}".removesuffix(".0") + f" {unit}"
 
 
-def closest(name: str, known: Iterable[str]) -> str | None:
+def closest(name: str, known: Iterable[str], likeness: float = LEAST_LIKENESS) -> str | None:
     """The known name that was probably meant; None where none is like it."""
-    return next(iter(get_close_matches(name, list(known), n=1, cutoff=LIKENESS)), None)
+    return next(iter(get_close_matches(name, list(known), n=1, cutoff=likeness)), None)
 
 
-def shortened(text: str, most: int) -> str:
-    """A text on one line of at most `most` characters: what is too long loses its middle."""
-    text = " ".join(text.split())
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """What to write instead of an unknown name: the one that was probably meant, or else all that are known."""
+    names = list(known)
+    close = closest(name, names)
+    return f"did you mean {close!r}?" if close else f"known are {', '.join(names)}"
+
+
+def shortened(given: object, most: int = LONGEST_REASON) -> str:
+    """A text, or an exception's, on one line of at most `most` characters: what is too long loses its middle."""
+    text = " ".join(str(given).split())
     if len(text) <= most:
         return text
     kept = max(0, most - len(CUT))

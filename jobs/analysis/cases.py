@@ -36,7 +36,7 @@ def function_classes(results: pd.DataFrame) -> list[str]:
 
 
 def top_k_rows(results: pd.DataFrame) -> pd.DataFrame:
-    """One row a case: its top-k selection as the first class with a chi measures it.
+    """One row per case: its top-k selection as the first class with a chi measures it.
 
     Where no class has a chi (only classes in share units), the first with an MPR; failing that,
     the first row, whose values are null.
@@ -48,7 +48,7 @@ def top_k_rows(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def repaired_rows(results: pd.DataFrame) -> pd.DataFrame:
-    """One row a case that has one: the constrained selection at the smallest rho it met.
+    """One row per case that has one: the constrained selection at the smallest rho it met.
 
     Among several, `mopr` comes before its variants and the first configured target class before
     the others: a rho in share units does not compare with one of a normalised class. The row is

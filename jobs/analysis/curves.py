@@ -73,7 +73,7 @@ def is_fulfilled(status: pd.Series) -> pd.Series:
 
 
 def vertical_floors(rows: pd.DataFrame) -> dict[tuple[Any, ...], float]:
-    """Lowest similarity fraction that each panel shows; what lies below is marked at its edge.
+    """Lowest similarity fraction that each panel shows; what is below is marked at its edge.
 
     Returns: a value for every (dataset, reference, query, k, function class) of the trade-offs.
     """

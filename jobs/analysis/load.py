@@ -18,9 +18,6 @@ from jobs.errors import UsageError
 from jobs.store import Store, schema
 from jobs.words import shortened
 
-# Characters of a reader's own message that an error repeats.
-LONGEST_REASON = 300
-
 TABLES = {
     "results": schema.RESULTS,
     "groups": schema.GROUPS,
@@ -99,7 +96,7 @@ def read_tables(folder: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     try:
         tables = {name: _read_tables(store, name, columns) for name, columns in TABLES.items()}
     except (OSError, pa.ArrowException) as error:
-        why = shortened(str(error), LONGEST_REASON)
+        why = shortened(error)
         raise UsageError(f"{folder}: the tables cannot be read, run the audit again to repair them: {why}") from None
     if tables["results"].num_rows == 0:
         raise UsageError(f"{folder} holds no rows under results/: `run` writes them, a report only reads them")

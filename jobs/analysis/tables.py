@@ -13,7 +13,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     """Every named group of each case's top-k and repaired selection, selected against reference.
 
-    Returns: one row a (case, selection, group); shares are fractions of 1, gaps are in points.
+    Returns: one row per (case, selection, group); shares are fractions of 1, gaps are in points.
     """
     both = pd.concat(
         [

@@ -80,7 +80,7 @@ def cost(pair: Mapping[str, Any]) -> str:
 def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None) -> str:
     """A query's largest gap as sentences: who is worst off, by how much, and what fixing it costs.
 
-    worst_off: the query's group that is shown too little by most, where there is one; said first where
+    worst_off: the query's most underrepresented group, where there is one; named first where
     the largest gap is of a group that is shown too much.
     """
     named = [pair] if worst_off is None or worst_off["group"] == pair["group"] else [worst_off, pair]

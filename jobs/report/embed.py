@@ -83,7 +83,7 @@ def pictures_block(run: Run) -> dict[str, dict[int, str]]:
 
 
 def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_names: list[str]) -> list[dict[str, Any]]:
-    """One block a case, in the order of the cases' names.
+    """One block per case, in the order of the cases' names.
 
     curves is this run's table of curves; defaults the repaired rows; group_names what the
     blocks' group numbers refer to.
@@ -138,7 +138,7 @@ def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: Key
         point |= {name: _rounded(row[name]) for name in SOLVED}
         point |= {name: [_rounded(one.get(name)) for one in measured] for name in MEASURED}
         point["why"] = [one.get("note", "no value") for one in measured]
-        points.append({name: value for name, value in point.items() if not _says_nothing(value)})
+        points.append({name: value for name, value in point.items() if not _is_empty(value)})
     return {
         "keys": keys,
         "items": local.tolist(),
@@ -200,11 +200,11 @@ def _plain(value: Any) -> Any:
 
 
 def _rounded(value: Any) -> float | None:
-    """Six significant digits: more than is ever shown."""
+    """Six significant digits: more than the page shows."""
     return None if is_missing(value) else float(f"{float(value):.6g}")
 
 
-def _says_nothing(value: Any) -> bool:
+def _is_empty(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, list) and not any(one not in (None, "") for one in value))
 
 

@@ -40,7 +40,7 @@ LONGEST_TITLE = 70
 
 
 def file_name(case: tuple[Any, ...]) -> str:
-    """Where a case's picture lies: a hash, since a query may hold anything but a file name."""
+    """The file of a case's drawing: a hash, since a query's text need not be a valid file name."""
     text = "\x1f".join(str(part) for part in case)
     return f"curves/{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}.png"
 
@@ -58,7 +58,7 @@ def style(methods: list[str]) -> dict[str, tuple[str, str]]:
 
 
 def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
-    """(file name, PNG) of every case: one panel a function class.
+    """(file name, PNG) of every case: one panel per function class.
 
     One figure serves all cases, and only what differs is drawn anew: setting up axes and legend
     takes longer than filling them.
@@ -118,7 +118,7 @@ def series_label(method: str, target: Any) -> str:
 
 
 def draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], floor: float) -> None:
-    """One case's trade-offs under one class, into a panel that holds none; a sentence where there is nothing."""
+    """One case's trade-offs under one class, into an empty panel; a sentence where there is nothing to draw."""
     shown = rows.dropna(subset=["mpr_fraction", "similarity_fraction"])
     if shown.empty:
         notes = rows.loc[rows["note"] != "", "note"]

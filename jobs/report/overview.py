@@ -1,4 +1,4 @@
-"""What the page says before any query is chosen: the distribution of MPR over queries, as a drawing.
+"""The drawing at the top of the page: the distribution of MPR over queries.
 
 The geometry is computed here, the template only writes it: positions are in the drawing's own units.
 """
@@ -46,7 +46,7 @@ class Distribution:
 def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFrame) -> Distribution | None:
     """The drawing's geometry, or None where no query has an MPR.
 
-    top and repaired hold one row a case; the class is the one that most cases are measured under,
+    top and repaired hold one row per case; the class is the one that most cases are measured under,
     since values under two classes do not share an axis.
     """
     known = top.dropna(subset=["mpr"])

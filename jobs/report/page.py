@@ -29,7 +29,7 @@ from jobs.report.overview import HEIGHT, LEFT, RIGHT, WIDTH, Distribution
 from jobs.report.probes import probe_sections
 from jobs.words import shortened
 
-# Rows of an overview table that stand open; the others unfold.
+# Rows of an overview table that are shown at first; the others unfold.
 OPEN_QUERIES = 10
 OPEN_GROUPS = 8
 FILTERS = ("percent", "points", "number", "count", "group_name", "cost")

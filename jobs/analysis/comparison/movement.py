@@ -12,14 +12,14 @@ from jobs.analysis.comparison.pairing import Pair, Question, pairs
 from jobs.analysis.load import Run
 from mprlib.statistics import benjamini_hochberg, exchange_test, group_p_values, moved_groups
 
-# Groups that follow from a found one are listed so far, the largest first.
+# At most this many groups that follow from a found one are listed, the largest first.
 LARGEST_FOLLOWERS = 10
 
 
 def movement(old: Run, new: Run, level: float) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Queries with their p-values, and the groups that moved in those that moved beyond chance.
 
-    `level` bounds the expected share of false queries among those said to have moved (Benjamini and
+    `level` bounds the expected share of false queries among those reported as moved (Benjamini and
     Hochberg), and within a moved query the chance of a false group, at level times the share of
     queries that moved (Benjamini and Bogomolov).
 

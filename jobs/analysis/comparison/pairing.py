@@ -14,7 +14,7 @@ from mprlib.naming import joint_name, level_name
 
 # Data set, query, k.
 Question = tuple[str, str, int]
-# An item and its labels: one that is labelled anew counts as gone and as come.
+# An item and its labels: one whose labels changed counts as left and as entered.
 Member = tuple[str, tuple[tuple[str, str], ...]]
 # Attributes and levels that a group's members share. Names are for people: levels may hold what joins them.
 Group = tuple[tuple[str, str], ...]
@@ -22,9 +22,9 @@ Group = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Pair:
-    """What differs between a query's selections. names stand in order: fewest attributes first.
+    """What differs between a query's selections. names are sorted, fewest attributes first.
 
-    Shapes:  left (items, groups) and entered (items, groups), whether an item is of a group.
+    Shapes:  left (items, groups) and entered (items, groups), whether an item belongs to a group.
     """
 
     left: np.ndarray
@@ -72,7 +72,7 @@ def _pair(before: set[Member], after: set[Member], attributes: int) -> Pair:
 
 
 def _groups(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[Group]:
-    """Every group that an item is of."""
+    """Every group that an item belongs to."""
     for size in range(1, attributes + 1):
         yield from combinations(labels, size)
 

@@ -1,7 +1,7 @@
 """Whether two runs asked the same question: only then do their numbers compare.
 
-What places or names things, and what only decides how fast a run is, may differ. So may the items
-(that is what a monitor watches), as long as the reference's shares stay where they were.
+Names, places of files and what only affects speed may differ. So may the items (that is what a
+monitor watches), as long as the reference's shares stay the same.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from jobs.analysis.load import Run
 from jobs.analysis.wording import percent
 from jobs.words import shortened
 
-# Settings that change no value of a result: where things lie, and how fast they are computed.
+# Settings that change no result: places of files, and what only affects speed.
 _HARMLESS = {"output", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
-# Settings that `_parts` looks at, and names.
+# Settings that `_parts` compares by itself.
 _LOOKED_AT = {"name", "k", "encoder", "reference", "function_classes", "queries", "report"}
-# A reference whose groups moved by more than this is another reference.
+# A reference in which a group's share changed by more than this is another reference.
 REFERENCE_TOLERANCE = 0.01
-# MPR of the normalised classes scales with the sizes; a drift of its unit below this is let pass, and said.
+# MPR of the normalised classes scales with the sizes; a change of that scale below this is accepted, with a remark.
 UNIT_TOLERANCE = 0.02
 # References whose numbers of people differ by less are of one size: it is a sum of weights.
 SAME_PEOPLE = 0.5
@@ -51,7 +51,7 @@ def _refusals(old: Run, new: Run) -> Iterator[str]:
 
 
 def remarks(old: Run, new: Run) -> Iterator[str]:
-    """What a reader should know though the runs do compare."""
+    """What a reader should know of runs that can be compared."""
     settings = [run.manifest.get("settings") or {} for run in (old, new)]
     before, after = ({key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings)
     for key, one, other in _differences(before, after):
@@ -102,7 +102,7 @@ def _differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any
 
 
 def _sizes(both: pd.DataFrame) -> Iterator[str]:
-    """Cases whose prompt or pool changed, and units of MPR that drifted."""
+    """Cases whose prompt or pool changed, and references whose size did."""
     for row in records(both):
         query = row["query"]
         if row["prompt_old"] != row["prompt_new"]:
@@ -128,7 +128,7 @@ def _unit(pool: int, reference: float, k: int) -> float:
 
 
 def _reference_drift(old: Run, new: Run) -> Iterator[str]:
-    """References whose groups moved; a query's own people move with the query and are left out."""
+    """References whose shares changed; query-conditioned references are left out, since they change with the items."""
     blocks = (new.manifest.get("settings") or {}).get("reference") or []
     conditioned = {block["name"] for block in blocks if block.get("query_conditioned")}
     keys = ["dataset", "reference", "group"]

@@ -66,7 +66,7 @@ def submit(
     if dry_run:
         print(json.dumps(prepared.to_json(), ensure_ascii=False, indent=None if as_json else 1))
         return 0
-    # Read when ray is imported. A cluster without tokens is somebody's decision, not a default.
+    # Read when ray is imported. A cluster without tokens has to be asked for by setting the variable.
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     from jobs.run.ray import job_client
 

@@ -1,10 +1,10 @@
 """What two people would see: the first items of each method, side by side.
 
 Source:     MPR paper, the appendix's pages of retrieved images (top-k beside MOPR and the baselines).
-Deviation:  methods stand at their smallest MPR of the first configured class; a picture is shown where
+Deviation:  methods are shown at their smallest MPR of the first configured class; a picture is shown where
             the run kept its thumbnail, which it does for top-k and the repaired selections within
             `report.thumbnail_megabytes`; all other items are shown by their text, labels or id. The labels
-            that the audit used stand in the table, so that a reader need not judge anybody by their looks.
+            that the audit used are in the table, so that a reader need not judge people by their looks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LINE_CHARACTERS, NARROW_CHARACTERS, LINES = 32, 19, 4
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a (query, method, rank) of the first SHEETS queries of each data set, reference and k."""
+    """One row per (query, method, rank) of the first SHEETS queries of each data set, reference and k."""
     first_class = function_classes(run.results)[0]
     points = smallest_mpr(curves[curves["function_class"] == first_class])
     points = points[[len(run.chosen.row(number)) > 0 for number in points.index]]
@@ -99,7 +99,7 @@ def _wrapped(text: str, characters: int) -> str:
 
 
 def _printed(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The first few ranks, one column a method."""
+    """The first few ranks, one column per method."""
     few = table[table["rank"] <= PRINTED_ITEMS]
     rows = []
     for (dataset, reference, query, k, rank), own in grouped(few, [*CASE, "rank"]):

@@ -22,7 +22,7 @@ COMPARED = ["relaxation_bound", "similarity", "mpr", "status", "solve_seconds"]
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a (case, target class, rho) that both solved."""
+    """One row per (case, target class, rho) that both solved."""
     tables, summary = [], []
     for method in PLANES:
         pairs = paired(run.results, method, CONE, COMPARED)

@@ -1,8 +1,8 @@
 """Who is shown, group by group: shares of every intersection, mean and deviation over queries.
 
 Source:     MPR paper, Tables 1, 5 and 6 (shares of race and gender in 50 retrieved items).
-Deviation:  every method stands at its smallest MPR of the first configured class; the share in the
-            reference stands beside it, which need not be equal; a group that fewer than half of its
+Deviation:  every method is shown at its smallest MPR of the first configured class, beside the share in
+            the reference, which need not be equal; a group that fewer than half of its
             reference share shows is in bold. Intersections are of as many attributes as the run
             recorded (`report.group_attributes`).
 """
@@ -26,7 +26,7 @@ MISSED = 0.5
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a (data set, reference, k, group), one column a method."""
+    """One row per (data set, reference, k, group), one column per method."""
     if run.groups.empty:
         raise Missing("the run recorded no group tables: run the audit again to write groups/")
     first_class = function_classes(run.results)[0]

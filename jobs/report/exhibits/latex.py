@@ -36,7 +36,7 @@ _BOLD = re.compile(r"\*([^*]+)\*")
 
 
 def escaped(text: str) -> str:
-    """A text that LaTeX prints as it stands; control characters become one space."""
+    """A text that LaTeX prints as it is; control characters become one space."""
     return _SPECIAL.sub(lambda match: SPECIAL[match.group()], _CONTROL.sub(" ", text))
 
 

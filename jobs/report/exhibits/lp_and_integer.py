@@ -3,8 +3,8 @@
 Source:     MPR paper, appendix D: the linear relaxation against the integer programme.
 Deviation:  the relaxation is ours, with a proven bound; `mopr` rounds it to sets that meet rho, while
             `mopr_paper` takes the largest entries, which may break rho and then lose less (`meets rho`
-            says how often it does not). The integer programme has a variable an item, where the
-            authors' code has one a reference row.
+            says how often it does not). The integer programme has a variable per item, where the
+            authors' code has one per reference row.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ ROUNDING = 1e-9
 def mean_curves(curves: pd.DataFrame, column: str) -> pd.DataFrame:
     """Means over queries of the best `column` with at most each fraction of top-k's MPR.
 
-    Returns: one row a (data set, reference, k, class, method, target class, fraction) that some query
+    Returns: one row per (data set, reference, k, class, method, target class, fraction) that some query
              reaches: mean, deviation (sample's), queries that reach it and queries asked, which are
              those that have fractions at all.
     """
@@ -62,7 +62,7 @@ def _best_within(fractions: pd.Series, values: pd.Series) -> np.ndarray:
 
 
 def printed(means: pd.DataFrame, digits: int) -> pd.DataFrame:
-    """The means at a few fractions, one row a method; a dash where not every query reaches it."""
+    """The means at a few fractions, one row per method; a dash where not every query reaches it."""
     rows = []
     keys = ["dataset", "reference", "k", "function_class", "method", "target_class"]
     means = means.assign(series=series_names(means))

@@ -2,7 +2,7 @@
 
 Source:     MPR paper, appendix D: MPR by regression (Proposition 3) against the closed form of linear
             functions (Proposition 4).
-Deviation:  beside linear functions, the paper's greedy tree stands against the best tree of its depth,
+Deviation:  beside linear functions, the paper's greedy tree is compared with the best tree of its depth,
             and the forest and the network against the saturated value, which bounds both. The same
             sets are measured by both sides.
 """
@@ -31,7 +31,7 @@ EQUAL = 1e-6
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a selection that both sides of a pair measured."""
+    """One row per selection that both sides of a pair measured."""
     values = curves.dropna(subset=["mpr"])[[*SELECTION, "function_class", "mpr"]]
     tables = []
     for oracle, exact in PAIRS:

@@ -19,7 +19,7 @@ TITLE = "Precision at fractions of top-k's MPR, means over queries"
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """A drawing a (data set, reference, k), one panel a class."""
+    """A drawing per (data set, reference, k), one panel per class."""
     rows = curves.dropna(subset=["precision"])
     means = mean_curves(rows, "precision")
     if means.empty:

@@ -20,7 +20,7 @@ TITLE = "Running times in seconds, mean and deviation over queries"
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a (data set, reference, k, method) of the summary; one a query in the table."""
+    """The summary has one row per (data set, reference, k, method); the table one per query."""
     rows = run.results.drop_duplicates(SELECTION).dropna(subset=["solve_seconds"])
     if rows.empty:
         raise Missing("no selection has a running time")

@@ -1,4 +1,4 @@
-"""A contact sheet: one column a method, one cell an item, its image or its text."""
+"""A contact sheet: one column per method, one cell per item, its image or its text."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 Source:     MPR paper, Table 4.
 Deviation:  each class has rows of its own, since MPRs of two classes do not compare; a method that
-            constrains a class stands once for each class it constrained. MOPR's sets never exceed
-            rho, so its smallest MPR is one that was asked for; the paper's rounded sets may lie above.
+            constrains a class has one row for each class it constrained. MOPR's sets never exceed
+            rho, so its smallest MPR is one that was asked for; the paper's rounded sets may exceed it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TITLE = "Similarity kept at each method's smallest MPR, mean and deviation over 
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a (data set, reference, k, class, method) of the summary; one a query in the table."""
+    """The summary has one row per (data set, reference, k, class, method); the table one per query."""
     points = smallest_mpr(curves).dropna(subset=["mpr_fraction", "similarity_fraction"])
     if points.empty:
         raise Missing(f"no selection has an MPR and a similarity to compare: {why_no_fractions(curves)}")

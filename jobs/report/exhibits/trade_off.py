@@ -1,9 +1,9 @@
 """Similarity against MPR, both as fractions of top-k's: every query, class and method, and their means.
 
-Source:     MPR paper, Figure 1 (means over ten queries) and the figures of its appendix (a query each).
+Source:     MPR paper, Figure 1 (means over ten queries) and the figures of its appendix (one query each).
 Deviation:  values are exact for linear, tree, groups and saturated, where the paper's oracles are lower
-            bounds; a constrained set that broke its rho is drawn hollow in a query's panel and has no
-            part in the means; means are of step functions, since points of two sweeps do not pair.
+            bounds; a constrained set that broke its rho is drawn hollow in a query's panel and is
+            not part of the means; means are of step functions, since points of two sweeps do not pair.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PANELS_A_PAGE = 12
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """A drawing of the means a (data set, reference, k), and pages of queries a class of each."""
+    """A drawing of the means per (data set, reference, k), and for each class pages of queries."""
     means = mean_curves(curves, "similarity_fraction")
     if means.empty:
         raise Missing(f"no selection has fractions of top-k's: {why_no_fractions(curves)}")
@@ -64,7 +64,7 @@ def _query_figure(
     rows: pd.DataFrame,
     floors: dict[tuple[Any, ...], float],
 ) -> Figure:
-    """One panel a query; colours are those of all methods, so that pages agree."""
+    """One panel per query; colours are those of all methods, so that pages agree."""
     panels, styles = Panels.of(len(cases)), style(rows["method"].unique().tolist())
     for panel, (case, own) in zip(panels.axes, cases):
         draw_panel(panel, own, styles, floors.get((*case, name), 0.0))

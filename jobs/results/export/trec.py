@@ -1,7 +1,7 @@
-"""TREC run files, one a method and point of its sweep, and relevance judgements where the data has them.
+"""TREC run files, one per method and point of its sweep, and relevance judgements where the data has them.
 
-A sweep's point is its parameter value where all queries share it, as lambda of mmr; values of rho follow
-from each query's own top-k, so there the third point of every query goes together.
+A sweep's point is its parameter value where all queries share it, as lambda of mmr; values of rho depend
+on each query's own top-k, so there the third points of all queries form one file.
 
 A run file's line is `query Q0 item rank score tag`. The score is k + 1 - rank: tools sort by score,
 and a selection's order is all that it states. Query and item ids are texts of the data: what a
@@ -23,7 +23,7 @@ from jobs.results.export.selections import read_selections
 from jobs.stages.units import digest
 from jobs.store import Store, unit_file
 
-# What a token may not hold: separators, control characters, and the escape's own sign.
+# Characters that a token may not hold: separators, control characters, and the escape's own sign.
 UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")
 DESCRIBED = [
     "dataset",
@@ -44,7 +44,7 @@ LONGEST_STEM_BYTES = 150
 
 
 def export_trec(store: Store, output: str) -> list[str]:
-    """Write *.run files, index.csv that says which is which, queries.tsv, and qrels files, to a folder."""
+    """Write *.run files, index.csv that describes each, queries.tsv and qrels files to a folder."""
     files: dict[str, str] = {}
     index = []
     rows = read_selections(store).to_pylist()
@@ -69,12 +69,12 @@ def export_trec(store: Store, output: str) -> list[str]:
 
 
 def token(text: str) -> str:
-    """A text as one word; urllib.parse.unquote gives it back."""
+    """A text as one word; urllib.parse.unquote restores it."""
     return UNSAFE.sub(lambda found: quote(found.group(), safe=""), text) or "%00"
 
 
 def _file_stem(name: str) -> str:
-    """A data set's name as part of a file name; a digest tells those apart that are too long for one."""
+    """A data set's name as part of a file name; a digest keeps names apart that are too long for one."""
     stem = token(name).replace("/", "%2F")
     # Half a letter at the cut is left out.
     cut = stem.encode("utf-8", "replace")[:LONGEST_STEM_BYTES].decode("utf-8", "ignore")
@@ -82,7 +82,7 @@ def _file_stem(name: str) -> str:
 
 
 def _points(rows: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """What a run file holds, and its selections: one a query."""
+    """The description of each run file, and its selections: one per query."""
     points: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     seen: dict[tuple[Any, ...], int] = defaultdict(int)
     for row in rows:
