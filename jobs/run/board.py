@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jobs.stages.units import Unit
 
 RUNNING = "running.json"
+PARTS = {"run_id", "state", "started", "updated", "interval_seconds", "cpus", "counts", "process", "units"}
 # Seconds between two writings: on a disk, and on an object store, where each is a request.
 DISK_SECONDS, OBJECT_SECONDS = 2.0, 15.0
 # A run whose last writing is older than this many intervals is taken for dead by other machines.
@@ -112,7 +113,7 @@ class Board:
 def read_board(store: Store) -> dict[str, Any] | None:
     """What the last run's board said, with `is_alive`; None where no run has left one."""
     board = store.read_json(RUNNING)
-    if not isinstance(board, dict):
+    if not isinstance(board, dict) or not board.keys() >= PARTS:
         return None
     is_alive = board["state"] in ("starting", "running", "collecting", "reporting")
     if is_alive:

@@ -7,6 +7,7 @@ import pytest
 from jobs.cli import main
 from jobs.plan.plan_file import PLAN
 from jobs.results.manifest import MANIFEST
+from jobs.run.board import RUNNING
 from tests.jobs.cli import small_run
 from tests.jobs.report import synthetic
 
@@ -32,6 +33,14 @@ def test_a_plan_that_is_none(tmp_path, capsys, command, other):
     (folder / PLAN).write_text(json.dumps(other), encoding="utf-8")
     code, printed = ended(capsys, command, folder)
     assert (code, printed.count("\n")) == (2, 1) and f"{folder} holds no " in printed
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=json.dumps)
+def test_a_board_that_is_none(tmp_path, capsys, other):
+    folder = small_run.write(tmp_path / "run")
+    (folder / RUNNING).write_text(json.dumps(other), encoding="utf-8")
+    assert main(["status", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["run"] is None
 
 
 @pytest.mark.parametrize("other", MANIFESTS, ids=json.dumps)
