@@ -12,9 +12,9 @@ class UsageError(Exception):
 
 
 class BadSetting(UsageError, ValueError):
-    """A setting of the configuration that cannot be used; `key` leads to it: ("methods", 2, "mmr", "spread").
+    """A setting of the configuration that cannot be used; `key` is its path: ("methods", 2, "mmr", "spread").
 
-    Whoever has the file puts its line before the message (`jobs.config.file.ConfigFile.placing`).
+    The reader of the file puts its line before the message (`jobs.config.file.ConfigFile.placing`).
     """
 
     def __init__(self, message: str, *key: str | int) -> None:
@@ -28,9 +28,9 @@ class BadSetting(UsageError, ValueError):
 
 @contextmanager
 def about(*key: str | int) -> Iterator[None]:
-    """What is unusable in here is so for the setting at that key, if nothing nearer is named.
+    """Errors in here are reported for the setting at that key, unless they already name a setting.
 
-    A file that the system refuses (its name is too long, nobody may read it) is unusable like one that is not there.
+    That includes files that the system refuses to open: names that are too long, missing permissions.
     """
     try:
         yield
@@ -58,7 +58,7 @@ def said_of(what: str) -> Iterator[None]:
 
 
 class RunError(Exception):
-    """A run that must not go on: exit code 1, what is finished is kept."""
+    """A run that cannot continue: exit code 1, finished units are kept."""
 
 
 class Stopped(Exception):
@@ -66,18 +66,18 @@ class Stopped(Exception):
 
 
 class Detached(Exception):
-    """What was followed goes on without us: exit code 130."""
+    """The job that was followed continues without this process: exit code 130."""
 
 
-# A disk without room, and a user who has used up what is granted.
+# A full disk, and a user's quota that is used up.
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """Whether something could not be written for want of room."""
+    """Whether the error is a full disk or quota."""
     return isinstance(error, OSError) and error.errno in DISK_FULL
 
 
 def full_disk(output: str) -> str:
-    """What a run says whose output has no room left."""
+    """The message of a run whose output has no space left."""
     return f"no space left for output {output}: finished units are kept; make room, and the same command continues"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from jobs import datasets, encoders
+from jobs.stages.registry import STAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA_SETS, ENCODERS = "jobs/datasets/__init__.py", "jobs/encoders/__init__.py"
@@ -20,6 +21,19 @@ REGISTRIES: Mapping[str, tuple[tuple[str, ...], Mapping[str, type]]] = {
     "data set": ((DATA_SETS,), datasets.KINDS),
     "encoder": ((ENCODERS, "jobs/encoders/models.py"), encoders.KINDS),
 }
+# Names of stages that are settings, columns or tables as well.
+COMMON_WORDS = (
+    "catalogue",
+    "information",
+    "labels",
+    "order",
+    "pool",
+    "prefilter",
+    "probe",
+    "queries",
+    "texts",
+    "tokens",
+)
 KINDS = [(sort, kind) for sort, (_, kinds) in REGISTRIES.items() for kind in kinds]
 
 
@@ -50,3 +64,32 @@ def test_a_kinds_name_stands_in_its_own_file_and_the_registry(sort, kind, places
 def test_the_registry_and_the_block_agree_on_the_name(sort, kind):
     block = REGISTRIES[sort][1][kind]
     assert block.model_fields["kind"].annotation.__args__ == (kind,)
+
+
+# Stages' names are words that settings and columns have too: these are asked where a stage is meant.
+STAGE_FILES = {"unit_file", "receipt_file", "failure_file", "ticket_file"}
+
+
+def stages_named(path: Path) -> set[str]:
+    """Names of stages that a file takes from its own strings: in paths, in comparisons, as keys of a plan's stages."""
+    found: list[ast.expr] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in STAGE_FILES:
+            found += node.args[:1]
+        elif isinstance(node, ast.Compare) and getattr(node.left, "attr", "") == "stage":
+            found += node.comparators
+        elif isinstance(node, ast.Subscript) and getattr(node.value, "attr", getattr(node.value, "id", "")) == "stages":
+            found.append(node.slice)
+    parts = [part for one in found for part in (one.elts if isinstance(one, (ast.Tuple, ast.Set, ast.List)) else [one])]
+    return {part.value for part in parts if isinstance(part, ast.Constant)}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "jobs").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_file_names_a_stage_by_its_string(path):
+    assert not stages_named(path)
+
+
+@pytest.mark.parametrize("stage", sorted(set(STAGES) - set(COMMON_WORDS)))
+def test_a_stages_name_stands_in_its_own_file(stage, places):
+    own = Path(sys.modules[STAGES[stage].__module__].__file__).relative_to(ROOT).as_posix()
+    assert places.get(stage, set()) <= {own}

@@ -9,6 +9,8 @@ from __future__ import annotations
 import pandas as pd
 
 CASE = ["dataset", "reference", "query", "k"]
+# What was retrieved, whatever it is compared with.
+QUESTION = ["dataset", "query", "k"]
 # One selection; results repeat it for every function class that measures it.
 SELECTION = [*CASE, "method", "parameter_value", "target_class"]
 
@@ -34,7 +36,7 @@ def function_classes(results: pd.DataFrame) -> list[str]:
 
 
 def top_k_rows(results: pd.DataFrame) -> pd.DataFrame:
-    """One row a case: its top-k selection as the first class with a chi measures it.
+    """One row per case: its top-k selection as the first class with a chi measures it.
 
     Where no class has a chi (only classes in share units), the first with an MPR; failing that,
     the first row, whose values are null.
@@ -46,7 +48,7 @@ def top_k_rows(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def repaired_rows(results: pd.DataFrame) -> pd.DataFrame:
-    """One row a case that has one: the constrained selection at the smallest rho it met.
+    """One row per case that has one: the constrained selection at the smallest rho it met.
 
     Among several, `mopr` comes before its variants and the first configured target class before
     the others: a rho in share units does not compare with one of a normalised class. The row is

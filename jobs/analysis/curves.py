@@ -5,6 +5,8 @@ These are the axes of the paper's Figure 1. They exist only where there is somet
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -70,8 +72,8 @@ def is_fulfilled(status: pd.Series) -> pd.Series:
     return status.isin(FULFILLED)
 
 
-def vertical_floors(rows: pd.DataFrame) -> dict[tuple, float]:
-    """Lowest similarity fraction that each panel shows; what lies below is marked at its edge.
+def vertical_floors(rows: pd.DataFrame) -> dict[tuple[Any, ...], float]:
+    """Lowest similarity fraction that each panel shows; what is below is marked at its edge.
 
     Returns: a value for every (dataset, reference, query, k, function class) of the trade-offs.
     """

@@ -19,7 +19,7 @@ def has_top_k_to_divide_by(results: pd.DataFrame) -> pd.Series:
 
 
 def similarity_loss(results: pd.DataFrame) -> pd.Series:
-    """How far each similarity lies below top-k's; 0 where that is rounding."""
+    """How far each similarity is below top-k's; 0 where the difference is rounding."""
     loss = results["similarity_top_k"].astype(float) - results["similarity"].astype(float)
     return loss.mask(loss.abs() <= ROUNDING * _largest(results), 0.0)
 

@@ -19,9 +19,6 @@ from jobs.stages.result_rows import RESULTS
 from jobs.store import Store, schema
 from jobs.words import shortened
 
-# Characters of a reader's own message that an error repeats.
-LONGEST_REASON = 300
-
 TABLES = {
     "results": RESULTS,
     "groups": schema.GROUPS,
@@ -79,7 +76,7 @@ class Run:
     def minimum_share(self) -> float:
         """Share of the reference below which a group stays out of headlines, as the run was configured."""
         configured = (self.manifest.get("settings") or {}).get("report") or {}
-        return configured.get("minimum_share", MINIMUM_SHARE)
+        return float(configured.get("minimum_share", MINIMUM_SHARE))
 
 
 def load(folder: str | PathLike[str]) -> Run:
@@ -100,7 +97,7 @@ def read_tables(folder: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     try:
         tables = {name: _read_tables(store, name, columns) for name, columns in TABLES.items()}
     except (OSError, pa.ArrowException) as error:
-        why = shortened(str(error), LONGEST_REASON)
+        why = shortened(error)
         raise UsageError(f"{folder}: the tables cannot be read, run the audit again to repair them: {why}") from None
     if tables["results"].num_rows == 0:
         raise UsageError(f"{folder} holds no rows under results/: `run` writes them, a report only reads them")

@@ -13,7 +13,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     """Every named group of each case's top-k and repaired selection, selected against reference.
 
-    Returns: one row a (case, selection, group); shares are fractions of 1, gaps are in points.
+    Returns: one row per (case, selection, group); shares are fractions of 1, gaps are in points.
     """
     both = pd.concat(
         [
@@ -41,6 +41,6 @@ def csv(table: pd.DataFrame) -> bytes:
     return safe.to_csv(index=False, lineterminator="\n", float_format=_number).encode("utf-8", "replace")
 
 
-def _number(value: float) -> str:
+def _number(value: object) -> str:
     """Twelve digits: what follows is the order of a sum's terms, 0.9800000000000005 for 0.98."""
     return repr(float(f"{value:.12g}"))

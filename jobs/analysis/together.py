@@ -1,4 +1,4 @@
-"""Several runs as one: an exhibit may need a run a data set, or a run a reference."""
+"""Several runs as one: an exhibit may need one run per data set, or one per reference."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def load_together(folders: Sequence[str | PathLike[str]]) -> Run:
 def _name(name: str, manifest: Mapping[str, Any], number: int, known: dict[str, Any]) -> str:
     settings = manifest.get("settings") or {}
     prints = [one.get("fingerprint") for one in manifest.get("data") or [] if one.get("dataset") == name]
-    # A run without a manifest is nobody's twin.
+    # Data sets of a run without a manifest are taken for its own.
     content = [prints, *(settings.get(key) for key in SAME)] if prints else number
     run = manifest.get("name") or f"run {number}"
     for candidate in (name, f"{name} ({run})", f"{name} ({run}, {number})"):

@@ -8,18 +8,17 @@ from typing import Any
 
 # Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
 ROUNDING = 1e-9
-LONGEST_CELL = 80
 
 
 def is_missing(value: Any) -> bool:
     """None, NaN and pandas' nulls."""
-    return value is None or value != value
+    return value is None or bool(value != value)
 
 
 def half_up(value: float, digits: int = 0) -> float:
     """Rounded with halves away from zero, so that a group and its mirror read the same; as the page's script does."""
-    scaled = abs(value) * 10**digits
-    return math.copysign(math.floor(scaled + 0.5 + ROUNDING), value) / 10**digits + 0.0
+    unit = 10.0**digits
+    return math.copysign(math.floor(abs(value) * unit + 0.5 + ROUNDING), value) / unit + 0.0
 
 
 def percent(share: Any) -> str:
@@ -68,11 +67,6 @@ def group_name(group: str) -> str:
     return ", ".join(part.replace("=", ": ", 1) for part in parts)
 
 
-def shortened(text: str) -> str:
-    """A text cut to what a table cell can hold; the whole stands where there is room."""
-    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "\u2026"
-
-
 def cost(pair: Mapping[str, Any]) -> str:
     """What a repair gives up of top-k's mean similarity, in per cent of it where it is positive."""
     if is_missing(pair["similarity_fraction"]):
@@ -86,7 +80,7 @@ def cost(pair: Mapping[str, Any]) -> str:
 def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None) -> str:
     """A query's largest gap as sentences: who is worst off, by how much, and what fixing it costs.
 
-    worst_off: the query's group that is shown too little by most, where there is one; said first where
+    worst_off: the query's most underrepresented group, where there is one; named first where
     the largest gap is of a group that is shown too much.
     """
     named = [pair] if worst_off is None or worst_off["group"] == pair["group"] else [worst_off, pair]

@@ -12,9 +12,9 @@ from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
 from jobs.analysis.fractions import has_top_k_to_divide_by, similarity_loss
 
 # Below this share of the reference a group is a handful of people, whose gap is mostly noise: it
-# stays in the tables and leaves the headline.
+# stays in the tables and out of the headline.
 MINIMUM_SHARE = 0.01
-# Gaps are printed to a tenth of a point; closer than that, two gaps are one (a group and its mirror).
+# Gaps are printed to a tenth of a point; closer than that, two gaps are equal (a group and its complement).
 TIE_POINTS = 0.05
 
 PAIRS = [
@@ -27,14 +27,14 @@ PAIRS = [
 def worst_pairs(results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
     """Every (query, group) pair of the top-k selections, largest absolute gap first.
 
-    is_headline marks one pair a query: its worst group of at least that share of the reference;
+    is_headline marks one pair per query: its worst group of at least that share of the reference;
     among equals the group that is shown too little, then the one of fewer attributes, then by
-    name, so that a group and its mirror do not fill the list twice. The same group's share in the
-    repaired selection and what that costs stand beside it, null where no selection met any rho.
+    name, so that a group and its complement do not fill the list twice. The same group's share in the
+    repaired selection and its cost are in the same row, null where no selection met any rho.
 
     Returns: columns PAIRS; share columns are fractions of 1, similarity_fraction is the repaired
              selection's similarity as a fraction of top-k's, null where top-k's is not positive, and
-             similarity_loss how far it lies below top-k's.
+             similarity_loss is how far it is below top-k's.
     """
     pairs = _shares(groups, top_k_rows(results), ["mpr", "chi", "function_class"])
     repaired = repaired_rows(results).rename(columns={"rho": "rho_repaired"})
@@ -58,14 +58,14 @@ def worst_pairs(results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: f
 
 
 def headline(pairs: pd.DataFrame) -> pd.DataFrame:
-    """One pair a query, worst first."""
+    """One pair per query, worst first."""
     return pairs[pairs["is_headline"]].reset_index(drop=True)
 
 
 def worst_off(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
-    """One pair a query that has one: the group that is shown too little by most.
+    """One pair per query that has one: the group that is most underrepresented.
 
-    The headline's gap may be of a group shown too much; whom that leaves out is a question of its own.
+    The headline's gap may be of a group shown too much; this names the group that is shown too little.
     Groups below the share of the reference stay out; among equals the one of fewer attributes, then by name.
     """
     lacking = pairs[(pairs["share_reference"] >= minimum_share) & (pairs["gap_points"] < -TIE_POINTS)]
@@ -76,7 +76,7 @@ def worst_off(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> p
 
 
 def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
-    """Each group over all queries, the most often wronged first.
+    """Each group over all queries, the largest mean gap first.
 
     Returns: columns group, queries, mean_gap_points, deviation_points, times_worst, worst_query,
              worst_gap_points; sorted by the absolute mean gap. The deviation is over queries,

@@ -1,4 +1,4 @@
-"""`mpr-audit`, also `python -m jobs`: from the first line on, a signal finds its handler.
+"""`mpr-audit`, also `python -m jobs`: signals are handled from the first line on.
 
 Exit codes: 0 all done, 1 failed, 2 bad usage or configuration (one line on standard error),
 3 finished with failed units, 4 a comparison found a regression, 130 interrupted.
@@ -22,7 +22,7 @@ KEPT = "interrupted; finished units are kept"
 
 def entry() -> NoReturn:
     """The console script: `main`, then the end of the process."""
-    # Names are anybody's, and a terminal or a log may know fewer letters.
+    # Texts of the data may hold any letter, and a terminal or a log may not know all.
     codecs.register_error(ESCAPES, _escaped)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
 
     def work() -> int:
-        # It takes seconds to import: meanwhile a signal is heard already.
+        # Imported in the thread that works, so that a signal is handled meanwhile.
         from jobs.cli.application import execute
 
         return execute(arguments)
@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"mpr-audit: {reason}", file=sys.stderr)
         print(how_to_go_on(KEPT, arguments), file=sys.stderr)
 
-    # A scheduler's SIGTERM ends a run as Ctrl-C does: what is finished is kept.
+    # A scheduler's SIGTERM ends a run as Ctrl-C does: finished units are kept.
     return interruption.supervised(work, farewell)
 
 

@@ -65,7 +65,7 @@ def execute(arguments: list[str]) -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Print an error as one line, one that nobody foresaw with its traceback, and return its exit code."""
+    """Print an error as one line, an unexpected one with its traceback, and return its exit code."""
     match error:
         case Detached():
             code, line = INTERRUPTED, str(error)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
+
+Options = TypeVar("Options")
 
 Config = Annotated[Path, typer.Argument(help="The audit's YAML file.", show_default=False)]
 Folder = Annotated[str, typer.Argument(help="Folder of a run, or its fsspec URL.", show_default=False)]
@@ -19,3 +24,33 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 def print_json(value: Any) -> None:
     """One JSON object on one line."""
     print(json.dumps(value, ensure_ascii=False))
+
+
+def with_options(kind: type[Options]) -> Callable[[Callable[[Options], int]], Callable[..., int]]:
+    """For a command with many options: they are the fields of a dataclass, and its function gets them as one value."""
+
+    def decorated(function: Callable[[Options], int]) -> Callable[..., int]:
+        def command(**given: Any) -> int:
+            return function(kind(**given))
+
+        command.__doc__ = function.__doc__
+        # typer reads options from a signature; its types must be found here, where the dataclass is known.
+        setattr(command, "__signature__", _signature(kind))
+        return command
+
+    return decorated
+
+
+def _signature(kind: type[Any]) -> Signature:
+    types = get_type_hints(kind, include_extras=True)
+    return Signature(
+        [
+            Parameter(
+                field.name,
+                Parameter.KEYWORD_ONLY,
+                default=Parameter.empty if field.default is MISSING else field.default,
+                annotation=types[field.name],
+            )
+            for field in fields(kind)
+        ]
+    )

@@ -48,9 +48,11 @@ def write_plan(store: Store, plan: Plan) -> None:
 
 
 def read_plan(store: Store) -> list[PlannedUnit] | None:
-    """The last plan's units, in order; None where no run has written there, or its plan was cut."""
+    """The last plan's units, in order; None where there is no plan, or a file that is not one."""
     planned = store.read_json(PLAN)
-    if planned is None:
+    if not isinstance(planned, list):
+        return None
+    if not all(isinstance(one, dict) and one.keys() >= {"stage", "unit", "title"} for one in planned):
         return None
     return [
         PlannedUnit(

@@ -21,7 +21,7 @@ def build(run: Run, *, has_pictures: bool = True) -> dict[str, bytes]:
     index.html is the page; worst.csv every (query, group) pair of the top-k selections, worst
     first; curves.csv every selection under every class; groups.csv the group tables of the top-k
     and the repaired selections; overview.png and curves/<hash>.png the drawings, which take most
-    of the time and are left out without has_pictures. curves/index.csv says which is whose.
+    of the time and are left out without has_pictures. curves/index.csv maps cases to drawings.
     """
     placed = trade_offs(run.results)
     pairs = worst_pairs(run.results, run.groups, minimum_share=run.minimum_share)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from jobs.analysis.cases import CASE, SELECTION, function_classes, method_order
 from jobs.analysis.curves import vertical_floors
+from jobs.analysis.frames import grouped, records
 from jobs.analysis.load import Chosen, Run
 from jobs.analysis.wording import is_missing
 
@@ -28,6 +29,8 @@ FINEST_SHARE = 64**3 - 1
 COUNT_TOLERANCE = 1e-6
 MEASURED = ["mpr", "mpr_low", "mpr_high", "chi", "mpr_fraction"]
 SOLVED = ["similarity", "similarity_fraction", "gap", "rho_min", "precision"]
+# A selection within its case: method, parameter value, target class, nulls as None.
+Key = tuple[str, float | None, str | None]
 # What a block keeps of a row; the rest stays in curves.csv.
 USED = [*SELECTION[4:], "function_class", "parameter", "status", "message", "note", *MEASURED, *SOLVED]
 
@@ -80,22 +83,20 @@ def pictures_block(run: Run) -> dict[str, dict[int, str]]:
 
 
 def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_names: list[str]) -> list[dict[str, Any]]:
-    """One block a case, in the order of the cases' names.
+    """One block per case, in the order of the cases' names.
 
     curves is this run's table of curves; defaults the repaired rows; group_names what the
     blocks' group numbers refer to.
     """
     classes = function_classes(run.results)
-    chosen_default = {
-        tuple(row[key] for key in CASE): _key(row) for row in defaults[[*CASE, *SELECTION[4:]]].to_dict("records")
-    }
+    chosen_default = {tuple(row[key] for key in CASE): _key(row) for row in records(defaults[[*CASE, *SELECTION[4:]]])}
     pools = run.results.drop_duplicates(CASE).set_index(CASE)
-    shares = {case: rows for case, rows in _as_objects(run.groups).groupby(CASE, sort=False)}
+    shares = dict(grouped(_as_objects(run.groups), CASE))
     curves = _as_objects(curves[[*CASE, *USED]])
     group_number = {name: number for number, name in enumerate(group_names)}
     floors = vertical_floors(curves)
     blocks = []
-    for case, rows in curves.groupby(CASE, sort=True):
+    for case, rows in grouped(curves, CASE, sort=True):
         about = pools.loc[case]
         block = dict(zip(CASE, [*case[:3], int(case[3])]))
         facts = {"prompt": "prompt", "pool": "n_pool", "size": "reference_size"}
@@ -108,11 +109,11 @@ def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_na
     return blocks
 
 
-def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: tuple | None) -> dict[str, Any]:
+def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: Key | None) -> dict[str, Any]:
     """Points of every method, and which of them is shown first; keys lists the selections in order."""
-    by_key: dict[tuple, dict[str, int]] = {}
-    series: dict[tuple, list[tuple]] = {}
-    table = rows[USED].to_dict("records")
+    by_key: dict[Key, dict[str, int]] = {}
+    series: dict[tuple[str, str | None], list[Key]] = {}
+    table = records(rows[USED])
     for place, row in enumerate(table):
         key = _key(row)
         if key not in by_key:
@@ -130,14 +131,14 @@ def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: tup
         packed.append(digits(coded[start : start + items.size], width))
         start += items.size
     points = []
-    for key, items in zip(keys, packed):
+    for key, shown in zip(keys, packed):
         row = table[first[key]]
         measured = [table[by_key[key][name]] if name in by_key[key] else {} for name in classes]
-        point = {"v": _rounded(key[1]), "s": row["status"], "i": items, "n": _plain(row["message"]) or ""}
+        point = {"v": _rounded(key[1]), "s": row["status"], "i": shown, "n": _plain(row["message"]) or ""}
         point |= {name: _rounded(row[name]) for name in SOLVED}
         point |= {name: [_rounded(one.get(name)) for one in measured] for name in MEASURED}
         point["why"] = [one.get("note", "no value") for one in measured]
-        points.append({name: value for name, value in point.items() if not _says_nothing(value)})
+        points.append({name: value for name, value in point.items() if not _is_empty(value)})
     return {
         "keys": keys,
         "items": local.tolist(),
@@ -148,11 +149,11 @@ def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: tup
             for name, members in series.items()
         ],
         "points": points,
-        "default": number.get(default),
+        "default": number.get(default) if default is not None else None,
     }  # fmt: skip
 
 
-def _group_digits(rows: pd.DataFrame | None, keys: list[tuple], k: int, group_number: dict[str, int]) -> dict[str, Any]:
+def _group_digits(rows: pd.DataFrame | None, keys: list[Key], k: int, group_number: dict[str, int]) -> dict[str, Any]:
     """Shares of the named groups: the reference's once, each selection's as digits, "" where unknown."""
     if rows is None:
         return {"groups": [], "reference_shares": [], "unit": 1, "group_width": 1, "shares": [""] * len(keys)}
@@ -162,7 +163,7 @@ def _group_digits(rows: pd.DataFrame | None, keys: list[tuple], k: int, group_nu
     number = {key: position for position, key in enumerate(keys)}
     selections = rows.groupby(SELECTION[4:], dropna=False, sort=False).ngroup().to_numpy()
     first = np.unique(selections, return_index=True)[1]
-    heads = rows.iloc[first][SELECTION[4:]].to_dict("records")
+    heads = records(rows.iloc[first][SELECTION[4:]])
     places = np.array([number.get(_key(head), -1) for head in heads])[selections]
     columns = rows["group"].map(column).to_numpy()
     values[places[places >= 0], columns[places >= 0]] = rows["share_selected"].to_numpy(dtype=float)[places >= 0]
@@ -186,9 +187,9 @@ def _as_objects(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.astype(dict.fromkeys(texts, object))
 
 
-def _key(row: dict[str, Any]) -> tuple[str, float | None, str | None]:
-    """A selection within its case: method, parameter value, target class, nulls as None."""
-    return tuple(_plain(row[name]) for name in SELECTION[4:])
+def _key(row: dict[str, Any]) -> Key:
+    method, value, target = (_plain(row[name]) for name in SELECTION[4:])
+    return method, value, target
 
 
 def _plain(value: Any) -> Any:
@@ -199,11 +200,11 @@ def _plain(value: Any) -> Any:
 
 
 def _rounded(value: Any) -> float | None:
-    """Six significant digits: more than is ever shown."""
+    """Six significant digits: more than the page shows."""
     return None if is_missing(value) else float(f"{float(value):.6g}")
 
 
-def _says_nothing(value: Any) -> bool:
+def _is_empty(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, list) and not any(one not in (None, "") for one in value))
 
 

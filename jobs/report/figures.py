@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from jobs.analysis.cases import CASE, method_order
 from jobs.analysis.curves import is_fulfilled, vertical_floors
 from jobs.analysis.wording import is_missing
 from jobs.report.overview import Distribution
+from jobs.words import shortened
 
 # Okabe and Ito's colours (and two of Tol's): told apart under every common colour blindness, and the
 # markers differ too. Blue and vermilion are left to what is compared: selection A and B, before and after.
@@ -38,8 +39,8 @@ SMALLEST_SPAN = 1e-4
 LONGEST_TITLE = 70
 
 
-def file_name(case: tuple) -> str:
-    """Where a case's picture lies: a hash, since a query may hold anything but a file name."""
+def file_name(case: tuple[Any, ...]) -> str:
+    """The file of a case's drawing: a hash, since a query's text need not be a valid file name."""
     text = "\x1f".join(str(part) for part in case)
     return f"curves/{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}.png"
 
@@ -57,7 +58,7 @@ def style(methods: list[str]) -> dict[str, tuple[str, str]]:
 
 
 def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
-    """(file name, PNG) of every case: one panel a function class.
+    """(file name, PNG) of every case: one panel per function class.
 
     One figure serves all cases, and only what differs is drawn anew: setting up axes and legend
     takes longer than filling them.
@@ -88,7 +89,7 @@ def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
                 drawn.remove()
             draw_panel(panel, by_class.get(name, rows.iloc[:0]), styles, floors.get((*case, name), 0.0))
         # parse_math is off for a query with dollar signs.
-        figure.suptitle(shortened_title(str(case[2])), parse_math=False)
+        figure.suptitle(shortened(str(case[2]), LONGEST_TITLE), parse_math=False)
         yield file_name(case), _png(figure)
 
 
@@ -111,18 +112,13 @@ def overview_picture(shown: Distribution) -> bytes:
     return _png(figure)
 
 
-def shortened_title(text: str) -> str:
-    """A title that stays clear of its neighbour."""
-    return text if len(text) <= LONGEST_TITLE else text[:LONGEST_TITLE] + "\u2026"
-
-
 def series_label(method: str, target: Any) -> str:
     """A method's name, and the class that it constrained."""
     return method if is_missing(target) else f"{method} ({target})"
 
 
 def draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], floor: float) -> None:
-    """One case's trade-offs under one class, into a panel that holds none; a sentence where there is nothing."""
+    """One case's trade-offs under one class, into an empty panel; a sentence where there is nothing to draw."""
     shown = rows.dropna(subset=["mpr_fraction", "similarity_fraction"])
     if shown.empty:
         notes = rows.loc[rows["note"] != "", "note"]
@@ -133,7 +129,8 @@ def draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str
     is_full, is_above = is_fulfilled(shown["status"]).to_numpy(dtype=bool), up >= floor
     # Positions of each series: slicing the table itself, once a line, took longer than the drawing.
     series = shown[["method", "target_class"]].groupby(["method", "target_class"], dropna=False, sort=False)
-    for (method, _), members in series.indices.items():
+    for key, positions in series.indices.items():
+        method, members = cast("tuple[str, Any]", key)[0], np.asarray(positions)
         colour, marker = styles[method]
         line = members[is_full[members] & is_above[members]]
         panel.plot(across[line], up[line], f"-{marker}", color=colour, lw=0.8, ms=4)

@@ -1,4 +1,4 @@
-"""What the page says before any query is chosen: the distribution of MPR over queries, as a drawing.
+"""The drawing at the top of the page: the distribution of MPR over queries.
 
 The geometry is computed here, the template only writes it: positions are in the drawing's own units.
 """
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from jobs.analysis.cases import CASE
+from jobs.analysis.frames import records
 from jobs.analysis.wording import is_missing, number
 
 # Units of the drawing; the page scales it to the column's width.
@@ -45,7 +46,7 @@ class Distribution:
 def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFrame) -> Distribution | None:
     """The drawing's geometry, or None where no query has an MPR.
 
-    top and repaired hold one row a case; the class is the one that most cases are measured under,
+    top and repaired hold one row per case; the class is the one that most cases are measured under,
     since values under two classes do not share an axis.
     """
     known = top.dropna(subset=["mpr"])
@@ -91,17 +92,17 @@ def _marks(rows: pd.DataFrame, end: float) -> tuple[Mark, ...]:
     height = HEIGHT - TOP - BOTTOM
     return tuple(
         Mark(
-            value=float(row.mpr),
-            x=_across(row.mpr, end),
+            value=float(row["mpr"]),
+            x=_across(row["mpr"], end),
             y=round(HEIGHT - BOTTOM - height * (place + 0.5) / len(rows), 1),
-            low=None if is_missing(row.mpr_low) else _across(row.mpr_low, end),
-            high=None if is_missing(row.mpr_high) else _across(row.mpr_high, end),
-            title=f"{row.query}: MPR {number(row.mpr)}",
+            low=None if is_missing(row["mpr_low"]) else _across(row["mpr_low"], end),
+            high=None if is_missing(row["mpr_high"]) else _across(row["mpr_high"], end),
+            title=f"{row['query']}: MPR {number(row['mpr'])}",
         )
-        for place, row in enumerate(rows.itertuples())
+        for place, row in enumerate(records(rows))
     )
 
 
 def _row(label: str, rows: pd.DataFrame) -> tuple[str, str, str, str, str]:
     values = rows["mpr"].astype(float)
-    return (label, str(len(rows)), *(number(value) for value in (values.min(), values.median(), values.max())))
+    return label, str(len(rows)), number(values.min()), number(values.median()), number(values.max())

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import jinja2
@@ -19,17 +20,21 @@ from markupsafe import Markup
 from jobs.analysis import wording
 from jobs.analysis.cases import CASE, FULFILLED, SELECTION, function_classes, repaired_rows, top_k_rows
 from jobs.analysis.curves import is_fulfilled
+from jobs.analysis.frames import grouped, records
 from jobs.analysis.load import Run
 from jobs.analysis.worst import headline, worst_groups, worst_off
 from jobs.report import embed
 from jobs.report.figures import style
 from jobs.report.overview import HEIGHT, LEFT, RIGHT, WIDTH, Distribution
 from jobs.report.probes import probe_sections
+from jobs.words import shortened
 
-# Rows of an overview table that stand open; the others unfold.
+# Rows of an overview table that are shown at first; the others unfold.
 OPEN_QUERIES = 10
 OPEN_GROUPS = 8
-FILTERS = ("percent", "points", "number", "count", "group_name", "cost", "shortened")
+FILTERS = ("percent", "points", "number", "count", "group_name", "cost")
+# Characters of a text in a table's cell; the query's own section has all of it.
+LONGEST_CELL = 80
 # In the order in which they build on each other.
 SCRIPTS = ("data.js", "wording.js", "marks.js", "curves.js", "selections.js", "page.js")
 # A page cannot hold the failures of a broken cluster; the manifest does.
@@ -43,62 +48,72 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
     """
     group_names = sorted(run.groups["group"].unique().tolist())
     blocks = embed.case_blocks(run, curves, repaired_rows(run.results), group_names)
-    worst_first = headline(pairs)
-    lacking = {_case(row): row for row in worst_off(pairs, minimum_share=run.minimum_share).to_dict("records")}
-    labels = _case_labels(blocks)
-    number = {tuple(block[key] for key in CASE): place for place, block in enumerate(blocks)}
-    for block, label in zip(blocks, labels):
+    for block, label in zip(blocks, _case_labels(blocks)):
         block["label"] = label
-    for row in worst_first.to_dict("records"):
-        verdict = wording.verdict(row, lacking.get(_case(row)))
-        blocks[number[_case(row)]] |= {"verdict": verdict, "worst_is_crossed": row["attributes"] > 1}
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("jobs.report", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    worst = _judged(run, pairs, blocks)
+    loader = jinja2.PackageLoader("jobs.report", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {name: getattr(wording, name) for name in FILTERS}
-    script = _script(environment)
+    environment.filters["shortened"] = partial(shortened, most=LONGEST_CELL)
+    script, style_sheet = (_source(environment, loader, *names) for names in (SCRIPTS, ("page.css",)))
+    script = "\n".join(["(function () {", '"use strict";', script, "})();"])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = environment.get_template("page.html").render(
         script=Markup(script),
         script_hash=f"sha256-{digest}",
-        css=Markup(environment.loader.get_source(environment, "page.css")[0]),
+        css=Markup(style_sheet),
         title=str(run.manifest.get("name") or "Audit of retrieval"),
-        manifest=run.manifest,
-        settings=_readable(run.manifest.get("settings")),
-        encoder=_readable(run.manifest.get("encoder")),
-        data=_entries(run.manifest.get("data")),
-        failures=_entries(run.manifest.get("failures"))[:SHOWN_FAILURES],
-        failure_count=len(_entries(run.manifest.get("failures"))),
-        unmet=_unmet(run.results),
-        probes=probe_sections(run.manifest),
-        worst=[row | {"number": number[_case(row)], "label": labels[number[_case(row)]],
-                      "verdict": blocks[number[_case(row)]]["verdict"], "lacking": lacking.get(_case(row))}
-               for row in worst_first.to_dict("records")],
-        unranked=[(place, labels[place]) for place, block in enumerate(blocks) if "verdict" not in block],
-        worst_groups=worst_groups(pairs, minimum_share=run.minimum_share).to_dict("records"),
-        top=_top_facts(run.results),
+        **_facts(run),
+        worst=worst,
+        unranked=[(place, block["label"]) for place, block in enumerate(blocks) if "verdict" not in block],
+        worst_groups=records(worst_groups(pairs, minimum_share=run.minimum_share)),
         open_queries=OPEN_QUERIES,
         open_groups=OPEN_GROUPS,
-        minimum_share=run.minimum_share,
         shown=shown,
         drawing={"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT},
-        labels=labels,
+        labels=[block["label"] for block in blocks],
         head=embed.pack(_head(run, group_names)),
         items=embed.pack(embed.items_block(run)),
         pictures=embed.pack(embed.pictures_block(run)),
         cases=[embed.pack(block) for block in blocks],
         case_count=len(blocks),
-    )  # fmt: skip
+    )
     return text.encode("utf-8", "replace")
 
 
-def _script(environment: jinja2.Environment) -> str:
-    """All parts as one script with a scope of its own: names of the page's elements cannot shadow it."""
-    parts = [environment.loader.get_source(environment, name)[0] for name in SCRIPTS]
-    return "\n".join(["(function () {", '"use strict";', *parts, "})();"])
+def _judged(run: Run, pairs: pd.DataFrame, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The worst pair of each case, worst first, with the case's number, label and verdict; blocks get the verdict."""
+    lacking = {_case(row): row for row in records(worst_off(pairs, minimum_share=run.minimum_share))}
+    number = {_case(block): place for place, block in enumerate(blocks)}
+    rows = []
+    for row in records(headline(pairs)):
+        place, worst = number[_case(row)], lacking.get(_case(row))
+        verdict = wording.verdict(row, worst)
+        blocks[place] |= {"verdict": verdict, "worst_is_crossed": row["attributes"] > 1}
+        rows.append(row | {"number": place, "label": blocks[place]["label"], "verdict": verdict, "lacking": worst})
+    return rows
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    """What the manifest and the results say of the run as a whole."""
+    failures = _entries(run.manifest.get("failures"))
+    return {
+        "manifest": run.manifest,
+        "settings": _readable(run.manifest.get("settings")),
+        "encoder": _readable(run.manifest.get("encoder")),
+        "data": _entries(run.manifest.get("data")),
+        "failures": failures[:SHOWN_FAILURES],
+        "failure_count": len(failures),
+        "unmet": _unmet(run.results),
+        "probes": probe_sections(run.manifest),
+        "top": _top_facts(run.results),
+        "minimum_share": run.minimum_share,
+    }
+
+
+def _source(environment: jinja2.Environment, loader: jinja2.PackageLoader, *names: str) -> str:
+    """The templates' files as they are."""
+    return "\n".join(loader.get_source(environment, name)[0] for name in names)
 
 
 def _head(run: Run, group_names: list[str]) -> dict[str, Any]:
@@ -112,7 +127,7 @@ def _head(run: Run, group_names: list[str]) -> dict[str, Any]:
     }
 
 
-def _case(row: Mapping[str, Any]) -> tuple:
+def _case(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row[key] for key in CASE)
 
 
@@ -139,8 +154,8 @@ def _top_facts(results: pd.DataFrame) -> dict[str, Any]:
 def _unmet(results: pd.DataFrame) -> list[dict[str, Any]]:
     """How many selections of each method ended in a status that is not what was asked for."""
     rows = results[~is_fulfilled(results["status"])].drop_duplicates(SELECTION)
-    counted = rows.groupby(["method", "status"], sort=True).size()
-    return [{"method": method, "status": status, "count": int(size)} for (method, status), size in counted.items()]
+    counted = grouped(rows, ["method", "status"], sort=True)
+    return [{"method": method, "status": status, "count": len(own)} for (method, status), own in counted]
 
 
 def _readable(value: Any) -> str | None:

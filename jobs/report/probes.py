@@ -1,4 +1,4 @@
-"""What the page says of labels that probes predicted: how often they are wrong, and about whom."""
+"""The page's section on labels that probes predicted: error rates, by level."""
 
 from __future__ import annotations
 

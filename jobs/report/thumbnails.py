@@ -70,9 +70,9 @@ def _pictures(run: Run, roots: dict[str, str], limits: dict[str, ImageLimits]) -
 def _first_shown(run: Run) -> Iterator[Item]:
     """Items of every query's top-k and repaired selection, all first ranks before all second ones."""
     selections = [
-        [(row.dataset, run.chosen.ids[code]) for code in run.chosen.row(row.Index)]
+        [(dataset, run.chosen.ids[code]) for code in run.chosen.row(place)]
         for rows in (top_k_rows(run.results), repaired_rows(run.results))
-        for row in rows.itertuples()
+        for place, dataset in rows[["dataset"]].itertuples(name=None)
     ]
     ranked = (item for rank in zip_longest(*selections) for item in rank if item is not None)
     yield from dict.fromkeys(ranked)

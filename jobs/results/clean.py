@@ -1,4 +1,4 @@
-"""Room in a run's folder: units of earlier plans and files that were left half written go."""
+"""Removes units of earlier plans and half-written files from a run's folder."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from jobs.plan.plan_file import read_plan
 from jobs.run.lock import LOCK, Lock
 from jobs.store import TEMPORARY, Entry, Store
 
-# Folders whose files belong to units: FOLDER/STAGE/KEY. What goes first leaves no receipt without its files.
+# Folders whose files belong to units: FOLDER/STAGE/KEY. Receipts are deleted first, so that none is left without files.
 UNIT_FOLDERS = ("receipts", "failures", "tickets", "units")
-# Those of them that hold work that was done.
+# Those of them that hold finished work.
 WORK_FOLDERS = ("receipts", "units")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cleaning:
-    """What goes, or would go: units of earlier plans, temporary files, and all their files and bytes."""
+    """What was removed, or would be: units of earlier plans, temporary files, and all their files and bytes."""
 
     output: str
     units: int
@@ -36,9 +36,9 @@ class Cleaning:
 
 
 def clean(store: Store, say: Callable[[str], None], *, is_dry_run: bool = False) -> Cleaning:
-    """Remove what the folder's last plan does not name; a run that is at it keeps the folder.
+    """Remove what the folder's last plan does not name; refused while a run uses the folder.
 
-    Raises:  UsageError when no run has written there; RunError when a run is at it.
+    Raises:  UsageError when no run has written there; RunError when a run uses it.
     """
     if is_dry_run:
         return _cleaned(store, is_dry_run=True)
@@ -50,9 +50,9 @@ def clean(store: Store, say: Callable[[str], None], *, is_dry_run: bool = False)
 def _cleaned(store: Store, *, is_dry_run: bool) -> Cleaning:
     planned, listing = _planned(store), store.entries("")
     old = _of_other_units(listing, planned)
-    # The lock's own writing is under way.
+    # The lock rewrites itself all the time.
     temporary = {name for name in listing if TEMPORARY in name and not name.startswith(LOCK)}
-    # Receipts first: a unit whose files are gone must not look finished.
+    # Receipts first: a unit without files must not look finished.
     names = sorted({*old, *temporary}, key=lambda name: (not name.startswith(UNIT_FOLDERS[0]), name))
     if not is_dry_run:
         for name in names:

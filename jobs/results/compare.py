@@ -1,4 +1,4 @@
-"""Two runs' folders to a comparison: they are opened, checked and handed to the report's functions."""
+"""Compares two runs' folders: opens and checks them, and hands them to the analysis."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from jobs.analysis.comparison.compare import Comparison, compare
 from jobs.analysis.load import Run, load
 from jobs.errors import UsageError
-from jobs.results.manifest import MANIFEST, SUCCESS
+from jobs.results.manifest import SUCCESS, read_manifest
 from jobs.store import Store
 
 TABLES = ("results/", "groups/", "items/")
@@ -35,12 +35,12 @@ def compare_folders(
 def _opened(folder: str) -> tuple[Run, dict[str, Any]]:
     """A run whose tables hold what its manifest states."""
     store = Store(folder).readable()
-    manifest = store.read_json(MANIFEST)
-    if not isinstance(manifest, dict) or "settings" not in manifest:
+    manifest = read_manifest(store)
+    if manifest is None:
         raise UsageError(f"{folder} holds no finished run: `mpr-audit run CONFIG --output {folder}` makes one")
-    for name, file in manifest.get("files", {}).items():
+    for name, file in manifest["files"].items():
         if name.startswith(TABLES) and not store.holds(name, file["bytes"], file["sha256"]):
-            raise UsageError(f"{folder}: {name} is gone or damaged, run the audit again to repair it")
+            raise UsageError(f"{folder}: {name} is missing or damaged, run the audit again to repair it")
     run = load(folder)
     facts = {key: manifest.get(key) for key in ("run_id", "name", "created")}
     return run, {

@@ -93,6 +93,19 @@ def manifest_of(
     }
 
 
+def read_manifest(store: Store) -> dict[str, Any] | None:
+    """A run's manifest; None where there is none, or a file that is not one: cut, or of another program."""
+    found = store.read_json(MANIFEST)
+    if not isinstance(found, dict) or "settings" not in found:
+        return None
+    files, receipts = found.setdefault("files", {}), found.setdefault("receipts", [])
+    if not isinstance(files, dict) or not isinstance(receipts, list):
+        return None
+    is_listing = all(isinstance(file, dict) and file.keys() >= {"bytes", "sha256"} for file in files.values())
+    is_listing &= all(isinstance(one, dict) and one.keys() >= {"unit", "files"} for one in receipts)
+    return found if is_listing else None
+
+
 def seal(store: Store) -> None:
     """Mark a run as finished: `_SUCCESS` holds the manifest's SHA-256, and is written last."""
     store.write(SUCCESS, store.digest(MANIFEST).encode())
@@ -108,8 +121,8 @@ def is_sealed(store: Store) -> bool:
 
 def results_are_current(store: Store, plan: Plan, settings: Audit) -> bool:
     """Whether the collected tables and the report are those of this plan, whole."""
-    manifest = store.read_json(MANIFEST)
-    if not (is_sealed(store) and isinstance(manifest, dict) and PAGE in manifest.get("files", {})):
+    manifest = read_manifest(store)
+    if manifest is None or not is_sealed(store) or PAGE not in manifest["files"]:
         return False
     if manifest.get("results") != _identity(plan, settings):
         return False

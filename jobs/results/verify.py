@@ -13,15 +13,16 @@ import pyarrow as pa
 from jobs import interruption
 from jobs.errors import UsageError
 from jobs.plan.plan_file import PlannedUnit, read_plan
-from jobs.results.manifest import MANIFEST, SUCCESS, is_sealed
+from jobs.results.manifest import MANIFEST, SUCCESS, is_sealed, read_manifest
 from jobs.results.remeasure import remeasure
 from jobs.stages.result_rows import RESULTS
 from jobs.stages.solve import Solve
 from jobs.store import MAPPED_SUFFIX, Receipt, Store, read_receipt, receipt_file, schema_digest, unit_file
+from jobs.words import first_line
 
 # How far a value may be from the one measured again: rounding only.
 TOLERANCE = 1e-9
-# What names a row of the results.
+# Columns that identify a row of the results.
 ROW_KEY = (
     "dataset",
     "reference",
@@ -46,7 +47,7 @@ class Fault:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verification:
-    """What was looked at, and what is wrong. is_complete: the run that wrote the folder had finished."""
+    """What was checked, and what is wrong. is_complete: the run that wrote the folder had finished."""
 
     output: str
     files: int
@@ -158,16 +159,16 @@ def _manifest_faults(
     store: Store, planned: list[PlannedUnit], receipts: Mapping[str, Receipt], ledger: _Ledger
 ) -> None:
     """The manifest against its seal, the collected files and the receipts."""
-    manifest = store.read_json(MANIFEST)
-    if not isinstance(manifest, dict):
+    manifest = read_manifest(store)
+    if manifest is None:
         if store.exists(SUCCESS):
             ledger.add(MANIFEST, "the manifest is gone or cannot be read, though the run had finished")
         return
     if store.exists(SUCCESS) and not is_sealed(store):
         ledger.add(MANIFEST, "the manifest has changed since the run finished")
-    for name, file in manifest.get("files", {}).items():
+    for name, file in manifest["files"].items():
         ledger.is_whole(name, file["bytes"], file["sha256"])
-    listed = {one["unit"]: one for one in manifest.get("receipts", [])}
+    listed = {one["unit"]: one for one in manifest["receipts"]}
     for unit in planned:
         receipt, entry = receipts.get(unit.key), listed.get(unit.key)
         name = receipt_file(unit.stage, unit.key)
@@ -191,19 +192,19 @@ def _read_results(store: Store, ledger: _Ledger) -> list[dict[str, Any]]:
             rows += table.cast(pa.schema([RESULTS.field(column) for column in table.column_names])).to_pylist()
         except (OSError, ValueError, pa.ArrowException) as error:
             if not any(fault.file == name for fault in ledger.faults):
-                ledger.add(name, f"the table cannot be read ({str(error).splitlines()[0]})")
+                ledger.add(name, f"the table cannot be read ({first_line(str(error))})")
     return rows
 
 
 def _row_faults(rows: list[dict[str, Any]]) -> Iterator[Fault]:
-    """What must hold of every row, whatever was asked: its key is its own, k distinct items, rho is met."""
+    """What must hold for every row: a unique key, k distinct items, and rho where its status says so."""
     seen: set[tuple[Any, ...]] = set()
     for row in rows:
         key = tuple(row[name] for name in ROW_KEY)
         for is_wrong, what in (
-            (key in seen, "stands twice"),
+            (key in seen, "occurs twice"),
             (_has_bad_items(row), f"does not hold {row['k']} distinct items"),
-            (_breaks_rho(row), f"is {row['status']}, though its MPR {row['mpr']} exceeds rho {row['rho']}"),
+            (_breaks_rho(row), f"has status {row['status']}, though its MPR {row['mpr']} exceeds rho {row['rho']}"),
         ):
             if is_wrong:
                 yield Fault(file="results", what=f"the row {_named(row)} {what}", remedy=AGAIN)
@@ -251,7 +252,7 @@ def _measured_again(
 
 
 def _lot(row: dict[str, Any]) -> str:
-    """An order by chance that is the same every time."""
+    """A random order that is the same every time."""
     return hashlib.sha256(_named(row).encode()).hexdigest()
 
 

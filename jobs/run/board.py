@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jobs.stages.unit import Unit
 
 RUNNING = "running.json"
+PARTS = {"run_id", "state", "started", "updated", "interval_seconds", "cpus", "counts", "process", "units"}
 
 
 @dataclass(slots=True)
@@ -99,7 +100,7 @@ class Board:
 def read_board(store: Store) -> dict[str, Any] | None:
     """The last run's board, with `is_alive`; None where no run has left one."""
     board = store.read_json(RUNNING)
-    if not isinstance(board, dict):
+    if not isinstance(board, dict) or not board.keys() >= PARTS:
         return None
     is_alive = board["state"] in ("starting", "running", "collecting", "reporting")
     if is_alive:

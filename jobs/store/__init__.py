@@ -2,7 +2,7 @@
 
 Commit protocol: each file is written under a temporary name, flushed to disk and renamed (on an
 object store: one PUT); the unit's receipt, with rows, bytes and SHA-256 of its files, comes last.
-A unit without a receipt was never done. Paths are relative to the root, with "/" between.
+A unit without a receipt counts as not done. Paths are relative to the root, with "/" between.
 """
 
 from jobs.store.disk import TEMPORARY, Entry

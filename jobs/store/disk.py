@@ -1,4 +1,4 @@
-"""Files of a local or shared folder: in place whole or not at all, and on disk before anything speaks of them."""
+"""Files of a local or shared folder: written whole or not at all, and flushed to disk before they are referred to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 # Marks files that were being written when their process died.
 TEMPORARY = ".tmp-"
-# What the system says of a folder that is not there, or cannot be.
+# Error numbers for a folder that does not exist, or cannot.
 NO_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
 
 
@@ -24,7 +24,7 @@ class Entry:
     stamp: str | None
 
 
-def put(target: Path, data: bytes | memoryview, is_durable: bool) -> str:
+def put(target: Path, data: bytes | memoryview, is_durable: bool) -> str | None:
     """Write under a temporary name, flush, rename, flush the folder. Returns the file's stamp."""
     _make_folder(target.parent, is_durable)
     temporary = target.with_name(f"{target.name}{TEMPORARY}{uuid.uuid4().hex}")

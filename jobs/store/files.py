@@ -19,22 +19,20 @@ from jobs.store import disk
 from jobs.store.disk import TEMPORARY, Entry
 from jobs.store.tables import Tables
 
-# Words in the names of options that stay on the machine that has them: workers have their own.
+# Options with such words in their names are not sent to workers, which have credentials of their own.
 SECRETS = ("key", "secret", "token", "password", "credential", "sas")
-# What a listing calls the last change of a file, by preference.
+# Names that listings give to the last change of a file, by preference.
 STAMPS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
-
-
-# A small file of a finished run, read to see whether anything can be.
+# A small file of a finished run: reading it shows whether the root can be read.
 SMALL = "_SUCCESS"
 
 
 class Store(Tables):
     """Files under one root, a local path or an fsspec URL.
 
-    is_durable: a local file is flushed to disk, with its folder, before anything speaks of it.
-    options: of the file system, over those of fsspec's own configuration. A store travels to
-    workers with its address and options, but without keys and tokens.
+    is_durable: a local file is flushed to disk, with its folder, before anything refers to it.
+    options: of the file system, over those of fsspec's own configuration. A pickled store,
+    as workers get it, has its address and options, but no keys and tokens.
     Raises:  UsageError when the root cannot be reached.
     """
 
@@ -74,7 +72,7 @@ class Store(Tables):
             raise UsageError(f"output {self.root} cannot be written: {_reason(error)}") from None
 
     def readable(self) -> Store:
-        """This store, after a look whether it can be read; what is looked for need not be there.
+        """This store, after a check that it can be read; it may still be empty.
 
         Raises:  UsageError naming the root for one that cannot.
         """
@@ -90,20 +88,20 @@ class Store(Tables):
         return self
 
     def path(self, name: str) -> str:
-        """Full path of a name below the root, for whoever opens it."""
+        """Full path of a name below the root, for opening it."""
         return f"{self._base}/{name}"
 
     def address(self, name: str) -> str:
-        """The same for whoever reads it: with the protocol of an object store."""
+        """The same for people: with the protocol of an object store."""
         return f"{self.root}/{name}"
 
     def exists(self, name: str) -> bool:
         """Whether the file is there."""
-        return self._files.exists(self.path(name))
+        return bool(self._files.exists(self.path(name)))
 
     def size(self, name: str) -> int:
         """Bytes of a file."""
-        return self._files.size(self.path(name))
+        return int(self._files.size(self.path(name)))
 
     def entry(self, name: str) -> Entry | None:
         """Size and stamp of a file; None where there is none."""
@@ -122,7 +120,7 @@ class Store(Tables):
             found = self._files.find(self.path(folder), detail=True)
         except FileNotFoundError:  # not even the bucket
             return {}
-        # A filesystem names files with or without its protocol and leading slash; the folder stands in all.
+        # Names come with or without protocol and leading slash; the folder is in all of them.
         base = self._base.strip("/")
         return {
             path[path.index(base) + len(base) + 1 :]: _remote_entry(information) for path, information in found.items()
@@ -149,7 +147,7 @@ class Store(Tables):
         if self.is_local:
             with open(self.path(name), "rb") as stream:
                 return stream.read()
-        return self._files.cat_file(self.path(name))
+        return bytes(self._files.cat_file(self.path(name)))
 
     def opened(self, name: str) -> Any:
         """A file, open for reading bytes."""
@@ -188,8 +186,8 @@ class Store(Tables):
     def create(self, name: str, data: bytes) -> bool:
         """Put a whole file in place where there is none. Returns whether there was none.
 
-        On object stores by a conditional PUT; one that knows none looks first, and two at the same
-        moment may both succeed.
+        On object stores by a conditional PUT. Where there is none, it checks first, and two writers at the
+        same moment may both succeed.
         """
         if self.is_local:
             return disk.create(Path(self.path(name)), data, self.is_durable)
@@ -200,7 +198,7 @@ class Store(Tables):
             if self.exists(name):
                 return False
             self._files.pipe_file(path, data)
-        except OSError:  # a condition that was not met has many names
+        except OSError:  # each store has its own error for a condition that was not met
             if not self.exists(name):
                 raise
             return False
@@ -227,7 +225,7 @@ class Store(Tables):
 
 
 def _reason(error: Exception) -> str:
-    """Why a file system refuses, on one line."""
+    """A file system's error, on one line."""
     return " ".join(str(getattr(error, "strerror", None) or error or type(error).__name__).split())
 
 
@@ -236,7 +234,7 @@ def _rebuilt(root: str, is_durable: bool, options: Mapping[str, Any]) -> Store:
 
 
 def _configured_options(root: str) -> dict[str, Any]:
-    """The file system's options on this machine, without secrets: what a worker elsewhere cannot know."""
+    """The file system's options on this machine, without secrets, for workers on other machines."""
     protocol = root.partition("://")[0] if "://" in root else "file"
     options = {
         name: value
@@ -251,6 +249,6 @@ def _configured_options(root: str) -> dict[str, Any]:
 
 def _remote_entry(information: Mapping[str, Any]) -> Entry:
     stamp = next((information[name] for name in STAMPS if information.get(name) is not None), None)
-    if isinstance(stamp, datetime):  # one file's entry and a listing may tell a time in two ways
+    if isinstance(stamp, datetime):  # one file's entry and a listing may differ in the form of a time
         stamp = stamp.timestamp()
     return Entry(information["size"] or 0, None if stamp is None else str(stamp).strip('"'))

@@ -1,4 +1,4 @@
-"""What stands in a run's folder, found in one listing: finished units, damaged ones, and what the dead left behind."""
+"""What a run's folder holds, found in one listing: finished units, damaged ones, and files of killed writers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ RECEIPTS_AT_ONCE = 1000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inventory:
-    """done: whole units' receipts by key. damaged: (stage, key) of those with a receipt that does not hold.
+    """done: receipts of complete units by key. damaged: (stage, key) of units whose files differ from their receipt.
 
     failed: (stage, key) of those that failed when they were last tried.
 
-    leftovers: names of temporary files. They are somebody's work while a run is alive, and nobody's to
-    whoever holds the folder's lock after the listing.
+    leftovers: names of temporary files. A run that is alive may still be writing them; whoever locks the folder after
+    the listing may delete them.
     """
 
     done: dict[str, Receipt] = field(default_factory=dict)
@@ -34,8 +34,8 @@ def take_inventory(store: Store, units: Iterable[tuple[str, str]]) -> Inventory:
     """Look for units, by stage and key.
 
     A file that has its receipt's size and stamp has not been written since, and is not read; any
-    other is hashed. What changes neither (bits that rot) is found by the page checksums of whoever reads
-    the file, and by `verify`.
+    other is hashed. A change of bits that alters neither is found by the page checksums when the
+    file is read, and by `verify`.
     """
     listing, units = store.entries(""), list(units)
     listed = [(stage, key) for stage, key in units if receipt_file(stage, key) in listing]
@@ -46,7 +46,7 @@ def take_inventory(store: Store, units: Iterable[tuple[str, str]]) -> Inventory:
         contents = store.read_many([receipt_file(stage, key) for stage, key in some])
         for stage, key in some:
             receipt = Receipt.parsed(contents.get(receipt_file(stage, key), b""))
-            if receipt is not None and _stands(store, receipt, stage, key, listing):
+            if receipt is not None and _is_whole(store, receipt, stage, key, listing):
                 done[key] = receipt
             else:
                 damaged.append((stage, key))
@@ -55,7 +55,7 @@ def take_inventory(store: Store, units: Iterable[tuple[str, str]]) -> Inventory:
     return Inventory(done=done, damaged=tuple(damaged), failed=failed, leftovers=leftovers)
 
 
-def _stands(store: Store, receipt: Receipt, stage: str, key: str, listing: Mapping[str, Entry]) -> bool:
+def _is_whole(store: Store, receipt: Receipt, stage: str, key: str, listing: Mapping[str, Entry]) -> bool:
     """Whether all files of a receipt are as they were written."""
     for name, file in receipt.files.items():
         path = unit_file(stage, key, name)

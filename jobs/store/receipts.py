@@ -1,4 +1,4 @@
-"""Receipts: what a finished unit wrote, so that anybody can tell later whether it still stands there."""
+"""Receipts: what a finished unit wrote, so that it can be checked later whether it is still there."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class FileReceipt:
     """What one committed file holds.
 
-    stamp names its last change, in the store's own words: nanoseconds of modification on disks, the
-    ETag on object stores; None where a store has nothing of the kind.
+    stamp identifies its last change: the time of modification in nanoseconds on disks, the ETag on
+    object stores; None where a store has neither.
     """
 
     rows: int
@@ -68,7 +68,7 @@ def read_receipt(store: Store, stage: str, key: str) -> Receipt | None:
 
 
 def committed_receipt(store: Store, stage: str, key: str) -> Receipt | None:
-    """The unit's receipt if its files are there in their size: a look, nothing is read."""
+    """The unit's receipt if its files are there in their size: nothing is read."""
     receipt = read_receipt(store, stage, key)
     if receipt is None:
         return None

@@ -1,6 +1,6 @@
 """Tables of a store: Parquet files, and Arrow files that are mapped instead of decoded.
 
-pyarrow is imported by the methods that need it: whoever reads receipts and plans alone need not wait for it.
+pyarrow is imported by the methods that need it: reading receipts and plans does not need it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Tables(ABC):
         return file.read_row_groups(groups, columns=columns).slice(start - first, stop - start)
 
     def map_table(self, name: str) -> pa.Table:
-        """A mapped stage's table: a local file costs no memory but the pages that are looked at."""
+        """A mapped stage's table: a local file costs no memory but the pages that are read."""
         import pyarrow as pa
         import pyarrow.ipc
 
@@ -74,7 +74,7 @@ class Tables(ABC):
         return pq.ParquetFile(self.opened(name), page_checksum_verification=True)
 
     def write_table(self, name: str, table: pa.Table, rows_per_group: int | None = None) -> FileReceipt:
-        """A Parquet file (Arrow where its name says so), and what its receipt says."""
+        """A Parquet file (Arrow where its name says so), and the facts for its receipt."""
         data, schema = _encoded(table, name.endswith(MAPPED_SUFFIX), rows_per_group)
         stamp = self.write(name, data)
         return FileReceipt(

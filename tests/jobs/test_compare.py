@@ -145,7 +145,7 @@ def test_folders_that_hold_no_whole_run(runs, tmp_path, capsys):
     folder = shutil.copytree(runs["old"], tmp_path / "damaged", ignore=shutil.ignore_patterns("units", "receipts"))
     part = next((folder / "groups").iterdir())
     part.write_bytes(part.read_bytes()[:-5])
-    for bad, word in ((folder, "groups/part-00000.parquet is gone or damaged"), (tmp_path, "holds no finished run")):
+    for bad, word in ((folder, "groups/part-00000.parquet is missing or damaged"), (tmp_path, "holds no finished run")):
         capsys.readouterr()
         assert main(["compare", str(bad), str(runs["new"])]) == 2
         error = capsys.readouterr().err

@@ -157,7 +157,7 @@ def test_rows_that_cannot_be_are_found_without_measuring(folder):
     whats = " | ".join(fault.what for fault in verify(run, sample=0).faults)
     assert "exceeds rho" in whats
     assert "distinct items" in whats
-    assert "stands twice" in whats
+    assert "occurs twice" in whats
 
 
 def test_a_run_that_is_not_complete_is_no_fault(folder, capsys):

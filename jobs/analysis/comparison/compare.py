@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, TOP_K
+from jobs.analysis.cases import CASE, QUESTION, TOP_K
 from jobs.analysis.comparison.limits import LEVEL, THRESHOLD
-from jobs.analysis.comparison.movement import QUESTION, movement
+from jobs.analysis.comparison.movement import movement
 from jobs.analysis.comparison.sameness import refusal, remarks
 from jobs.analysis.comparison.verdicts import verdicts
 from jobs.analysis.load import Run
@@ -24,8 +24,8 @@ class Comparison:
 
     cases: pd.DataFrame
     groups: pd.DataFrame
-    only_old: list[tuple]
-    only_new: list[tuple]
+    only_old: list[tuple[str, str, str, int]]
+    only_new: list[tuple[str, str, str, int]]
     remarks: list[str]
     level: float
     threshold: float

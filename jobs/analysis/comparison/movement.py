@@ -7,19 +7,19 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.comparison.pairing import Pair, pairs
+from jobs.analysis.cases import QUESTION
+from jobs.analysis.comparison.pairing import Pair, Question, pairs
 from jobs.analysis.load import Run
 from mprlib.statistics import benjamini_hochberg, exchange_test, group_p_values, moved_groups
 
-QUESTION = ["dataset", "query", "k"]
-# Groups that follow from a found one are listed so far, the largest first.
+# At most this many groups that follow from a found one are listed, the largest first.
 LARGEST_FOLLOWERS = 10
 
 
 def movement(old: Run, new: Run, level: float) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Queries with their p-values, and the groups that moved in those that moved beyond chance.
 
-    `level` bounds the expected share of false queries among those said to have moved (Benjamini and
+    `level` bounds the expected share of false queries among those reported as moved (Benjamini and
     Hochberg), and within a moved query the chance of a false group, at level times the share of
     queries that moved (Benjamini and Bogomolov).
 
@@ -47,7 +47,7 @@ def movement(old: Run, new: Run, level: float) -> tuple[pd.DataFrame, pd.DataFra
     return queries, groups
 
 
-def _groups(key: tuple, pair: Pair, level: float) -> list[tuple[str, float, float, bool]]:
+def _groups(key: Question, pair: Pair, level: float) -> list[tuple[str, float, float, bool]]:
     """Found groups in the order of their finding, then those that follow, largest change first."""
     k = key[2]
     changes = (pair.entered.sum(axis=0) - pair.left.sum(axis=0)) / k
@@ -59,6 +59,6 @@ def _groups(key: tuple, pair: Pair, level: float) -> list[tuple[str, float, floa
     return rows + [(pair.names[at], float(changes[at]), float(values[at]), False) for at in others]
 
 
-def _seed(key: tuple) -> int:
+def _seed(key: Question) -> int:
     """Of the question itself, so that other queries in a run do not change its p-value."""
     return crc32(repr(key).encode())

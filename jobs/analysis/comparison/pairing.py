@@ -8,11 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
-from jobs.analysis.cases import CASE, TOP_K
+from jobs.analysis.cases import CASE, QUESTION, TOP_K
 from jobs.analysis.load import Run
 from mprlib.naming import joint_name, level_name
 
-# An item and its labels: one that is labelled anew counts as gone and as come.
+# Data set, query, k.
+Question = tuple[str, str, int]
+# An item and its labels: one whose labels changed counts as left and as entered.
 Member = tuple[str, tuple[tuple[str, str], ...]]
 # Attributes and levels that a group's members share. Names are for people: levels may hold what joins them.
 Group = tuple[tuple[str, str], ...]
@@ -20,9 +22,9 @@ Group = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Pair:
-    """What differs between a query's selections. names stand in order: fewest attributes first.
+    """What differs between a query's selections. names are sorted, fewest attributes first.
 
-    Shapes:  left (items, groups) and entered (items, groups), whether an item is of a group.
+    Shapes:  left (items, groups) and entered (items, groups), whether an item belongs to a group.
     """
 
     left: np.ndarray
@@ -30,7 +32,7 @@ class Pair:
     names: list[str]
 
 
-def pairs(old: Run, new: Run) -> Iterator[tuple[tuple[str, str, int], Pair]]:
+def pairs(old: Run, new: Run) -> Iterator[tuple[Question, Pair]]:
     """Each (dataset, query, k) that both runs retrieved items for; references share a selection."""
     before, after = _selections(old), _selections(new)
     attributes = _group_attributes(old, new)
@@ -39,17 +41,16 @@ def pairs(old: Run, new: Run) -> Iterator[tuple[tuple[str, str, int], Pair]]:
             yield key, _pair(before[key], after[key], attributes)
 
 
-def _selections(run: Run) -> dict[tuple[str, str, int], set[Member]]:
+def _selections(run: Run) -> dict[Question, set[Member]]:
     """The top-k items of every question."""
     rows = run.results[run.results["method"] == TOP_K].drop_duplicates(CASE)
-    rows = rows.drop_duplicates(["dataset", "query", "k"])
+    rows = rows.drop_duplicates(QUESTION)
     labels = {key: tuple((value or {}).items()) for key, value in run.items["labels"].items()}
     return {
-        (row.dataset, row.query, int(row.k)): {
-            (name, labels.get((row.dataset, name), ()))
-            for name in (run.chosen.ids[code] for code in run.chosen.row(row.Index))
+        (dataset, query, int(k)): {
+            (name, labels.get((dataset, name), ())) for name in (run.chosen.ids[code] for code in run.chosen.row(place))
         }
-        for row in rows.itertuples()
+        for place, dataset, query, k in rows[QUESTION].itertuples(name=None)
     }
 
 
@@ -71,7 +72,7 @@ def _pair(before: set[Member], after: set[Member], attributes: int) -> Pair:
 
 
 def _groups(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[Group]:
-    """Every group that an item is of."""
+    """Every group that an item belongs to."""
     for size in range(1, attributes + 1):
         yield from combinations(labels, size)
 

@@ -1,29 +1,35 @@
 """Whether two runs asked the same question: only then do their numbers compare.
 
-What places or names things, and what only decides how fast a run is, may differ. So may the items
-(that is what a monitor watches), as long as the reference's shares stay where they were.
+Names, places of files and what only affects speed may differ. So may the items (that is what a
+monitor watches), as long as the reference's shares stay the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from jobs.analysis.cases import CASE, TOP_K, top_k_rows
+from jobs.analysis.frames import records
 from jobs.analysis.load import Run
 from jobs.analysis.wording import percent
+from jobs.words import shortened
 
-# Settings that change no value of a result: where things lie, and how fast they are computed.
+# Settings that change no result: places of files, and what only affects speed.
 _HARMLESS = {"output", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
-# Settings that `_parts` looks at, and names.
+# Settings that `_parts` compares by itself.
 _LOOKED_AT = {"name", "k", "encoder", "reference", "function_classes", "queries", "report"}
-# A reference whose groups moved by more than this is another reference.
+# A reference in which a group's share changed by more than this is another reference.
 REFERENCE_TOLERANCE = 0.01
-# MPR of the normalised classes scales with the sizes; a drift of its unit below this is let pass, and said.
+# MPR of the normalised classes scales with the sizes; a change of that scale below this is accepted, with a remark.
 UNIT_TOLERANCE = 0.02
+# References whose numbers of people differ by less are of one size: it is a sum of weights.
+SAME_PEOPLE = 0.5
+# Characters of a setting that a refusal repeats.
+LONGEST_SETTING = 80
 ADVICE = "run both with one configuration"
 
 
@@ -45,17 +51,17 @@ def _refusals(old: Run, new: Run) -> Iterator[str]:
 
 
 def remarks(old: Run, new: Run) -> Iterator[str]:
-    """What a reader should know though the runs do compare."""
+    """What a reader should know of runs that can be compared."""
     settings = [run.manifest.get("settings") or {} for run in (old, new)]
-    others = [{key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings]
-    for key, one, other in _differences(*others):
+    before, after = ({key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings)
+    for key, one, other in _differences(before, after):
         yield f"{key} differs ({_shown(one)} and {_shown(other)})"
     sizes = shared_cases(old, new)[["reference", "reference_size_old", "reference_size_new"]].drop_duplicates(
         "reference"
     )
-    for reference, before, after in sizes.itertuples(index=False):
-        if abs(before - after) > 0.5:
-            yield f"reference {reference} counts {before:,.0f} people in OLD and {after:,.0f} in NEW"
+    for reference, old_size, new_size in sizes.itertuples(index=False):
+        if abs(old_size - new_size) > SAME_PEOPLE:
+            yield f"reference {reference} counts {old_size:,.0f} people in OLD and {new_size:,.0f} in NEW"
 
 
 def shared_cases(old: Run, new: Run) -> pd.DataFrame:
@@ -67,7 +73,7 @@ def shared_cases(old: Run, new: Run) -> pd.DataFrame:
 def _parts(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
     """Settings that must agree, by the name that a configuration gives them."""
     settings = [run.manifest.get("settings") or {} for run in (old, new)]
-    get = {
+    get: dict[str, Callable[[Mapping[str, Any]], Any]] = {
         "k": lambda one: sorted(one.get("k") or []),
         "encoder": lambda one: one.get("encoder"),
         "reference": lambda one: {block["name"]: block for block in one.get("reference") or []},
@@ -96,8 +102,8 @@ def _differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any
 
 
 def _sizes(both: pd.DataFrame) -> Iterator[str]:
-    """Cases whose prompt or pool changed, and units of MPR that drifted."""
-    for row in both.to_dict("records"):
+    """Cases whose prompt or pool changed, and references whose size did."""
+    for row in records(both):
         query = row["query"]
         if row["prompt_old"] != row["prompt_new"]:
             yield f"the prompt of {query!r} differs ({row['prompt_old']!r} and {row['prompt_new']!r}); {ADVICE}"
@@ -122,7 +128,7 @@ def _unit(pool: int, reference: float, k: int) -> float:
 
 
 def _reference_drift(old: Run, new: Run) -> Iterator[str]:
-    """References whose groups moved; a query's own people move with the query and are left out."""
+    """References whose shares changed; query-conditioned references are left out, since they change with the items."""
     blocks = (new.manifest.get("settings") or {}).get("reference") or []
     conditioned = {block["name"] for block in blocks if block.get("query_conditioned")}
     keys = ["dataset", "reference", "group"]
@@ -134,8 +140,8 @@ def _reference_drift(old: Run, new: Run) -> Iterator[str]:
     both = pd.concat(shares, axis=1, keys=["old", "new"]).fillna(0.0)
     drift = (both["new"] - both["old"]).abs()
     if not drift.empty and drift.max() > REFERENCE_TOLERANCE:
-        _, reference, group = drift.idxmax()
-        before, after = both.loc[drift.idxmax()]
+        largest = records(both.assign(_drift=drift).reset_index().nlargest(1, "_drift"))[0]
+        reference, group, before, after = (largest[key] for key in ("reference", "group", "old", "new"))
         yield (
             f"reference {reference} differs ({group} was {percent(before)} of it and is {percent(after)}): gaps do not "
             "compare; give both runs one reference, as kind dataset or shares"
@@ -143,5 +149,4 @@ def _reference_drift(old: Run, new: Run) -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    text = "none" if value is None else str(value)
-    return text if len(text) <= 80 else f"{text[:79]}\u2026"
+    return "none" if value is None else shortened(str(value), LONGEST_SETTING)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, TOP_K
-from jobs.analysis.comparison.movement import QUESTION
+from jobs.analysis.cases import CASE, QUESTION, TOP_K
 from jobs.analysis.load import Run
 from jobs.analysis.worst import headline, worst_pairs
 
@@ -13,7 +12,7 @@ CLASS = "function_class"
 
 
 def verdicts(old: Run, new: Run, queries: pd.DataFrame, *, threshold: float, mpr_threshold: float) -> pd.DataFrame:
-    """One row a case that both runs hold, the largest rise of a gap first.
+    """One row per case that both runs hold, the largest rise of a gap first.
 
     A case is a **regression** when its query moved beyond chance and its largest group gap rose by
     more than `threshold` (a share: 0.05 is five percentage points) or its MPR under some class by

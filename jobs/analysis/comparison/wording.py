@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE
+from jobs.analysis.cases import CASE, QUESTION
 from jobs.analysis.comparison.compare import Comparison
-from jobs.analysis.comparison.movement import QUESTION
+from jobs.analysis.frames import records
 from jobs.analysis.wording import group_name, is_missing, number, percent, points
 
 # Rows of a text or a Markdown table; JSON holds all.
@@ -107,8 +107,7 @@ def _labelled(found: Comparison, rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows with a label: the query, and what else it takes to tell the cases apart."""
     several = [key for key in CASE if key != "query" and found.cases[key].nunique() > 1]
     return [
-        row | {"label": ", ".join([row["query"], *(f"{key} {row[key]}" for key in several)])}
-        for row in rows.to_dict("records")
+        row | {"label": ", ".join([row["query"], *(f"{key} {row[key]}" for key in several)])} for row in records(rows)
     ]
 
 

@@ -10,6 +10,7 @@ from jobs.words import bytes_of, duration, numbered
 
 if TYPE_CHECKING:
     from jobs.config.audit import Audit
+    from jobs.config.file import ConfigFile
     from jobs.plan.estimate import Estimate
     from jobs.plan.inputs import Inputs
     from jobs.plan.plan import Plan
@@ -26,7 +27,7 @@ def plan(
     from jobs.plan.staleness import counted, reasons
     from jobs.store import Store
 
-    file = read_config(config, tuple(overrides or ()))
+    file: ConfigFile[Audit] = read_config(config, tuple(overrides or ()))
     inputs, planned = audit.prepare(file, limit)
     chosen = output or file.settings.output
     store = Store(chosen) if chosen else None
@@ -55,10 +56,7 @@ def plan_table(
         "references": [reference.name for reference in settings.reference],
         "queries": len(inputs.queries),
         "k": list(settings.k),
-        "methods": {
-            entry.name: (entry.points or len(entry.values)) if entry.points or entry.values else 1
-            for entry in settings.methods
-        },
+        "methods": {entry.name: entry.points or len(entry.values or (None,)) for entry in settings.methods},
         "function_classes": [entry.display for entry in settings.function_classes],
         "stages": {
             stage: {

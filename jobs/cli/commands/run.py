@@ -16,6 +16,8 @@ from jobs.words import duration
 if TYPE_CHECKING:
     from jobs.analysis.load import Run
     from jobs.audit import RunSummary
+    from jobs.config.audit import Audit
+    from jobs.config.file import ConfigFile
 
 MaxFailures = Annotated[
     int | None, typer.Option("--max-failures", min=1, help="Stop once N units have failed; default: never.")
@@ -40,7 +42,7 @@ def run(
     from jobs.run.progress import Bars, Lines, Silent
 
     overrides = [*(overrides or ()), *([f"runtime.max_failures={max_failures}"] if max_failures else [])]
-    file = read_config(config, tuple(overrides))
+    file: ConfigFile[Audit] = read_config(config, tuple(overrides))
     chosen = audit.output_of(file.settings, output)
     console = Console(stderr=True)
     reporter: Silent | Bars | Lines = Silent() if as_json else Bars(console) if console.is_terminal else Lines()

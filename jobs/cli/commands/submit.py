@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, Config, Limit, Output, Overrides, print_json
+from jobs.cli.options import AsJson, Config, Limit, Output, Overrides, print_json, with_options
 from jobs.errors import UsageError
 from jobs.submission.defaults import DEFAULT_ADDRESS, PERIODS
+
+if TYPE_CHECKING:
+    from jobs.submission.job import Submission
 
 Address = Annotated[
     str | None, typer.Option(help=f"The dashboard's; default: RAY_API_SERVER_ADDRESS, else {DEFAULT_ADDRESS}.")
@@ -32,57 +36,73 @@ NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not follow the job t
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be sent, send nothing.")]
 
 
-def submit(
-    config: Config,
-    output: Output = None,
-    overrides: Overrides = None,
-    limit: Limit = None,
-    address: Address = None,
-    period: Period = None,
-    retry: Retry = False,
-    attach: Attach = False,
-    on_cluster: OnCluster = False,
-    env: Environment = None,
-    no_wait: NoWait = False,
-    dry_run: DryRun = False,
-    as_json: AsJson = False,
-) -> int:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """What a submission is asked for."""
+
+    config: Config
+    output: Output = None
+    overrides: Overrides = None
+    limit: Limit = None
+    address: Address = None
+    period: Period = None
+    retry: Retry = False
+    attach: Attach = False
+    on_cluster: OnCluster = False
+    env: Environment = None
+    no_wait: NoWait = False
+    dry_run: DryRun = False
+    as_json: AsJson = False
+
+
+@with_options(Options)
+def submit(asked: Options) -> int:
     """Run an audit as a job of a running Ray cluster; the same audit is not started twice."""
+    prepared = _prepared(asked)
+    if asked.dry_run:
+        print(json.dumps(prepared.to_json(), ensure_ascii=False, indent=None if asked.as_json else 1))
+        return 0
+    name, code = _sent(prepared, asked)
+    if asked.as_json:
+        print_json(prepared.to_json() | {"submission_id": name, "exit_code": code})
+    return code or 0
+
+
+def _prepared(asked: Options) -> Submission:
     from jobs.config.file import read_config
     from jobs.submission import job
 
-    if period is not None and period not in PERIODS:
-        raise UsageError(f"--period {period}: one of {', '.join(PERIODS)} is expected")
-    prepared = job.prepare(
-        read_config(config, tuple(overrides or ())),
-        output=output,
-        overrides=overrides or (),
-        limit=limit,
-        period=period,
-        address=address,
-        is_on_cluster=on_cluster,
-        environment=env or (),
+    if asked.period is not None and asked.period not in PERIODS:
+        raise UsageError(f"--period {asked.period}: one of {', '.join(PERIODS)} is expected")
+    return job.prepare(
+        read_config(asked.config, tuple(asked.overrides or ())),
+        output=asked.output,
+        overrides=asked.overrides or (),
+        limit=asked.limit,
+        period=asked.period,
+        address=asked.address,
+        is_on_cluster=asked.on_cluster,
+        environment=asked.env or (),
     )
-    if dry_run:
-        print(json.dumps(prepared.to_json(), ensure_ascii=False, indent=None if as_json else 1))
-        return 0
-    # Read when ray is imported. A cluster without tokens is somebody's decision, not a default.
+
+
+def _sent(prepared: Submission, asked: Options) -> tuple[str, int | None]:
+    """Send a job, or find the one that was sent before, and follow it. Returns its id, and its exit code if known."""
+    # Read when ray is imported. A cluster without tokens has to be asked for by setting the variable.
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     from jobs.run.ray import job_client
+    from jobs.submission import job
 
     client = job_client(prepared.address)
     # With --json, standard output holds one object.
-    stream = sys.stderr if as_json else sys.stdout
+    stream = sys.stderr if asked.as_json else sys.stdout
     try:
-        name = job.send(client, prepared, retry)
+        name = job.send(client, prepared, asked.retry)
         print(f"submitted {name} to {prepared.address}", file=stream, flush=True)
     except job.AlreadySubmitted as known:
-        if not attach:
+        if not asked.attach:
             raise
         name = known.name
-    code = None
-    if not no_wait:
-        code = job.follow(client, name, lambda text: print(text, end="", file=stream, flush=True))
-    if as_json:
-        print_json(prepared.to_json() | {"submission_id": name, "exit_code": code})
-    return code or 0
+    if asked.no_wait:
+        return name, None
+    return name, job.follow(client, name, lambda text: print(text, end="", file=stream, flush=True))

@@ -1,4 +1,4 @@
-"""The paper's tables and figures from finished runs: one module an exhibit.
+"""The paper's tables and figures from finished runs: one module per exhibit.
 
 files, missing = build(load("runs/paper"))      # {"trade_off.csv": b"...", ...}, {"precision": "..."}
 """

@@ -1,21 +1,23 @@
 """What two people would see: the first items of each method, side by side.
 
 Source:     MPR paper, the appendix's pages of retrieved images (top-k beside MOPR and the baselines).
-Deviation:  methods stand at their smallest MPR of the first configured class; a picture is shown where
+Deviation:  methods are shown at their smallest MPR of the first configured class; a picture is shown where
             the run kept its thumbnail, which it does for top-k and the repaired selections within
             `report.thumbnail_megabytes`; all other items are shown by their text, labels or id. The labels
-            that the audit used stand in the table, so that a reader need not judge anybody by their looks.
+            that the audit used are in the table, so that a reader need not judge people by their looks.
 """
 
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from jobs.analysis.cases import CASE, function_classes
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.analysis.wording import is_missing
 from jobs.images import ImageLimits, decode
@@ -32,7 +34,7 @@ LINE_CHARACTERS, NARROW_CHARACTERS, LINES = 32, 19, 4
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a (query, method, rank) of the first SHEETS queries of each data set, reference and k."""
+    """One row per (query, method, rank) of the first SHEETS queries of each data set, reference and k."""
     first_class = function_classes(run.results)[0]
     points = smallest_mpr(curves[curves["function_class"] == first_class])
     points = points[[len(run.chosen.row(number)) > 0 for number in points.index]]
@@ -52,19 +54,20 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     return Exhibit(title=TITLE, table=table, summary=_printed(table, columns), figures=figures)
 
 
-def _items(run: Run, points: pd.DataFrame, case: tuple) -> list[dict[str, object]]:
+def _items(run: Run, points: pd.DataFrame, case: tuple[Any, ...]) -> list[dict[str, Any]]:
     """The first items of the one selection in points, described."""
     found = []
-    for number, row in points.iterrows():
-        for rank, code in enumerate(run.chosen.row(int(number))[:ITEMS], start=1):
+    selections = points[["series", "mpr_fraction"]].itertuples(name=None)
+    for place, series, mpr_fraction in selections:
+        for rank, code in enumerate(run.chosen.row(place)[:ITEMS], start=1):
             item = run.chosen.ids[code]
             about = run.items.loc[(case[0], item)] if (case[0], item) in run.items.index else {}
             labels = {name: level for name, level in (about.get("labels") or {}).items() if not is_missing(level)}
             found.append(
                 {
                     **dict(zip(CASE, case)),
-                    "series": row["series"],
-                    "mpr_fraction": row["mpr_fraction"],
+                    "series": series,
+                    "mpr_fraction": mpr_fraction,
                     "rank": rank,
                     "item_id": item,
                     "text": None if is_missing(about.get("text")) else about["text"],
@@ -75,7 +78,7 @@ def _items(run: Run, points: pd.DataFrame, case: tuple) -> list[dict[str, object
     return found
 
 
-def _sheet(run: Run, case: tuple, shown: list[dict[str, object]], columns: list[str]) -> Figure:
+def _sheet(run: Run, case: tuple[Any, ...], shown: list[dict[str, Any]], columns: list[str]) -> Figure:
     pictures = {item["item_id"]: run.thumbnails.get((case[0], item["item_id"])) for item in shown}
     has_pictures = any(picture is not None for picture in pictures.values())
     rows = max(item["rank"] for item in shown)
@@ -96,10 +99,10 @@ def _wrapped(text: str, characters: int) -> str:
 
 
 def _printed(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The first few ranks, one column a method."""
+    """The first few ranks, one column per method."""
     few = table[table["rank"] <= PRINTED_ITEMS]
     rows = []
-    for (dataset, reference, query, k, rank), own in few.groupby([*CASE, "rank"], sort=False):
+    for (dataset, reference, query, k, rank), own in grouped(few, [*CASE, "rank"]):
         texts = dict(zip(own["series"], own["text"].fillna(own["item_id"])))
         shown = {name: textwrap.shorten(str(texts.get(name, "--")), 2 * LINE_CHARACTERS) for name in columns}
         rows.append({"query": query, "rank": rank} | shown)

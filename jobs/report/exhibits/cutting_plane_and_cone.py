@@ -11,6 +11,7 @@ from __future__ import annotations
 import pandas as pd
 
 from jobs.analysis.cases import CASE
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.pairs import paired
@@ -21,7 +22,7 @@ COMPARED = ["relaxation_bound", "similarity", "mpr", "status", "solve_seconds"]
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a (case, target class, rho) that both solved."""
+    """One row per (case, target class, rho) that both solved."""
     tables, summary = [], []
     for method in PLANES:
         pairs = paired(run.results, method, CONE, COMPARED)
@@ -29,9 +30,7 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
             continue
         named = {f"{column}_{method}": f"{column}_planes" for column in COMPARED}
         tables.append(pairs.rename(columns=named).assign(planes=method))
-        for (dataset, reference, k, target), own in tables[-1].groupby(
-            ["dataset", "reference", "k", "target_class"], sort=False
-        ):
+        for (dataset, reference, k, target), own in grouped(tables[-1], ["dataset", "reference", "k", "target_class"]):
             bounds = (own["relaxation_bound_planes"] - own[f"relaxation_bound_{CONE}"]).abs().max()
             difference = own["similarity_planes"] - own[f"similarity_{CONE}"]
             seconds = own["solve_seconds_planes"].sum(), own[f"solve_seconds_{CONE}"].sum()

@@ -18,7 +18,7 @@ class Exhibit:
     """One table or figure of the paper, made from runs.
 
     table: every number, unrounded, for CSV. summary: what a printed page holds, its cells texts as
-    they are to be read; a value in bold stands between two asterisks. figures: drawings by the end
+    they are to be read; a value in bold is between two asterisks. figures: drawings by the end
     of their file's name, "" for the only one.
     """
 

@@ -1,17 +1,20 @@
 """Who is shown, group by group: shares of every intersection, mean and deviation over queries.
 
 Source:     MPR paper, Tables 1, 5 and 6 (shares of race and gender in 50 retrieved items).
-Deviation:  every method stands at its smallest MPR of the first configured class; the share in the
-            reference stands beside it, which need not be equal; a group that fewer than half of its
+Deviation:  every method is shown at its smallest MPR of the first configured class, beside the share in
+            the reference, which need not be equal; a group that fewer than half of its
             reference share shows is in bold. Intersections are of as many attributes as the run
             recorded (`report.group_attributes`).
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from jobs.analysis.cases import SELECTION, function_classes
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.analysis.wording import group_name
 from jobs.report.exhibits.exhibit import Exhibit, Missing
@@ -23,7 +26,7 @@ MISSED = 0.5
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a (data set, reference, k, group), one column a method."""
+    """One row per (data set, reference, k, group), one column per method."""
     if run.groups.empty:
         raise Missing("the run recorded no group tables: run the audit again to write groups/")
     first_class = function_classes(run.results)[0]
@@ -44,12 +47,12 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     ).reset_index()  # fmt: skip
     summary = [
         _row(names, own, in_order(table["series"], curves))
-        for names, own in table.groupby(["dataset", "reference", "k", "group"], sort=False)
+        for names, own in grouped(table, ["dataset", "reference", "k", "group"])
     ]
     return Exhibit(title=f"{TITLE}; class {first_class}", table=table, summary=pd.DataFrame(summary))
 
 
-def _row(names: tuple, own: pd.DataFrame, series: list[str]) -> dict[str, object]:
+def _row(names: tuple[Any, ...], own: pd.DataFrame, series: list[str]) -> dict[str, object]:
     dataset, reference, k, group = names
     expected = own["share_reference"].mean()
     row = {"data set": dataset, "reference": reference, "k": k, "group": group_name(group)}

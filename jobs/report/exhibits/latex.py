@@ -36,30 +36,26 @@ _BOLD = re.compile(r"\*([^*]+)\*")
 
 
 def escaped(text: str) -> str:
-    """A text that LaTeX prints as it stands; control characters become one space."""
+    """A text that LaTeX prints as it is; control characters become one space."""
     return _SPECIAL.sub(lambda match: SPECIAL[match.group()], _CONTROL.sub(" ", text))
 
 
 def table(rows: pd.DataFrame, caption: str, label: str) -> bytes:
-    """The rows as a booktabs table, UTF-8; numbers in columns of numbers stand right.
+    """The rows as a booktabs table, UTF-8; columns of numbers are set flush right.
 
     Needs the packages booktabs and, for more than LONGEST_FLOAT rows, longtable.
     """
-    columns = "".join("r" if _is_numeric(rows[name]) else "l" for name in rows)
-    head = " & ".join(escaped(str(name)) for name in rows) + r" \\"
-    body = [" & ".join(_cell(value) for value in row) + r" \\" for row in rows.itertuples(index=False, name=None)]
-    caption, label = rf"\caption{{{escaped(caption)}}}", rf"\label{{{label}}}"
-    if len(rows) > LONGEST_FLOAT:
-        lines = [
-            rf"\begin{{longtable}}{{{columns}}}", caption + label + r" \\", r"\toprule", head, r"\midrule",
-            r"\endhead", *body, r"\bottomrule", r"\end{longtable}",
-        ]  # fmt: skip
-    else:
-        lines = [
-            r"\begin{table}", r"\centering", caption, label, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head,
-            r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}",
-        ]  # fmt: skip
-    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
+    is_long = len(rows) > LONGEST_FLOAT
+    cells = rows.astype(object).map(_cell).rename(columns=lambda name: escaped(str(name)))
+    text = cells.style.hide(axis="index").to_latex(
+        column_format="".join("r" if _is_numeric(rows[name]) else "l" for name in rows),
+        caption=escaped(caption),
+        label=label,
+        hrules=True,
+        environment="longtable" if is_long else None,
+        position_float=None if is_long else "centering",
+    )
+    return text.encode("utf-8", "replace")
 
 
 def _cell(value: object) -> str:

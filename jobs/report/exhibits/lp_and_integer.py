@@ -3,8 +3,8 @@
 Source:     MPR paper, appendix D: the linear relaxation against the integer programme.
 Deviation:  the relaxation is ours, with a proven bound; `mopr` rounds it to sets that meet rho, while
             `mopr_paper` takes the largest entries, which may break rho and then lose less (`meets rho`
-            says how often it does not). The integer programme has a variable an item, where the
-            authors' code has one a reference row.
+            says how often it does not). The integer programme has a variable per item, where the
+            authors' code has one per reference row.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pandas as pd
 
 from jobs.analysis.cases import CASE, KEEPS_RHO
 from jobs.analysis.fractions import loss_percent
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import mean_and_deviation
@@ -35,9 +36,7 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     table["gap_percent"] = loss_percent(table["similarity"], table["similarity_bound"])
     table["meets_rho"] = table["status"].isin(KEEPS_RHO)
     summary = []
-    for (dataset, reference, k, target), own in table.groupby(
-        ["dataset", "reference", "k", "target_class"], sort=False
-    ):
+    for (dataset, reference, k, target), own in grouped(table, ["dataset", "reference", "k", "target_class"]):
         for method in METHODS:
             made = own[own["method"] == method]
             if made.empty:

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from jobs.analysis.curves import is_fulfilled
+from jobs.analysis.frames import grouped
 from jobs.report.exhibits.operating_points import series_names
 from jobs.report.figures import style
 
@@ -25,17 +26,17 @@ ROUNDING = 1e-9
 def mean_curves(curves: pd.DataFrame, column: str) -> pd.DataFrame:
     """Means over queries of the best `column` with at most each fraction of top-k's MPR.
 
-    Returns: one row a (data set, reference, k, class, method, target class, fraction) that some query
+    Returns: one row per (data set, reference, k, class, method, target class, fraction) that some query
              reaches: mean, deviation (sample's), queries that reach it and queries asked, which are
              those that have fractions at all.
     """
     able = curves.dropna(subset=["mpr_fraction", column])
     rows = able[is_fulfilled(able["status"])]
     panel = ["dataset", "reference", "k", "function_class"]
-    asked = able.groupby(panel)["query"].nunique()
+    asked = able.groupby(panel)["query"].nunique().to_dict()
     found = []
     keys = [*panel, "method", "target_class"]
-    for names, own in rows.groupby(keys, dropna=False, sort=False):
+    for names, own in grouped(rows, keys, dropna=False):
         steps = np.array([_best_within(one["mpr_fraction"], one[column]) for _, one in own.groupby("query")])
         reached = (~np.isnan(steps)).sum(axis=0)
         for place in np.flatnonzero(reached):
@@ -61,11 +62,11 @@ def _best_within(fractions: pd.Series, values: pd.Series) -> np.ndarray:
 
 
 def printed(means: pd.DataFrame, digits: int) -> pd.DataFrame:
-    """The means at a few fractions, one row a method; a dash where not every query reaches it."""
+    """The means at a few fractions, one row per method; a dash where not every query reaches it."""
     rows = []
     keys = ["dataset", "reference", "k", "function_class", "method", "target_class"]
     means = means.assign(series=series_names(means))
-    for (dataset, reference, k, name, *_), own in means.groupby(keys, dropna=False, sort=False):
+    for (dataset, reference, k, name, *_), own in grouped(means, keys, dropna=False):
         row = {"data set": dataset, "reference": reference, "k": k, "class": name, "method": own["series"].iloc[0]}
         for fraction in PRINTED:
             at = own[np.isclose(own["mpr_fraction"], fraction) & (own["queries"] == own["queries_asked"])]
@@ -78,7 +79,7 @@ def draw(panel: Axes, means: pd.DataFrame, methods: list[str]) -> None:
     """The mean curves of one class; where only some queries reach a fraction, nothing is drawn."""
     styles = style(methods)
     whole = means[means["queries"] == means["queries_asked"]]
-    for (method, _), own in whole.groupby(["method", "target_class"], dropna=False, sort=False):
+    for (method, _), own in grouped(whole, ["method", "target_class"], dropna=False):
         colour, marker = styles[method]
         panel.plot(own["mpr_fraction"], own["mean"], f"-{marker}", color=colour, lw=1, ms=3.5, markevery=5)
     panel.set_xlim(0, 1.02)

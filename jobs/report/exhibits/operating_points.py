@@ -16,7 +16,7 @@ def series_names(rows: pd.DataFrame) -> pd.Series:
 
 
 def smallest_mpr(curves: pd.DataFrame) -> pd.DataFrame:
-    """One row a (case, function class, method, target class): its fulfilled selection of smallest MPR.
+    """One row per (case, function class, method, target class): its fulfilled selection of smallest MPR.
 
     curves: the trade-offs of a run. Among equal MPRs the more similar selection is taken. Selections
     that broke their rho are left out: their MPR was not asked for. Adds the column series.

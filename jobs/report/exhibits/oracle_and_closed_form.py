@@ -2,7 +2,7 @@
 
 Source:     MPR paper, appendix D: MPR by regression (Proposition 3) against the closed form of linear
             functions (Proposition 4).
-Deviation:  beside linear functions, the paper's greedy tree stands against the best tree of its depth,
+Deviation:  beside linear functions, the paper's greedy tree is compared with the best tree of its depth,
             and the forest and the network against the saturated value, which bounds both. The same
             sets are measured by both sides.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import pandas as pd
 
 from jobs.analysis.cases import CASE, SELECTION
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.pictures import Panels
@@ -30,7 +31,7 @@ EQUAL = 1e-6
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a selection that both sides of a pair measured."""
+    """One row per selection that both sides of a pair measured."""
     values = curves.dropna(subset=["mpr"])[[*SELECTION, "function_class", "mpr"]]
     tables = []
     for oracle, exact in PAIRS:
@@ -46,7 +47,7 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     table = pd.concat(tables, ignore_index=True)
     table["fraction"] = table["mpr_oracle"] / table["mpr_exact"].where(table["mpr_exact"] > 0)
     summary, panels = [], Panels.of(len(tables))
-    for panel, ((oracle, exact), own) in zip(panels.axes, table.groupby(["oracle", "exact"], sort=False)):
+    for panel, ((oracle, exact), own) in zip(panels.axes, grouped(table, ["oracle", "exact"])):
         equal = (own["mpr_oracle"] - own["mpr_exact"]).abs() <= EQUAL * own["mpr_exact"]
         summary.append(
             {

@@ -11,7 +11,7 @@ DIGITS = 9
 
 
 def solved(run_results: pd.DataFrame, methods: tuple[str, ...]) -> pd.DataFrame:
-    """The rows of these methods under the class that they constrained, one a selection, with their rho."""
+    """The rows of these methods under the class that they constrained, one per selection, with their rho."""
     rows = run_results[
         run_results["method"].isin(methods) & (run_results["function_class"] == run_results["target_class"])
     ]

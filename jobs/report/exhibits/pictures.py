@@ -22,7 +22,7 @@ PANELS_A_ROW = 3
 PANEL_INCHES = (3.1, 2.5)
 # Above the panels nothing, under them axis label and legend; left of them the axis label.
 LONGEST_PART = 60
-# A table as a drawing: one line of monospaced type a row.
+# A table as a drawing: one line of monospaced type per row.
 LONGEST_TABLE, CHARACTER_INCHES, LINE_INCHES, LINE_SPACING = 60, 0.0675, 0.19, 1.45
 LEFT_INCHES, BOTTOM_INCHES, TOP_INCHES = 0.75, 1.1, 0.3
 
@@ -36,7 +36,7 @@ class Panels:
 
     @classmethod
     def of(cls, count: int) -> Panels:
-        """So many panels, three a row."""
+        """A figure of that many panels, three per row."""
         columns = min(count, PANELS_A_ROW)
         rows = math.ceil(count / columns)
         width = LEFT_INCHES + columns * PANEL_INCHES[0]
@@ -108,7 +108,7 @@ def table_picture(rows: pd.DataFrame, title: str) -> Figure:
     FigureCanvasAgg(figure)
     figure.text(0.2 / width, 1 - LINE_INCHES / height, title, fontsize=9, weight="bold", va="center", parse_math=False)
     for start, column in zip(starts, zip(*texts)):
-        # A column is two texts, plain and bold, whose lines leave each other room: a text a cell takes far longer.
+        # A column is two texts, plain and bold, whose lines leave each other room: one text per cell takes far longer.
         for is_bold in (False, True):
             lines = [
                 cell.strip("*") if (line == 0 or cell.startswith("*")) == is_bold else ""

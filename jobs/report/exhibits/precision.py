@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
@@ -18,13 +19,13 @@ TITLE = "Precision at fractions of top-k's MPR, means over queries"
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """A drawing a (data set, reference, k), one panel a class."""
+    """A drawing per (data set, reference, k), one panel per class."""
     rows = curves.dropna(subset=["precision"])
     means = mean_curves(rows, "precision")
     if means.empty:
         raise Missing("no precision is known: name the column of true query terms as dataset.relevance")
     figures = {}
-    for names, own in means.groupby(["dataset", "reference", "k"], sort=False):
+    for names, own in grouped(means, ["dataset", "reference", "k"]):
         classes = own["function_class"].unique().tolist()
         panels = Panels.of(len(classes))
         for panel, name in zip(panels.axes, classes):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import pandas as pd
 
 from jobs.analysis.cases import CASE, SELECTION
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import in_order, mean_and_deviation, series_names
@@ -19,7 +20,7 @@ TITLE = "Running times in seconds, mean and deviation over queries"
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a (data set, reference, k, method) of the summary; one a query in the table."""
+    """The summary has one row per (data set, reference, k, method); the table one per query."""
     rows = run.results.drop_duplicates(SELECTION).dropna(subset=["solve_seconds"])
     if rows.empty:
         raise Missing("no selection has a running time")
@@ -32,7 +33,7 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     ).reset_index()  # fmt: skip
     table["series"] = series_names(table)
     summary = []
-    for (dataset, reference, k), own in table.groupby(["dataset", "reference", "k"], sort=False):
+    for (dataset, reference, k), own in grouped(table, ["dataset", "reference", "k"]):
         for series in in_order(own["series"], curves):
             method = own[own["series"] == series]
             summary.append(

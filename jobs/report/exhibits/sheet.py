@@ -1,14 +1,16 @@
-"""A contact sheet: one column a method, one cell an item, its image or its text."""
+"""A contact sheet: one column per method, one cell per item, its image or its text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from jobs.report.figures import DOTS_PER_INCH, shortened_title
+from jobs.report.figures import DOTS_PER_INCH, LONGEST_TITLE
+from jobs.words import shortened
 
 COLUMN_INCHES, HEAD_INCHES, MARGIN_INCHES = 2.3, 0.75, 0.15
 # A row of texts, and one of pictures with their texts to the right.
@@ -35,7 +37,12 @@ class Sheet:
         figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH)
         FigureCanvasAgg(figure)
         figure.text(
-            MARGIN_INCHES / width, 1 - 0.2 / height, shortened_title(title), fontsize=11, va="center", parse_math=False
+            MARGIN_INCHES / width,
+            1 - 0.2 / height,
+            shortened(title, LONGEST_TITLE),
+            fontsize=11,
+            va="center",
+            parse_math=False,
         )
         return cls(figure=figure, width=width, height=height, row_height=row_height, picture_side=picture_side)
 
@@ -45,7 +52,7 @@ class Sheet:
 
     def write(self, column: int, row: int, text: str) -> None:
         """A cell's text, which may have lines."""
-        style = {"fontsize": 7, "va": "top", "linespacing": 1.05}
+        style: dict[str, Any] = {"fontsize": 7, "va": "top", "linespacing": 1.05}
         self._text(column, HEAD_INCHES + row * self.row_height, text, right=self.picture_side * 1.05, **style)
 
     def draw(self, column: int, row: int, pixels: np.ndarray) -> None:
@@ -59,6 +66,6 @@ class Sheet:
         axes.imshow(pixels)
         axes.set_axis_off()
 
-    def _text(self, column: int, down: float, text: str, right: float = 0.0, **style: object) -> None:
+    def _text(self, column: int, down: float, text: str, right: float = 0.0, **style: Any) -> None:
         across = (MARGIN_INCHES + column * COLUMN_INCHES + right) / self.width
         self.figure.text(across, 1 - down / self.height, text, parse_math=False, **style)

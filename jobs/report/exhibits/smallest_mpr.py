@@ -2,8 +2,8 @@
 
 Source:     MPR paper, Table 4.
 Deviation:  each class has rows of its own, since MPRs of two classes do not compare; a method that
-            constrains a class stands once for each class it constrained. MOPR's sets never exceed
-            rho, so its smallest MPR is one that was asked for; the paper's rounded sets may lie above.
+            constrains a class has one row for each class it constrained. MOPR's sets never exceed
+            rho, so its smallest MPR is one that was asked for; the paper's rounded sets may exceed it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import pandas as pd
 
 from jobs.analysis.cases import CASE
 from jobs.analysis.curves import why_no_fractions
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.operating_points import in_order, mean_and_deviation, smallest_mpr
@@ -20,15 +21,13 @@ TITLE = "Similarity kept at each method's smallest MPR, mean and deviation over 
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """One row a (data set, reference, k, class, method) of the summary; one a query in the table."""
+    """The summary has one row per (data set, reference, k, class, method); the table one per query."""
     points = smallest_mpr(curves).dropna(subset=["mpr_fraction", "similarity_fraction"])
     if points.empty:
         raise Missing(f"no selection has an MPR and a similarity to compare: {why_no_fractions(curves)}")
-    asked = curves[CASE].drop_duplicates().groupby(["dataset", "reference", "k"]).size()
+    asked = curves[CASE].drop_duplicates().groupby(["dataset", "reference", "k"]).size().to_dict()
     rows = []
-    for (dataset, reference, k, name), own in points.groupby(
-        ["dataset", "reference", "k", "function_class"], sort=False
-    ):
+    for (dataset, reference, k, name), own in grouped(points, ["dataset", "reference", "k", "function_class"]):
         for series in in_order(own["series"], curves):
             method = own[own["series"] == series]
             rows.append(

@@ -1,23 +1,27 @@
 """Similarity against MPR, both as fractions of top-k's: every query, class and method, and their means.
 
-Source:     MPR paper, Figure 1 (means over ten queries) and the figures of its appendix (a query each).
+Source:     MPR paper, Figure 1 (means over ten queries) and the figures of its appendix (one query each).
 Deviation:  values are exact for linear, tree, groups and saturated, where the paper's oracles are lower
-            bounds; a constrained set that broke its rho is drawn hollow in a query's panel and has no
-            part in the means; means are of step functions, since points of two sweeps do not pair.
+            bounds; a constrained set that broke its rho is drawn hollow in a query's panel and is
+            not part of the means; means are of step functions, since points of two sweeps do not pair.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from jobs.analysis.cases import CASE
 from jobs.analysis.curves import vertical_floors, why_no_fractions
+from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
 from jobs.report.exhibits.pictures import Panels, file_part, legend
-from jobs.report.figures import draw_panel, shortened_title, style
+from jobs.report.figures import LONGEST_TITLE, draw_panel, style
+from jobs.words import shortened
 
 TITLE = "Similarity kept at fractions of top-k's MPR, means over queries"
 # Panels of one drawing: a page's worth; further queries go to further drawings.
@@ -25,18 +29,18 @@ PANELS_A_PAGE = 12
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
-    """A drawing of the means a (data set, reference, k), and pages of queries a class of each."""
+    """A drawing of the means per (data set, reference, k), and for each class pages of queries."""
     means = mean_curves(curves, "similarity_fraction")
     if means.empty:
         raise Missing(f"no selection has fractions of top-k's: {why_no_fractions(curves)}")
     figures, floors = {}, vertical_floors(curves)
-    for names, own in curves.groupby(["dataset", "reference", "k"], sort=False):
+    for names, own in grouped(curves, ["dataset", "reference", "k"]):
         part = file_part(*names)
         known = means[(means["dataset"] == names[0]) & (means["reference"] == names[1]) & (means["k"] == names[2])]
         if len(known):
             figures[f"{part}-mean"] = _mean_figure(known)
-        for name, rows in own.groupby("function_class", sort=False):
-            cases = list(rows.groupby(CASE, sort=True))
+        for (name,), rows in grouped(own, ["function_class"]):
+            cases = list(grouped(rows, CASE, sort=True))
             for start in range(0, len(cases), PANELS_A_PAGE):
                 page = _query_figure(cases[start : start + PANELS_A_PAGE], name, own, floors)
                 figures[f"{part}-{file_part(name)}-{1 + start // PANELS_A_PAGE:02d}"] = page
@@ -54,12 +58,17 @@ def _mean_figure(own: pd.DataFrame) -> Figure:
     return panels.figure
 
 
-def _query_figure(cases: list[tuple[tuple, pd.DataFrame]], name: str, rows: pd.DataFrame, floors: dict) -> Figure:
-    """One panel a query; colours are those of all methods, so that pages agree."""
+def _query_figure(
+    cases: list[tuple[tuple[Any, ...], pd.DataFrame]],
+    name: str,
+    rows: pd.DataFrame,
+    floors: dict[tuple[Any, ...], float],
+) -> Figure:
+    """One panel per query; colours are those of all methods, so that pages agree."""
     panels, styles = Panels.of(len(cases)), style(rows["method"].unique().tolist())
     for panel, (case, own) in zip(panels.axes, cases):
         draw_panel(panel, own, styles, floors.get((*case, name), 0.0))
-        panel.set_title(shortened_title(str(case[2])), fontsize=9, parse_math=False)
+        panel.set_title(shortened(str(case[2]), LONGEST_TITLE), fontsize=9, parse_math=False)
         panel.grid(alpha=0.25)
     panels.label(f"MPR ({name}), fraction of top-k's", "similarity, fraction of top-k's")
     legend(panels.figure, rows)

@@ -1,4 +1,4 @@
-"""One row a chosen item, with what chose it and who it is: the form that pandas and DuckDB group by."""
+"""One row per selected item, with its selection and its labels: the form that pandas and DuckDB group by."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def export_long(store: Store, output: str) -> list[str]:
 
 
 def long_table(store: Store) -> pa.Table:
-    """One row a (selection, item), best first.
+    """One row per (selection, item), best first.
 
-    Returns: KEPT, rank (from 1), item_id, text, image and one column `label_NAME` an attribute, null
+    Returns: KEPT, rank (from 1), item_id, text, image and one column `label_NAME` per attribute, null
              where a data set lacks it.
     """
     selections = read_selections(store)

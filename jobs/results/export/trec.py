@@ -1,7 +1,7 @@
-"""TREC run files, one a method and point of its sweep, and relevance judgements where the data has them.
+"""TREC run files, one per method and point of its sweep, and relevance judgements where the data has them.
 
-A sweep's point is its parameter value where all queries share it, as lambda of mmr; values of rho follow
-from each query's own top-k, so there the third point of every query goes together.
+A sweep's point is its parameter value where all queries share it, as lambda of mmr; values of rho depend
+on each query's own top-k, so there the third points of all queries form one file.
 
 A run file's line is `query Q0 item rank score tag`. The score is k + 1 - rank: tools sort by score,
 and a selection's order is all that it states. Query and item ids are texts of the data: what a
@@ -24,7 +24,7 @@ from jobs.stages.catalogue import ITEMS, Catalogue
 from jobs.store import Store
 from jobs.store.keys import digest
 
-# What a token may not hold: separators, control characters, and the escape's own sign.
+# Characters that a token may not hold: separators, control characters, and the escape's own sign.
 UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")
 DESCRIBED = [
     "dataset",
@@ -45,7 +45,7 @@ LONGEST_STEM_BYTES = 150
 
 
 def export_trec(store: Store, output: str) -> list[str]:
-    """Write *.run files, index.csv that says which is which, queries.tsv, and qrels files, to a folder."""
+    """Write *.run files, index.csv that describes each, queries.tsv and qrels files to a folder."""
     files: dict[str, str] = {}
     index = []
     rows = read_selections(store).to_pylist()
@@ -70,12 +70,12 @@ def export_trec(store: Store, output: str) -> list[str]:
 
 
 def token(text: str) -> str:
-    """A text as one word; urllib.parse.unquote gives it back."""
+    """A text as one word; urllib.parse.unquote restores it."""
     return UNSAFE.sub(lambda found: quote(found.group(), safe=""), text) or "%00"
 
 
 def _file_stem(name: str) -> str:
-    """A data set's name as part of a file name; a digest tells those apart that are too long for one."""
+    """A data set's name as part of a file name; a digest keeps names apart that are too long for one."""
     stem = token(name).replace("/", "%2F")
     # Half a letter at the cut is left out.
     cut = stem.encode("utf-8", "replace")[:LONGEST_STEM_BYTES].decode("utf-8", "ignore")
@@ -83,16 +83,16 @@ def _file_stem(name: str) -> str:
 
 
 def _points(rows: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """What a run file holds, and its selections: one a query."""
-    points: dict[tuple, list[dict[str, Any]]] = defaultdict(list)
-    seen: dict[tuple, int] = defaultdict(int)
+    """The description of each run file, and its selections: one per query."""
+    points: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    seen: dict[tuple[Any, ...], int] = defaultdict(int)
     for row in rows:
         sweep = tuple(row[key] for key in SWEEP)
         seen[*sweep, row["query"]] += 1
         points[*sweep, seen[*sweep, row["query"]]].append(row)
-    for (*sweep, point), members in points.items():
+    for (*place, point), members in points.items():
         values = [row["parameter_value"] for row in members if row["parameter_value"] is not None]
-        about = dict(zip(SWEEP, sweep)) | {"point": point, "parameter": members[0]["parameter"]}
+        about = dict(zip(SWEEP, place)) | {"point": point, "parameter": members[0]["parameter"]}
         limits = {"lowest": min(values, default=None), "highest": max(values, default=None)}
         yield about | limits | {"queries": len(members)}, members
 
@@ -100,7 +100,7 @@ def _points(rows: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[d
 def _tag(about: dict[str, Any]) -> str:
     """The method, and its value or the point of its sweep."""
     if about["lowest"] is None:
-        return about["method"]
+        return str(about["method"])
     if about["lowest"] == about["highest"] and about["queries"] > 1:
         return f"{about['method']}={about['lowest']:.6g}"
     return f"{about['method']}-point={about['point']}"
