@@ -96,7 +96,7 @@ def test_a_whole_audit_gives_the_same_bytes_on_both(tmp_path):
     on_ray, local = (tables(outputs[executor]) for executor in ("ray", "local"))
     assert on_ray.keys() == local.keys() and len(local) > 20
     for name, table in local.items():
-        assert table.equals(on_ray[name]), name
+        assert [c for c in table.column_names if not table[c].equals(on_ray[name][c])] == [], name
     assert receipts(outputs["local"]) == receipts(outputs["ray"])
     assert logged["local"] == logged["ray"]
     # What one has computed the other does not compute again.
