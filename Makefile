@@ -11,8 +11,10 @@ TORCH ?= torch==2.13.0
 audit: $(VENV)/.ready
 	$(VENV)/bin/mpr-audit run jobs/configs/demo.yaml
 
+# Processes that the everyday tests are shared out to; each with one thread of the numeric libraries.
+WORKERS ?= 2
 test: $(VENV)/.ready-test
-	$(VENV)/bin/python -m pytest --durations=20
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --durations=20 --numprocesses=$(WORKERS) --dist=loadfile
 
 # Clusters, kills, signals, a browser, random input. FULL=1: every case, for hours.
 test-system: $(VENV)/.ready-test
