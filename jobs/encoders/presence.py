@@ -1,11 +1,8 @@
-"""What this machine has to compute embeddings with, and the number of threads that torch may use, without a model."""
+"""What this machine has to compute embeddings with, for whoever asks before anything is run."""
 
 from __future__ import annotations
 
 import importlib
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 
@@ -29,22 +26,3 @@ def open_clip_version() -> str:
 
     make_importable()
     return importlib.import_module("open_clip").__version__
-
-
-@contextmanager
-def torch_on_one_thread() -> Iterator[None]:
-    """Let torch use one thread, if it is loaded; one that is loaded within takes OMP_NUM_THREADS.
-
-    torch must be told itself: the linear algebra library inside it keeps a count of its own, and vectors of a
-    process with two different counts differ in their last bits from those of either.
-    """
-    torch = sys.modules.get("torch")
-    if torch is None:
-        yield
-        return
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

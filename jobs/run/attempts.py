@@ -12,10 +12,6 @@ from enum import StrEnum
 
 from jobs.stages import ENCODING, Outcome
 from jobs.stages.units import Unit
-from jobs.words import first_line
-
-# In the place of Ray's text, where it is empty.
-NO_REASON = "no reason was given"
 
 
 class Loss(StrEnum):
@@ -151,5 +147,9 @@ def explanation(attempt: Attempt, loss: Loss, limits: Limits, reason: str) -> st
         case Loss.NODE:
             return f"its machine went away {tries}"
         case Loss.UNSTARTED:
-            return f"could not be started, {tries}: {first_line(reason, NO_REASON)}"
-    return first_line(reason, NO_REASON)
+            return f"could not be started, {tries}: {_first_line(reason)}"
+    return _first_line(reason)
+
+
+def _first_line(text: str) -> str:
+    return (text.strip().splitlines() or ["no reason was given"])[0]

@@ -17,7 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from jobs import encoders
 from jobs.config.audit import Runtime
-from jobs.encoders.presence import torch_devices, torch_on_one_thread
+from jobs.encoders.presence import torch_devices
+from jobs.encoders.threads import torch_on_one_thread
 from jobs.errors import UsageError
 from jobs.run.attempts import Attempt, Limits, Lost, Report
 from jobs.run.dispatch import Dispatch, Events, never

@@ -11,10 +11,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from jobs import interruption
-from jobs.words import numbered, one_line
+from jobs.words import numbered
 
 # Seconds between lines where there is no terminal: a log stays short.
 LINE_SECONDS = 5.0
+
+
+def one_line(text: str) -> str:
+    """A text without ends of lines, which a title of the data may hold."""
+    return " ".join(text.split())
 
 
 class Reporter(Protocol):
@@ -60,7 +65,6 @@ class Lines:
             self.say(f"{stage}: {self._done[stage]} of {self._total[stage]}")
 
     def say(self, message: str) -> None:
-        # Titles are texts of the data, which may hold line breaks.
         print(f"{time.strftime('%H:%M:%S')} {one_line(message)}", file=sys.stderr, flush=True)
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from jobs.analysis.tables import csv
-from jobs.words import first_line, numbered, one_line
+from jobs.words import numbered
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,3 @@ def test_nouns_agree_with_their_numbers(count, words, text):
 def test_a_table_for_people_holds_no_rounding():
     table = pd.DataFrame({"gap_points": [100 * (0.5 - 0.4902), 0.1 + 0.2], "k": [50, 5], "query": ["nurse", "=x"]})
     assert csv(table).decode() == "gap_points,k,query\n0.98,50,nurse\n0.3,5,'=x\n"
-
-
-def test_texts_of_others_take_one_line():
-    assert one_line(" a\n\n b\tc ") == "a b c"
-    assert one_line("a\nbcdef", 4) == "a bc..."
-    assert first_line("\n why\nand where", "no reason") == "why"
-    assert first_line(" \n", "no reason") == "no reason"

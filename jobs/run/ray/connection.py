@@ -13,7 +13,7 @@ from jobs.config.audit import Runtime
 from jobs.errors import RunError, UsageError
 from jobs.run.ray.reaching import LOCAL, REFUSED, expect_reachable, named
 from jobs.run.temporary_folder import temporary_folder
-from jobs.words import one_line
+from jobs.words import shortened
 
 # Receipts travel through the object store, data does not.
 OBJECT_STORE_BYTES = 200 * 1024 * 1024
@@ -79,4 +79,4 @@ def _join(address: str, name: str | None, job_config: JobConfig) -> None:
 
 def _words(error: BaseException) -> str:
     """Ray's own text, on one line."""
-    return one_line(f"{type(error).__name__}: {error}", MOST_LETTERS)
+    return shortened(f"{type(error).__name__}: {error}", MOST_LETTERS)

@@ -51,6 +51,6 @@ def job_client(address: str) -> Any:
     if isinstance(answer, ray.exceptions.AuthenticationError):
         raise UsageError(f"address {address}: {REFUSED}")
     if isinstance(answer, Exception):
-        why = first_line(str(answer), type(answer).__name__)
+        why = first_line(str(answer)) or type(answer).__name__
         raise UsageError(f"address {address}: no Ray dashboard answers, {IS_TUNNEL_OPEN} {why}")
     return answer
