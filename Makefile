@@ -6,16 +6,24 @@ PIP := $(VENV)/bin/pip --disable-pip-version-check install --quiet
 # whose package index has no CPU build.
 TORCH ?= torch==2.13.0
 
-.PHONY: audit test test-slow bench clean
+.PHONY: audit test test-system test-repeat bench clean
 
 audit: $(VENV)/.ready
 	$(VENV)/bin/mpr-audit run jobs/configs/demo.yaml
 
+# Processes that the everyday tests are shared out to; each with one thread of the numeric libraries.
+WORKERS ?= 2
 test: $(VENV)/.ready-test
-	$(VENV)/bin/python -m pytest
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --durations=20 --numprocesses=$(WORKERS) --dist=loadfile
 
-test-slow: $(VENV)/.ready-test
-	$(VENV)/bin/python -m pytest -m slow
+# Clusters, kills, signals, a browser, random input. FULL=1: every case, for hours.
+test-system: $(VENV)/.ready-test
+	$(VENV)/bin/python -m pytest --durations=20 -m system $(if $(FULL),--full)
+
+# Signals and kills again and again on a busy machine.
+RUNS ?= 10
+test-repeat: $(VENV)/.ready-test
+	$(VENV)/bin/python -m tests.repeat --runs $(RUNS)
 
 bench: $(VENV)/.ready-test
 	for name in $(notdir $(basename $(filter-out %/__init__.py,$(wildcard tests/benchmarks/*.py)))); do \

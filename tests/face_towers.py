@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.data_files import data_file
+from tests.data_files import HERE
 
-FACES = data_file("fairface")
+FACES = HERE / "faces"
 SIZE = 32
 CONTEXT = 24
 CONFIGURATION = {

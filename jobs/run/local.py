@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from jobs import encoders
 from jobs.config.audit import Runtime
 from jobs.encoders.presence import torch_devices
+from jobs.encoders.threads import torch_on_one_thread
 from jobs.errors import UsageError
 from jobs.run.attempts import Attempt, Limits, Lost, Report
 from jobs.run.dispatch import Dispatch, Events, never
@@ -153,5 +154,5 @@ def _on_one_thread(reports: Iterable[Report]) -> Reports:
 
     Sums of floating-point numbers depend on how many threads share them.
     """
-    with threadpool_limits(limits=1):
+    with torch_on_one_thread(), threadpool_limits(limits=1):
         yield from reports

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.system
+
 
 def steps(*options):
     """How many steps a unit's commit and a run have; the process fails where one of them leaves something wrong."""
@@ -21,6 +23,6 @@ def test_a_unit_dies_at_each_step_and_a_run_at_some():
     assert found["run"] >= 26
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_run_dies_at_each_step():
     assert steps("--real-report")["run"] >= 40

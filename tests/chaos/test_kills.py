@@ -15,6 +15,8 @@ from tests.jobs.conftest import write_audit
 
 from .harness import Audit, TwoNodes, kill_driver, kill_worker, when
 
+pytestmark = pytest.mark.system
+
 
 @pytest.fixture(scope="module")
 def cluster():
@@ -90,7 +92,6 @@ def test_six_kills_change_nothing(undisturbed, cluster, tmp_path):
     assert kill_and_continue(undisturbed, cluster, tmp_path / "run", seed=1) == 6
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 3, 4, 5])
+@pytest.mark.parametrize("seed", [2, *(pytest.param(seed, marks=pytest.mark.full) for seed in (3, 4, 5))])
 def test_kills_at_other_moments_change_nothing(undisturbed, cluster, tmp_path, seed):
     assert kill_and_continue(undisturbed, cluster, tmp_path / "run", seed) >= 5

@@ -11,6 +11,8 @@ from tests.cluster.ray_nodes import RayNodes
 from tests.jobs.conftest import write_audit
 from tests.jobs.users_files import write_users_files
 
+pytestmark = pytest.mark.system
+
 # From the start of the command to its end, on a machine that has other things to do.
 LONGEST_SECONDS = 20.0 + 10.0
 

@@ -7,6 +7,8 @@ import yaml
 
 from tests.cluster.ray_nodes import RayNodes
 
+pytestmark = pytest.mark.system
+
 # Where Ray's provider of such machines looks for the head.
 FAKE_PORT = 6379
 SETTINGS = {
@@ -40,7 +42,6 @@ with Cluster(Runtime(await_gpus_seconds=90)) as cluster:
 """
 
 
-@pytest.mark.slow
 def test_a_gpu_is_brought_when_it_is_asked_for():
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", FAKE_PORT)) == 0:

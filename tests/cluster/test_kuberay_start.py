@@ -5,6 +5,8 @@ import pytest
 from tests.cluster import start_commands
 from tests.cluster.ray_nodes import RayNodes
 
+pytestmark = pytest.mark.system
+
 RAY_FILES = [path for path in start_commands.KUBERNETES if start_commands.load(path)["apiVersion"] == "ray.io/v1"]
 # The driver runs on the head, which has no CPU: a task can only run on the worker.
 TINY = """

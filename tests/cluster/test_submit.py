@@ -12,6 +12,8 @@ import yaml
 from tests.cluster import start_commands
 from tests.cluster.ray_nodes import ROOT, RayNodes
 
+pytestmark = pytest.mark.system
+
 DEMO = ROOT / "jobs" / "configs" / "demo.yaml"
 # The autoscaler of a cluster that does not scale; the launcher writes its own settings there.
 BOOTSTRAP = {
@@ -82,7 +84,6 @@ def test_a_failing_jobs_exit_code_reaches_the_shell(nodes):
     assert "k is 500" in followed.stdout
 
 
-@pytest.mark.slow
 def test_what_failed_is_submitted_again_when_asked(nodes):
     """Each attempt is a job of its own, with the log of its own."""
     for attempt in ("", "-2", "-3"):
@@ -92,7 +93,6 @@ def test_what_failed_is_submitted_again_when_asked(nodes):
     assert submit(nodes, "--set", "k=501").returncode == 2
 
 
-@pytest.mark.slow
 def test_who_stops_following_stops_no_job(nodes):
     command = submit_command(nodes, "--set", "seed=1")
     environment = nodes.environment | {"RAY_AUTH_MODE": "token"}

@@ -20,10 +20,10 @@ from tests.jobs.conftest import people, settings, write_audit
 from tests.jobs.datasets import layouts
 from tests.pages import PAGES, ROOT, blocks
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.system
 
-CASES = 1_000
-BATCH = 50
+CASES = 2_000
+BATCH = 100
 LONGEST_SECONDS = 20
 # Every method and class that a table with vectors allows, and settings of all kinds.
 EVERYTHING = {
@@ -109,11 +109,11 @@ def complaint_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> st
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))
-def test_a_mistake_is_one_line(folder, first, capsys, monkeypatch):
+def test_a_mistake_is_one_line(folder, first, capsys, monkeypatch, cases):
     monkeypatch.chdir(folder)
     texts = originals()
     wrong = {}
-    for seed in range(first, first + BATCH):
+    for seed in range(first, first + cases(BATCH)):
         content = mutated(texts[seed % len(texts)], seed)
         found = complaint(folder / "audit.yaml", content, capsys)
         if found:
@@ -134,11 +134,11 @@ KEYS = (
 
 
 @pytest.mark.parametrize("first", range(0, 200, BATCH))
-def test_a_mistake_on_the_command_line_is_one_line(folder, first, capsys, monkeypatch):
+def test_a_mistake_on_the_command_line_is_one_line(folder, first, capsys, monkeypatch, cases):
     monkeypatch.chdir(folder)
     (folder / "audit.yaml").write_text(yaml.safe_dump(settings(**EVERYTHING), sort_keys=False), encoding="utf-8")
     wrong = {}
-    for seed in range(first, first + BATCH):
+    for seed in range(first, first + cases(BATCH)):
         dice = random.Random(seed)
         override = dice.choice(KEYS) + dice.choice(["=", "=", "=", "==", ":", ""]) + dice.choice([*VALUES, *NUMBERS])
         found = complaint_of(["plan", "audit.yaml", "--set", override], capsys)

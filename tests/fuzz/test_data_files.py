@@ -16,7 +16,7 @@ from jobs.stages.execute import commit, execute
 from jobs.store import Store
 from tests.fuzz import damage, data_sets
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.system
 
 CASES_EACH = 400
 # Of the audits that can be planned, one in so many also computes its vectors.
@@ -52,9 +52,9 @@ def write_case(folder: Path, kind: str, seed: int) -> Path:
 
 
 @pytest.mark.parametrize("kind", data_sets.WRITERS)
-def test_whatever_a_file_holds_is_planned_or_refused_in_a_line(kind, tmp_path, capsys):
+def test_whatever_a_file_holds_is_planned_or_refused_in_a_line(kind, tmp_path, capsys, cases):
     codes = []
-    for seed in range(CASES_EACH):
+    for seed in range(cases(CASES_EACH)):
         folder = tmp_path / str(seed)
         folder.mkdir()
         path = write_case(folder, kind, seed)

@@ -1,4 +1,4 @@
-"""A small audit with vectors of its own, and one local Ray for all tests that need it."""
+"""A small audit with vectors of its own, run without Ray, and one local Ray for all tests that need it."""
 
 from __future__ import annotations
 
@@ -74,6 +74,8 @@ def settings(**changes: Any) -> dict[str, Any]:
         "k": [10],
         "function_classes": ["linear", "groups"],
         "methods": ["top_k", {"mopr": {"points": 4, "targets": ["linear"]}}, {"mmr": {"values": [0.0, 0.5]}}],
+        # Tests of Ray say `runtime={}`.
+        "runtime": {"executor": "local"},
     }
     return base | changes
 

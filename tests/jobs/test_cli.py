@@ -33,7 +33,6 @@ def results(folder) -> pd.DataFrame:
     return pd.read_parquet(folder / "results").drop(columns=VARYING)
 
 
-@pytest.mark.usefixtures("cluster")
 class TestRun:
     def test_a_run_then_nothing_to_do(self, audit_file, tmp_path, capsys):
         output = tmp_path / "run"
@@ -222,8 +221,9 @@ class TestRun:
         assert page.read_bytes() == before
 
 
+@pytest.mark.system
 def test_one_and_two_workers_give_identical_results(tmp_path):
-    path = write_audit(tmp_path)
+    path = write_audit(tmp_path, runtime={})
     for workers in ("1", "2"):
         command = [sys.executable, "-m", "jobs", "run", str(path), "--output", str(tmp_path / workers)]
         subprocess.run([*command, "--set", f"runtime.workers={workers}"], check=True, capture_output=True)

@@ -46,7 +46,7 @@ def people(shifted_to: np.ndarray | None = None) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory, cluster):
+def runs(tmp_path_factory):
     """Folders of two finished runs that differ in the vectors of one group."""
     folder = tmp_path_factory.mktemp("runs")
     changes = {

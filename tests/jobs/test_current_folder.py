@@ -34,15 +34,17 @@ def command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.system
 def test_a_run_on_a_cluster_of_its_own(folder, tmp_path):
     (tmp_path / "data").mkdir()
-    path = write_audit(tmp_path / "data", methods=["top_k"])
-    done = command("run", str(path), "--output", "run", "--json", "--set", "runtime.workers=1", folder=folder)
+    path = write_audit(tmp_path / "data", methods=["top_k"], runtime={"workers": 1})
+    done = command("run", str(path), "--output", "run", "--json", folder=folder)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["failed"] == 0
     assert (folder / "run" / "_SUCCESS").exists()
 
 
+@pytest.mark.system
 def test_the_doctor(folder):
     done = command("doctor", "--json", folder=folder)
     found = {one["name"]: one for one in json.loads(done.stdout)["checks"]}

@@ -9,6 +9,8 @@ from jobs.cli import main
 from jobs.report.publish_exhibits import write_exhibits
 from jobs.store import Store
 
+pytestmark = pytest.mark.system
+
 DEMO = Path(__file__).resolve().parents[2] / "jobs" / "configs" / "demo.yaml"
 
 

@@ -13,7 +13,7 @@ from jobs.store import Store
 
 from .conftest import write_audit
 
-pytestmark = pytest.mark.usefixtures("cluster")
+pytestmark = [pytest.mark.system, pytest.mark.usefixtures("cluster")]
 
 
 def mount(*arguments):
@@ -37,9 +37,9 @@ def results(output):
     return pd.read_parquet(output / "results").drop(columns=["run_id", "solve_seconds"])
 
 
-@pytest.mark.parametrize("kilobytes", [200, *(pytest.param(size, marks=pytest.mark.slow) for size in (60, 100, 300))])
+@pytest.mark.parametrize("kilobytes", [200, *(pytest.param(size, marks=pytest.mark.full) for size in (60, 100, 300))])
 def test_a_full_disk_is_one_sentence_and_room_is_all_it_takes(tmp_path, capsys, kilobytes):
-    audit = write_audit(tmp_path, methods=["top_k"], function_classes=["linear"], queries=list("abcdef"))
+    audit = write_audit(tmp_path, methods=["top_k"], function_classes=["linear"], queries=list("abcdef"), runtime={})
     expected = tmp_path / "expected"
     assert main(["run", str(audit), "--output", str(expected), "--json"]) == 0
     planned = json.loads(capsys.readouterr().out)["computed"]

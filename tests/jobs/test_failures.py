@@ -46,6 +46,7 @@ def audited(tmp_path_factory, cluster):
     return plan, store
 
 
+@pytest.mark.system
 def test_each_fate_of_a_task_ends_as_it_should(audited):
     plan, store = audited
     units = plan.stages["solve"]
@@ -83,7 +84,7 @@ def test_each_fate_of_a_task_ends_as_it_should(audited):
     assert not store.list("failures")
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_machine_without_memory_is_given_time_and_then_given_up(tmp_path):
     # What others on this machine use moves its memory as well: only what holds in any case is asked for.
     command = [sys.executable, "-m", "tests.jobs.node_memory", str(tmp_path)]
@@ -95,6 +96,7 @@ def test_a_machine_without_memory_is_given_time_and_then_given_up(tmp_path):
     assert all(line.endswith(": node memory") for line in told["retried"])
 
 
+@pytest.mark.system
 def test_a_shard_that_kills_its_actor_every_time_fails_and_the_others_are_done(audited):
     plan, store = audited
     shards = plan.stages["embed"]
@@ -111,7 +113,6 @@ def test_a_shard_that_kills_its_actor_every_time_fails_and_the_others_are_done(a
         assert list(cluster.run_on_encoders([shards[0]], store, None))[-1].outcome.receipt
 
 
-@pytest.mark.usefixtures("cluster")
 def test_too_many_failures_stop_the_run_which_says_how_to_go_on(tmp_path, capsys):
     path = write_audit(tmp_path, methods=["top_k"], queries=list("abcdef"))
     output = tmp_path / "run"
@@ -158,10 +159,11 @@ def _agreed(output: Path, summary: dict) -> dict:
     return found
 
 
+@pytest.mark.system
 @pytest.mark.usefixtures("cluster")
 def test_what_runs_when_a_run_stops_is_done_or_not_tried(tmp_path, capsys):
     # Units that are short and many: some fail, some end and some begin while the run stops.
-    path = write_audit(tmp_path, methods=["top_k"], queries=[f"query {number}" for number in range(60)])
+    path = write_audit(tmp_path, methods=["top_k"], queries=[f"query {number}" for number in range(60)], runtime={})
     output = tmp_path / "run"
     _, plan = audit.prepare(read_config(path))
     blocked = [output / "units" / "pool" / unit.key for unit in plan.stages["pool"][10::2]]
@@ -179,6 +181,7 @@ def test_what_runs_when_a_run_stops_is_done_or_not_tried(tmp_path, capsys):
         _agreed(output, summary)
 
 
+@pytest.mark.system
 @pytest.mark.usefixtures("cluster")
 def test_metrics_are_shown_by_the_endpoint_of_a_node():
     [node] = [node for node in ray.nodes() if node["Alive"]]

@@ -1,7 +1,6 @@
 """An audit whose every text is markup, from its files to its page."""
 
 import pandas as pd
-import pytest
 
 from jobs.cli import main
 from tests.jobs.conftest import people, settings, write_audit
@@ -9,7 +8,6 @@ from tests.jobs.report.hostile import CLOSING, MARKUP
 from tests.jobs.report.test_build import Elements
 
 
-@pytest.mark.usefixtures("cluster")
 def test_an_audit_of_markup_shows_text(tmp_path, capsys):
     table = people()
     table["person"] = [f"{MARKUP}{number}" for number in range(len(table))]

@@ -23,10 +23,10 @@ from jobs.run.ray import Cluster
 from jobs.stages.embed import open_shard
 from jobs.stages.execute import commit, execute
 from jobs.store import Store, unit_file
-from tests.data_files import data_file
+from tests.data_files import HERE
 from tests.jobs.images.hostile import write_hostile_folder
 
-FAIRFACE = data_file("fairface")
+FAIRFACE = HERE / "faces"
 FACES = 600
 
 
@@ -88,7 +88,7 @@ faces = {
 }
 
 
-@pytest.mark.skipif(not FAIRFACE.is_dir(), reason="no FairFace images in ../shared/data/fairface")
+@pytest.mark.system
 @pytest.mark.usefixtures("cluster")
 class TestFaces:
     def test_a_full_audit_with_the_true_labels_and_the_vectors_of_one_actor(self, tiny_clip, tmp_path, capsys):
@@ -128,18 +128,20 @@ class TestFaces:
         assert len(np.unique(one[1], axis=0)) > 590
 
 
-def test_weights_that_do_not_fit_end_the_run_before_any_unit_fails(tiny_clip, tmp_path, capsys, cluster):
+@pytest.mark.parametrize("executor", ["local", pytest.param("ray", marks=pytest.mark.system)])
+def test_weights_that_do_not_fit_end_the_run_before_any_unit_fails(tiny_clip, tmp_path, capsys, executor):
     folder = write_hostile_folder(tmp_path / "pictures", 30, bad_share=0)
     broken = tmp_path / "broken.safetensors"
     broken.write_bytes(tiny_clip[1].read_bytes()[:1000])
     path = write_picture_audit(tmp_path, (tiny_clip[0], broken), folder.block)
-    arguments = ["run", str(path), "--output", str(tmp_path / "run"), "--set", "runtime.encoder_actors=1"]
+    arguments = ["run", str(path), "--output", str(tmp_path / "run"), "--set", f"runtime.executor={executor}"]
     assert main(arguments) == 2
     [line] = [line for line in capsys.readouterr().err.splitlines() if "broken" in line]
     assert "encoder.pretrained" in line and "broken.safetensors" in line
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.system
+@pytest.mark.parametrize("count", [300, pytest.param(5000, marks=pytest.mark.full)])
 def test_a_hostile_folder_while_actors_and_decoders_are_killed(count, tiny_clip, tmp_path, cluster):
     folder = write_hostile_folder(tmp_path / "pictures", count)
     path = write_picture_audit(tmp_path, tiny_clip, folder.block, shard_items=count // 5)

@@ -95,6 +95,7 @@ def test_work_that_holds_nothing_is_left_without_a_word_of_it():
     assert ended(process, IDLE_GRACE_SECONDS)[:2] == (130, "left: \n")
 
 
+@pytest.mark.system
 def test_what_a_left_work_holds_is_closed_the_last_first_and_none_of_it_for_ever():
     held = """
 interruption.at_leaving(lambda: print("first", flush=True))

@@ -26,9 +26,14 @@ from jobs.store import Store
 
 from .conftest import write_audit
 
+pytestmark = pytest.mark.system
 
-def start(path: Path, output: Path) -> subprocess.Popen:
-    command = [sys.executable, "-m", "jobs", "run", str(path), "--output", str(output), "--set", "runtime.workers=1"]
+
+RAY, LOCAL = "{workers: 1}", "{executor: local}"
+
+
+def start(path: Path, output: Path, runtime: str = RAY) -> subprocess.Popen:
+    command = [sys.executable, "-m", "jobs", "run", str(path), "--output", str(output), "--set", f"runtime={runtime}"]
     return subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
 
@@ -53,13 +58,19 @@ def check(process: subprocess.Popen, path: Path, output: Path) -> None:
 
 # A terminal and `timeout` signal the whole process group, Ray's processes included.
 @pytest.mark.parametrize(
-    ("sent", "to", "times"),
-    [(signal.SIGINT, os.kill, 2), (signal.SIGTERM, os.kill, 1), (signal.SIGTERM, os.killpg, 1)],
+    ("sent", "to", "times", "runtime"),
+    [
+        (signal.SIGINT, os.kill, 2, RAY),
+        (signal.SIGTERM, os.kill, 1, RAY),
+        (signal.SIGTERM, os.killpg, 1, RAY),
+        (signal.SIGINT, os.kill, 2, LOCAL),
+        (signal.SIGTERM, os.killpg, 1, LOCAL),
+    ],
 )
-def test_while_units_run(tmp_path, sent, to, times):
+def test_while_units_run(tmp_path, sent, to, times, runtime):
     path = write_audit(tmp_path, methods=[{"mmr": {"points": 50}}], queries=[f"q{number}" for number in range(40)])
     output = tmp_path / "run"
-    process = start(path, output)
+    process = start(path, output, runtime)
     wait_for(process, lambda: bool(list((output / "receipts" / "solve").glob("*.json"))))
     for _ in range(times):
         to(process.pid, sent)
@@ -101,7 +112,7 @@ def has_handler(process: int, sent: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux says which signals a process handles")
-@pytest.mark.parametrize("share", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [0, pytest.param(1, marks=pytest.mark.full)])
 def test_at_any_moment_the_run_ends_soon_and_the_next_one_continues(tmp_path, share):
     path = write_audit(tmp_path, methods=[{"mmr": {"points": 20}}], queries=[f"q{number}" for number in range(12)])
     output = tmp_path / "run"
@@ -149,7 +160,7 @@ def test_while_a_dashboard_that_listens_does_not_answer(tmp_path):
     assert (process.returncode, "Traceback" in errors) == (130, False), errors
 
 
-def test_while_ray_starts_while_tables_are_collected_and_while_the_report_is_written(tmp_path, cluster, capsys):
+def test_while_ray_starts_while_tables_are_collected_and_while_the_report_is_written(tmp_path, capsys):
     path, output = write_audit(tmp_path), tmp_path / "run"
     process = start(path, output)
     wait_for(process, log_says(output, "ray_starting"))

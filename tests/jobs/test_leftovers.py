@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
@@ -13,7 +11,6 @@ from jobs.store import TEMPORARY, receipt_file
 from .units_in_process import run_units
 
 
-@pytest.mark.usefixtures("cluster")
 def test_the_next_run_removes_them(tmp_path, capsys):
     _, store = run_units(tmp_path)
     _, plan = prepare(read_config(tmp_path / "audit.yaml"))

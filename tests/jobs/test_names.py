@@ -26,7 +26,6 @@ NAMES = {
 }
 
 
-@pytest.mark.usefixtures("cluster")
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_every_command_takes_them(tmp_path, capsys, name):
     table = people().rename(columns={"gender": name})

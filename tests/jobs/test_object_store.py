@@ -17,8 +17,6 @@ from jobs.store import Store, receipt_file
 
 from .conftest import write_audit
 
-pytestmark = pytest.mark.usefixtures("cluster")
-
 
 @pytest.fixture(scope="module")
 def server():
@@ -64,8 +62,8 @@ def rows(output):
     return pd.concat(tables).drop(columns=["run_id", "solve_seconds"])
 
 
-def test_an_audit_on_an_object_store(tmp_path, bucket, capsys):
-    audit = write_audit(tmp_path)
+def test_an_audit_on_an_object_store(tmp_path, cluster, bucket, capsys):
+    audit = write_audit(tmp_path, runtime={})
     code, first = counts(capsys, "run", audit, "--output", bucket)
     assert (code, first["cached"], first["failed"]) == (0, 0, 0)
     assert (first["output"], first["report"]) == (bucket, f"{bucket}/report/index.html")

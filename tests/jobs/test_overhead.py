@@ -5,6 +5,8 @@ import pytest
 from .conftest import write_audit
 from .no_op import run
 
+pytestmark = pytest.mark.system
+
 UNITS = 2_000
 # Several times what a quiet machine takes: 1.5 ms, and 0.1 ms where it is done.
 MOST_SECONDS_A_UNIT, MOST_SECONDS_A_CACHED_UNIT = 0.01, 0.001

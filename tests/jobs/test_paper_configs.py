@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 def small(config: Path) -> list[str]:
     """Overrides that leave every data set, class and method in place: a tiny model, few points."""
     changes = ["encoder={kind: open_clip, model: tiny.json, pretrained: tiny.safetensors, batch: 16}"]
-    changes += ["prefilter.top=24", "k=[6]", "runtime.encoder_actors=1"]
+    changes += ["prefilter.top=24", "k=[6]", "runtime.executor=local"]
     for place, entry in enumerate(yaml.safe_load(config.read_text())["methods"]):
         for name, settings in entry.items() if isinstance(entry, dict) else ():
             changes.append(f"methods.{place}={yaml.safe_dump({name: settings | {'points': POINTS}}).strip()}")
@@ -43,7 +43,7 @@ def small(config: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def runs(folder, cluster):
+def runs(folder):
     outputs = []
     for name in ("paper", "occupations"):
         config = folder / f"{name}.yaml"

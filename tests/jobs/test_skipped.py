@@ -39,7 +39,6 @@ def picture_audit(tmp_path):
     return path
 
 
-@pytest.mark.usefixtures("cluster")
 class TestRun:
     def test_skipped_items_are_listed_counted_and_shown(self, picture_audit, tmp_path, capsys):
         output = tmp_path / "run"

@@ -22,7 +22,7 @@ COLOURS = {"female": (200, 30, 30), "male": (30, 30, 200)}
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory, cluster) -> Path:
+def run(tmp_path_factory) -> Path:
     """An audit of pictures whose vectors are given: red for women, blue for men; one picture is cut short."""
     folder = tmp_path_factory.mktemp("pictures")
     table = people()
@@ -78,6 +78,7 @@ def test_the_budget_holds_and_none_means_none(run, capsys):
     assert set(table["dataset"]) == {"items"}
 
 
+@pytest.mark.system
 @pytest.mark.skipif(chromium.BINARY is None, reason="no Chromium here: the page was not opened")
 def test_pictures_show_on_the_page_with_a_text_each(run):
     async def look(page: chromium.Page) -> list:

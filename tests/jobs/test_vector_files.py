@@ -75,7 +75,6 @@ def test_vectors_of_another_length_than_the_queries(embedded, capsys):
     assert "vectors have 3 numbers, those of dataset items have 8" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("cluster")
 def test_an_audit_of_files(embedded, tmp_path, capsys):
     path, whole = embedded
     output = tmp_path / "run"

@@ -17,11 +17,9 @@ from jobs.store import Store
 
 from .conftest import write_audit
 
-pytestmark = pytest.mark.usefixtures("cluster")
-
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory, cluster):
+def finished(tmp_path_factory):
     """A finished run beside its configuration; tests work on copies."""
     folder = tmp_path_factory.mktemp("finished")
     write_audit(folder)

@@ -13,6 +13,7 @@ from jobs.config.audit import Runtime
 from jobs.errors import RunError, UsageError
 from jobs.run.ray.reaching import LOCAL, REFUSED, expect_reachable, named
 from jobs.run.temporary_folder import temporary_folder
+from jobs.words import shortened
 
 # Receipts travel through the object store, data does not.
 OBJECT_STORE_BYTES = 200 * 1024 * 1024
@@ -77,6 +78,5 @@ def _join(address: str, name: str | None, job_config: JobConfig) -> None:
 
 
 def _words(error: BaseException) -> str:
-    """What Ray says, on one line."""
-    words = " ".join(f"{type(error).__name__}: {error}".split())
-    return words if len(words) <= MOST_LETTERS else f"{words[:MOST_LETTERS]}..."
+    """Ray's own text, on one line."""
+    return shortened(f"{type(error).__name__}: {error}", MOST_LETTERS)

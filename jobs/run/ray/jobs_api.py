@@ -11,6 +11,7 @@ import ray
 from jobs import interruption
 from jobs.errors import UsageError
 from jobs.run.ray.reaching import REFUSED
+from jobs.words import first_line
 
 # Seconds for a dashboard to report its version, through a tunnel.
 DASHBOARD_SECONDS = 10.0
@@ -50,6 +51,6 @@ def job_client(address: str) -> Any:
     if isinstance(answer, ray.exceptions.AuthenticationError):
         raise UsageError(f"address {address}: {REFUSED}")
     if isinstance(answer, Exception):
-        first_line = (str(answer).strip().splitlines() or [type(answer).__name__])[0]
-        raise UsageError(f"address {address}: no Ray dashboard answers, {IS_TUNNEL_OPEN} {first_line}")
+        why = first_line(str(answer)) or type(answer).__name__
+        raise UsageError(f"address {address}: no Ray dashboard answers, {IS_TUNNEL_OPEN} {why}")
     return answer

@@ -14,6 +14,7 @@ from tests.jobs.conftest import write_audit
 SECRET = "5ecret" * 8
 
 
+@pytest.mark.system
 def test_a_fit_machine(tmp_path, monkeypatch, capsys):
     """Every look for real, Ray's start too."""
     token = tmp_path / "token"
@@ -21,8 +22,8 @@ def test_a_fit_machine(tmp_path, monkeypatch, capsys):
     token.chmod(0o600)
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
-    path = write_audit(tmp_path)
-    code = main(["doctor", str(path), "--output", str(tmp_path / "run"), "--set", "runtime.workers=1", "--json"])
+    path = write_audit(tmp_path, runtime={"workers": 1})
+    code = main(["doctor", str(path), "--output", str(tmp_path / "run"), "--json"])
     printed = capsys.readouterr()
     found = json.loads(printed.out)
     by_name = {check["name"]: check for check in found["checks"]}

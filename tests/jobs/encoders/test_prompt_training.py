@@ -19,8 +19,6 @@ from jobs.store import unit_file
 from tests.face_towers import FACES, write_face_towers
 from tests.jobs.units_in_process import run_plan
 
-pytestmark = pytest.mark.skipif(not FACES.exists(), reason=f"{FACES} is absent")
-
 WORDS = "good evil smart dumb friendly unfriendly lawful criminal lazy caring clever nasty".split()
 PROMPTS = [f"a photo of a {word} person" for word in WORDS]
 # Largest root mean square change of a similarity, in its deviations over faces. The training keeps to the first on the

@@ -24,7 +24,7 @@ def outcomes(folder: HostileFolder) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize("count", [400, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [400, pytest.param(5000, marks=pytest.mark.full)])
 def test_every_item_is_a_picture_or_has_its_reason(count, tmp_path):
     folder = write_hostile_folder(tmp_path / "pictures", count)
     assert len(folder.bad) == round(0.05 * count)

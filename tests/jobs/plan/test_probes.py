@@ -158,7 +158,6 @@ def test_too_few_labels_of_a_level(tmp_path):
         prepare(read_config(path))
 
 
-@pytest.mark.usefixtures("cluster")
 def test_the_report_and_the_manifest_say_what_is_predicted_and_how_well(tmp_path):
     write_labelled(tmp_path)
     path = write_audit(

@@ -98,7 +98,6 @@ def test_a_plan_file_that_was_cut_is_no_plan(audit_file, store):
     assert set(reasons(plan, store, set()).values()) == {NEVER}
 
 
-@pytest.mark.usefixtures("cluster")
 def test_plan_prints_why(audit_file, tmp_path, capsys):
     output = str(tmp_path / "run")
     assert main(["run", str(audit_file), "--output", output, "--json"]) == 0

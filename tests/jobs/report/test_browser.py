@@ -10,7 +10,10 @@ from jobs.analysis.load import from_tables
 from jobs.report.build import build
 from tests.jobs.report import chromium, hostile, synthetic
 
-pytestmark = pytest.mark.skipif(chromium.BINARY is None, reason="needs Chromium, which is not installed here")
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(chromium.BINARY is None, reason="needs Chromium, which is not installed here"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -83,8 +83,9 @@ def told(*arguments: str, **environment: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.system
 def test_a_cluster_that_is_gone(tmp_path, silent, web):
-    path, output = write_audit(tmp_path), tmp_path / "run"
+    path, output = write_audit(tmp_path, runtime={}), tmp_path / "run"
     gone = f"127.0.0.1:{closed_port()}"
     for address, words in (
         (gone, "nothing answers there (Connection refused)"),
@@ -99,6 +100,7 @@ def test_a_cluster_that_is_gone(tmp_path, silent, web):
     assert not output.exists()
 
 
+@pytest.mark.system
 def test_a_dashboard_that_is_gone(tmp_path, silent):
     path = write_audit(tmp_path)
     for address in (f"http://127.0.0.1:{silent}", f"http://127.0.0.1:{closed_port()}", "http://"):

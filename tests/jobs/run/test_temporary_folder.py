@@ -41,6 +41,7 @@ def test_the_usual_one_is_kept_where_it_does(monkeypatch, tmp_path):
         assert temporary_folder() == f"{usual}/ray"
 
 
+@pytest.mark.system
 def test_ray_starts_where_the_usual_one_is_too_long(tmp_path):
     usual = tmp_path / LONG / LONG
     usual.mkdir(parents=True)

@@ -33,7 +33,7 @@ def test_on_generated_pools(seed, name):
     assert pantheon.dominations(curve, others) == []
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.skipif(not pantheon.DATA.exists(), reason=f"{Path(pantheon.DATA).name} is absent")
 def test_on_pantheon():
     from jobs.encoders import load

@@ -134,7 +134,7 @@ def test_memory_stays_flat(method: str) -> None:
     assert grown_bytes(method, 20) < 20e6
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.parametrize("method", CONSTRAINED)
 def test_memory_stays_flat_over_a_thousand_solves(method: str) -> None:
     assert grown_bytes(method, 1_000) < 50e6

@@ -28,7 +28,7 @@ METHODS = [
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory, cluster):
+def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("exhibits")
     audit = write_audit(folder, function_classes=CLASSES, methods=METHODS)
     assert main(["run", str(audit), "--output", str(folder / "run")]) == 0
@@ -111,7 +111,6 @@ def test_runs_of_other_data_stay_apart_and_one_run_twice_is_one(run, tmp_path):
     assert ("items (other)", both.chosen.ids[0]) in both.items.index
 
 
-@pytest.mark.usefixtures("cluster")
 def test_similarities_that_are_not_positive(tmp_path):
     """Queries that point away from everybody, across everybody, and with everybody, alone and together."""
     table = people()

@@ -1,0 +1,40 @@
+"""Which tests run, and how many cases of the fuzzers.
+
+Without a marker: every day, `make test`. `system`: clusters, kills, signals, a browser and random input;
+`make test-system`.
+`full`: so many cases that they take hours; only with --full, which also lets the fuzzers try all their cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+# Of a fuzzer's cases, how many are tried without --full: what fits into ten minutes beside all other system tests.
+BRIEF_SHARE = 0.05
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """--full."""
+    parser.addoption("--full", action="store_true", help="run tests marked full, and every case of the fuzzers: hours")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only --full runs."""
+    if config.getoption("--full"):
+        return
+    left_out = [item for item in items if "full" in item.keywords]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if "full" not in item.keywords]
+
+
+@pytest.fixture(scope="session")
+def cases(pytestconfig: pytest.Config) -> Callable[[int], int]:
+    """How many of so many cases to try."""
+
+    def tried(count: int) -> int:
+        return count if pytestconfig.getoption("--full") else max(1, round(BRIEF_SHARE * count))
+
+    return tried
