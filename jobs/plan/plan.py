@@ -26,14 +26,21 @@ from jobs.queries import Query
 from jobs.stages import embed
 from jobs.stages.catalogue import ITEMS, SKIPPED
 from jobs.stages.catalogue import Catalogue as CatalogueUnit
+from jobs.stages.debiased import Debiased
 from jobs.stages.embed import Embed
+from jobs.stages.information import Information
+from jobs.stages.labels import Labels
+from jobs.stages.merge import Merge
+from jobs.stages.order import Order
 from jobs.stages.pool import Pool
+from jobs.stages.prefilter import Prefilter
 from jobs.stages.probe import Probe
 from jobs.stages.queries import Queries, query_tables
 from jobs.stages.reference import ReferenceSource
-from jobs.stages.registry import STAGES
+from jobs.stages.rescore import Rescore
 from jobs.stages.solve import Solve
-from jobs.stages.tokens import tokens_tables
+from jobs.stages.texts import Texts
+from jobs.stages.tokens import Tokens, tokens_tables
 from jobs.stages.unit import Tables, Unit
 from jobs.store.keys import digest
 from jobs.words import numbered
@@ -44,6 +51,26 @@ from mprlib.encoding import Encoding
 VECTOR_COLUMNS = (embed.VECTOR, embed.VECTOR_ROW)
 # Settings of a data set that name or place it without changing its items.
 _NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_share"}
+
+
+# Stages in the order in which they run. Those that need an encoder are neighbours, so that it is loaded once.
+ORDER: tuple[type[Unit], ...] = (
+    CatalogueUnit,
+    Tokens,
+    Queries,
+    Texts,
+    Debiased,
+    Embed,
+    Probe,
+    Labels,
+    Information,
+    Order,
+    Prefilter,
+    Merge,
+    Rescore,
+    Pool,
+    Solve,
+)
 
 
 class Side(NamedTuple):
@@ -300,10 +327,10 @@ class _Planner:
 def _by_stage(units: Iterable[Unit]) -> dict[str, list[Unit]]:
     """Units by stage, in the order of stages; two blocks may ask for the same content, which is one unit."""
     distinct = {unit.key: unit for unit in units}
-    found: dict[str, list[Unit]] = {stage: [] for stage in STAGES}
+    found: dict[type[Unit], list[Unit]] = {kind: [] for kind in ORDER}
     for unit in distinct.values():
-        found[unit.stage].append(unit)
-    return {stage: of_stage for stage, of_stage in found.items() if of_stage}
+        found[type(unit)].append(unit)
+    return {kind.stage: of_stage for kind, of_stage in found.items() if of_stage}
 
 
 def _shards_by_catalogue(units: Iterable[Unit]) -> dict[str, tuple[str, ...]]:

@@ -1,44 +1,25 @@
-"""Every stage by name, in the order in which stages run."""
+"""Every stage by name: the classes that the modules of this folder define."""
 
 from __future__ import annotations
 
-from jobs.stages.catalogue import Catalogue
-from jobs.stages.debiased import Debiased
-from jobs.stages.embed import Embed
-from jobs.stages.information import Information
-from jobs.stages.labels import Labels
-from jobs.stages.merge import Merge
-from jobs.stages.order import Order
-from jobs.stages.pool import Pool
-from jobs.stages.prefilter import Prefilter
-from jobs.stages.probe import Probe
-from jobs.stages.queries import Queries
-from jobs.stages.rescore import Rescore
-from jobs.stages.solve import Solve
-from jobs.stages.texts import Texts
-from jobs.stages.tokens import Tokens
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+
+from jobs import stages
 from jobs.stages.unit import EncodingUnit, Unit
 
-STAGES: dict[str, type[Unit]] = {
-    one.stage: one
-    for one in (
-        Catalogue,
-        Tokens,
-        Queries,
-        Texts,
-        Debiased,
-        Embed,
-        Probe,
-        Labels,
-        Information,
-        Order,
-        Prefilter,
-        Merge,
-        Rescore,
-        Pool,
-        Solve,
-    )
-}
+
+def _defined() -> Iterator[type[Unit]]:
+    for found in iter_modules(stages.__path__, f"{stages.__name__}."):
+        if found.name != __name__:
+            for one in vars(import_module(found.name)).values():
+                is_stage = isinstance(one, type) and issubclass(one, Unit) and one not in (Unit, EncodingUnit)
+                if is_stage and one.__module__ == found.name:
+                    yield one
+
+
+STAGES: dict[str, type[Unit]] = {kind.stage: kind for kind in _defined()}
 
 
 def needs_encoder(stage: str) -> bool:

@@ -5,7 +5,9 @@ from jobs.audit import prepare
 from jobs.config.file import read_config
 from jobs.encoders import sentence
 from jobs.errors import UsageError
+from jobs.plan.plan import ORDER
 from jobs.plan.search_units import SEARCH_STAGES
+from jobs.stages.registry import STAGES
 
 from ..conftest import people, write_audit
 
@@ -168,3 +170,7 @@ def test_levels_on_one_side_are_remarked(tmp_path):
     block = "{path: other.parquet, id: person, attributes: {gender: {}, age: {bins: [30, 60]}}}"
     plan = prepare(read_config(path, (f"reference={{name: other, kind: dataset, dataset: {block}}}",)))[1]
     assert plan.notes == ("attribute 'gender': the value 'diverse' occurs in reference other only",)
+
+
+def test_every_stage_has_its_turn():
+    assert {kind.stage: kind for kind in ORDER} == STAGES
