@@ -16,7 +16,7 @@ from jobs.config.prompts import PromptTraining
 from jobs.config.reference import blocks as setting_blocks
 from jobs.config.reference import reference
 from mprlib import METHODS
-from mprlib.settings import declarations
+from mprlib.declarations import declarations
 from tests.pages import PAGES, ROOT, blocks, commands, name_of, text_of
 
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name_of)

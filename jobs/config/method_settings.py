@@ -12,9 +12,9 @@ from typing import Any
 
 from jobs.config.block import as_written
 from mprlib import registry
+from mprlib.declarations import declarations
 from mprlib.errors import SettingError
 from mprlib.method import Method
-from mprlib.settings import declarations
 
 # Keyword of a method that takes an array -> the settings of a configuration that it is made from.
 MADE_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {

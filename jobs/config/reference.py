@@ -21,8 +21,8 @@ from jobs.config.method_descriptions import DESCRIPTIONS
 from jobs.config.method_settings import LISTS, known_settings
 from jobs.config.prompts import PromptTraining
 from mprlib import FUNCTION_CLASSES, METHODS
+from mprlib.declarations import Declaration, declarations
 from mprlib.method import Method
-from mprlib.settings import Declaration, declarations
 
 INTRODUCTION = """\
 # Configuration reference

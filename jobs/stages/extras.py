@@ -20,8 +20,8 @@ from jobs.store import Store
 from mprlib import Problem, registry
 from mprlib.baselines import group_labels
 from mprlib.baselines.fair_top_k import as_probability
+from mprlib.declarations import declarations
 from mprlib.requirements import pool_embeddings
-from mprlib.settings import declarations
 
 
 def method_extras(entry: MethodEntry, spec: Mapping[str, Any], problem: Problem, store: Store) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from jobs.config.prompts import PromptTraining
 from jobs.config.reference import blocks
 from jobs.errors import UsageError
 from mprlib import FUNCTION_CLASSES, METHODS
-from mprlib.settings import Choice, Flag, Number, Whole, declared
+from mprlib.declarations import declared
+from mprlib.settings import Choice, Flag, Number, Whole
 
 FIELDS = list(
     dict.fromkeys(
