@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from mprlib import registry
+from mprlib.declarations import declarations
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.method import Method
-from mprlib.settings import declarations
 
 # How the two verbs call what belongs to the parameter.
 VALUES = ("value", "values")

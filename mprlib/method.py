@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mprlib.arrays import IntArray
+from mprlib.declarations import Declared
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import Oracle, measured
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection, Status
-from mprlib.settings import Declared, Number, Setting, checked
+from mprlib.settings import Number, Setting, checked
 
 
 class Method(Declared):

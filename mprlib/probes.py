@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
 from mprlib.arrays import FloatArray, IntArray
+from mprlib.declarations import strict
 from mprlib.errors import InputError
-from mprlib.settings import PROBABILITY, SEED, refuse_text, strict
+from mprlib.settings import PROBABILITY, SEED, refuse_text
 
 # The paper's range of inverse regularisation strengths; cross-validation takes one of these.
 STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0)

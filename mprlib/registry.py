@@ -15,6 +15,7 @@ from mprlib.baselines.mmr import Mmr
 from mprlib.baselines.paths import Paths
 from mprlib.baselines.pbm import Pbm
 from mprlib.baselines.top_k import TopK
+from mprlib.declarations import declarations
 from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.classifier import Classifier
@@ -33,7 +34,6 @@ from mprlib.optimisers.integer import MoprInteger
 from mprlib.optimisers.mopr import Mopr
 from mprlib.optimisers.paper import MoprPaper
 from mprlib.optimisers.quadratic import MoprQp
-from mprlib.settings import declarations
 
 # What `mprlib` exports of methods and classes.
 __all__ = [

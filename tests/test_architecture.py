@@ -38,7 +38,7 @@ FOLDERS = (
 )
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "frames", "arrays", "problem", "selection"},
+    {"errors", "settings", "declarations", "frames", "arrays", "problem", "selection"},
     {"assumptions", "cells", "encoding", "proportional_fitting", "naming", "reference", "shares", "probes"},
     {"function_classes", "witness"},
     {"method", "measurement", "requirements"},

@@ -22,8 +22,8 @@ from jobs.datasets.block import Dataset
 from jobs.methods import arrays_of, known_settings
 from jobs.settings.block import Block, OneOf
 from mprlib import FUNCTION_CLASSES, METHODS
+from mprlib.declarations import Declaration, declarations
 from mprlib.method import Method
-from mprlib.settings import Declaration, declarations
 
 INTRODUCTION = """\
 # Configuration reference

@@ -16,9 +16,9 @@ from jobs.methods.named_arrays import Asked, Given, NamedArrays
 from jobs.methods.paths import PathsArrays
 from jobs.methods.pbm import PbmArrays
 from mprlib import registry
+from mprlib.declarations import declarations
 from mprlib.method import Method
 from mprlib.registry import METHODS
-from mprlib.settings import declarations
 
 __all__ = [
     "ARRAYS",

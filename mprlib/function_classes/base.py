@@ -15,8 +15,9 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, selection_weights
+from mprlib.declarations import Declared
 from mprlib.problem import Problem
-from mprlib.settings import Declared, Whole
+from mprlib.settings import Whole
 
 # MPR is a sum over n + m rows: what follows the twelfth decimal of the class's unit is the order of its
 # terms. It is dropped, so that a gap of 7/10 - 1/2 meets rho = 0.2 whichever way it was summed.

@@ -21,8 +21,9 @@ from typing import Annotated
 
 import numpy as np
 
+from mprlib.declarations import strict
 from mprlib.errors import InputError
-from mprlib.settings import PROBABILITY, SIZE, Flag, Number, Whole, strict
+from mprlib.settings import PROBABILITY, SIZE, Flag, Number, Whole
 
 Rows = Annotated[float, SIZE]
 Risk = Annotated[float, PROBABILITY]

@@ -28,8 +28,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mprlib.arrays import FloatArray, IntArray
+from mprlib.declarations import strict
 from mprlib.errors import InputError
-from mprlib.settings import PROBABILITY, SEED, Whole, strict
+from mprlib.settings import PROBABILITY, SEED, Whole
 
 Draws = Annotated[int, Whole(least=1)]
 # Draws end once this many are as extreme as the observation: the p-value is then known to a fifth.

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from scipy.special import betaincinv
 
-from mprlib.settings import PROBABILITY, SIZE, Number, strict
+from mprlib.declarations import strict
+from mprlib.settings import PROBABILITY, SIZE, Number
 
 
 @strict

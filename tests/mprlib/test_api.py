@@ -165,6 +165,25 @@ def test_a_wrong_keyword_is_answered_by_one_sentence(problem, call, message):
     assert "\n" not in str(caught.value)
 
 
+class Everyone:
+    """A class of a caller's own, which declares nothing."""
+
+    name = "everyone"
+    is_normalised = True
+
+    def bind(self, problem):
+        return mprlib.Saturated().bind(problem)
+
+
+def test_a_class_of_the_callers_own_needs_no_declarations(problem):
+    found = mprlib.select(problem, "mmr", 0.5, Everyone(), spread="nearest")
+    assert found.mpr == mprlib.measure(problem, found.items, "saturated").value
+    with pytest.raises(InputError, match="function class 'everyone' has none"):
+        mprlib.select(problem, "mmr", 0.5, Everyone(), depth=2)
+    with pytest.raises(InputError, match="^depth beside an instance of Everyone: "):
+        mprlib.measure(problem, found.items, Everyone(), depth=2)
+
+
 def test_everything_registered_is_public():
     for kind in [*METHODS.values(), *FUNCTION_CLASSES.values()]:
         assert getattr(mprlib, kind.__name__) is kind and kind.__name__ in mprlib.__all__

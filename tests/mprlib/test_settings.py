@@ -9,9 +9,10 @@ import pytest
 
 import mprlib
 from mprlib import FUNCTION_CLASSES, METHODS, InputError
+from mprlib.declarations import declarations, declared
 from mprlib.errors import SettingError
 from mprlib.registry import function_class
-from mprlib.settings import Choice, Flag, Number, Whole, checked, declarations, declared
+from mprlib.settings import Choice, Flag, Number, Whole, checked
 from mprlib.statistics import sampling_margin
 from mprlib.statistics.exchange import exchange_test, moved_groups
 from mprlib.statistics.shares import share_interval

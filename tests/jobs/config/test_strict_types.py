@@ -14,7 +14,8 @@ from jobs.errors import UsageError
 from jobs.methods import ARRAYS
 from jobs.methods.named_arrays import TextList
 from mprlib import FUNCTION_CLASSES, METHODS
-from mprlib.settings import Choice, Flag, Number, Whole, declared
+from mprlib.declarations import declared
+from mprlib.settings import Choice, Flag, Number, Whole
 
 FIELDS = list(
     dict.fromkeys(
