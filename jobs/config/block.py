@@ -112,8 +112,8 @@ class OneOf:
 
         Raises:  BadSetting for a kind that is none, and for a setting that goes with other kinds; ValidationError.
         """
-        if isinstance(raw, tuple(self.kinds.values())):
-            return raw  # type: ignore[no-any-return]  # isinstance with a tuple of types narrows Any to nothing
+        if isinstance(raw, Block) and isinstance(raw, tuple(self.kinds.values())):
+            return raw
         if not isinstance(raw, Mapping):
             raise PydanticKnownError("dict_type")
         kind = raw.get("kind", self.default)

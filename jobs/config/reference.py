@@ -164,7 +164,7 @@ def _type(annotation: Any, metadata: Sequence[Any] = ()) -> str:
         return f"list of {_type(parts[0])}"
     if origin is dict:
         return f"block of {_type(parts[0])} to {_type(parts[1])}"
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, Block):
         if annotation.__module__ == "jobs.config.entries":
             return "name, or `{name: {setting: value}}`"
         documented = _documented(annotation, metadata)
