@@ -3,7 +3,7 @@ import pytest
 
 from jobs.audit import prepare
 from jobs.config.file import read_config
-from jobs.encoders import sources
+from jobs.encoders import sentence
 from jobs.errors import UsageError
 from jobs.planning.search_units import SEARCH_STAGES
 from jobs.planning.units import STAGE_VERSIONS
@@ -80,7 +80,7 @@ def test_another_version_of_the_weights_package_changes_what_it_embeds(tmp_path,
     text = path.read_text().replace("vectors: queries.parquet", "list: [nurse]")
     path.write_text(text.replace("  id: person\n", "  id: person\n  text: '{job}'\n"))
     before = {stage: keys(path, stage) for stage in ("catalogue", "queries", "embed", "pool")}
-    monkeypatch.setattr(sources, "_version", lambda package: "99")
+    monkeypatch.setattr(sentence, "_version", lambda package: "99")
     assert keys(path, "catalogue") == before["catalogue"]
     for stage in ("queries", "embed", "pool"):
         assert not set(keys(path, stage).values()) & set(before[stage].values())
