@@ -117,14 +117,14 @@ class Runtime(Block):
     gpus_per_actor: FiniteFloat | None = Field(
         None,
         ge=0,
-        description="GPUs of an actor with an open_clip encoder, or a part of one, such as 0.5; default: 1 where the "
+        description="GPUs of an actor whose encoder can use them, or a part of one, such as 0.5; default: 1 where the "
         "cluster has any, else 0. Where no node has that many, CPUs are used and the run says so",
     )
     await_gpus_seconds: FiniteFloat = Field(
         0,
         ge=0,
         description="on a cluster that grows by demand and has no GPU yet: how long to wait for one, once asked for "
-        "(as many as encoder_actors says, else one), before an open_clip encoder runs on CPUs",
+        "(as many as encoder_actors says, else one), before the encoder runs on CPUs",
     )
     decode_workers: Whole | None = Field(
         None,

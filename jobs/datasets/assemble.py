@@ -115,7 +115,7 @@ def _ids(block: Dataset, source: Source) -> list[str]:
             f"id {repeated[0]['values'].as_py()!r} stands {repeated[0]['counts'].as_py()} times "
             f"in column {name!r} of {block.path}: ids must be distinct"
         )
-    return column.to_pylist()
+    return [str(one) for one in column.to_pylist()]
 
 
 def _texts(block: Dataset, source: pa.Table) -> pa.Array:

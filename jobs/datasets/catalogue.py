@@ -51,7 +51,7 @@ class Catalogue:
     @property
     def size(self) -> int:
         """Number of items."""
-        return self.items.num_rows
+        return int(self.items.num_rows)
 
     @property
     def vector_width(self) -> int | None:
@@ -69,8 +69,9 @@ class Catalogue:
 
     def vector_files_of(self, start: int, stop: int) -> VectorFiles:
         """The files that hold the vectors of rows [start, stop)."""
-        rows = self.items["vector_row"].slice(start, stop - start).to_numpy()
-        return self.vector_files.holding(rows)
+        if self.vector_files is None:
+            raise ValueError(f"data set {self.name} has no files of vectors")
+        return self.vector_files.holding(self.items["vector_row"].slice(start, stop - start).to_numpy())
 
     def shards(self, shard_items: int) -> list[tuple[int, int]]:
         """Row ranges [start, stop) of about that many items; identical pictures or texts never part.
@@ -95,7 +96,7 @@ class Catalogue:
 
 def has_images(catalogue: Catalogue) -> bool:
     """Whether any item has a picture."""
-    return catalogue.items["image"].null_count < catalogue.size
+    return bool(catalogue.items["image"].null_count < catalogue.size)
 
 
 def _add(digest: Any, column: pa.ChunkedArray) -> None:

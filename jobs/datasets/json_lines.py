@@ -17,7 +17,7 @@ from jobs.datasets.encodings import LONGEST_MARK, UTF8, other_mark
 from jobs.datasets.table_fault import TableFault, expect_columns
 
 
-class Pairs(list):
+class Pairs(list[tuple[str, Any]]):
     """Keys and values of an object, in order: JSON lets a key stand twice."""
 
 
@@ -96,13 +96,14 @@ def _value(value: Any, name: str, line: int) -> str | np.ndarray | None:
             return np.array([np.nan if one is None else float(one) for one in value])
         except (TypeError, ValueError):
             raise TableFault(f"{name!r} is a list of something else than numbers", line) from None
-    if value.isascii():
-        return value
+    text = str(value)
+    if text.isascii():
+        return text
     try:
-        value.encode()
+        text.encode()
     except UnicodeEncodeError:
         raise TableFault(f"{name!r} holds half of a character", line) from None
-    return value
+    return text
 
 
 def _column(name: str, values: list[Any]) -> pa.Array:

@@ -20,7 +20,7 @@ def names(path: Path) -> list[str]:
     Raises:  OSError, TableFault.
     """
     try:
-        return pq.read_schema(path).names
+        return list(pq.read_schema(path).names)
     except FAULTS as error:
         raise TableFault(error) from None
 

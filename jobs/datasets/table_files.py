@@ -39,7 +39,7 @@ def names(file: Path) -> list[str]:
     if file.suffix.lower() not in FORMATS:
         raise UsageError(f"{file} is no table: {' or '.join(SUFFIXES)} is expected")
     try:
-        return FORMATS[file.suffix.lower()].names(file)
+        return list(FORMATS[file.suffix.lower()].names(file))
     except (OSError, TableFault) as error:
         raise UsageError(_fault(file, error)) from None
 

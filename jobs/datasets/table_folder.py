@@ -35,12 +35,13 @@ def table_files(path: Path, suffixes: Sequence[str]) -> tuple[list[TableFile], t
 
     Raises:  UsageError when there is none, or one that cannot be a table.
     """
+    remarks: list[str] = []
     try:
         if not path.exists():
             raise UsageError(f"path {path} does not exist")
         if not path.is_dir():
             _size_bytes(path)
-            found, remarks = [path] if path.suffix.lower() in suffixes else [], []
+            found = [path] if path.suffix.lower() in suffixes else []
         else:
             found, remarks = _of_folder(path, suffixes)
     except OSError as error:

@@ -36,9 +36,9 @@ def filled(block: Dataset, columns: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _pieces(block: Dataset) -> Iterator[tuple[str, str]]:
     """Words, or the name of a column, from left to right."""
-    position = 0
-    while position < len(block.text):
-        found = PIECE.match(block.text, position)
+    position, text = 0, block.text or ""
+    while position < len(text):
+        found = PIECE.match(text, position)
         if found is None:
             raise UsageError(
                 f"text is not a template (a brace at character {position + 1} stands alone; "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Column = pa.ChunkedArray | pa.Array
+Column: TypeAlias = "pa.ChunkedArray | pa.Array"
 
 # What a text must be to count as a number: digits with a point, perhaps a sign and an exponent.
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -90,7 +90,7 @@ def first_ambiguous_id(column: Column) -> BadValue | None:
 
 def holds_lists(kind: pa.DataType) -> bool:
     """Whether a type is one of Arrow's lists."""
-    return (
+    return bool(
         pa.types.is_list(kind)
         or pa.types.is_large_list(kind)
         or pa.types.is_fixed_size_list(kind)

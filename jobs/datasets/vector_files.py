@@ -30,11 +30,11 @@ class VectorFiles:
     def holding(self, rows: np.ndarray) -> VectorFiles:
         """Only the parts that hold some of these rows; numbers of rows stay as they are."""
         parts = np.unique(self._parts_of(rows)).tolist()
-        chosen = {
-            "paths": tuple(self.paths[part] for part in parts),
-            "starts": tuple(self.starts[part] for part in parts),
-        }
-        return replace(self, **chosen)
+        return replace(
+            self,
+            paths=tuple(self.paths[part] for part in parts),
+            starts=tuple(self.starts[part] for part in parts),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The fields, for a unit's spec."""

@@ -63,7 +63,10 @@ class WebDataset(Dataset):
                 skipped.append(Skip(item_id=shard, reason=Reason.OUTSIDE, detail="a link to another folder"))
                 continue
             for item in _items(root, shard, columns, remarks):
-                (skipped if isinstance(item, Skip) else rows).append(item)
+                if isinstance(item, Skip):
+                    skipped.append(item)
+                else:
+                    rows.append(item)
         if not rows:
             first = f", {skipped[0].item_id}: {skipped[0].reason.value}" if skipped else ""
             raise UsageError(f"no shard of {path} holds a picture{first}")

@@ -11,7 +11,7 @@ from jobs.config.audit import Runtime
 from jobs.doctor import cluster, machine, packages, settings
 from jobs.doctor.check import Check, ok, problem
 from jobs.doctor.probe import look
-from jobs.encoders import MODELS
+from jobs.encoders.models import MODELS
 
 __all__ = ["Check", "examine", "to_json", "to_text"]
 

@@ -64,7 +64,7 @@ def _torch(_: Any) -> Any:
 
 
 def _encoder_kind(kind: Any) -> Any:
-    from jobs.encoders import MODELS
+    from jobs.encoders.models import MODELS
 
     return MODELS[kind].imported()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs import audit
+from jobs.config.audit import Audit
 from jobs.config.file import ConfigFile, read_config
 from jobs.doctor.check import Check, ok, problem
 from jobs.encoders import text_source
@@ -19,7 +20,7 @@ class Examined:
     """What was found, and what of the audit could be read."""
 
     checks: list[Check]
-    config: ConfigFile | None = None
+    config: ConfigFile[Audit] | None = None
     cost: Estimate | None = None
 
 
@@ -41,7 +42,7 @@ def examine(path: Path, overrides: tuple[str, ...]) -> Examined:
     return Examined(checks=checks, config=config, cost=cost)
 
 
-def encoder_settings(config: ConfigFile) -> dict[str, Any] | None:
+def encoder_settings(config: ConfigFile[Audit]) -> dict[str, Any] | None:
     """The model that a run loads, None where items and queries come as vectors, or where it cannot be found."""
     try:
         source = text_source(config.settings.encoder, config.folder)

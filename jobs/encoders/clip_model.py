@@ -45,7 +45,7 @@ def package_version() -> str:
 
 def pretrained_tags(model: str) -> list[str]:
     """The weights that open_clip knows of a model by name."""
-    return open_clip.list_pretrained_tags_by_model(model)
+    return list(open_clip.list_pretrained_tags_by_model(model))
 
 
 def load_model(*, model: str, pretrained: str | None, precision: str, device: str) -> TwoTowers:
@@ -162,7 +162,7 @@ def _three(value: Any) -> tuple[float, ...]:
     return tuple(float(number) for number in value) if isinstance(value, (list, tuple)) else (float(value),) * 3
 
 
-def _width(module: torch.nn.Module, tokenise: Callable[[list[str]], torch.Tensor], device: torch.device) -> int:
+def _width(module: Any, tokenise: Callable[[list[str]], torch.Tensor], device: torch.device) -> int:
     """Numbers in a vector, asked of the text tower, which every model has."""
     with torch.inference_mode():
         return int(module.encode_text(tokenise(["a"]).to(device)).shape[1])

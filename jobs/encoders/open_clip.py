@@ -89,14 +89,16 @@ class OpenClipEncoder(ModelSettings):
         return package_version()
 
     @classmethod
-    def loaded(
-        cls, *, model: str, pretrained: str | None = None, device: str = "cpu", **settings: Any
-    ) -> TwoTowerEncoder:
-        from jobs.encoders.clip_model import load_model
-        from jobs.encoders.two_towers import TwoTowerEncoder
+    def loaded(cls, **settings: Any) -> TwoTowerEncoder:
+        return _loaded(**settings)
 
-        load = partial(load_model, model=model, pretrained=pretrained, device=device)
-        return TwoTowerEncoder(lambda precision: load(precision=precision), **settings)
+
+def _loaded(*, model: str, pretrained: str | None = None, device: str = "cpu", **settings: Any) -> TwoTowerEncoder:
+    from jobs.encoders.clip_model import load_model
+    from jobs.encoders.two_towers import TwoTowerEncoder
+
+    load = partial(load_model, model=model, pretrained=pretrained, device=device)
+    return TwoTowerEncoder(lambda precision: load(precision=precision), **settings)
 
 
 def _model(model: str, folder: Path, setting: str) -> tuple[str, str, Path | None]:
@@ -192,8 +194,10 @@ def _names() -> list[str]:
 
 
 def _descriptions() -> Path:
-    [place] = importlib.util.find_spec("open_clip").submodule_search_locations
-    return Path(place) / "model_configs"
+    found = importlib.util.find_spec("open_clip")
+    if found is None or found.origin is None:
+        raise ImportError("open_clip is not installed")  # `source` has looked for it before
+    return Path(found.origin).parent / "model_configs"
 
 
 def _tags_of(model: str, folder: Path) -> str:

@@ -41,7 +41,7 @@ def token_ids(model: nn.Module, tokenizer: Callable[..., torch.Tensor], texts: l
     return torch.cat([ids[:, :1].expand(-1, count), ids], dim=1)
 
 
-def encode_behind(model: nn.Module, ids: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+def encode_behind(model: Any, ids: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     """Vectors (texts, d), not normalised, of texts behind tokens (count, width); differentiable in tokens.
 
     Shapes:  ids (texts, context) as `token_ids` gives them for that count.
@@ -52,7 +52,8 @@ def encode_behind(model: nn.Module, ids: torch.Tensor, tokens: torch.Tensor) -> 
     if tokens.shape[1] != width:
         raise ValueError(f"the tokens have {tokens.shape[1]} numbers each, this text tower reads {width}")
     with _replaced(tower.token_embedding, lambda found: _with_tokens(found, tokens, tower.positional_embedding)):
-        return model.encode_text(ids)
+        vectors: torch.Tensor = model.encode_text(ids)
+        return vectors
 
 
 def token_table(model: nn.Module) -> torch.Tensor:
@@ -60,7 +61,8 @@ def token_table(model: nn.Module) -> torch.Tensor:
 
     Raises:  NoTextTower.
     """
-    return _tower(model).token_embedding.weight.detach()
+    table: torch.Tensor = _tower(model).token_embedding.weight.detach()
+    return table
 
 
 def _with_tokens(found: torch.Tensor, tokens: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:

@@ -96,4 +96,5 @@ class SentenceModel:
         if bad.any():
             text = list(distinct)[int(np.flatnonzero(bad)[0])]
             raise ValueError(f"the encoder gave no usable vector for {text!r:.200}")
-        return (vectors / norms)[[distinct[text] for text in texts]]
+        unit: np.ndarray = (vectors / norms)[[distinct[text] for text in texts]]
+        return unit

@@ -136,10 +136,14 @@ class SiglipEncoder(ModelSettings):
         return str(transformers.__version__)
 
     @classmethod
-    def loaded(cls, *, model: str, device: str = "cpu", **settings: Any) -> TwoTowerEncoder:
-        from jobs.encoders.two_towers import TwoTowerEncoder
+    def loaded(cls, **settings: Any) -> TwoTowerEncoder:
+        return _loaded(**settings)
 
-        return TwoTowerEncoder(partial(load_model, model, device=device), **settings)
+
+def _loaded(*, model: str, device: str = "cpu", **settings: Any) -> TwoTowerEncoder:
+    from jobs.encoders.two_towers import TwoTowerEncoder
+
+    return TwoTowerEncoder(partial(load_model, model, device=device), **settings)
 
 
 def fit_of(described: dict[str, Any], where: str) -> tuple[Fit, tuple[float, ...], tuple[float, ...]]:
@@ -178,9 +182,11 @@ def load_model(model: str, precision: str, *, device: str) -> TwoTowers:
         import transformers
 
         folder = _downloaded(model.removeprefix(HUB)) if model.startswith(HUB) else model
-        module, found = transformers.SiglipModel.from_pretrained(
+        # transformers' types do not know what output_loading_info adds.
+        read: Any = transformers.SiglipModel.from_pretrained(
             folder, local_files_only=True, use_safetensors=True, dtype=torch.float32, output_loading_info=True
         )
+        module, found = read
         lacking = sorted([*found["missing_keys"], *found["mismatched_keys"]], key=str)
         if lacking:
             raise ValueError(f"its weights lack {lacking[0]} and {len(lacking) - 1} more: they would be random")

@@ -12,7 +12,7 @@ from jobs.encoders.encoded import EncodedImages
 from jobs.encoders.prompt_tokens import encode_behind, token_ids
 from jobs.encoders.towers import Tower, TwoTowers, image_tower, text_tower
 from jobs.images.decoders import Decoders, Picture, Source
-from jobs.images.errors import ImageError
+from jobs.images.errors import ImageError, Reason
 from jobs.images.limits import ImageLimits
 
 # Texts a forward pass: an audit has tens of queries, and a text costs nearly as much as a picture.
@@ -78,7 +78,9 @@ class TwoTowerEncoder:
         """
         source = Source(root=root, limits=limits, fit=self.model.fit, is_fast=self._is_fast)
         distinct = {locator: place for place, locator in enumerate(dict.fromkeys(locators))}
-        names, good, faults = list(distinct), [], {}
+        names = list(distinct)
+        good: list[int] = []
+        faults: dict[int, ImageError] = {}
 
         def once_more(rows: list[int]) -> Iterator[np.ndarray]:
             pictures = self._pictures(source, [names[good[row]] for row in rows])
@@ -87,7 +89,8 @@ class TwoTowerEncoder:
         readable = _sorted_out(self._pictures(source, names), good, faults)
         vectors = unit_rows(readable, self._batch, self._image_tower, self.model.width)
         for row in self._again(vectors, once_more, self._batch, is_image=True):
-            faults[good[row]] = ImageError(fault_of(vectors[row]), f"the model computes in {self._precision}")
+            reason = fault_of(vectors[row]) or Reason.NOT_FINITE
+            faults[good[row]] = ImageError(reason, f"the model computes in {self._precision}")
         row_of = {place: row for row, place in enumerate(good) if place not in faults}
         places = [distinct[locator] for locator in locators]
         positions = np.array([at for at, place in enumerate(places) if place in row_of], dtype=np.int64)

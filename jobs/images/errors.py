@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from jobs.words import shortened
 
@@ -42,7 +43,7 @@ class ImageError(Exception):
         self.reason = reason
         self.detail = shortened(detail, LONGEST_DETAIL)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return ImageError, (self.reason, self.detail)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, cast, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -112,8 +112,8 @@ class OneOf:
 
         Raises:  BadSetting for a kind that is none, and for a setting that goes with other kinds; ValidationError.
         """
-        if isinstance(raw, tuple(self.kinds.values())):
-            return cast(Block, raw)
+        if isinstance(raw, Block) and isinstance(raw, tuple(self.kinds.values())):
+            return raw
         if not isinstance(raw, Mapping):
             raise PydanticKnownError("dict_type")
         kind = raw.get("kind", self.default)

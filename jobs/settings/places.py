@@ -60,7 +60,7 @@ class Places:
         """The first problem as one line."""
         # An unknown key explains a missing one next to it, not the other way round.
         problems = sorted(error.errors(), key=lambda problem: not isinstance(_cause(problem), UnknownKey))
-        key, message = self._said(problems[0])
+        key, message = self._said(dict(problems[0]))
         return f"{self.where(key)}: {message}"
 
     def said_of(self, error: BadSetting, key: Key) -> str:

@@ -38,7 +38,12 @@ class Bundle:
     @property
     def size_bytes(self) -> int:
         """Bytes that travel."""
-        return sum(file.stat().st_size for file in self.files)
+        return sum(self.sizes_bytes.values())
+
+    @property
+    def sizes_bytes(self) -> dict[str, int]:
+        """Bytes of each file, by its path below the root."""
+        return {file.relative_to(self.root).as_posix(): file.stat().st_size for file in self.files}
 
     @property
     def config_name(self) -> str:

@@ -58,19 +58,18 @@ class Submission:
 
     def to_json(self) -> dict[str, Any]:
         """What would be sent; values of environment variables stay out of it."""
-        files = self.bundle.files if self.bundle else ()
         return {
             "submission_id": self.submission_id,
             "address": self.address,
             "output": self.output,
             "entrypoint": self.entrypoint,
-            "files": {file.relative_to(self.bundle.root).as_posix(): file.stat().st_size for file in files},
+            "files": {} if self.bundle is None else self.bundle.sizes_bytes,
             "environment": sorted(self.environment),
         }
 
 
 def prepare(
-    config: ConfigFile,
+    config: ConfigFile[Any],
     *,
     output: str | None,
     overrides: Sequence[str],
@@ -209,12 +208,12 @@ def _next_attempt(client: Any, name: str) -> str:
     raise UsageError(f"{name} failed {MOST_ATTEMPTS} times")
 
 
-def _files_here(config: ConfigFile) -> list[Path]:
+def _files_here(config: ConfigFile[Any]) -> list[Path]:
     """Files, not folders, that the configuration names and that are on this machine as well."""
     return [path for path in named_files(config) if path.is_file()]
 
 
-def _output(config: ConfigFile, output: str | None, stamp: str | None) -> str:
+def _output(config: ConfigFile[Any], output: str | None, stamp: str | None) -> str:
     chosen = output or config.settings.output
     if not chosen:
         raise UsageError("no output: give --output, or output in the configuration")
