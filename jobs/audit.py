@@ -21,7 +21,7 @@ from jobs.plan.plan_file import write_plan
 from jobs.report.publish import publish
 from jobs.report.thumbnails import write_thumbnails
 from jobs.results.collect import collect
-from jobs.results.manifest import MANIFEST, PAGE, SUCCESS, manifest_of, results_are_current, seal
+from jobs.results.manifest import MANIFEST, PAGE, SUCCESS, Finished, manifest_of, results_are_current, seal
 from jobs.run.compute import Progress, compute
 from jobs.run.executor import expect_available
 from jobs.run.journal import Journal, opened
@@ -159,19 +159,15 @@ def _collect(
     journal.enter("collecting", "collecting results")
     skipped = skipped_items(store, plan, progress.done)
     files = collect(store, solved, summary.run_id, skipped) | write_thumbnails(store, settings, inputs)
-    manifest = manifest_of(
-        summary.run_id,
-        settings,
-        inputs,
-        plan,
-        progress.done,
-        summary.counts,
-        summary.failures,
-        files,
-        counts_of(skipped),
+    finished = Finished(
+        run_id=summary.run_id,
+        counts=summary.counts,
+        failures=summary.failures,
+        files=files,
+        skipped=counts_of(skipped),
+        probes=_judged_probes(plan, store, progress),
     )
-    manifest["probes"] = _judged_probes(plan, store, progress)
-    store.write_json(MANIFEST, manifest)
+    store.write_json(MANIFEST, manifest_of(finished, settings, inputs, plan, progress.done))
     journal.enter("reporting", "writing the report")
     publish(store)
     interruption.check()

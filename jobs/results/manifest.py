@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -40,27 +41,33 @@ PACKAGES = (
 COLLECT_VERSION = 4
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finished:
+    """What a run has come to: how many units it computed, found and lost, its collected tables, the items that were
+    left out by data set, and the probes that it trained."""
+
+    run_id: str
+    counts: Mapping[str, int]
+    failures: list[dict[str, str]]
+    files: Mapping[str, FileReceipt]
+    skipped: Counts
+    probes: list[dict[str, Any]]
+
+
 def manifest_of(
-    run_id: str,
-    settings: Audit,
-    inputs: Inputs,
-    plan: Plan,
-    done: Mapping[str, Receipt],
-    counts: Mapping[str, int],
-    failures: list[dict[str, str]],
-    files: Mapping[str, FileReceipt],
-    skipped: Counts,
+    finished: Finished, settings: Audit, inputs: Inputs, plan: Plan, done: Mapping[str, Receipt]
 ) -> dict[str, Any]:
-    """The content of manifest.json. files: the collected tables; skipped: items that were left out, by data set."""
+    """The content of manifest.json."""
     catalogues = [*inputs.catalogues.values(), *inputs.references.values()]
     return {
-        "run_id": run_id,
+        "run_id": finished.run_id,
         "name": settings.name,
         "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
         "seed": settings.seed,
         "results": _identity(plan, settings),
         "files": {
-            name: {"rows": file.rows, "bytes": file.bytes, "sha256": file.sha256} for name, file in files.items()
+            name: {"rows": file.rows, "bytes": file.bytes, "sha256": file.sha256}
+            for name, file in finished.files.items()
         },
         "settings": settings.model_dump(mode="json"),
         "data": [
@@ -69,7 +76,7 @@ def manifest_of(
                 "fingerprint": catalogue.fingerprint,
                 "items": catalogue.size,
                 "dropped": dict(catalogue.dropped),
-                "skipped": skipped.get(catalogue.name, {}),
+                "skipped": finished.skipped.get(catalogue.name, {}),
                 "root": catalogue.root,
             }
             for catalogue in catalogues
@@ -78,8 +85,9 @@ def manifest_of(
         # The same with hashes of model and weights in the place of their paths.
         "encoder_content": inputs.item_encoder and dict(inputs.item_encoder.key),
         "versions": {"python": platform.python_version(), **_versions()},
-        "units": dict(counts),
-        "failures": failures,
+        "units": dict(finished.counts),
+        "failures": finished.failures,
+        "probes": finished.probes,
         "notes": list(plan.notes),
         "receipts": [
             {

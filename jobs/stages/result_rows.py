@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from jobs.config.entries import ClassEntry
 from jobs.stages.case import Case
+from jobs.store.keys import digest
 from mprlib import Measurement, Selection, registry
 from mprlib.assumptions import assumption
 from mprlib.cells import selection_weights
@@ -46,10 +47,11 @@ class Row:
 
 
 class Column(NamedTuple):
-    """A column of result rows."""
+    """A column of result rows; what it says is written into the table beside it."""
 
     name: str
     type: pa.DataType
+    what: str
     value: Callable[[Row], Any]
 
 
@@ -62,43 +64,104 @@ def _interval_end(row: Row, end: Callable[[Measurement, float], float]) -> float
 
 
 COLUMNS = (
-    Column("run_id", TEXT, lambda row: None),
-    Column("unit", TEXT, lambda row: None),
-    Column("dataset", TEXT, lambda row: row.unit.dataset),
-    Column("reference", TEXT, lambda row: row.unit.reference.name),
-    Column("query", TEXT, lambda row: row.unit.query),
-    Column("prompt", TEXT, lambda row: row.unit.prompt),
-    Column("k", COUNT, lambda row: row.case.problem.k),
-    Column("method", TEXT, lambda row: row.unit.method.name),
-    Column("parameter", TEXT, lambda row: registry.METHODS[row.unit.method.name].parameter),
-    Column("parameter_value", NUMBER, lambda row: _number(row.selection.value)),
-    Column("target_class", TEXT, lambda row: row.unit.target and row.unit.target.display),
-    Column("function_class", TEXT, lambda row: row.entry.display),
-    Column("status", TEXT, lambda row: str(row.selection.status)),
-    Column("mpr", NUMBER, _of_measured(lambda found: found.value)),
-    Column("mpr_upper_bound", NUMBER, _of_measured(lambda found: found.upper_bound)),
-    Column("mpr_low", NUMBER, lambda row: _interval_end(row, lambda found, t: max(0.0, found.value - t))),
-    Column("mpr_high", NUMBER, lambda row: _interval_end(row, lambda found, t: found.upper_bound + t)),
-    Column("chi", NUMBER, _of_measured(lambda found: found.chi)),
-    Column("mpr_top_k", NUMBER, lambda row: row.top_k.value),
-    Column("similarity", NUMBER, lambda row: row.selection.similarity),
-    Column("similarity_top_k", NUMBER, lambda row: float(np.mean(row.case.problem.scores[row.case.top_k]))),
-    Column("relaxation_bound", NUMBER, lambda row: row.selection.relaxation_bound),
-    Column("similarity_bound", NUMBER, lambda row: row.selection.similarity_bound),
-    Column("gap", NUMBER, lambda row: row.selection.gap),
-    Column("rho", NUMBER, lambda row: row.selection.rho),
-    Column("rho_min", NUMBER, lambda row: row.selection.rho_min),
-    Column("precision", NUMBER, lambda row: _precision(row)),
-    Column("n_pool", COUNT, lambda row: row.case.problem.n),
-    Column("n_reference", COUNT, lambda row: row.case.problem.reference.shape[0]),
-    Column("reference_size", NUMBER, lambda row: row.case.problem.m),
-    Column("solve_seconds", NUMBER, lambda row: row.selection.solve_seconds),
-    Column("seed", COUNT, lambda row: row.unit.seed),
-    Column("item_ids", pa.list_(TEXT), lambda row: row.case.ids_of(row.selection.items)),
-    Column("witness", WITNESS, _of_measured(lambda found: _witness(found))),
-    Column("message", TEXT, lambda row: _message(row)),
+    Column("run_id", TEXT, "the run that collected the row", lambda row: None),
+    Column("unit", TEXT, "key of the unit that made it", lambda row: None),
+    Column("dataset", TEXT, "name of the data set", lambda row: row.unit.dataset),
+    Column("reference", TEXT, "name of the reference", lambda row: row.unit.reference.name),
+    Column("query", TEXT, "the query as it was asked", lambda row: row.unit.query),
+    Column("prompt", TEXT, "the text that was embedded", lambda row: row.unit.prompt),
+    Column("k", COUNT, "items of the selection", lambda row: row.case.problem.k),
+    Column("method", TEXT, "what chose them", lambda row: row.unit.method.name),
+    Column(
+        "parameter",
+        TEXT,
+        "name of what the method is swept over; null without",
+        lambda row: registry.METHODS[row.unit.method.name].parameter,
+    ),
+    Column("parameter_value", NUMBER, "its value", lambda row: _number(row.selection.value)),
+    Column(
+        "target_class",
+        TEXT,
+        "the function class whose MPR the method bounds; null without",
+        lambda row: row.unit.target and row.unit.target.display,
+    ),
+    Column("function_class", TEXT, "the class that the row measures under", lambda row: row.entry.display),
+    Column("status", TEXT, "what is proven of the selection", lambda row: str(row.selection.status)),
+    Column(
+        "mpr",
+        NUMBER,
+        "multi-group proportional representation of the selection",
+        _of_measured(lambda found: found.value),
+    ),
+    Column(
+        "mpr_upper_bound",
+        NUMBER,
+        "proven upper bound of it, equal where the class is exact",
+        _of_measured(lambda found: found.upper_bound),
+    ),
+    Column(
+        "mpr_low",
+        NUMBER,
+        "lower end of the interval by the reference's sampling error; null where it is no sample",
+        lambda row: _interval_end(row, lambda found, t: max(0.0, found.value - t)),
+    ),
+    Column(
+        "mpr_high", NUMBER, "upper end of it", lambda row: _interval_end(row, lambda found, t: found.upper_bound + t)
+    ),
+    Column("chi", NUMBER, "MPR on a scale that is free of sizes", _of_measured(lambda found: found.chi)),
+    Column("mpr_top_k", NUMBER, "MPR of the k most similar items", lambda row: row.top_k.value),
+    Column("similarity", NUMBER, "mean similarity of the selection", lambda row: row.selection.similarity),
+    Column(
+        "similarity_top_k",
+        NUMBER,
+        "mean similarity of the k most similar items",
+        lambda row: float(np.mean(row.case.problem.scores[row.case.top_k])),
+    ),
+    Column(
+        "relaxation_bound",
+        NUMBER,
+        "upper bound on similarity at this rho, by the convex relaxation",
+        lambda row: row.selection.relaxation_bound,
+    ),
+    Column(
+        "similarity_bound",
+        NUMBER,
+        "the best proven upper bound on similarity at this rho",
+        lambda row: row.selection.similarity_bound,
+    ),
+    Column("gap", NUMBER, "similarity_bound minus similarity", lambda row: row.selection.gap),
+    Column("rho", NUMBER, "the bound on MPR that was asked for; null without", lambda row: row.selection.rho),
+    Column(
+        "rho_min", NUMBER, "proven lower bound on the MPR of every set of k items", lambda row: row.selection.rho_min
+    ),
+    Column(
+        "precision",
+        NUMBER,
+        "share of items whose true term is the query; null where none is known",
+        lambda row: _precision(row),
+    ),
+    Column("n_pool", COUNT, "items in the pool", lambda row: row.case.problem.n),
+    Column("n_reference", COUNT, "rows of the reference", lambda row: row.case.problem.reference.shape[0]),
+    Column("reference_size", NUMBER, "effective size of the reference", lambda row: row.case.problem.m),
+    Column("solve_seconds", NUMBER, "wall time of the selection", lambda row: row.selection.solve_seconds),
+    Column("seed", COUNT, "the audit's", lambda row: row.unit.seed),
+    Column(
+        "item_ids",
+        pa.list_(TEXT),
+        "ids of the chosen items, the most similar first",
+        lambda row: row.case.ids_of(row.selection.items),
+    ),
+    Column(
+        "witness",
+        WITNESS,
+        "the groups that make most of MPR, with their shares",
+        _of_measured(lambda found: _witness(found)),
+    ),
+    Column("message", TEXT, "what a reader should know of the row", lambda row: _message(row)),
 )
-RESULTS = pa.schema([(column.name, column.type) for column in COLUMNS])
+RESULTS = pa.schema([pa.field(column.name, column.type, metadata={"description": column.what}) for column in COLUMNS])
+# In the key of every unit that writes such rows: with another column they are computed anew.
+FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
 
 def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:

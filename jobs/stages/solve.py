@@ -16,7 +16,7 @@ from jobs.stages.debiased import read_debiased_vector
 from jobs.stages.labels import predicted_levels
 from jobs.stages.order import read_order
 from jobs.stages.reference import ReferenceSource
-from jobs.stages.result_rows import RESULTS, group_rows, result_rows
+from jobs.stages.result_rows import FORM, RESULTS, group_rows, result_rows
 from jobs.stages.texts import read_text_vectors
 from jobs.stages.unit import Cost, Tables, Unit, reads
 from jobs.store import Store
@@ -57,6 +57,7 @@ class Solve(Unit):
     stage: ClassVar[str] = "solve"
     version: ClassVar[int] = 3
     seconds: ClassVar[float] = 0.3
+    form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.baselines",
         "mprlib.function_classes",

@@ -57,6 +57,7 @@ class Unit:
     stage: the stage's name. version is raised by hand when the code changes what is written; every unit of the
     stage is then computed anew. A test knows the code of each version, which is the stage's own module and
     numeric_code, names of modules and packages: `python -m tests.jobs.stage_sources` records a new one.
+    form names the columns that are written, where they are declared in one place: it is in the key beside the version.
     seconds: what a unit takes of one core, its `cost` aside. rows_per_group: rows of a Parquet row group, where a
     reader takes less than the file.
     """
@@ -65,6 +66,7 @@ class Unit:
     version: ClassVar[int]
     seconds: ClassVar[float]
     numeric_code: ClassVar[tuple[str, ...]] = ()
+    form: ClassVar[str] = ""
     rows_per_group: ClassVar[int | None] = None
 
     title: str = outside_key()
@@ -72,7 +74,7 @@ class Unit:
 
     def __post_init__(self) -> None:
         content = dict(_content(self))
-        object.__setattr__(self, "key", digest([self.stage, self.version, content]))
+        object.__setattr__(self, "key", digest([self.stage, self.version, self.form, content]))
 
     @property
     def needs(self) -> tuple[str, ...]:
