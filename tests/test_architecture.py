@@ -1,6 +1,7 @@
 """Imports go one way, and each heavy package has one owner."""
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -133,6 +134,13 @@ def test_folders_of_the_job_import_what_comes_before_them(path):
         parts = name.split(".")
         if parts[0] == "jobs" and len(parts) > 1 and parts[1] in FOLDERS:
             assert FOLDERS.index(parts[1]) <= FOLDERS.index(own), f"{path.name} imports {name}, which comes after it"
+
+
+def test_the_page_on_the_flow_lists_the_folders_in_their_order():
+    text = (ROOT / "docs/flow.md").read_text(encoding="utf-8")
+    table = text.partition("| folder | what it does |")[2].partition("\n\n")[0]
+    listed = [name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert listed == [name for name in FOLDERS if name != "__main__"]
 
 
 @pytest.mark.parametrize("package", ["jobs", "mprlib"])

@@ -15,8 +15,10 @@ from jobs.cli import application, commands
 from jobs.config.audit import Audit
 from jobs.config.reference import reference
 from jobs.errors import UsageError
+from jobs.stages.execute import execute
 from tests.jobs.conftest import settings
 from tests.jobs.report import synthetic
+from tests.jobs.units_in_process import run_units
 from tests.mprlib import test_api, test_doctests, test_settings
 from tests.mprlib.function_classes import test_contract
 from tests.pages import blocks, text_of
@@ -161,3 +163,14 @@ def test_the_command_is_found_in_its_folder(monkeypatch, tmp_path, capsys):
     assert application.execute(["notes", str(tmp_path / "run"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"notes": ["rho = 0.005 is at noise level here"]}
     assert application.execute(["notes", str(tmp_path)]) == 2 and "holds no finished run" in capsys.readouterr().err
+
+
+def test_the_stage_runs_on_what_others_have_written(module, tmp_path):
+    stage = module("jobs/stages/lengths.py")
+    plan, store = run_units(tmp_path)
+    units = [stage.Lengths(title=shard.title, vectors=shard.key) for shard in plan.stages["embed"]]
+    assert [unit.needs for unit in units] == [(shard.key,) for shard in plan.stages["embed"]]
+    assert len({unit.key for unit in units}) == len(units)
+    for unit in units:
+        assert execute(unit, store).message == ""
+        assert stage.read_lengths(store, unit.key)["most"][0].as_py() == pytest.approx(1)
