@@ -26,7 +26,7 @@ from tests.jobs.no_op import run
 def planning(folder: Path, units: int) -> tuple[int, float]:
     """Units and seconds of planning a real audit: a pool and four times k, three methods each, for each query."""
     queries = [f"query {number}" for number in range(units // 13)]
-    config = read_config(write_audit(folder, queries=queries, k=[5, 10, 15, 20]))
+    config = read_config(write_audit(folder, queries=queries, k=[5, 10, 15, 20], runtime={}))
     started = time.perf_counter()
     _, plan = prepare(config)
     return len(plan.units), time.perf_counter() - started
@@ -52,7 +52,7 @@ def main() -> None:
     print(f"{'run':<34}{'computed':>9}{'cached':>8}{'seconds':>9}{'ms a unit':>11}{'driver, MB':>12}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        config = write_audit(folder)
+        config = write_audit(folder, runtime={})
         for what, output, is_durable in (
             ("without fsync", "quick", False),
             ("with fsync", "durable", True),

@@ -21,7 +21,7 @@ LONGEST_SECONDS = 20.0 + 10.0
 def nodes():
     with RayNodes() as nodes:
         write_users_files(nodes.folder / "here")
-        write_audit(nodes.folder, methods=["top_k"])
+        write_audit(nodes.folder, methods=["top_k"], runtime={})
         nodes.start("ray start --head --num-cpus=1 --include-dashboard=false")
         yield nodes
 

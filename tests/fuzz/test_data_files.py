@@ -19,6 +19,8 @@ from tests.fuzz import damage, data_sets
 pytestmark = pytest.mark.system
 
 CASES_EACH = 400
+# Cases tried without --full, of which some can be planned and some not; and the least share of either among all.
+LEAST_CASES, LEAST_SHARE = 80, 0.05
 # Of the audits that can be planned, one in so many also computes its vectors.
 EMBEDDED_ONE_IN = 4
 # Longer, and a person wonders whether the command still does anything.
@@ -54,7 +56,7 @@ def write_case(folder: Path, kind: str, seed: int) -> Path:
 @pytest.mark.parametrize("kind", data_sets.WRITERS)
 def test_whatever_a_file_holds_is_planned_or_refused_in_a_line(kind, tmp_path, capsys, cases):
     codes = []
-    for seed in range(cases(CASES_EACH)):
+    for seed in range(max(LEAST_CASES, cases(CASES_EACH))):
         folder = tmp_path / str(seed)
         folder.mkdir()
         path = write_case(folder, kind, seed)
@@ -70,7 +72,8 @@ def test_whatever_a_file_holds_is_planned_or_refused_in_a_line(kind, tmp_path, c
         if code == 0 and seed % EMBEDDED_ONE_IN == 0:
             compute_vectors(path)
     # The damage is neither always fatal nor never.
-    assert 0.05 < codes.count(0) / len(codes) < 0.95, codes.count(0)
+    least = LEAST_SHARE if len(codes) == CASES_EACH else 0.0
+    assert least < codes.count(0) / len(codes) < 1 - least, codes.count(0)
 
 
 def compute_vectors(path: Path) -> None:

@@ -16,7 +16,7 @@ MOST_GROWN_BYTES = 100e6
 
 @pytest.mark.usefixtures("cluster")
 def test_units_cost_little_and_nothing_once_done(tmp_path):
-    config = write_audit(tmp_path)
+    config = write_audit(tmp_path, runtime={})
     first = run(config, tmp_path / "run", UNITS, is_durable=False)
     assert (first["computed"], first["failed"]) == (UNITS, 0)
     assert first["seconds"] < MOST_SECONDS_A_UNIT * UNITS
