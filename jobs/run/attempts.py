@@ -12,6 +12,9 @@ from enum import StrEnum
 
 from jobs.stages.execute import Outcome
 from jobs.stages.unit import EncodingUnit, Unit
+from jobs.words import first_line
+
+NO_REASON = "no reason was given"
 
 
 class Loss(StrEnum):
@@ -147,9 +150,5 @@ def explanation(attempt: Attempt, loss: Loss, limits: Limits, reason: str) -> st
         case Loss.NODE:
             return f"its machine went away {tries}"
         case Loss.UNSTARTED:
-            return f"could not be started, {tries}: {_first_line(reason)}"
-    return _first_line(reason)
-
-
-def _first_line(text: str) -> str:
-    return (text.strip().splitlines() or ["no reason was given"])[0]
+            return f"could not be started, {tries}: {first_line(reason) or NO_REASON}"
+    return first_line(reason) or NO_REASON
