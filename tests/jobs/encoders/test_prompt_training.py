@@ -103,7 +103,7 @@ def test_an_audit_ranks_by_the_query_behind_the_tokens(folder, trained, encoder)
     path.write_text(yaml.safe_dump(audit), encoding="utf-8")
     plan, store = run_plan(path, encoder)
     assert [len(plan.stages[stage]) for stage in ("tokens", "debiased")] == [1, 1]
-    shards = [store.map_table(unit_file("embed", unit.key, "vectors")) for unit in plan.stages["embed"]]
+    shards = [store.map_table(unit_file("embed", unit.key, "vectors.arrow")) for unit in plan.stages["embed"]]
     ids = np.concatenate([shard["item_id"].to_numpy(zero_copy_only=False) for shard in shards])
     images = np.concatenate([to_matrix(shard["vector"]) for shard in shards])
     for query in ("caring person", "clever person"):
