@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import NoReturn, TypeVar
 
 Result = TypeVar("Result")
@@ -89,7 +90,7 @@ def bounded(what: str, step: Callable[[], None], seconds: float = END_SECONDS) -
 @contextmanager
 def expendable() -> Iterator[None]:
     """Around work that may be left in its middle, though a folder or a terminal is held."""
-    global _is_expendable
+    global _is_expendable  # noqa: PLW0603 - one process is stopped once
     _is_expendable = True
     try:
         yield
@@ -137,7 +138,7 @@ def supervised(work: Callable[[], Result], farewell: Callable[[str], None]) -> R
             result = work()
             outcome.append(lambda: result)
         except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
-            outcome.append(lambda error=error: _raise(error))
+            outcome.append(partial(_raise, error))
         finally:
             _tell(ENDED)
 

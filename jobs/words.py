@@ -28,7 +28,7 @@ def bytes_of(count: float) -> str:
     """A size in decimal units, as disks are sold: "512 bytes", "1.5 kB", "700 MB", "1.2 GB", "4,000 TB"."""
     if round(count) < 1000:
         return numbered(round(count), "byte")
-    for unit in ("kB", "MB", "GB", "TB"):
+    for unit in ("kB", "MB", "GB", "TB"):  # noqa: B007 - the last one is said below
         count /= 1000
         # What would be printed as 1,000 belongs to the next unit.
         if round(count) < 1000:

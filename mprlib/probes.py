@@ -111,8 +111,8 @@ def train_probe(
     Raises:  InputError for wrong shapes, values that are not finite, fewer than two levels, a
              level with too few rows, or a held_out_share outside (0, 1).
     """
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (slow to import)
-    from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split  # noqa: PLC0415
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
     matrix, levels, codes = _checked(embeddings, labels, held_out_share)
     names = None if groups is None else np.asarray(groups).astype(str)

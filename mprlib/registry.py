@@ -37,18 +37,18 @@ from mprlib.optimisers.quadratic import MoprQp
 
 # What `mprlib` exports of methods and classes.
 __all__ = [
+    "FUNCTION_CLASSES",
+    "METHODS",
     "Apportionment",
     "Classifier",
     "ClipClip",
     "DebiasClip",
     "Dpp",
-    "FUNCTION_CLASSES",
     "FairTopK",
     "Forest",
     "Groups",
     "Linear",
     "LinearRegression",
-    "METHODS",
     "Mlp",
     "Mmr",
     "Mopr",
@@ -146,11 +146,11 @@ def display_name(instance: FunctionClass) -> str:
 
 
 def _class_instance(given: Any) -> FunctionClass:
-    if isinstance(given, FunctionClass) or not isinstance(given, type) and hasattr(given, "bind"):
+    if isinstance(given, FunctionClass) or (not isinstance(given, type) and hasattr(given, "bind")):
         instance: FunctionClass = given
         return instance
     if not isinstance(given, type) and hasattr(given, "fit") and hasattr(given, "predict"):
-        from sklearn.base import is_classifier  # noqa: PLC0415 (slow to import; whoever has a model has it loaded)
+        from sklearn.base import is_classifier
 
         return Classifier(model=given) if is_classifier(given) else Regressor(model=given)
     raise InputError(

@@ -35,7 +35,7 @@ def with_options(kind: type[Options]) -> Callable[[Callable[[Options], int]], Ca
 
         command.__doc__ = function.__doc__
         # typer reads options from a signature; its types must be found here, where the dataclass is known.
-        setattr(command, "__signature__", _signature(kind))
+        setattr(command, "__signature__", _signature(kind))  # noqa: B010 - functions have none by their type
         return command
 
     return decorated

@@ -5,6 +5,7 @@ Field descriptions are the documentation of the configuration file.
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,7 +41,7 @@ class Attribute(Block):
     @field_validator("bins")
     @classmethod
     def _ascending(cls, bins: tuple[float, ...] | None) -> tuple[float, ...] | None:
-        if bins is not None and (not bins or any(low >= high for low, high in zip(bins, bins[1:]))):
+        if bins is not None and (not bins or any(low >= high for low, high in itertools.pairwise(bins))):
             raise ValueError(f"bins are {list(bins)}: at least one cut, in ascending order, is expected")
         return bins
 

@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -120,15 +121,15 @@ class _WithEnd(io.RawIOBase):
     """A file, and after it the row of END."""
 
     def __init__(self, file: io.RawIOBase, fields: int) -> None:
-        self._parts = [file, io.BytesIO(f"\n{','.join([END] * fields)}\n".encode())]
+        self._parts: list[io.RawIOBase | io.BytesIO] = [file, io.BytesIO(f"\n{','.join([END] * fields)}\n".encode())]
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         while self._parts:
             count = self._parts[0].readinto(buffer)
             if count:
-                return count
+                return int(count)
             self._parts.pop(0)
         return 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain, count, pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -134,5 +134,5 @@ def _expect_names(block: Dataset, source: Source, encoded: pa.DictionaryArray, n
 
 def bin_names(bins: tuple[float, ...]) -> list[str]:
     """Names of (-inf, a), [a, b), ..., [z, inf): "under 30", "30 to under 45", "45 and over"."""
-    between = [f"{low:.15g} to under {high:.15g}" for low, high in zip(bins, bins[1:])]
+    between = [f"{low:.15g} to under {high:.15g}" for low, high in pairwise(bins)]
     return [f"under {bins[0]:.15g}", *between, f"{bins[-1]:.15g} and over"]

@@ -64,7 +64,8 @@ def numbers_of(column: Column) -> np.ndarray:
     values = _plain(column)
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        numbers: np.ndarray = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return numbers
     if not (holds_texts(kind) or pa.types.is_null(kind)):
         raise TypeError(f"{kind} holds no numbers")
     texts = pc.utf8_trim_whitespace(texts_of(values))
@@ -74,7 +75,8 @@ def numbers_of(column: Column) -> np.ndarray:
     if row >= 0:
         raise BadValue(row, texts_of(values)[row].as_py())
     found = pc.if_else(is_number, texts, None).fill_null("nan")
-    return found.to_numpy(zero_copy_only=False).astype(np.float64)
+    written: np.ndarray = found.to_numpy(zero_copy_only=False)
+    return written.astype(np.float64)
 
 
 def first_ambiguous_id(column: Column) -> BadValue | None:

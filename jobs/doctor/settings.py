@@ -27,7 +27,7 @@ class Examined:
 def examine(path: Path, overrides: tuple[str, ...]) -> Examined:
     """Read the configuration and everything that it names, as a run would."""
     try:
-        config = read_config(path, overrides)
+        config: ConfigFile[Audit] = read_config(path, overrides)
     except UsageError as error:
         return Examined(checks=[problem("configuration", str(error), "correct it")])
     checks = [ok("configuration", f"{path} is valid")]

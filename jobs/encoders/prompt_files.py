@@ -23,7 +23,7 @@ SUFFIX = ".safetensors"
 
 def write_tokens(path: str | Path, tokens: np.ndarray, notes: Mapping[str, Any]) -> None:
     """Tokens (count, width) as float32, with notes on their making (JSON values) in the file's header."""
-    from safetensors.numpy import save_file  # noqa: PLC0415 (comes with the extra clip)
+    from safetensors.numpy import save_file
 
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     save_file({TENSOR: np.ascontiguousarray(tokens, np.float32)}, path, {"notes": json.dumps(notes, sort_keys=True)})
@@ -35,8 +35,8 @@ def read_tokens(path: str | Path) -> np.ndarray:
     Raises:  UsageError naming the file when it is absent, no safetensors file, or holds no tokens.
     """
     try:
-        from safetensors import SafetensorError  # noqa: PLC0415
-        from safetensors.numpy import load_file  # noqa: PLC0415
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
     except ImportError as error:
         raise UsageError(f"tokens {path} need {error.name}: pip install 'mprlib[clip]'") from None
     try:
@@ -65,9 +65,9 @@ def convert_published(source: str | Path, target: str | Path) -> np.ndarray:
     Known layouts: the bare table, {"weight": table}, and a model's state with `debias_tokens.weight`.
     Raises:  UsageError for a file that cannot be read as weights alone or has none of these.
     """
-    import pickle  # noqa: PLC0415
+    import pickle
 
-    import torch  # noqa: PLC0415 (seconds to import)
+    import torch
 
     try:
         found = torch.load(source, map_location="cpu", weights_only=True)

@@ -72,7 +72,7 @@ def judge(
 def _accuracy(
     classifier: Any, similarities: np.ndarray, labels: np.ndarray, train: np.ndarray, held_out: np.ndarray
 ) -> float:
-    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 (slow to import)
+    from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
         # Stopped early, the network reads a little less in both cases alike.
@@ -82,17 +82,17 @@ def _accuracy(
 
 
 def _linear() -> Any:
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
     return make_pipeline(StandardScaler(), LogisticRegression(max_iter=MOST_ITERATIONS))
 
 
 def _network(seed: int) -> Any:
-    from sklearn.neural_network import MLPClassifier  # noqa: PLC0415
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
     network = MLPClassifier(HIDDEN, alpha=DECAY, solver="lbfgs", max_iter=200, random_state=seed)
     return make_pipeline(StandardScaler(), network)

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -62,7 +63,8 @@ def train(
     target = functional.one_hot(torch.as_tensor(labels, dtype=torch.long, device=device)).float()
     target -= target.mean(0)
     with torch.no_grad():
-        original = vectors @ functional.normalize(module.encode_text(tokenise(prompts).to(device)).float(), dim=-1).T
+        encode: Any = module.encode_text
+        original = vectors @ functional.normalize(encode(tokenise(prompts).to(device)).float(), dim=-1).T
         spread = original.std(0)
     # Their places differ, and so do their gradients.
     first = token_table(module)[FIRST_TOKEN].float()
@@ -80,7 +82,8 @@ def train(
         if distance <= settings.margin and read < least:
             best, least = tokens.detach().clone(), read
         optimiser.zero_grad()
-        (explained + weight * change).backward()
+        loss: Any = explained + weight * change
+        loss.backward()
         optimiser.step()
         schedule.step()
         excess = min(distance**2 / settings.margin**2 - 1, 1.0)
@@ -98,4 +101,5 @@ def _explained_share(rows: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     covariance = rows.T @ rows / len(rows)
     ridge = RIDGE * torch.eye(rows.shape[1], device=rows.device)
     shared = rows.T @ target / len(rows)
-    return (shared * torch.linalg.solve(covariance + ridge, shared)).sum() / (target**2).sum(1).mean()
+    explained: torch.Tensor = (shared * torch.linalg.solve(covariance + ridge, shared)).sum()
+    return explained / (target**2).sum(1).mean()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from typing import Any
 
 import torch
 
@@ -32,7 +33,8 @@ def make_importable() -> None:
         # What was imported before the failure would be taken for whole.
         for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
             del sys.modules[name]
-        library = torch.library.Library("torchvision", "DEF")
+        make: Any = torch.library.Library
+        library = make("torchvision", "DEF")
         for operator in OPERATORS:
             library.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
         _DEFINED.append(library)

@@ -34,7 +34,7 @@ class TwoTowerEncoder:
         *,
         precision: str = "float32",
         batch: int = 64,
-        compile: bool = False,
+        compile: bool = False,  # noqa: A002 - the name of the setting
         fast_jpeg: bool = True,
         decode_workers: int = 1,
     ) -> None:

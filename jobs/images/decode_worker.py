@@ -7,12 +7,13 @@ in JSON. A process of its own, so that a picture on which native code crashes or
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import struct
 import sys
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from jobs.images.decode import decode
 from jobs.images.errors import ImageError
@@ -35,13 +36,15 @@ def pixels_of(root: str, locator: str | None, limits: ImageLimits, to: Fit, is_f
     Raises:  ImageError with the reason.
     """
     at_least = DECODED_SIDES * to.shorter_side if is_fast else None
-    return memoryview(fit(decode(read_image(root, locator, limits), limits, at_least), to)).cast("B")
+    pixels: Any = fit(decode(read_image(root, locator, limits), limits, at_least), to)
+    return memoryview(pixels).cast("B")
 
 
-def answer(request: dict, output: BinaryIO) -> None:
+def answer(request: dict[str, Any], output: BinaryIO) -> None:
     """Write what came of each image of a request."""
     limits, to = ImageLimits(**request["limits"]), Fit(**request["fit"])
     for locator in request["locators"]:
+        body: memoryview | bytes
         try:
             status, body = PIXELS, pixels_of(request["root"], locator, limits, to, request["is_fast"])
         except ImageError as error:
@@ -65,7 +68,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with contextlib.suppress(BrokenPipeError):
         main()
-    except BrokenPipeError:
-        pass

@@ -118,8 +118,9 @@ class Decoders:
                     found.append(picture)
                     tries = 0
             except WorkerDied as error:
-                self._workers.discard(worker)
-                worker.end()
+                if worker is not None:
+                    self._workers.discard(worker)
+                    worker.end()
                 worker = None
                 tries += 1
                 if tries == MOST_TRIES:
@@ -194,20 +195,23 @@ class _Worker:
         """Kill the process and close its pipes."""
         self.process.kill()
         self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
 
     def _write(self, data: bytes) -> None:
-        view = memoryview(data)
+        view, pipe = memoryview(data), self.process.stdin
+        assert pipe is not None
         try:
             while view:
-                view = view[os.write(self.process.stdin.fileno(), view) :]
+                view = view[os.write(pipe.fileno(), view) :]
         except (OSError, ValueError):
             raise WorkerDied(self._ending()) from None
 
     def _read(self, size: int, longest_seconds: float) -> bytearray:
         data = bytearray(size)
         view, until = memoryview(data), time.monotonic() + longest_seconds
+        assert self.process.stdout is not None
         try:
             pipe = self.process.stdout.fileno()
             while view:

@@ -37,6 +37,7 @@ def train_prompt(file: ConfigFile[PromptTraining], output: Path | None = None) -
         levels, codes, rows = _labels(settings, catalogue)
         with about("encoder"):
             source = item_source(settings.encoder, file.folder)
+    assert source is not None
     encoder = _encoder(source)
     try:
         encoded = encoder.encode_images(
@@ -68,10 +69,10 @@ def _encoder(source: EncoderSource) -> Any:
 def _trained(
     settings: PromptTraining, encoder: Any, vectors: np.ndarray, codes: np.ndarray
 ) -> tuple[np.ndarray, Judgement]:
-    from sklearn.model_selection import train_test_split  # noqa: PLC0415 (slow to import)
+    from sklearn.model_selection import train_test_split
 
-    from jobs.encoders.prompt_tokens import NoTextTower  # noqa: PLC0415 (brings torch)
-    from jobs.encoders.prompt_training import NoTokensFound, train  # noqa: PLC0415
+    from jobs.encoders.prompt_tokens import NoTextTower
+    from jobs.encoders.prompt_training import NoTokensFound, train
 
     shown, held_out = train_test_split(
         np.arange(codes.size), test_size=settings.held_out_share, random_state=settings.seed, stratify=codes

@@ -56,7 +56,7 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
     environment.filters |= {name: getattr(wording, name) for name in FILTERS}
     environment.filters["shortened"] = partial(shortened, most=LONGEST_CELL)
     script, style_sheet = (_source(environment, loader, *names) for names in (SCRIPTS, ("page.css",)))
-    script = "\n".join(["(function () {", '"use strict";', script, "})();"])
+    script = f'(function () {{\n"use strict";\n{script}\n}})();'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = environment.get_template("page.html").render(
         script=Markup(script),

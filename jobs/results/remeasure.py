@@ -19,7 +19,7 @@ def remeasure(unit: Solve, store: Store, rows: Sequence[Mapping[str, Any]]) -> l
     Raises:  KeyError for an item that the unit's pool lacks, or a class that the unit does not measure.
     """
     case = Case(unit, store)
-    positions = {item: at for at, item in enumerate(case.problem.item_ids)}
+    positions = {item: at for at, item in enumerate(case.ids_of(np.arange(case.problem.n)))}
     classes = {entry.display: entry for entry in unit.function_classes}
     found = []
     for row in rows:

@@ -177,9 +177,12 @@ def _manifest_faults(
         elif entry is not None and receipt is None and not any(fault.file == name for fault in ledger.faults):
             if not store.exists(name):
                 ledger.add(name, f"the receipt of {unit.stage} {unit.title} is gone, though the manifest lists it")
-        elif entry is not None and receipt is not None:
-            if entry["files"] != {table: file.sha256 for table, file in receipt.files.items()}:
-                ledger.add(name, f"receipt and manifest disagree on the files of {unit.stage} {unit.title}")
+        elif (
+            entry is not None
+            and receipt is not None
+            and entry["files"] != {table: file.sha256 for table, file in receipt.files.items()}
+        ):
+            ledger.add(name, f"receipt and manifest disagree on the files of {unit.stage} {unit.title}")
 
 
 def _read_results(store: Store, ledger: _Ledger) -> list[dict[str, Any]]:

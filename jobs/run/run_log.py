@@ -38,7 +38,7 @@ class RunLog:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._lines = path.open("a", encoding="utf-8", buffering=1)
         else:
-            self._lines = tempfile.TemporaryFile("w+", encoding="utf-8", buffering=1)
+            self._lines = tempfile.TemporaryFile("w+", encoding="utf-8", buffering=1)  # noqa: SIM115 - closed by `close`
         self._uploaded = time.monotonic()
 
     def __enter__(self) -> RunLog:

@@ -28,7 +28,8 @@ def margins(queries: np.ndarray, largest_length: float) -> np.ndarray:
     largest_length is that of the longest item vector.
     """
     lengths = np.sqrt(np.einsum("ij,ij->i", queries, queries, dtype=np.float64))
-    return MARGIN * np.maximum(1.0, lengths * largest_length)
+    allowed: np.ndarray = MARGIN * np.maximum(1.0, lengths * largest_length)
+    return allowed
 
 
 def proposals(

@@ -58,7 +58,7 @@ class Survivors:
 def depth_th(scores: np.ndarray, depth: int) -> float:
     """The depth-th largest score; the smallest where there are fewer."""
     place = max(scores.size - depth, 0)
-    return np.partition(scores, place)[place]
+    return float(np.partition(scores, place)[place])
 
 
 class NotFiniteError(ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import TYPE_CHECKING
 
@@ -71,10 +72,10 @@ def _filter_there(products: torch.Tensor, start: int, survivors: Survivors) -> N
 
     require_finite(products[0].cpu().numpy(), survivors.seen + start)
     is_kept = products >= torch.from_numpy(survivors.limits).to(products.device)[:, None]
-    query, positions = is_kept.nonzero(as_tuple=True)
-    scores = products[query, positions].cpu().numpy()
-    query, positions = query.cpu().numpy(), positions.cpu().numpy()
+    kept = is_kept.nonzero(as_tuple=True)
+    scores = products[kept].cpu().numpy()
+    query, positions = (one.cpu().numpy() for one in kept)
     edges = np.searchsorted(query, np.arange(len(products) + 1))
-    for number, (low, high) in enumerate(zip(edges, edges[1:])):
+    for number, (low, high) in enumerate(itertools.pairwise(edges)):
         if high > low:
             survivors.add(number, positions[low:high] + start, scores[low:high])

@@ -55,6 +55,37 @@ class Column(NamedTuple):
     value: Callable[[Row], Any]
 
 
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _witness(found: Measurement) -> list[dict[str, Any]]:
+    return [
+        {
+            "group": group.name,
+            "share_selected": group.share_selected,
+            "share_reference": group.share_reference,
+            "contribution": group.contribution,
+        }
+        for group in found.witness.groups
+    ]
+
+
+def _message(row: Row) -> str:
+    parts = (row.selection.message, row.remark, assumption(row.case.problem))
+    return "; ".join(part for part in parts if part)
+
+
+def _precision(row: Row) -> float | None:
+    """Share of the items whose true term is the query; null where none is known."""
+    relevance = row.case.relevance
+    terms = [relevance[item] for item in row.selection.items]
+    if not terms or all(term is None for term in relevance):
+        return None
+    asked = row.unit.query.strip().casefold()
+    return float(np.mean([term is not None and term.strip().casefold() == asked for term in terms]))
+
+
 def _of_measured(value: Callable[[Measurement], Any]) -> Callable[[Row], Any]:
     return lambda row: None if row.measured is None else value(row.measured)
 
@@ -138,7 +169,7 @@ COLUMNS = (
         "precision",
         NUMBER,
         "share of items whose true term is the query; null where none is known",
-        lambda row: _precision(row),
+        _precision,
     ),
     Column("n_pool", COUNT, "items in the pool", lambda row: row.case.problem.n),
     Column("n_reference", COUNT, "rows of the reference", lambda row: row.case.problem.reference.shape[0]),
@@ -155,9 +186,9 @@ COLUMNS = (
         "witness",
         WITNESS,
         "the groups that make most of MPR, with their shares",
-        _of_measured(lambda found: _witness(found)),
+        _of_measured(_witness),
     ),
-    Column("message", TEXT, "what a reader should know of the row", lambda row: _message(row)),
+    Column("message", TEXT, "what a reader should know of the row", _message),
 )
 RESULTS = pa.schema([pa.field(column.name, column.type, metadata={"description": column.what}) for column in COLUMNS])
 # In the key of every unit that writes such rows: with another column they are computed anew.
@@ -206,34 +237,3 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> list[dict[str, 
         }
         for name, size, selected, expected in zip(oracle.names, oracle.attribute_counts, *shares)
     ]
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
-
-
-def _witness(found: Measurement) -> list[dict[str, Any]]:
-    return [
-        {
-            "group": group.name,
-            "share_selected": group.share_selected,
-            "share_reference": group.share_reference,
-            "contribution": group.contribution,
-        }
-        for group in found.witness.groups
-    ]
-
-
-def _message(row: Row) -> str:
-    parts = (row.selection.message, row.remark, assumption(row.case.problem))
-    return "; ".join(part for part in parts if part)
-
-
-def _precision(row: Row) -> float | None:
-    """Share of the items whose true term is the query; null where none is known."""
-    relevance = row.case.relevance
-    terms = [relevance[item] for item in row.selection.items]
-    if not terms or all(term is None for term in relevance):
-        return None
-    asked = row.unit.query.strip().casefold()
-    return float(np.mean([term is not None and term.strip().casefold() == asked for term in terms]))

@@ -120,12 +120,13 @@ def send(client: Any, submission: Submission, is_retry: bool = False) -> str:
             submission.bundle.copy_to(Path(folder))
             runtime_env["working_dir"] = folder
         try:
-            return client.submit_job(
+            accepted: str = client.submit_job(
                 entrypoint=submission.entrypoint,
                 submission_id=name,
                 runtime_env=runtime_env,
                 metadata={"output": submission.output},
             )
+            return accepted
         except RuntimeError as error:
             # Ray decides: two schedulers may ask at the same moment.
             if "already exists" not in str(error):

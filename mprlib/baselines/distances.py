@@ -24,7 +24,7 @@ def _in_float32(embeddings: FloatArray) -> tuple[FloatArray, FloatArray]:
         vectors = embeddings.astype(np.float32, copy=False)
         squares = np.einsum("ij,ij->i", vectors, vectors)
     largest = squares.max()
-    if largest == 0 and not embeddings.any() or SMALLEST_NORM**2 < largest < LARGEST_NORM**2:
+    if (largest == 0 and not embeddings.any()) or SMALLEST_NORM**2 < largest < LARGEST_NORM**2:
         return vectors, squares
     vectors = embeddings.astype(np.float64, copy=False)
     return vectors, np.einsum("ij,ij->i", vectors, vectors)

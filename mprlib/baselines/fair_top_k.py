@@ -113,7 +113,7 @@ def _bounds(k: int, share: float, level: float) -> IntArray:
     # F^-1(level) is the fewest successes whose lower tail reaches the level; at level 0 nothing is asked.
     if level <= 0:
         return np.zeros(k, dtype=np.intp)
-    from scipy.stats import binom  # noqa: PLC0415 (slow to import)
+    from scipy.stats import binom
 
     fewest: IntArray = np.maximum(binom.ppf(level, np.arange(1, k + 1), share), 0).astype(np.intp)
     return fewest
@@ -134,7 +134,7 @@ def _most_missing(problem: Problem) -> _Group:
     shown = cells.shares(selection_weights(problem, problem.best_first[: problem.k]))
     found = _Group(np.zeros(problem.n, dtype=bool), 0.0, "protected")
     largest = 0.0
-    for attribute, levels in cell_levels(problem).items():
+    for levels in cell_levels(problem).values():
         shares, expected = (
             sums_by(levels.codes, masses, len(levels.names)) for masses in (shown, cells.reference_shares)
         )

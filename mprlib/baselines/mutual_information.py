@@ -27,7 +27,7 @@ def mutual_information(embeddings: FloatArray, labels: IntArray, part: slice = s
 
     part: the columns asked for; each has the value that it has among all.
     """
-    from sklearn.preprocessing import scale  # noqa: PLC0415 (slow to import)
+    from sklearn.preprocessing import scale
 
     columns = scale(np.asarray(embeddings[:, part], dtype=np.float64), with_mean=False)
     means = np.maximum(1.0, np.mean(np.abs(columns), axis=0))

@@ -75,7 +75,7 @@ def _chosen(problem: Problem, labels: IntArray, takes_best: BoolArray) -> IntArr
         block = [item for label, item in heads.items() if label != NEUTRAL]
         if takes_best[step]:
             taken = [min(heads.values(), key=rank.__getitem__)]
-        elif not block or neutral is not None and problem.scores[neutral] > np.mean(problem.scores[block]):
+        elif not block or (neutral is not None and problem.scores[neutral] > np.mean(problem.scores[block])):
             taken = [neutral]
         else:
             taken = sorted(block, key=rank.__getitem__)[: problem.k - len(chosen)]

@@ -54,7 +54,7 @@ class Classifier(FunctionClass):
 
         Raises:  InputError when the model's fit takes no sample_weight.
         """
-        from sklearn.utils.validation import has_fit_parameter  # noqa: PLC0415 (slow to import)
+        from sklearn.utils.validation import has_fit_parameter
 
         if not has_fit_parameter(self.model, "sample_weight"):
             raise InputError(f"model {type(self.model).__name__} takes no sample_weight, which its oracle needs")
@@ -77,7 +77,7 @@ class ClassifierOracle(Oracle):
 
 def fitted_classes(model: Any, labels: FloatArray, differences: FloatArray) -> FloatArray:
     """Predicted signs (G,) of a fresh clone; constant where all differences have one sign."""
-    from sklearn.base import clone  # noqa: PLC0415 (slow to import)
+    from sklearn.base import clone
 
     is_weighted = differences != 0
     signs = np.where(differences > 0, 1, -1)
@@ -91,7 +91,7 @@ def fitted_classes(model: Any, labels: FloatArray, differences: FloatArray) -> F
 
 def greedy_classes(cells: Cells, differences: FloatArray, *, depth: int, seed: int) -> FloatArray:
     """Signs (G,) of one greedily grown classification tree."""
-    from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 (slow to import)
+    from sklearn.tree import DecisionTreeClassifier
 
     model = DecisionTreeClassifier(max_depth=depth, random_state=seed)
     return fitted_classes(model, tree_labels(cells.labels), differences)

@@ -118,7 +118,7 @@ class ForestOracle(Oracle):
 
     def _grown_one_by_one(self, draws: FloatArray, targets: FloatArray, trees: IntArray) -> FloatArray:
         """Sum of these trees' predictions (G,), by scikit-learn."""
-        from sklearn.tree import DecisionTreeRegressor  # noqa: PLC0415 (slow to import; not every audit needs it)
+        from sklearn.tree import DecisionTreeRegressor
 
         labels = tree_labels(self.cells.labels)
         total = np.zeros(self.cells.size)

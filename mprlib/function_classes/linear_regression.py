@@ -34,7 +34,7 @@ class LinearRegression(FunctionClass):
 
 
 def _fit(cells: Cells, weights: FloatArray, targets: FloatArray) -> tuple[FloatArray]:
-    from sklearn import linear_model  # noqa: PLC0415 (slow to import; not every audit needs it)
+    from sklearn import linear_model
 
     # The class does not depend on the columns' units, scikit-learn's cut-off for small directions does.
     largest = np.abs(cells.labels).max(axis=0)

@@ -42,7 +42,7 @@ class Regressor(FunctionClass):
 
         Raises:  InputError for a weighted reference when the model's fit takes no sample_weight.
         """
-        from sklearn.utils.validation import has_fit_parameter  # noqa: PLC0415 (slow to import)
+        from sklearn.utils.validation import has_fit_parameter
 
         is_weighing = has_fit_parameter(self.model, "sample_weight")
         cells = cells_of(problem)
@@ -63,7 +63,7 @@ class Regressor(FunctionClass):
         return (self._fitted(cells, cells.labels[row_cell], targets[row_cell]),)
 
     def _fitted(self, cells: Cells, labels: FloatArray, targets: FloatArray, **weights: FloatArray) -> FloatArray:
-        from sklearn.base import clone  # noqa: PLC0415 (slow to import)
+        from sklearn.base import clone
 
         predictions = np.asarray(clone(self.model).fit(labels, targets, **weights).predict(cells.labels), dtype=float)
         predictions = predictions.reshape(-1)

@@ -90,7 +90,7 @@ class TreeOracle(Oracle):
              the set's part on each side of each split; its last position is that of the empty set.
     """
 
-    __slots__ = ("cells", "_problem", "_is_signed", "_sides", "_intersections", "_children", "_inverse_masses")
+    __slots__ = ("_children", "_intersections", "_inverse_masses", "_is_signed", "_problem", "_sides", "cells")
 
     def __init__(
         self,

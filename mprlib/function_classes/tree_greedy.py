@@ -43,7 +43,7 @@ class TreeGreedy(FunctionClass):
 
 def greedy_tree(cells: Cells, weights: FloatArray, targets: FloatArray, *, depth: int, seed: int) -> FloatArray:
     """Predictions (G,) of one greedily grown tree."""
-    from sklearn.tree import DecisionTreeRegressor  # noqa: PLC0415 (slow to import; not every audit needs it)
+    from sklearn.tree import DecisionTreeRegressor
 
     model = DecisionTreeRegressor(max_depth=depth, random_state=seed)
     return fit_tree(model, tree_labels(cells.labels), weights, targets)

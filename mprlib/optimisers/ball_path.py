@@ -173,7 +173,7 @@ class BallPath:
             self._fix(at, self._piece[at] + int(line.slope[at] <= 0))
             return
         step = 1.0 if kind == "up" else -1.0
-        piece = int(round(self._counts[at])) - (kind == "down")
+        piece = round(self._counts[at]) - (kind == "down")
         border = np.append(self._features[line.free] @ self._features[at], 1.0)
         coefficients = line.inverse @ border
         own = self._squares[at]

@@ -170,7 +170,7 @@ class _Printed:
             mean = float(cells.reference_shares @ function)
             cuts += [cut, -cut]
             limits += [self._rho + mean, self._rho - mean]
-        from scipy.optimize import linprog  # noqa: PLC0415 (slow to import)
+        from scipy.optimize import linprog
 
         answer = linprog(
             -ScoreScale.of(problem.scores).scaled(problem.scores),

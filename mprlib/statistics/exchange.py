@@ -202,7 +202,7 @@ class _Exchange:
 
     def _null(self, margin: tuple[int, ...]) -> FloatArray:
         """Probabilities of 0, 1, ... members that enter, for a group with these numbers of members per stratum."""
-        from scipy.stats import hypergeom  # noqa: PLC0415 (slow to import)
+        from scipy.stats import hypergeom
 
         total = np.ones(1)
         for items, count in zip(self._members_of_strata(), margin):

@@ -21,7 +21,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
     values = np.asarray(p_values, dtype=float)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
         raise InputError("p_values must be a list of numbers from 0 to 1")
-    from scipy.stats import false_discovery_control  # noqa: PLC0415 (slow to import)
+    from scipy.stats import false_discovery_control
 
     adjusted: FloatArray = false_discovery_control(values, method="bh")
     return adjusted

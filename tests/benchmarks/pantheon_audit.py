@@ -74,7 +74,9 @@ def settings(queries: list[str], attributes: dict[str, Any], methods: list[Any])
 def timed(*arguments: str) -> tuple[float, dict[str, Any]]:
     """Seconds of wall time of a command, and the object that it ends with."""
     started = time.perf_counter()
-    ended = subprocess.run([sys.executable, "-m", "jobs", *arguments, "--json"], capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-m", "jobs", *arguments, "--json"], capture_output=True, text=True, check=False
+    )
     seconds = time.perf_counter() - started
     if ended.returncode:
         raise SystemExit(f"mpr-audit {arguments[0]} ended with {ended.returncode}: {ended.stderr[-2000:]}")
@@ -88,7 +90,7 @@ def unit_seconds(output: Path) -> pd.DataFrame:
     for path in (output / "receipts").rglob("*.json"):
         receipt = json.loads(path.read_text(encoding="utf-8"))
         if receipt["key"] in wanted:
-            # "pantheon: actor: mopr for tree"
+            # As in "pantheon: actor: mopr for tree".
             method = receipt["title"].rsplit(": ", 1)[-1] if receipt["stage"] == "solve" else ""
             rows.append((receipt["stage"], method, receipt["seconds"], receipt["cpu_seconds"]))
     return pd.DataFrame(rows, columns=["stage", "method", "wall", "cpu"]).sort_values("stage", kind="stable")

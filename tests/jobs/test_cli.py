@@ -25,7 +25,7 @@ def audit(capsys, *arguments) -> tuple[int, str, str]:
 
 
 def counts(capsys, *arguments) -> tuple[int, dict]:
-    code, out, err = audit(capsys, *arguments, "--json")
+    code, out, _err = audit(capsys, *arguments, "--json")
     return code, json.loads(out.strip().splitlines()[-1])
 
 

@@ -19,7 +19,9 @@ from jobs.errors import UsageError
 from .conftest import DIMENSION, write_audit
 
 SIZE, K = 800, 40
-ABOUT = dict.fromkeys(("old", "new"), {"folder": "a", "name": "b", "created": "c", "run_id": "d", "is_complete": True})
+ABOUT = {
+    key: {"folder": "a", "name": "b", "created": "c", "run_id": "d", "is_complete": True} for key in ("old", "new")
+}
 QUERIES = ["nurse", "chef", "pilot", "judge", "scientist"]
 # How far the vectors of one group go towards the query before they are brought back to length 1.
 SHIFT = 0.6

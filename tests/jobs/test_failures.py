@@ -50,7 +50,7 @@ def audited(tmp_path_factory, cluster):
 def test_each_fate_of_a_task_ends_as_it_should(audited):
     plan, store = audited
     units = plan.stages["solve"]
-    dead, once, segfault, raises, hangs, eats, *fine = [unit.key for unit in units]
+    dead, once, segfault, raises, hangs, eats, *_fine = [unit.key for unit in units]
     fates = {dead: "exit", once: "exit once", segfault: "segfault", raises: "raise", hangs: "hang", eats: "eat"}
     with Cluster(LIMITS) as cluster:
         events = list(cluster.run_tasks(units, FaultyStore(store.root, fates)))

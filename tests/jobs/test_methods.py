@@ -72,7 +72,7 @@ def test_an_unknown_level_is_neutral_for_pbm(tmp_path):
 
 def test_pbm_by_prompts_reads_the_encoder(tmp_path):
     methods = [{"pbm": {"values": [0.5], "prompts": ["a person", "a woman", "a man"]}}]
-    plan, store = solved = run_units(tmp_path, encoder=TEXT_ENCODER, methods=methods)
+    plan, _store = solved = run_units(tmp_path, encoder=TEXT_ENCODER, methods=methods)
     assert [unit.texts for unit in plan.stages["texts"]] == [("a person", "a woman", "a man")]
     assert len(set(rows_of(solved, "pbm")[0]["item_ids"])) == 10
 

@@ -123,7 +123,7 @@ def test_each_is_listed_once_with_its_reason(damaged):
     shards = [open_shard(store, unit.key) for unit in plan.stages["embed"]]
     assert [shard.extent for shard in shards] == [25, 25, 25, 15]
     assert [len(shard.vectors) for shard in shards] == [22, 0, 25, 14]
-    assert [id for shard in shards for id in shard.ids.to_pylist()] == sorted(set(names()) - set(bad_names()))
+    assert [item for shard in shards for item in shard.ids.to_pylist()] == sorted(set(names()) - set(bad_names()))
 
 
 def test_pools_are_the_best_of_the_others(damaged):
@@ -188,7 +188,7 @@ def test_nothing_changes_where_all_can_be_read(tmp_path):
 
 @pytest.mark.parametrize("readable", [7, 0])
 def test_fewer_than_k_are_a_clear_failure(tmp_path, readable):
-    inputs, plan = prepare(read_config(write_pictures(tmp_path, methods=["top_k"], function_classes=["linear"])))
+    _inputs, plan = prepare(read_config(write_pictures(tmp_path, methods=["top_k"], function_classes=["linear"])))
     encoder = NameEncoder(names()[readable:])
     messages = messages_of(plan, tmp_path, encoder)
     assert messages["pool"] == {""}

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
@@ -67,7 +68,7 @@ def test_status_during_a_run_and_after_it(store):
         assert (found["run"]["state"], found["run"]["is_alive"], found["run"]["pid"]) == ("running", True, os.getpid())
         assert found["seconds_left"] == 9.0  # three units are missing, and one took three seconds
         [failure] = found["failures"]
-        assert json.loads(open(failure["traceback"]).read())["traceback"].startswith("Traceback")
+        assert json.loads(Path(failure["traceback"]).read_text(encoding="utf-8"))["traceback"].startswith("Traceback")
         text = status_text(found)
         assert "running: solve query 2" in text and "on machine-b" in text
         assert "failed: solve query 1: ValueError: no luck (traceback:" in text

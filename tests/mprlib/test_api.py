@@ -142,8 +142,10 @@ def test_a_setting_of_both_goes_to_neither(problem, method, function_class):
         (lambda p: mprlib.select(p, "clip_clip", columns_dropped=1), "^columns_dropped is no keyword: clip_clip's"),
         (
             lambda p: mprlib.select(p, "mmr", 0.5, "tree", rho=0.1),
-            "^neither the method nor the function class has a setting 'rho': method 'mmr' has spread, "
-            "function class 'tree' has depth, signed$",
+            (
+                "^neither the method nor the function class has a setting 'rho': method 'mmr' has spread, "
+                "function class 'tree' has depth, signed$"
+            ),
         ),
         (
             lambda p: mprlib.select(p, "top_k", points=5),

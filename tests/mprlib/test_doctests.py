@@ -29,5 +29,5 @@ def test_the_examples_run(name):
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.is_constrained])
 def test_every_method_with_a_rho_has_an_example(name):
     module = importlib.import_module(METHODS[name].__module__)
-    [tests] = [found for found in doctest.DocTestFinder(recurse=False).find(module)]
+    [tests] = list(doctest.DocTestFinder(recurse=False).find(module))
     assert f'"{name}"' in "".join(example.source for example in tests.examples)

@@ -92,10 +92,14 @@ def plan_text(table: Mapping[str, Any]) -> str:
         f"  {'stage':<12}{'units':>8}{'cached':>8}",
         *(line for stage, count in table["stages"].items() for line in _stage_lines(stage, count)),
         "",
-        f"  estimate    {duration(cost['wall_seconds'])}, {bytes_of(cost['memory_bytes'])} memory, "
-        f"{bytes_of(cost['disk_bytes'])} disk",
-        f"  search      {bytes_of(cost['read_bytes'])} of vectors read, "
-        f"{duration(cost['search_seconds'])} of the estimate",
+        (
+            f"  estimate    {duration(cost['wall_seconds'])}, {bytes_of(cost['memory_bytes'])} memory, "
+            f"{bytes_of(cost['disk_bytes'])} disk"
+        ),
+        (
+            f"  search      {bytes_of(cost['read_bytes'])} of vectors read, "
+            f"{duration(cost['search_seconds'])} of the estimate"
+        ),
         *(f"  note        {note}" for note in table["notes"]),
     ]
     return "\n".join(lines)

@@ -79,8 +79,10 @@ def run_text(summary: RunSummary) -> str:
     """How a run ended."""
     counts = summary.counts
     lines = [
-        f"units: {counts['computed']} computed, {counts['cached']} cached, "
-        f"{counts['failed']} failed, {counts['skipped']} skipped, in {duration(summary.seconds)}",
+        (
+            f"units: {counts['computed']} computed, {counts['cached']} cached, "
+            f"{counts['failed']} failed, {counts['skipped']} skipped, in {duration(summary.seconds)}"
+        ),
         *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
         *(_skipped_line(dataset, reasons, summary.output) for dataset, reasons in summary.skipped_items.items()),
         f"report: {summary.report or 'none, no unit was solved'}",

@@ -35,11 +35,15 @@ def judgement_text(found: Judgement) -> str:
     return "\n".join(
         [
             f"judged on {found.held_out:,} pictures that were held out (the commonest level: {found.majority:.1%})",
-            f"  a linear classifier reads the attribute of {found.accuracy_before:.1%}, then "
-            f"{found.accuracy_after:.1%}",
+            (
+                f"  a linear classifier reads the attribute of {found.accuracy_before:.1%}, then "
+                f"{found.accuracy_after:.1%}"
+            ),
             f"  a network reads it of {found.network_accuracy_before:.1%}, then {found.network_accuracy_after:.1%}",
             f"  a level's mean similarity is off by {found.gap_before:.2f} deviations, then {found.gap_after:.2f}",
-            f"  a similarity changes by {found.similarity_change:.2f} deviations (root mean square), "
-            f"{found.mean_absolute_change:.4f} in cosine on average",
+            (
+                f"  a similarity changes by {found.similarity_change:.2f} deviations (root mean square), "
+                f"{found.mean_absolute_change:.4f} in cosine on average"
+            ),
         ]
     )

@@ -102,7 +102,7 @@ def _printed(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """The first few ranks, one column per method."""
     few = table[table["rank"] <= PRINTED_ITEMS]
     rows = []
-    for (dataset, reference, query, k, rank), own in grouped(few, [*CASE, "rank"]):
+    for (_dataset, _reference, query, _k, rank), own in grouped(few, [*CASE, "rank"]):
         texts = dict(zip(own["series"], own["text"].fillna(own["item_id"])))
         shown = {name: textwrap.shorten(str(texts.get(name, "--")), 2 * LINE_CHARACTERS) for name in columns}
         rows.append({"query": query, "rank": rank} | shown)

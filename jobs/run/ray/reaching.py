@@ -110,9 +110,11 @@ def _asked(host: str, port: int, call: str) -> bytes | grpc.StatusCode:
     where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     with init_grpc_channel(where, [("grpc.enable_http_proxy", 0)]) as channel:
         try:
-            return channel.unary_unary(call)(b"", timeout=CALL_SECONDS)
+            answer: bytes = channel.unary_unary(call)(b"", timeout=CALL_SECONDS)
+            return answer
         except grpc.RpcError as error:
-            return error.code()
+            code: grpc.StatusCode = error.code()
+            return code
 
 
 def _found() -> str:

@@ -121,8 +121,17 @@ def test_fairface_bands_in_order_and_as_dates(tmp_path):
 
 @pytest.mark.parametrize(
     ("found", "band"),
-    [("03-Sep", "3-9"), ("9-Mar", "3-9"), ("Oct-19", "10-19"), ("19-Oct", "10-19"), ("70+", "more than 70")]
-    + [("more than 70", "more than 70"), (" 20-29", "20-29"), ("19-Nov", "19-Nov"), (None, None)],
+    [
+        ("03-Sep", "3-9"),
+        ("9-Mar", "3-9"),
+        ("Oct-19", "10-19"),
+        ("19-Oct", "10-19"),
+        ("70+", "more than 70"),
+        ("more than 70", "more than 70"),
+        (" 20-29", "20-29"),
+        ("19-Nov", "19-Nov"),
+        (None, None),
+    ],
 )
 def test_spreadsheet_dates_are_bands(found, band):
     assert age_band(found) == band

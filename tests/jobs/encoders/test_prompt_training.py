@@ -19,7 +19,20 @@ from jobs.store import unit_file
 from tests.face_towers import FACES, write_face_towers
 from tests.jobs.units_in_process import run_plan
 
-WORDS = "good evil smart dumb friendly unfriendly lawful criminal lazy caring clever nasty".split()
+WORDS = [
+    "good",
+    "evil",
+    "smart",
+    "dumb",
+    "friendly",
+    "unfriendly",
+    "lawful",
+    "criminal",
+    "lazy",
+    "caring",
+    "clever",
+    "nasty",
+]
 PROMPTS = [f"a photo of a {word} person" for word in WORDS]
 # Largest root mean square change of a similarity, in its deviations over faces. The training keeps to the first on the
 # faces that it sees; the second is stated for those that it does not.

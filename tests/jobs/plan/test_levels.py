@@ -193,8 +193,10 @@ def test_too_many_levels_and_words_for_nothing_are_remarked(tmp_path):
     _, plan = prepared(tmp_path, frame, dataset=block)
     assert plan.notes == (
         "dataset items: attribute 'name' has 51 levels, more than 50: bins or map make groups of them",
-        "dataset items: attribute 'region': 'NA' is a level, as any text; where it stands for no value, "
-        "map: {'NA': ''} says so",
+        (
+            "dataset items: attribute 'region': 'NA' is a level, as any text; where it stands for no value, "
+            "map: {'NA': ''} says so"
+        ),
     )
 
 

@@ -80,7 +80,9 @@ def broken_tables() -> dict[str, pa.Table]:
     for row in made["results"]:
         if row["query"] == failed:
             kept = row["parameter_value"]
-            row |= nothing | {"parameter_value": kept, "status": "failed", "item_ids": None, "message": "out of memory"}
+            row.update(
+                nothing | {"parameter_value": kept, "status": "failed", "item_ids": None, "message": "out of memory"}
+            )
         if row["query"] == zero:
             row |= {"mpr": 0.0, "mpr_top_k": 0.0, "chi": 0.0}
         if row["query"] == unmet and row["method"] == "mopr":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import subprocess
@@ -218,7 +219,7 @@ def test_a_unit_rests_longer_every_time_its_machine_runs_out_of_memory_even_befo
     workers = Timed(1, lambda unit, number: Loss.NODE_MEMORY)
     outcome = ends(Dispatch(workers, store, Limits(), clock, sleep, pause_seconds=100.0).run(units(1)))["00000"]
     assert outcome.message.startswith(f"killed {RETRIES[Loss.NODE_MEMORY] + 1} times because its machine ran out")
-    rests = [later - earlier for earlier, later in zip(handed, handed[1:])]
+    rests = [later - earlier for earlier, later in itertools.pairwise(handed)]
     assert all(rest >= 100 * 2**number for number, rest in enumerate(rests))
 
 

@@ -54,9 +54,9 @@ def elsewhere():
 
 
 def test_a_second_run_is_refused_and_told_by_whom(store):
-    with lock(store, "first"):
-        with pytest.raises(RunError, match="in use by run first .process [0-9]+ on .*since .* UTC.: wait"):
-            lock(store).__enter__()
+    refused = "in use by run first .process [0-9]+ on .*since .* UTC.: wait"
+    with lock(store, "first"), pytest.raises(RunError, match=refused):
+        lock(store).__enter__()
     with lock(store):
         pass
     assert not store.exists(LOCK)

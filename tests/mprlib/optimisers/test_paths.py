@@ -108,7 +108,7 @@ def test_same_bits_whatever_the_threads() -> None:
     digests = set()
     for threads in ("1", "2"):
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        environment |= {name: threads for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+        environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
         done = subprocess.run(
             [sys.executable, "-c", DIGEST], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
         )

@@ -19,7 +19,7 @@ def test_k_items_within_the_cells(shift):
         counts = generator.dirichlet(np.ones(6)) * (17 + shift)
         whole = rounded(np.minimum(counts, pool.capacity), pool)
         assert whole.sum() == 17
-        assert ((0 <= whole) & (whole <= pool.capacity)).all()
+        assert ((whole >= 0) & (whole <= pool.capacity)).all()
 
 
 def test_the_largest_fractions_are_rounded_up():
