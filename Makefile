@@ -6,7 +6,7 @@ PIP := $(VENV)/bin/pip --disable-pip-version-check install --quiet
 # whose package index has no CPU build.
 TORCH ?= torch==2.13.0
 
-.PHONY: audit test test-system test-repeat bench clean
+.PHONY: audit test test-system test-repeat bench clean check
 
 audit: $(VENV)/.ready
 	$(VENV)/bin/mpr-audit run jobs/configs/demo.yaml
@@ -19,6 +19,12 @@ test: $(VENV)/.ready-test
 # Clusters, kills, signals, a browser, random input. FULL=1: every case, for hours.
 test-system: $(VENV)/.ready-test
 	$(VENV)/bin/python -m pytest --durations=20 -m system $(if $(FULL),--full)
+
+# Style and types.
+check: $(VENV)/.ready-check
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
 
 # Signals and kills again and again on a busy machine.
 RUNS ?= 10
@@ -38,6 +44,10 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 
 $(VENV)/.ready-test: $(VENV)/.ready
 	$(PIP) --constraint constraints.txt --editable '.[cpu,text,clip,test]'
+	touch $@
+
+$(VENV)/.ready-check: $(VENV)/.ready-test
+	$(PIP) --constraint constraints.txt --editable '.[cpu,text,clip,test,check]'
 	touch $@
 
 clean:

@@ -5,7 +5,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), ROOT / "cluster" / "README.md", ROOT / "jobs/data/README.md"]
+PAGES = [
+    README,
+    *sorted((ROOT / "docs").glob("*.md")),
+    *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "cluster/README.md", "jobs/data/README.md")),
+]
 
 
 def text_of(page: str | Path) -> str:
