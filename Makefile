@@ -18,7 +18,8 @@ test: $(VENV)/.ready-test
 
 # Clusters, kills, signals, a browser, random input. FULL=1: every case, for hours.
 test-system: $(VENV)/.ready-test
-	$(VENV)/bin/python -m pytest --durations=20 -m system $(if $(FULL),--full)
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --durations=20 -m system $(if $(FULL),--full) \
+		--numprocesses=$(WORKERS) --dist=loadfile
 
 # Style and types.
 check: $(VENV)/.ready-check
