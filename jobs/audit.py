@@ -14,9 +14,9 @@ from jobs.config.audit import Audit
 from jobs.config.file import ConfigFile
 from jobs.errors import RunError, UsageError, full_disk, is_disk_full
 from jobs.plan import inputs as audit_inputs
-from jobs.plan import plan as audit_plan
+from jobs.plan.build import build
 from jobs.plan.inputs import Inputs
-from jobs.plan.plan import Plan
+from jobs.plan.plan import Plan, unanswered
 from jobs.plan.plan_file import write_plan
 from jobs.report.publish import publish
 from jobs.report.thumbnails import write_thumbnails
@@ -72,7 +72,7 @@ def prepare(config: ConfigFile[Audit], limit: int | None = None) -> tuple[Inputs
     """
     with config.placing():
         inputs = audit_inputs.read_inputs(config.settings, config.folder, limit)
-        return inputs, audit_plan.build(config.settings, inputs)
+        return inputs, build(config.settings, inputs)
 
 
 def inventory(plan: Plan, store: Store) -> Inventory:
@@ -89,11 +89,11 @@ def resumed(config: ConfigFile[Audit], inputs: Inputs, plan: Plan, store: Store)
     Raises:  UsageError for a folder that cannot be read.
     """
     found = inventory(plan, store)
-    asked = audit_plan.unanswered(plan, found.done)
+    asked = unanswered(plan, found.done)
     if asked is None:
         return plan, found
     with config.placing():
-        shorter = audit_plan.build(config.settings, inputs, asked)
+        shorter = build(config.settings, inputs, asked)
     return shorter, inventory(shorter, store)
 
 

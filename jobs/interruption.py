@@ -122,7 +122,7 @@ def keeping_handlers() -> Iterator[None]:
 def supervised(work: Callable[[], Result], farewell: Callable[[str], None]) -> Result:
     """Do work in a thread while this one waits for signals; what the work returns or raises.
 
-    farewell is told what was left, before the process ends without the work: nothing where nothing was held.
+    farewell gets what was left, before the process ends without the work: nothing where nothing was held.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()

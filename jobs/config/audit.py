@@ -40,7 +40,7 @@ class Reference(Block):
     shares: dict[str, dict[str, float]] | None = Field(
         None,
         description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}, where a name '
-        "that holds & itself can stand in double quotes within the key",
+        "that holds & itself is written in double quotes within the key",
     )
     size: FiniteFloat = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
     dataset: AnyDataset | None = Field(None, description="kind dataset: its block, named as the reference by default")
@@ -133,7 +133,7 @@ class Runtime(Block):
         "GPU's share of its node leaves, at most 16",
     )
     max_failures: Whole | None = Field(
-        None, ge=1, description="stop once so many units have failed; default: go on with all that can be done"
+        None, ge=1, description="stop once that many units have failed; default: go on with all that can be done"
     )
     unit_seconds: FiniteFloat | None = Field(
         21_600, gt=0, description="a back-stop: a unit that runs longer is stopped and counts as failed"

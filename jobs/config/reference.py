@@ -39,7 +39,7 @@ whole number; truth values are `true` and `false`, and `yes`, `no`, `on`, `off` 
 `12`, `0.5` or `1e-3`; what readers of YAML disagree on (`012`, `0o14`, `1_000`, `12:30`) is a text, and is refused \
 where a number is expected. A key is the text that is written, and so are levels, columns and queries: \
 `{012: 0.5, 12: 0.5}` are the shares of two levels. Anchors and aliases may share a block; tags, merge keys (`<<`), \
-several documents, tabs as indentation and a key that stands twice in its block are errors.
+several documents, tabs as indentation and a key that occurs twice in its block are errors.
 """
 PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", type(None): "nothing", Any: "any"}
 # Limits of a value, as pydantic's metadata name them.

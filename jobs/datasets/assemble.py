@@ -112,7 +112,7 @@ def _ids(block: Dataset, source: Source) -> list[str]:
     repeated = counts.filter(pc.greater(pc.struct_field(counts, "counts"), 1))
     if len(repeated):
         raise UsageError(
-            f"id {repeated[0]['values'].as_py()!r} stands {repeated[0]['counts'].as_py()} times "
+            f"id {repeated[0]['values'].as_py()!r} occurs {repeated[0]['counts'].as_py()} times "
             f"in column {name!r} of {block.path}: ids must be distinct"
         )
     return [str(one) for one in column.to_pylist()]

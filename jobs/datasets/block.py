@@ -91,7 +91,7 @@ class Dataset(Block):
         "have a level `unknown`), or drop and count the item",
     )
     attributes: dict[str, Attribute] = Field(
-        description="the labels that an audit speaks of; data sets that are known have some of their own", min_length=1
+        description="the labels that an audit is about; known data sets have some of their own", min_length=1
     )
 
     @field_validator("attributes", mode="before")

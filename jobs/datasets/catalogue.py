@@ -27,7 +27,7 @@ class Catalogue:
 
     items has the columns item_id, text, image, relevance (nullable strings), weight (float64) and one
     string column `attribute:NAME` an attribute; with precomputed vectors, also `vector`, or `vector_row` where they
-    lie in vector_files.
+    are in vector_files.
     levels holds each attribute's levels in reading order; missing is what an item without a value is called, a name
     that no value has. fingerprint is a SHA-256 of all of the source, files one
     of the pictures (or files of vectors) alone.
@@ -100,7 +100,7 @@ def has_images(catalogue: Catalogue) -> bool:
 
 
 def _add(digest: Any, column: pa.ChunkedArray) -> None:
-    """A column's values, whatever its chunks and what lies under its nulls."""
+    """A column's values, whatever its chunks and what is under its nulls."""
     values = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if pa.types.is_string(values.type):
         texts = values.to_pylist()
@@ -129,7 +129,7 @@ def with_missing_called(catalogue: Catalogue, name: str) -> Catalogue:
 
 
 def embedded_column(items: pa.Table) -> pa.ChunkedArray:
-    """What stands for an item before an encoder: its picture where any item has one, else its text."""
+    """What an encoder reads of an item: its picture where any item has one, else its text."""
     return items["text"] if items["image"].null_count == items.num_rows else items["image"]
 
 

@@ -1,4 +1,4 @@
-"""CSV: a header, commas, quotes as in RFC 4180; every field is the text that stands in the file.
+"""CSV: a header, commas, quotes as in RFC 4180; every field is the text of the file.
 
 No type is guessed: 007, 1E2, 0x1, 12:30, True and NA are texts. An empty field without quotes is no value.
 """
@@ -20,7 +20,7 @@ from jobs.datasets.table_fault import TableFault, expect_columns
 
 # A row that is longer is no row of a table: as a rule, a quote that is never closed.
 LARGEST_ROW_BYTES = 2**26
-# Stands in every field of one more row, which is read after the file's own: a quote that the file
+# The content of every field of one more row, which is read after the file's own: a quote that the file
 # never closes would swallow all rows behind it without an error, and swallows this one too.
 END = "\x1aend of the table\x1a"
 # How Arrow says that a row has another number of fields. Its own hook for such rows breaks off where they are no UTF-8.

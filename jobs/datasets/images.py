@@ -116,7 +116,7 @@ def _by_table(
 
 
 def _as_found(named: Sequence[str | None], root: Path, paths: Sequence[str]) -> list[str | None]:
-    """Each path as the folder's own listing has it, if it names one of its pictures; as it stands otherwise.
+    """Each path as the folder's own listing has it, if it names one of its pictures; unchanged otherwise.
 
     One file has many names: ./a/0.jpg, a//0.jpg, a\\0.jpg on Windows, an absolute path, letters with accents that
     are one character here and two there.

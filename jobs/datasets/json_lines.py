@@ -1,4 +1,4 @@
-"""JSON lines: an object a line; numbers are the text that stands in the file, true and false are texts too.
+"""JSON lines: an object a line; numbers are the text of the file, true and false are texts too.
 
 A key that a line lacks, null and NaN are no value.
 """
@@ -18,7 +18,7 @@ from jobs.datasets.table_fault import TableFault, expect_columns
 
 
 class Pairs(list[tuple[str, Any]]):
-    """Keys and values of an object, in order: JSON lets a key stand twice."""
+    """Keys and values of an object, in order: JSON allows a key twice."""
 
 
 def plain_texts(text: str) -> Any:
@@ -51,7 +51,7 @@ def read(path: Path, columns: Sequence[str]) -> pa.Table:
             keys = [key for key, _ in pairs]
             for name in columns:
                 if keys.count(name) > 1:
-                    raise TableFault(f"the key {name!r} stands twice", line)
+                    raise TableFault(f"the key {name!r} occurs twice", line)
         if not found.keys() <= seen.keys():
             seen.update(dict.fromkeys(found))
         for name, column in values.items():

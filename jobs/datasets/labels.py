@@ -1,6 +1,6 @@
 """Columns to the levels of attributes, in reading order.
 
-A level is the text that stands in the file, unless bins make it a number's range. A missing value is null here and gets
+A level is the text of the file, unless bins make it a number's range. A missing value is null here and gets
 a name that no level has.
 """
 

@@ -1,4 +1,4 @@
-"""Where a known data set's files lie: its layouts as they are handed out, and one sentence when none is there."""
+"""Where a known data set's files are: its layouts as they are handed out, and one sentence when none is there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jobs.errors import UsageError
-from jobs.images.archive import climbs
+from jobs.images.archive import leads_out
 from jobs.images.reading import split_locator
 
 # Missing pictures that an error names.
@@ -44,7 +44,7 @@ def expect_some(root: Path, locators: Iterable[str | None]) -> None:
     missing: list[str] = []
     for locator in locators:
         path = split_locator(locator)[0] if locator else None
-        if path is not None and (climbs(path) or os.path.lexists(root / path)):
+        if path is not None and (leads_out(path) or os.path.lexists(root / path)):
             return
         if locator and len(missing) < SHOWN:
             missing.append(locator)

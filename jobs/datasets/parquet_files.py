@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from jobs.datasets.table_fault import TableFault, expect_columns
 
-# What Arrow raises for damaged files: its own errors, those of Python that stand for them, and too large numbers.
+# What Arrow raises for damaged files: its own errors, those of Python for the same, and too large numbers.
 FAULTS = (pa.ArrowException, ValueError, OverflowError, MemoryError, KeyError, TypeError)
 
 

@@ -12,7 +12,7 @@ from jobs.datasets.block import Dataset
 from jobs.datasets.source import Skip
 from jobs.errors import UsageError
 from jobs.images import Reason
-from jobs.images.archive import climbs
+from jobs.images.archive import leads_out
 from jobs.images.reading import split_locator
 
 # File names that a folder's pictures have; other files are not looked at.
@@ -74,7 +74,7 @@ def fingerprint(block: Dataset, root: str | Path, locators: Iterable[str | None]
     for locator in locators:
         digest.update(f"{locator}\0".encode())
         path = split_locator(locator)[0] if locator else ""
-        # Neighbouring members lie in one archive, which is looked at once.
+        # Neighbouring members are in one archive, which is looked at once.
         if path and path != previous and block.image_fingerprint != "names":
             digest.update(_state(os.path.join(root, path), path, block.image_fingerprint == "content"))
         previous = path
@@ -83,7 +83,7 @@ def fingerprint(block: Dataset, root: str | Path, locators: Iterable[str | None]
 
 def _state(full: str, relative: str, has_content: bool) -> bytes:
     """Size and time of change of a file, or the hash of what it holds; b"-" where it cannot be read."""
-    if climbs(relative):
+    if leads_out(relative):
         return b"-"
     try:
         found = os.stat(full)

@@ -36,7 +36,7 @@ class Part:
 class Source:
     """Rows of a data set. id, image and relevance name columns of the table.
 
-    root is the folder that the image column's paths start from. vectors are the rows' own, where they lie in files of
+    root is the folder that the image column's paths start from. vectors are the rows' own, where they are in files of
     their own. orders holds values of columns in reading order,
     for those that have one. labels is a SHA-256 of the tables that were read,
     files one of the pictures or files of vectors, empty where there are none.
@@ -58,7 +58,7 @@ class Source:
     remarks: tuple[str, ...] = ()
 
     def place_of(self, row: int, otherwise: str) -> str:
-        """Where a row (from 0) stands, for a message: "row 3 of people.csv"; of `otherwise` where no part is known."""
+        """Where a row (from 0) is, for a message: "row 3 of people.csv"; of `otherwise` where no part is known."""
         within = row
         for part in self.parts:
             if within < part.rows:

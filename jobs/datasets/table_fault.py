@@ -31,11 +31,11 @@ LONGEST_REASON = 300
 def expect_columns(columns: Iterable[str], names: Sequence[str]) -> None:
     """Each of the columns is among the names, once.
 
-    Raises:  MissingColumn; TableFault for one that stands twice, since nobody can say which is meant.
+    Raises:  MissingColumn; TableFault for one that occurs twice, since nobody can say which is meant.
     """
     counts = Counter(names)
     for name in columns:
         if name not in counts:
             raise MissingColumn(name, names)
         if counts[name] > 1:
-            raise TableFault(f"the column {name!r} stands {counts[name]} times")
+            raise TableFault(f"the column {name!r} occurs {counts[name]} times")

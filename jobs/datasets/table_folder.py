@@ -1,7 +1,7 @@
 """Which files of a folder are a table's, as Arrow, Spark and pandas have it.
 
 Names that begin with _ or . are not data (_SUCCESS, _metadata, .part-0.csv.crc), folders named column=value hold a
-column. What looks like a table and is passed over is told of.
+column. What looks like a table and is passed over gives a remark.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _partition(folder: Path) -> dict[str, str | None]:
 
 
 def _unquoted(text: str) -> str:
-    """What percent signs stand for; bytes that are no UTF-8 stay told apart."""
+    """What percent signs stand for; bytes that are no UTF-8 stay distinct."""
     return _shown(unquote(text, errors="surrogateescape"))
 
 

@@ -1,6 +1,6 @@
 """The text of an item: a template over columns, `{name}, {occupation}`.
 
-Between braces stands a column's name, whatever it holds: `{person.name}` and `{0}` are columns of those names.
+Between braces is a column's name, whatever it holds: `{person.name}` and `{0}` are columns of those names.
 Doubled braces are braces.
 """
 
@@ -41,7 +41,7 @@ def _pieces(block: Dataset) -> Iterator[tuple[str, str]]:
         found = PIECE.match(text, position)
         if found is None:
             raise UsageError(
-                f"text is not a template (a brace at character {position + 1} stands alone; "
+                f"text is not a template (a brace at character {position + 1} has no partner; "
                 f"columns are named as {{name}}): {block.text!r}"
             )
         yield found["words"] or (found["brace"] or "")[:1], found["column"] or ""

@@ -80,7 +80,7 @@ def numbers_of(column: Column) -> np.ndarray:
 
 
 def first_ambiguous_id(column: Column) -> BadValue | None:
-    """The first float that stands for several whole numbers: beyond its digits, neighbours are one value."""
+    """The first float that several whole numbers round to: beyond its digits, neighbours are one value."""
     values = _plain(column)
     if not pa.types.is_floating(values.type):
         return None

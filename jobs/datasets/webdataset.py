@@ -1,8 +1,8 @@
 """WebDataset: tar shards whose members belong together by name, such as 000017.jpg, 000017.json and 000017.txt.
 
-An item is a picture and what lies beside it: the values of its json (numbers, texts, true and false, as they stand
+An item is a picture and what is beside it: the values of its json (numbers, texts, true and false, as they are written
 there; what is nested is left out) are columns, `txt` and `cls` are columns of those names. Ids are `shard.tar::000017`.
-Shards are plain tar files, read where they lie. Members whose names begin with a point, such as macOS's ._000017.jpg,
+Shards are plain tar files, read in place. Members whose names begin with a point, such as macOS's ._000017.jpg,
 are no part of them. Terms are those of whoever packed them.
 """
 
@@ -156,14 +156,14 @@ def _labels(shard: str, sample: Sample, columns: Container[str]) -> dict[str, st
 def _flat(pairs: object, columns: Container[str]) -> dict[str, str]:
     """Values that are no lists, objects or null, as text.
 
-    Raises:  ValueError for what is no object, and for a column that stands twice.
+    Raises:  ValueError for what is no object, and for a column that occurs twice.
     """
     if not isinstance(pairs, Pairs):
         raise ValueError("an object is expected")
     flat: dict[str, str] = {}
     for name, value in pairs:
         if name in flat and name in columns:
-            raise ValueError(f"{name!r} stands twice")
+            raise ValueError(f"{name!r} occurs twice")
         text = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
         if name not in (ID, IMAGE) and isinstance(text, str) and _is_text(name) and _is_text(text):
             flat[name] = text
@@ -181,8 +181,7 @@ def _together(beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
         )
     if beside:
         remarks.append(
-            f"{len(beside)} pictures are not read, since they stand beside another one of their item, such as "
-            f"{_shown(beside[0])}"
+            f"{len(beside)} pictures are not read, since another one of their item is read, such as {_shown(beside[0])}"
         )
     return tuple(remarks)
 

@@ -67,7 +67,7 @@ def faiss(answer: Mapping[str, Any], has_torch: bool, builds: list[str] | None =
     builds = [name for name in FAISS_BUILDS if _is_installed(name)] if builds is None else builds
     if len(builds) > 1:
         every = " ".join(builds)
-        found = f"{' and '.join(builds)} lie over each other"
+        found = f"{' and '.join(builds)} overwrite each other"
         return problem("faiss", found, f"pip uninstall {every}, then install one of them")
     if "error" in answer:
         if not builds and has_torch:

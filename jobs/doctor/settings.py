@@ -47,6 +47,6 @@ def encoder_settings(config: ConfigFile[Audit]) -> dict[str, Any] | None:
     try:
         source = text_source(config.settings.encoder, config.folder)
     except UsageError:
-        # What is wrong with it stands among the findings of `examine`.
+        # What is wrong with it is among the findings of `examine`.
         return None
     return None if source is None else dict(source.loading)

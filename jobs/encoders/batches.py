@@ -1,7 +1,7 @@
 """Rows through a tower in batches of one shape, and its raw vectors to unit ones.
 
 Kernels, and so the last bits of a vector, follow from a batch's shape: with every batch filled up to the
-same number of rows, a row's vector depends neither on how many there are nor on what stands beside it.
+same number of rows, a row's vector depends neither on how many there are nor on what is beside it.
 """
 
 from __future__ import annotations

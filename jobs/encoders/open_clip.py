@@ -34,7 +34,7 @@ class OpenClipEncoder(ModelSettings):
     """A model of open_clip's: pictures and texts in one space.
 
     Where a data set has both pictures and texts, its items are embedded by their pictures. Queries, and the
-    texts that methods are told of, go through the text tower.
+    texts that methods read, go through the text tower.
     """
 
     reads_images = True
@@ -122,7 +122,7 @@ def _model(model: str, folder: Path, setting: str) -> tuple[str, str, Path | Non
 
 
 def _width(model: str) -> int | None:
-    """Numbers of an open_clip model's vectors, as the file that describes it says; None where it lies elsewhere."""
+    """Numbers of an open_clip model's vectors, as the file that describes it says; None where it is elsewhere."""
     path = Path(model)
     if path.is_dir():
         path /= FOLDER_CONFIG

@@ -21,7 +21,7 @@ from torch import nn
 
 
 class NoTextTower(ValueError):
-    """The model has no text tower that learned tokens can stand before."""
+    """The model has no text tower that learned tokens can be put before."""
 
 
 def token_ids(model: nn.Module, tokenizer: Callable[..., torch.Tensor], texts: list[str], count: int) -> torch.Tensor:
@@ -66,7 +66,7 @@ def token_table(model: nn.Module) -> torch.Tensor:
 
 
 def _with_tokens(found: torch.Tensor, tokens: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-    """Embeddings that, once the tower has added its positions, are tokens bare and texts where they would stand."""
+    """Embeddings that, once the tower has added its positions, are tokens bare and texts at their own places."""
     count, context = len(tokens), found.shape[1]
     positions = positions[:context].to(found.dtype)
     own = torch.cat([torch.zeros_like(positions[:count]), positions[: context - count]]) - positions

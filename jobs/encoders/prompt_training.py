@@ -1,4 +1,4 @@
-"""Training tokens that hide an attribute: what stands before a text so that similarity tells less of who is shown.
+"""Training tokens that hide an attribute: what is put before a text so that similarity tells less of who is shown.
 
 Only the tokens are trained; both towers stay as they are, so images enter as vectors, computed once.
 Let S be the similarities (images, prompts) behind the tokens and S_0 those without. The tokens walk down

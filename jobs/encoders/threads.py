@@ -11,7 +11,7 @@ from contextlib import contextmanager
 def torch_on_one_thread() -> Iterator[None]:
     """Let torch use one thread, if it is loaded; one that is loaded within takes OMP_NUM_THREADS.
 
-    torch must be told itself: the linear algebra library inside it keeps a count of its own, and vectors of a
+    torch has a setting of its own: the linear algebra library inside it keeps a count of its own, and vectors of a
     process with two different counts differ in their last bits from those of either.
     """
     torch = sys.modules.get("torch")

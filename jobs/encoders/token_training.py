@@ -10,7 +10,7 @@ from jobs.settings.block import Block, Whole
 class TokenTraining(Block):
     """How tokens are trained."""
 
-    tokens: Whole = Field(4, ge=1, description="how many stand before a text; published ones are 2")
+    tokens: Whole = Field(4, ge=1, description="how many come before a text; published ones are 2")
     steps: Whole = Field(300, ge=1, description="steps of the training, all on all labelled images")
     learning_rate: FiniteFloat = Field(0.03, gt=0, description="of the first step; it falls to 0 along a cosine")
     similarity_weight: FiniteFloat = Field(

@@ -1,4 +1,4 @@
-"""Pictures from files that may lie: read within the data set's root, decode to upright RGB, or say why not.
+"""Pictures from files that may be damaged or hostile: read within the root, decode to upright RGB, or say why not.
 
 data = read_image(root, "faces/1.jpg", limits)      # or "shard-000.tar::000017.jpg"
 picture = decode(data, limits)

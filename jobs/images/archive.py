@@ -14,13 +14,13 @@ from types import MappingProxyType
 from jobs.images.errors import ImageError, Reason
 
 SCANNED_BYTES = 1_048_576
-# Archives whose lists of members a process remembers: neighbouring items lie in the same one.
+# Archives whose lists of members a process remembers: neighbouring items are in the same one.
 REMEMBERED_ARCHIVES = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Member:
-    """Where a member's bytes lie; `fault` says why it must not be read."""
+    """Where a member's bytes are; `fault` says why it must not be read."""
 
     start: int
     size_bytes: int
@@ -39,7 +39,7 @@ class Members:
 def members_of(path: str) -> Members:
     """The members of an uncompressed tar archive, up to the first damage.
 
-    A member that is a link, climbs out of the archive, or is no plain file has a fault instead of bytes.
+    A member that is a link, leads out of the archive, or is no plain file has a fault instead of bytes.
     Raises:  OSError when the archive cannot be opened.
     """
     found = os.stat(path)
@@ -91,20 +91,20 @@ def _damage_at_end(path: str, end: int) -> str:
             return f"the member after byte {end:,} has a damaged header: it and what follows are lost"
         while block := archive.read(SCANNED_BYTES):
             if block.strip(b"\0"):
-                return "more stands behind the mark of the archive's end, as where archives were joined"
+                return "more follows the mark of the archive's end, as where archives were joined"
     return ""
 
 
 def _fault(info: tarfile.TarInfo) -> Reason | None:
-    if climbs(info.name) or ((info.issym() or info.islnk()) and climbs(info.linkname)):
+    if leads_out(info.name) or ((info.issym() or info.islnk()) and leads_out(info.linkname)):
         return Reason.OUTSIDE
-    # Links are never followed; a sparse member's bytes do not lie in one piece.
+    # Links are never followed; a sparse member's bytes are not in one piece.
     if not info.isreg() or info.sparse is not None:
         return Reason.NOT_REGULAR
     return None
 
 
-def climbs(name: str) -> bool:
+def leads_out(name: str) -> bool:
     """Whether a path is absolute or leaves its folder."""
     return name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/")
 
@@ -119,7 +119,7 @@ def read_member(path: str, name: str, most_bytes: float) -> bytes:
     if member is None:
         raise ImageError(Reason.BAD_ARCHIVE if members.damage else Reason.MISSING, members.damage or "no such member")
     if member.fault is not None:
-        raise ImageError(member.fault, "a link or special member of an archive, or one that climbs out of it")
+        raise ImageError(member.fault, "a link or special member of an archive, or one that leads out of it")
     if member.size_bytes > most_bytes:
         raise ImageError(Reason.TOO_LARGE, f"{member.size_bytes:,} bytes")
     with open(path, "rb") as archive:

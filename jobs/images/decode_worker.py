@@ -58,7 +58,7 @@ def main() -> None:
     """Answer requests until the other end closes the pipe."""
     # Whoever holds the pipe decides when this ends: an interrupt from the keyboard reaches it first.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What a library prints must not stand between answers.
+    # What a library prints must not come between answers.
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     output.write(READY)

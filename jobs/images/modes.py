@@ -33,7 +33,7 @@ def to_rgb(image: Image.Image) -> Image.Image:
 
 def _over_white(image: Image.Image) -> Image.Image:
     if image.mode in SIXTEEN_BIT | {"I", "F"}:
-        # One grey value stands for "transparent"; the rest is a plain 16-bit picture.
+        # One grey value means "transparent"; the rest is a plain 16-bit picture.
         values = np.asarray(image).astype(np.float64)
         grey = _grey(values, image.mode)
         grey.paste(BACKGROUND, mask=Image.fromarray(values == image.info["transparency"]))

@@ -6,11 +6,11 @@ import os
 import stat
 from pathlib import Path
 
-from jobs.images.archive import climbs, read_member
+from jobs.images.archive import leads_out, read_member
 from jobs.images.errors import ImageError, Reason
 from jobs.images.limits import ImageLimits
 
-# In a locator, what stands between an archive and its member: "shard.tar::000017.jpg".
+# In a locator, what is between an archive and its member: "shard.tar::000017.jpg".
 ARCHIVE_SUFFIX = ".tar"
 MEMBER = "::"
 
@@ -41,8 +41,8 @@ def split_locator(locator: str) -> tuple[str, str | None]:
 
 
 def _inside(root: str, relative: str) -> str:
-    """The real path of a relative one, links followed, if it lies below the root."""
-    if "\0" in relative or os.path.isabs(relative) or climbs(relative):
+    """The real path of a relative one, links followed, if it is below the root."""
+    if "\0" in relative or os.path.isabs(relative) or leads_out(relative):
         raise ImageError(Reason.OUTSIDE, relative)
     base = os.path.realpath(root)
     try:

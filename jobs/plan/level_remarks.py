@@ -34,7 +34,7 @@ def level_remarks(block: Dataset, catalogue: Catalogue) -> Iterator[str]:
         words = [level for level in levels if level in MISSING_WORDS]
         if words and settings.bins is None and settings.probe is None:
             yield (
-                f"{where}: {words[0]!r} is a level, as any text; where it stands for no value, "
+                f"{where}: {words[0]!r} is a level, as any text; where it means no value, "
                 f"map: {{{words[0]!r}: ''}} says so"
             )
 

@@ -80,5 +80,5 @@ def probe_notes(settings: Audit, labelled: Mapping[str, Catalogue]) -> Iterator[
             if attribute.probe is not None:
                 yield (
                     f"dataset {block.name}: attribute {name!r} is predicted by the probe {attribute.probe}, trained on "
-                    f"{labelled[attribute.probe].name}; its errors on held-out items stand in the report"
+                    f"{labelled[attribute.probe].name}; its errors on held-out items are in the report"
                 )

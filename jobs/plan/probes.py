@@ -59,7 +59,7 @@ def predicted_levels(name: str, probe: Probe, labelled: Catalogue) -> tuple[str,
 def with_levels(block: Dataset, catalogue: Catalogue, settings: Audit, labelled: Mapping[str, Catalogue]) -> Catalogue:
     """The catalogue with the levels of its predicted attributes, in the configuration's order.
 
-    Which item has which level is known once its vector is, and stands in no catalogue.
+    Which item has which level is known once its vector is, and is in no catalogue.
     """
     levels = {
         name: catalogue.levels[name]

@@ -24,7 +24,7 @@ FEWEST_ROWS = 10
 
 
 def train_prompt(file: ConfigFile[PromptTraining], output: Path | None = None) -> tuple[Path, Judgement]:
-    """Train the tokens of a configuration and write them; where they lie, and what they have done.
+    """Train the tokens of a configuration and write them; where they are, and what they do.
 
     The file holds tokens that were trained without the held-out pictures.
     Raises:  UsageError, one sentence, for input that cannot be trained on, and where no tokens keep similarity.

@@ -1,4 +1,4 @@
-"""The levels that a data set and a reference speak of together, and what is wrong with stated shares."""
+"""The levels that a data set and a reference share, and what is wrong with stated shares."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _difference(unit: Unit, before: PlannedUnit | None, kinds: Mapping[str, str]
 
 
 def _changes(before: Any, after: Any, place: str, kinds: Mapping[str, str]) -> Iterator[str]:
-    """What differs between two specs, each with the place where it stands."""
+    """What differs between two specs, each with its place."""
     if before == after:
         return
     if isinstance(before, Mapping) and isinstance(after, Mapping):

@@ -126,7 +126,7 @@ _WORDS = {"running low on memory": Loss.NODE_MEMORY, "its node has died": Loss.N
 
 
 def lost(error: Exception) -> Lost:
-    """The loss that an error of Ray's stands for."""
+    """The loss that an error of Ray's means."""
     name, text = type(error).__name__, str(error)
     by_words = [loss for words, loss in _WORDS.items() if words in text]
     loss = by_words[0] if by_words else _LOSSES.get(name, Loss.ERROR)

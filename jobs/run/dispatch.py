@@ -35,7 +35,7 @@ Handle = TypeVar("Handle")
 
 
 class Workers(Protocol[Handle]):
-    """What runs units: tasks, actors, or this process. A handle stands for units that were handed over together."""
+    """What runs units: tasks, actors, or this process. A handle is for units that were handed over together."""
 
     @property
     def window(self) -> int:

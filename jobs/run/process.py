@@ -27,7 +27,7 @@ class Process:
 
     @property
     def is_alive(self) -> bool | None:
-        """Whether it runs; None where this is another machine, from which it cannot be told."""
+        """Whether it runs; None where this is another machine, where this cannot be found out."""
         if (self.host, self.machine) != (socket.gethostname(), _machine()):
             return None
         try:

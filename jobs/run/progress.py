@@ -23,7 +23,7 @@ def one_line(text: str) -> str:
 
 
 class Reporter(Protocol):
-    """Told what a run does."""
+    """Is notified of what a run does."""
 
     def start(self, stage: str, total: int, cached: int) -> None:
         """A stage begins; `cached` of its `total` units are done already."""

@@ -23,7 +23,7 @@ RESCORED_ROWS = 128
 
 
 def margins(queries: np.ndarray, largest_length: float) -> np.ndarray:
-    """How far a kernel's score of each query (q,) may lie from the exact one.
+    """How far a kernel's score of each query (q,) may be from the exact one.
 
     largest_length is that of the longest item vector.
     """

@@ -9,7 +9,7 @@ class Survivors:
     """Rows within two margins of the running depth-th best score of each query, ties included.
 
     A query's rows are cut whenever they have doubled, so about 2 x depth rows a query are held, more only
-    where that many lie within the margins of the cut. `limits` (q,) float32 are the scores that a row must
+    where that many are within the margins of the cut. `limits` (q,) float32 are the scores that a row must
     reach to survive; they only rise. `seen` counts rows scored so far; positions count from the first.
     """
 
@@ -33,7 +33,7 @@ class Survivors:
             self._cut(query)
 
     def advance(self, rows: int) -> None:
-        """Go on to the next array; the last one had so many rows."""
+        """Go on to the next array; the last one had that many rows."""
         self.seen += rows
 
     def found(self) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -67,7 +67,7 @@ def _filter_here(products: torch.Tensor, start: int, survivors: Survivors) -> No
 
 
 def _filter_there(products: torch.Tensor, start: int, survivors: Survivors) -> None:
-    """On a GPU the block is filtered where it lies, and only survivors travel."""
+    """On a GPU the block is filtered in its memory, and only survivors are copied."""
     import torch
 
     require_finite(products[0].cpu().numpy(), survivors.seen + start)

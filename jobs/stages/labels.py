@@ -68,7 +68,7 @@ def predicted_levels(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str], store
 def with_predicted(items: pa.Table, predicted: Mapping[str, Sequence[str]], store: Store) -> pa.Table:
     """Items with a column for each attribute that is predicted, by keys of labels units; as they are without any.
 
-    Items without a vector have no predicted level: they cannot be retrieved, and whom they would stand for in a
+    Items without a vector have no predicted level: they cannot be retrieved, and whom they would represent in a
     reference is not known, so they are left out.
     """
     for attribute, keys in predicted.items():

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 BYTES_PER_NUMBER = {"float32": 4, "float16": 2}
-# Keys of the schema's metadata: the length of a shard's longest vector, and how many items it stands for.
+# Keys of the schema's metadata: the length of a shard's longest vector, and how many items it is for.
 LARGEST_LENGTH = b"largest_length"
 EXTENT = b"extent"
 # Vectors looked at together, so that checking a shard takes little memory.
@@ -20,7 +20,7 @@ CHECKED_ROWS = 65_536
 class Shard:
     """One embed unit's items: ids (n,) and vectors (n, d), read-only and mapped where the store is local.
 
-    A shard stands for `extent` neighbouring rows of its catalogue. Those whose pictures could not be read have
+    A shard is for `extent` neighbouring rows of its catalogue. Those whose pictures could not be read have
     no vector; places (n,) int64 ascending, from 0 to extent - 1, say which the others are.
     """
 
@@ -32,7 +32,7 @@ class Shard:
     largest_length: float
 
     def positions_of(self, places: np.ndarray) -> np.ndarray:
-        """Where the vectors of some places stand; each must have one."""
+        """Positions of the vectors of some places; each must have one."""
         return np.searchsorted(self.places, places)
 
 

@@ -29,7 +29,7 @@ FOLDER = "audit-files"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bundle:
-    """root: the folder that all files lie below; config: the configuration, one of the files."""
+    """root: the folder that all files are below; config: the configuration, one of the files."""
 
     root: Path
     config: Path

@@ -198,5 +198,5 @@ def test_query_vectors_without_a_column_or_with_one_twice(tmp_path):
         read_queries(Queries(vectors="queries.parquet"), tmp_path)
     arrays = [pa.array(["a"]), pa.array(["b"]), pa.array([[1.0]])]
     pq.write_table(pa.Table.from_arrays(arrays, ["query", "query", "vector"]), tmp_path / "queries.parquet")
-    with pytest.raises(UsageError, match="the column 'query' stands 2 times"):
+    with pytest.raises(UsageError, match="the column 'query' occurs 2 times"):
         read_queries(Queries(vectors="queries.parquet"), tmp_path)

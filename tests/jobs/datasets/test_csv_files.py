@@ -108,7 +108,7 @@ def test_the_row_is_that_of_its_own_file(tmp_path):
         (b"item_id\tcode\np\t1\n", "between its fields"),
         (b"item_id, code\np,1\n", "lacks the column 'code'; it has item_id, ' code'; white space around a name"),
         (b"item_id,Code\np,1\n", "did you mean 'Code'"),
-        (b"item_id,code,code\np,1,2\n", "p.csv: the column 'code' stands 2 times"),
+        (b"item_id,code,code\np,1,2\n", "p.csv: the column 'code' occurs 2 times"),
         (b"item_id,code\np,1\nq,2,3\n", "p.csv: row 2 has 3 fields and the header 2"),
         (b"item_id,code\np,1\nq\n", "p.csv: row 2 has 1 fields and the header 2"),
         (b"item_id,code\np,1,\nq,2,\n", "p.csv: row 1 has 3 fields and the header 2"),

@@ -1,4 +1,4 @@
-"""JSON lines: numbers are the text that stands in the file, and a fault has its line."""
+"""JSON lines: numbers are the text of the file, and a fault has its line."""
 
 import json
 
@@ -44,7 +44,7 @@ GOOD = {"item_id": "a", "code": "f"}
         ([GOOD, "[1]"], "p.jsonl:2: a JSON object is expected in every line"),
         (['[{"item_id": "a"}]'], "p.jsonl:1: a JSON object is expected"),
         ([GOOD, '{"item_id": "b", "code": {"a": 1}}'], "p.jsonl:2: 'code' is an object"),
-        ([GOOD, '{"item_id": "b", "code": "f", "code": "m"}'], "p.jsonl:2: the key 'code' stands twice"),
+        ([GOOD, '{"item_id": "b", "code": "f", "code": "m"}'], "p.jsonl:2: the key 'code' occurs twice"),
         ([GOOD, '{"item_id": "b", "code": "\\ud800"}'], "p.jsonl:2: 'code' holds half of a character"),
         ([GOOD, '{"item_id": "b", "code": "é"}'.encode("latin-1")], "p.jsonl:2: is no UTF-8 text"),
         ([GOOD, {"item_id": "b", "code": [1]}], "'code' is a list in some lines"),

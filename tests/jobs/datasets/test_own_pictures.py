@@ -89,7 +89,7 @@ def test_two_rows_of_one_picture_are_one_id_twice(tmp_path):
     pd.concat([table, table.head(1).assign(file_name="./" + table["file_name"][0])]).to_csv(
         tmp_path / "metadata.csv", index=False
     )
-    with pytest.raises(UsageError, match="stands 2 times"):
+    with pytest.raises(UsageError, match="occurs 2 times"):
         load(block)
 
 

@@ -22,7 +22,7 @@ def test_parquet_columns_that_nobody_asks_for_are_not_looked_at(tmp_path):
         table = pa.Table.from_arrays(arrays, ["item_id", "code", "note", "note"])
         pq.write_table(table, tmp_path / f"d/{place}.parquet")
     assert load(tmp_path, "d", text=None).size == 24
-    with pytest.raises(UsageError, match="0.parquet: the column 'note' stands 2 times"):
+    with pytest.raises(UsageError, match="0.parquet: the column 'note' occurs 2 times"):
         load(tmp_path, "d")
 
 

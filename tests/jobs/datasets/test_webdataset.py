@@ -140,7 +140,7 @@ def test_shards_that_were_joined_are_told_of(tmp_path):
     path.write_bytes(path.read_bytes() * 2)
     catalogue = load(tmp_path)
     assert catalogue.size == COUNT
-    assert "more stands behind the mark of the archive's end" in skipped(catalogue)["0.tar"][1]
+    assert "more follows the mark of the archive's end" in skipped(catalogue)["0.tar"][1]
 
 
 def test_a_member_of_negative_size_ends_a_shard(tmp_path):
@@ -170,7 +170,7 @@ def test_a_label_that_stands_twice_is_malformed(tmp_path):
     twice = {"x.jpg": PICTURE, "x.json": b'{"sex": "f", "sex": "m", "n": 1, "n": 2}'}
     other = {"y.jpg": PICTURE, "y.json": b'{"n": 1, "sex": "m", "n": 2}'}
     catalogue = load(tmp_path, PLAIN | twice | other)
-    assert skipped(catalogue) == {"0.tar::x": ("malformed label", ".json: 'sex' stands twice")}
+    assert skipped(catalogue) == {"0.tar::x": ("malformed label", ".json: 'sex' occurs twice")}
 
 
 def test_hidden_linked_and_compressed_shards(tmp_path):

@@ -194,7 +194,7 @@ def test_too_many_levels_and_words_for_nothing_are_remarked(tmp_path):
     assert plan.notes == (
         "dataset items: attribute 'name' has 51 levels, more than 50: bins or map make groups of them",
         (
-            "dataset items: attribute 'region': 'NA' is a level, as any text; where it stands for no value, "
+            "dataset items: attribute 'region': 'NA' is a level, as any text; where it means no value, "
             "map: {'NA': ''} says so"
         ),
     )

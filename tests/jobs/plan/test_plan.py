@@ -5,7 +5,7 @@ from jobs.audit import prepare
 from jobs.config.file import read_config
 from jobs.encoders import sentence
 from jobs.errors import UsageError
-from jobs.plan.plan import ORDER
+from jobs.plan.build import ORDER
 from jobs.plan.search_units import SEARCH_STAGES
 from jobs.stages.registry import STAGES
 

@@ -1,0 +1,233 @@
+"""Settings and inputs to a plan: pure, the same plan for the same content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+from jobs.config.audit import Audit, Reference
+from jobs.datasets.block import Dataset
+from jobs.errors import BadSetting, about
+from jobs.methods import arrays_of
+from jobs.plan.inputs import Inputs, is_embedded, needs_embeddings
+from jobs.plan.level_remarks import level_remarks, similar_levels
+from jobs.plan.method_units import Reading, Searched, method_units
+from jobs.plan.plan import Plan
+from jobs.plan.probe_units import probe_notes, probing
+from jobs.plan.query_units import asked_queries, given_tables
+from jobs.plan.reference_levels import shared_levels
+from jobs.plan.search_units import Search, embed_units, search_units
+from jobs.plan.solve_units import Compared, solve_units
+from jobs.plan.sources import Side, sources_of
+from jobs.plan.vector_remarks import length_notes
+from jobs.queries import Query
+from jobs.stages.catalogue import ITEMS, SKIPPED
+from jobs.stages.catalogue import Catalogue as CatalogueUnit
+from jobs.stages.debiased import Debiased
+from jobs.stages.embed import Embed
+from jobs.stages.information import Information
+from jobs.stages.labels import Labels
+from jobs.stages.merge import Merge
+from jobs.stages.order import Order
+from jobs.stages.pool import Pool
+from jobs.stages.prefilter import Prefilter
+from jobs.stages.probe import Probe
+from jobs.stages.queries import Queries
+from jobs.stages.reference import ReferenceSource
+from jobs.stages.rescore import Rescore
+from jobs.stages.solve import Solve
+from jobs.stages.texts import Texts
+from jobs.stages.tokens import Tokens, tokens_tables
+from jobs.stages.unit import Tables, Unit
+from mprlib import InputError
+from mprlib.encoding import Encoding
+
+# Stages in the order in which they run. Those that need an encoder are neighbours, so that it is loaded once.
+ORDER: tuple[type[Unit], ...] = (
+    CatalogueUnit,
+    Tokens,
+    Queries,
+    Texts,
+    Debiased,
+    Embed,
+    Probe,
+    Labels,
+    Information,
+    Order,
+    Prefilter,
+    Merge,
+    Rescore,
+    Pool,
+    Solve,
+)
+
+
+def build(settings: Audit, inputs: Inputs, asked: Collection[str] | None = None) -> Plan:
+    """The plan of an audit. asked: prompts that are to be embedded and searched, all by default."""
+    return _Planner(settings, inputs, asked).plan()
+
+
+class _Planner:
+    """The parts of a plan, each once."""
+
+    def __init__(self, settings: Audit, inputs: Inputs, asked: Collection[str] | None) -> None:
+        self.settings, self.inputs = settings, inputs
+        self.sources = sources_of(settings, inputs)
+        self.asked = asked_queries(inputs, asked)
+        with_vectors = needs_embeddings(settings)
+        self.searches = {
+            side: search_units(settings, self.asked, one, with_vectors=with_vectors and side.role == "dataset")
+            for side, one in self.sources.items()
+            if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
+        }
+        labelled = {name: self.sources[Side("probe", name)] for name in settings.probes}
+        self.probing = probing(settings, labelled)
+        self.reference_shards = dict(self._reference_shards())
+        self.reference_predicted = {
+            reference.name: self.probing.predicted(reference.dataset, self.reference_shards[reference.name])
+            for reference in settings.reference
+            if reference.dataset is not None
+        }
+        self.notes: list[str] = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
+        self.notes += (note for one in self.sources.values() for note in level_remarks(one.block, one.catalogue))
+
+    def plan(self) -> Plan:
+        """All of it."""
+        solved: list[Solve] = []
+        readings: list[Reading] = []
+        for block in self.settings.dataset:
+            searched = self._searched(block)
+            reads = {place: self._reading(place, searched) for place in range(len(self.settings.methods))}
+            readings += reads.values()
+            for position, reference in enumerate(self.settings.reference):
+                solved += solve_units(self.settings, self._compared(searched, block, position, reference, reads))
+        catalogues = {one.unit.key: one.catalogue for one in self.sources.values()}
+        self.notes += length_notes(catalogues.values())
+        units = [*self._units(readings), *solved]
+        return Plan(
+            stages=_by_stage(units),
+            catalogues=catalogues,
+            blocks={one.unit.key: one.block for one in self.sources.values()},
+            shards=_shards_by_catalogue(units),
+            made=dict(self._made(readings)),
+            probes=self.probing.fits,
+            notes=tuple(dict.fromkeys(self.notes)),
+        )
+
+    def _units(self, readings: Sequence[Reading]) -> Iterator[Unit]:
+        """Units of all stages but the last."""
+        yield from (one.unit for one in self.sources.values())
+        if self.asked.is_searched:
+            yield self.asked.unit
+        yield from (unit for reading in readings for unit in reading.units)
+        for search in self.searches.values():
+            yield from (*search.shards, *search.parts, *search.merges, *search.scored, *search.pools.values())
+        yield from self.probing.shards
+        for shards in self.reference_shards.values():
+            yield from shards
+        yield from (*self.probing.fits.values(), *self.probing.labels.values())
+
+    def _is_query_conditioned(self, reference: str) -> bool:
+        return any(block.query_conditioned for block in self.settings.reference if block.name == reference)
+
+    def _reference_shards(self) -> Iterator[tuple[str, Sequence[Embed]]]:
+        """Vectors of references' own data sets, by the reference's name; none where nothing reads them."""
+        for reference in self.settings.reference:
+            side = Side("reference", reference.name)
+            if side in self.searches:
+                yield reference.name, self.searches[side].shards
+            elif reference.dataset is not None:
+                has_vectors = is_embedded(reference)
+                yield reference.name, embed_units(self.settings, self.sources[side]) if has_vectors else ()
+
+    def _searched(self, block: Dataset) -> Searched:
+        side = Side("dataset", block.name)
+        catalogue, search = self.inputs.catalogues[block.name], self.searches[side]
+        return Searched(
+            name=block.name,
+            catalogue=self.sources[side].unit,
+            attributes=list(catalogue.levels),
+            missing=catalogue.missing,
+            search=search,
+            predicted=self.probing.predicted(block, search.shards),
+        )
+
+    def _reading(self, place: int, searched: Searched) -> Reading:
+        entry, encoder = self.settings.methods[place], self.inputs.text_encoder
+        key = None if encoder is None else dict(encoder.key)
+        return method_units(entry, self.inputs.asked[place], searched, self.probing, self.asked.unit, key)
+
+    def _compared(
+        self, searched: Searched, block: Dataset, position: int, reference: Reference, reads: Mapping[int, Reading]
+    ) -> Compared:
+        catalogue = self.inputs.catalogues[block.name]
+        others = [other for name, other in self.inputs.catalogues.items() if name != block.name]
+        with about("reference", position):
+            compared = self.inputs.references.get(reference.name, catalogue)
+            levels, remarks = shared_levels(catalogue, reference, compared, block, others, position)
+        self.notes += remarks
+        self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
+        _check_groups(self.settings, levels)
+        return Compared(
+            searched=searched,
+            levels={name: tuple(of_attribute) for name, of_attribute in levels.items()},
+            sources={query: self._reference_source(reference, query, searched) for query in self.inputs.queries},
+            reads=reads,
+            queries=self.asked.unit,
+        )
+
+    def _reference_source(self, reference: Reference, query: Query, searched: Searched) -> ReferenceSource:
+        """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
+        if reference.kind in ("balanced", "shares"):
+            return ReferenceSource(
+                name=reference.name, kind=reference.kind, shares=reference.shares, size=reference.size
+            )
+        side = Side("reference", reference.name)
+        is_own = reference.kind == "dataset"
+        search: Search | None = self.searches.get(side) if is_own else searched.search
+        return ReferenceSource(
+            name=reference.name,
+            kind=reference.kind,
+            people=self.sources[side].unit.key if is_own else searched.catalogue.key,
+            predicted=self.reference_predicted.get(reference.name, searched.predicted),
+            pool=search.pools[query].key if reference.query_conditioned and search is not None else None,
+        )
+
+    def _made(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:
+        """Tables of units that came with reading the inputs."""
+        for one in self.sources.values():
+            yield one.unit.key, partial(dict, {ITEMS: one.catalogue.items, SKIPPED: one.catalogue.skipped})
+        for reading in readings:
+            for key, tokens in reading.tokens.items():
+                yield key, partial(tokens_tables, tokens)
+        given = given_tables(self.inputs, self.asked.unit)
+        if given is not None:
+            yield self.asked.unit.key, given
+
+
+def _by_stage(units: Iterable[Unit]) -> dict[str, list[Unit]]:
+    """Units by stage, in the order of stages; two blocks may ask for the same content, which is one unit."""
+    distinct = {unit.key: unit for unit in units}
+    found: dict[type[Unit], list[Unit]] = {kind: [] for kind in ORDER}
+    for unit in distinct.values():
+        found[type(unit)].append(unit)
+    return {kind.stage: of_stage for kind, of_stage in found.items() if of_stage}
+
+
+def _shards_by_catalogue(units: Iterable[Unit]) -> dict[str, tuple[str, ...]]:
+    """Keys of shards; those of the same items are of each catalogue that has them."""
+    shards: dict[str, dict[str, None]] = {}
+    for unit in units:
+        if isinstance(unit, Embed):
+            shards.setdefault(unit.catalogue, {})[unit.key] = None
+    return {key: tuple(keys) for key, keys in shards.items()}
+
+
+def _check_groups(settings: Audit, levels: Mapping[str, Sequence[str]]) -> None:
+    """A group that a method protects is one of those that data set and reference have."""
+    names = Encoding(levels={name: tuple(of_attribute) for name, of_attribute in levels.items()}).names
+    for place, entry in enumerate(settings.methods):
+        try:
+            arrays_of(entry.name).check_groups(entry.extras, names)
+        except InputError as error:
+            raise BadSetting(str(error), "methods", place, entry.name, "group") from None

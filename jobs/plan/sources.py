@@ -1,0 +1,57 @@
+"""The data sets of an audit, each with its catalogue's unit: those audited, those of references, those of probes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jobs.config.audit import Audit
+from jobs.datasets.block import Dataset
+from jobs.datasets.catalogue import Catalogue
+from jobs.encoders.block import EncoderSource
+from jobs.plan.inputs import Inputs
+from jobs.plan.search_units import Embedded
+from jobs.stages import embed
+from jobs.stages.catalogue import Catalogue as CatalogueUnit
+
+# Columns of a catalogue that hold an item's vector, or its row in files of vectors.
+VECTOR_COLUMNS = (embed.VECTOR, embed.VECTOR_ROW)
+# Settings of a data set that name or place it without changing its items.
+_NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_share"}
+
+
+class Side(NamedTuple):
+    """A data set by what it is in the audit, `dataset`, `reference` or `probe`, and its name there."""
+
+    role: str
+    name: str
+
+
+def sources_of(settings: Audit, inputs: Inputs) -> dict[Side, Embedded]:
+    """Every data set of the audit."""
+    return {
+        side: _embedded(block, catalogue, inputs.item_encoder) for side, block, catalogue in _sides(settings, inputs)
+    }
+
+
+def _sides(settings: Audit, inputs: Inputs) -> Iterator[tuple[Side, Dataset, Catalogue]]:
+    for block in settings.dataset:
+        yield Side("dataset", block.name), block, inputs.catalogues[block.name]
+    for reference in settings.reference:
+        if reference.dataset is not None:
+            yield Side("reference", reference.name), reference.dataset, inputs.references[reference.name]
+    for name, probe in settings.probes.items():
+        yield Side("probe", name), probe.dataset, inputs.labelled[name]
+
+
+def _embedded(block: Dataset, catalogue: Catalogue, encoder: EncoderSource | None) -> Embedded:
+    unit = CatalogueUnit(
+        title=f"items of {catalogue.name}",
+        block=block.model_dump(mode="json", exclude=_NAMING),
+        fingerprint=catalogue.fingerprint,
+        columns=tuple(catalogue.items.column_names),
+        # The encoder's settings say which column holds them.
+        vectors=tuple(catalogue.content_of(name) for name in VECTOR_COLUMNS if name in catalogue.items.column_names),
+        missing=catalogue.missing,
+    )
+    return Embedded(block=block, catalogue=catalogue, unit=unit, encoder=encoder)
