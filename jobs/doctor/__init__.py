@@ -10,7 +10,7 @@ from typing import Any
 from jobs.config.audit import Runtime
 from jobs.doctor import cluster, machine, packages, settings
 from jobs.doctor.check import Check, ok, problem
-from jobs.doctor.probe import look
+from jobs.doctor.looks import look
 from jobs.encoders.models import MODELS
 
 __all__ = ["Check", "examine", "to_json", "to_text"]

@@ -85,10 +85,10 @@ def disk(root: str, needed_bytes: float | None = None) -> Check | None:
 
 
 def _object_store(root: str) -> Check:
-    """A probe is written and deleted, in a thread that may be left behind."""
+    """A small file is written and deleted, in a thread that may be left behind."""
     failure: list[str] = []
 
-    def probe() -> None:
+    def written() -> None:
         try:
             Store(root).prepare()
         except UsageError as error:
@@ -96,7 +96,7 @@ def _object_store(root: str) -> Check:
         except Exception as error:  # noqa: BLE001 - every driver has its own kinds
             failure.append(shortened(f"{type(error).__name__}: {error}"))
 
-    thread = threading.Thread(target=probe, daemon=True)
+    thread = threading.Thread(target=written, daemon=True)
     thread.start()
     thread.join(PATIENCE_SECONDS)
     if thread.is_alive():

@@ -64,10 +64,10 @@ class Store(Tables):
 
         Raises:  UsageError naming the root for one that is a file, or cannot be written.
         """
-        probe = f"probe{TEMPORARY}{uuid.uuid4().hex}"
+        test_file = f"test{TEMPORARY}{uuid.uuid4().hex}"
         try:
-            self.write(probe, b"")
-            self.delete(probe)
+            self.write(test_file, b"")
+            self.delete(test_file)
         except Exception as error:  # noqa: BLE001 - every driver has kinds of its own
             raise UsageError(f"output {self.root} cannot be written: {_reason(error)}") from None
 

@@ -7,7 +7,7 @@ import pytest
 
 from jobs.cli import main
 from jobs.config.audit import Runtime
-from jobs.doctor import cluster, machine, packages, probe, settings
+from jobs.doctor import cluster, looks, machine, packages, settings
 from jobs.encoders.block import Needs
 from tests.jobs.conftest import write_audit
 
@@ -136,7 +136,7 @@ def test_machine(tmp_path):
 
 def test_a_look_that_fails_or_hangs_is_an_answer(monkeypatch):
     model = {"kind": "sentence", "model": "absent", "batch": 1}
-    assert "absent" in probe.look({"encoder": model})["encoder"]["error"]
-    monkeypatch.setattr(probe, "PATIENCE_SECONDS", 0.01)
-    answers = probe.look({"ray": Runtime().model_dump(mode="json")})
+    assert "absent" in looks.look({"encoder": model})["encoder"]["error"]
+    monkeypatch.setattr(looks, "PATIENCE_SECONDS", 0.01)
+    answers = looks.look({"ray": Runtime().model_dump(mode="json")})
     assert answers == {"ray": {"error": "no answer within 0 s"}}

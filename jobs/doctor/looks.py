@@ -1,7 +1,7 @@
 """Looks at what may hang or end a process: native packages, an encoder, Ray. Run as a process of its own.
 
-`python -m jobs.doctor.probe '{"torch": null, "ray": {...}}'` writes one JSON line before and one after
-each look, so that whoever reads knows which one it died of.
+`python -m jobs.doctor.looks '{"torch": null, "ray": {...}}'` writes one JSON line before and one after
+each look, so that the reader knows which one ended it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOOK_SECONDS = 0.1
 
 def look(wanted: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Answers by name: {"value": ...} or {"error": one line}."""
-    command = [*own_code.module_command("jobs.doctor.probe"), json.dumps(wanted)]
+    command = [*own_code.module_command("jobs.doctor.looks"), json.dumps(wanted)]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL, env=own_code.environment())
         end = _ending(process)
