@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -55,10 +57,11 @@ class Survivors:
         self._full[query] = 2 * max(self.depth, scores.size)
 
 
-def depth_th(scores: np.ndarray, depth: int) -> float:
-    """The depth-th largest score; the smallest where there are fewer."""
+def depth_th(scores: np.ndarray, depth: int) -> np.floating[Any]:
+    """The depth-th largest score, in the scores' own type; the smallest where there are fewer."""
     place = max(scores.size - depth, 0)
-    return float(np.partition(scores, place)[place])
+    found: np.floating[Any] = np.partition(scores, place)[place]
+    return found
 
 
 class NotFiniteError(ValueError):

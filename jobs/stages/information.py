@@ -36,6 +36,7 @@ class Information(Unit):
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 2.0
     numeric_code: ClassVar[tuple[str, ...]] = (
+        "mprlib.arrays",
         "mprlib.baselines.mutual_information",
         "mprlib.baselines.group_labels",
         "jobs.methods.joint_levels",

@@ -33,7 +33,12 @@ class Labels(Unit):
     stage: ClassVar[str] = "labels"
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 0.2
-    numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.probes", "jobs.stages.probe", "jobs.stages.vectors")
+    numeric_code: ClassVar[tuple[str, ...]] = (
+        "mprlib.arrays",
+        "mprlib.probes",
+        "jobs.stages.probe",
+        "jobs.stages.vectors",
+    )
 
     probe: str = reads()
     vectors: str = reads()

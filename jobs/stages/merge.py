@@ -26,7 +26,11 @@ class Merge(Unit):
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 0.1
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
-    numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.stages.candidates")
+    numeric_code: ClassVar[tuple[str, ...]] = (
+        "jobs.search.canonical",
+        "jobs.search.survivors",
+        "jobs.stages.candidates",
+    )
 
     found: Candidates
     prompts: tuple[str, ...]

@@ -11,7 +11,7 @@ import pyarrow as pa
 from jobs.stages.information import read_information
 from jobs.stages.unit import Tables, Unit, reads
 from jobs.store import Store
-from mprlib.baselines.clip_clip import order_of
+from mprlib.baselines.mutual_information import order_of
 
 TABLE = "order"
 
@@ -27,7 +27,7 @@ class Order(Unit):
     stage: ClassVar[str] = "order"
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 0.1
-    numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.baselines.clip_clip",)
+    numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.arrays", "mprlib.baselines.mutual_information")
 
     information: tuple[str, ...] = reads()
 

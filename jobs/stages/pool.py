@@ -34,7 +34,7 @@ class Pool(Unit):
     stage: ClassVar[str] = "pool"
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 0.1
-    numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.stages.vectors")
+    numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.search.survivors", "jobs.stages.vectors")
 
     catalogue: str = reads()
     vectors: tuple[str, ...] = reads()

@@ -34,7 +34,7 @@ class Probe(Unit):
     stage: ClassVar[str] = "probe"
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 10.0
-    numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.probes", "jobs.stages.vectors")
+    numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.arrays", "mprlib.probes", "jobs.stages.vectors")
 
     catalogue: str = reads()
     vectors: tuple[str, ...] = reads()

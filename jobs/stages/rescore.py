@@ -40,7 +40,12 @@ class Rescore(Unit):
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 0.2
     rows_per_group: ClassVar[int] = 1
-    numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.stages.candidates", "jobs.stages.vectors")
+    numeric_code: ClassVar[tuple[str, ...]] = (
+        "jobs.search.canonical",
+        "jobs.search.survivors",
+        "jobs.stages.candidates",
+        "jobs.stages.vectors",
+    )
 
     catalogue: str = reads()
     found: Candidates

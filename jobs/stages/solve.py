@@ -63,12 +63,18 @@ class Solve(Unit):
         "mprlib.function_classes",
         "mprlib.optimisers",
         "mprlib.statistics",
+        "mprlib.arrays",
         "mprlib.cells",
         "mprlib.encoding",
+        "mprlib.frames",
         "mprlib.measurement",
         "mprlib.method",
+        "mprlib.naming",
         "mprlib.problem",
+        "mprlib.proportional_fitting",
         "mprlib.reference",
+        "mprlib.selection",
+        "mprlib.shares",
         "mprlib.witness",
         "jobs.methods.fair_top_k",
         "jobs.methods.joint_levels",
@@ -175,5 +181,5 @@ def _grid_remark(method: type[Method], grid: list[Any], values: list[Any]) -> st
     """What a reader should know of a grid that is not the paper's."""
     if not method.is_constrained or grid[0] >= SMALLEST_RHO:
         return ""
-    remark = f"top-k's MPR is below {SMALLEST_RHO}, the grid's smallest rho: it starts at a fiftieth of top-k's"
-    return remark if len(values) == len(grid) else f"{remark}; equal values are given once"
+    remark = f"top-k's MPR lies below {SMALLEST_RHO}, the grid's smallest rho: it starts at a fiftieth of top-k's"
+    return remark if len(values) == len(grid) else f"{remark}; equal values stand once"

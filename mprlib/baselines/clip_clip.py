@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.baselines.baseline import Chosen, SharedBaseline
-from mprlib.baselines.mutual_information import mutual_information
+from mprlib.baselines.mutual_information import mutual_information, order_of
 from mprlib.baselines.ranking import best_by
 from mprlib.cells import cells_of
 from mprlib.errors import InputError
@@ -80,16 +80,6 @@ def _best_without(problem: Problem, embeddings: FloatArray, query: FloatArray, d
 def column_order(embeddings: FloatArray, labels: IntArray) -> IntArray:
     """Columns (d,) of embeddings (n, d) by falling mutual information with labels (n,)."""
     return order_of(mutual_information(embeddings, labels))
-
-
-def order_of(information: FloatArray) -> IntArray:
-    """Columns (d,) by falling information (d,).
-
-    Columns that tell nothing are tied at 0. They come as numpy's default sort leaves them, as in the
-    authors' code; that is fixed for a numpy and a kind of processor, so an order that is to be the
-    same everywhere has to be computed once and passed on.
-    """
-    return np.argsort(information)[::-1]
 
 
 def _pool_order(problem: Problem, embeddings: FloatArray) -> IntArray:

@@ -75,3 +75,13 @@ def _neighbour_distance(ascending: FloatArray, k: int) -> FloatArray:
         reach = np.maximum(own - ascending[:last], ascending[k : k + last] - own)
         np.minimum(distance[place : place + last], reach, out=distance[place : place + last])
     return distance
+
+
+def order_of(information: FloatArray) -> IntArray:
+    """Columns (d,) by falling information (d,).
+
+    Columns that tell nothing are tied at 0. They come as numpy's default sort leaves them, as in the
+    authors' code; that is fixed for a numpy and a kind of processor, so an order that is to be the
+    same everywhere has to be computed once and passed on.
+    """
+    return np.argsort(information)[::-1]

@@ -18,8 +18,9 @@ ROOM_BYTES = 1_900_000_000
 
 def main(folder: str) -> None:
     memory = psutil.virtual_memory()
-    os.environ["RAY_memory_usage_threshold"] = str((memory.total - memory.available + ROOM_BYTES) / memory.total)  # noqa: SIM112 - Ray\'s own name
-    os.environ["RAY_memory_monitor_refresh_ms"] = "100"  # noqa: SIM112 - Ray\'s own name
+    share = (memory.total - memory.available + ROOM_BYTES) / memory.total
+    os.environ["RAY_memory_usage_threshold"] = str(share)  # noqa: SIM112 - Ray's own name
+    os.environ["RAY_memory_monitor_refresh_ms"] = "100"  # noqa: SIM112 - Ray's own name
     from jobs.config.audit import Runtime
     from jobs.run.dispatch import UnitEnded, UnitRetried
     from jobs.run.ray import Cluster

@@ -17,8 +17,7 @@ from jobs.stages.vectors import to_matrix
 from jobs.store import unit_file
 from mprlib import Problem, measure
 from mprlib.baselines import group_labels
-from mprlib.baselines.clip_clip import order_of
-from mprlib.baselines.mutual_information import mutual_information
+from mprlib.baselines.mutual_information import mutual_information, order_of
 
 from .conftest import settings
 from .units_in_process import WordEncoder, run_plan

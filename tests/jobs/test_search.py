@@ -132,6 +132,15 @@ def test_within_margin_keeps_what_may_be_among_the_best():
     assert within_margin(scores, 5, 1e-5).all()
 
 
+def test_the_cut_is_taken_in_the_scores_own_precision():
+    """Subtracted in float64 and rounded after that, this cut would be one float32 lower, and merges keep one more."""
+    last, margin = np.float32(0.25756904), 1.0006130095116104e-05
+    cut = last - np.float32(2 * margin)
+    below = np.nextafter(cut, np.float32(0))
+    scores = np.array([below, cut, last, 0.3], dtype=np.float32)
+    assert within_margin(scores, 2, margin).tolist() == [False, True, True, True]
+
+
 def test_auto_goes_by_what_is_installed(monkeypatch):
     assert kernel("faiss") is KERNELS["faiss"]
     assert kernel("auto") is KERNELS["torch"]

@@ -152,7 +152,10 @@ def test_joint_names_of_random_levels_are_one_to_one():
     random = np.random.default_rng(0)
     words = ["a", "b", " & ", "=", '"', "a=b", " & a=", "\\"]
     seen: dict[str, tuple] = {}
+
+    def text():
+        return "".join(random.choice(words, int(random.integers(1, 4))))
+
     for _ in range(20_000):
-        text = lambda: "".join(random.choice(words, int(random.integers(1, 4))))  # noqa: E731
         parts = tuple((text(), text()) for _ in range(int(random.integers(1, 3))))
         assert seen.setdefault(joint_name(level_name(*part) for part in parts), parts) == parts

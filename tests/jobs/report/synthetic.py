@@ -171,7 +171,10 @@ def _result_rows(query, method, value, is_met, items, score, gaps, attributes, k
 
 def _group_table(selections, names, attributes, reference, k) -> pa.Table:
     count, size = len(selections), len(names)
-    spread = lambda values: np.repeat(np.array(values, dtype=object), size)  # noqa: E731
+
+    def spread(values):
+        return np.repeat(np.array(values, dtype=object), size)
+
     methods = [method for _, method, _, _ in selections]
     columns = {
         "unit": spread([f"{query}-{method}" for query, method, _, _ in selections]),

@@ -95,7 +95,11 @@ def test_a_sweep_computes_few_columns_more_than_it_needs(monkeypatch):
     problem = problem_of(generator.standard_normal((500, 16)), generator.standard_normal(16), 20)
     computed = []
     compute = DistanceColumns._compute
-    counting = lambda self, items: computed.append(items.size) or compute(self, items)  # noqa: E731
+
+    def counting(self, items):
+        computed.append(items.size)
+        return compute(self, items)
+
     monkeypatch.setattr(DistanceColumns, "_compute", counting)
     swept = mprlib.sweep(problem, "mmr", (np.arange(20) / 20).tolist())
     distinct = len({item for selection in swept for item in selection.items.tolist()})
