@@ -1,4 +1,4 @@
-"""Where other processes find this program's packages, whatever lies in the folder where a command runs.
+"""Where other processes find this program's packages, whatever files the working directory has.
 
 Python puts the current folder first for `python -m`, and Ray puts it first on its workers' path: a file
 `jobs.py` or `numpy.py` of the user's would be imported in the place of what is installed.
@@ -15,9 +15,9 @@ ROOT = str(Path(__file__).resolve().parents[1])
 
 
 def folders() -> list[str]:
-    """Folders that another process must look through first to find the same packages as this one.
+    """Folders that another process must search first to find the same packages as this one.
 
-    None for packages that are installed: there, whatever lies beside them would come before Python's own modules.
+    None for installed packages: files beside them would then shadow Python's own modules.
     """
     return [] if Path(ROOT).name in ("site-packages", "dist-packages") else [ROOT]
 
@@ -28,13 +28,13 @@ def module_command(module: str) -> list[str]:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """This process's environment variables, in which another Python finds the same packages."""
+    """This process's environment variables, with a path on which another Python finds the same packages."""
     path = [*folders(), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return os.environ | {"PYTHONPATH": os.pathsep.join(path)} | changes
 
 
 def forget_current_folder() -> None:
-    """Take off this process's path the folder in which `python -m` was started, unless it holds the program."""
+    """Remove the folder in which `python -m` was started from this process's path, unless it has the program."""
     first = Path(sys.path[0] or ".").resolve()
     if not sys.flags.safe_path and first == Path.cwd() and first != Path(ROOT):
         del sys.path[0]
