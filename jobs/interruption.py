@@ -88,7 +88,7 @@ def bounded(what: str, step: Callable[[], None], seconds: float = END_SECONDS) -
 
 @contextmanager
 def expendable() -> Iterator[None]:
-    """Context of work that may be abandoned although a folder or a terminal is held."""
+    """Around work that may be left in its middle, though a folder or a terminal is held."""
     global _is_expendable
     _is_expendable = True
     try:
@@ -121,7 +121,7 @@ def keeping_handlers() -> Iterator[None]:
 def supervised(work: Callable[[], Result], farewell: Callable[[str], None]) -> Result:
     """Run work in a thread while this one waits for signals; returns or raises what the work does.
 
-    farewell is called with what was abandoned (empty where nothing was held) before the process ends without the work.
+    farewell is told what was left, before the process ends without the work: nothing where nothing was held.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -136,7 +136,7 @@ def supervised(work: Callable[[], Result], farewell: Callable[[str], None]) -> R
         try:
             result = work()
             outcome.append(lambda: result)
-        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
+        except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
             outcome.append(lambda error=error: _raise(error))
         finally:
             _tell(ENDED)

@@ -1,4 +1,4 @@
-"""Where other processes find this program's packages, whatever files the working directory has.
+"""Where other processes find this program's packages, whatever lies in the folder where a command runs.
 
 Python puts the current folder first for `python -m`, and Ray puts it first on its workers' path: a file
 `jobs.py` or `numpy.py` of the user's would be imported in the place of what is installed.
@@ -17,7 +17,7 @@ ROOT = str(Path(__file__).resolve().parents[1])
 def folders() -> list[str]:
     """Folders that another process must search first to find the same packages as this one.
 
-    None for installed packages: files beside them would then shadow Python's own modules.
+    None for packages that are installed: there, whatever lies beside them would come before Python's own modules.
     """
     return [] if Path(ROOT).name in ("site-packages", "dist-packages") else [ROOT]
 

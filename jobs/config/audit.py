@@ -41,8 +41,8 @@ class Reference(Block):
     )
     shares: dict[str, dict[str, float]] | None = Field(
         None,
-        description='kind shares: {attribute: {level: share}}, joint shares as {"a & b": {"x & y": share}}; put a name '
-        "that contains & in double quotes within the key",
+        description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}, where a name '
+        "that holds & itself can stand in double quotes within the key",
     )
     size: FiniteFloat = Field(
         10_000, gt=0, description="balanced and shares: the number of reference rows that the shares count as"
@@ -143,7 +143,7 @@ class Runtime(Block):
         "actor's share of its node's CPUs, at most 16",
     )
     max_failures: Whole | None = Field(
-        None, ge=1, description="stop after this many failed units; default: compute everything that can be computed"
+        None, ge=1, description="stop once so many units have failed; default: go on with all that can be done"
     )
     unit_seconds: FiniteFloat | None = Field(
         21_600, gt=0, description="time limit of a unit; one that runs longer is stopped and counts as failed"

@@ -143,7 +143,7 @@ def _points_and_values(method: type[Method], points: Any, values: Any) -> tuple[
     except SettingError as error:
         raise SettingError(str(error), setting="values") from None
     if len(set(found)) != len(found):
-        raise SettingError(f"a value occurs twice in {found!r:.80}", setting="values")
+        raise SettingError(f"a value stands twice in {found!r:.80}", setting="values")
     return None, found if isinstance(method.value, Whole) else [float(value) for value in found]
 
 

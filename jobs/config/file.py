@@ -28,7 +28,7 @@ PART = re.compile(r'"([^"]*)"|([^."]+)')
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConfigFile(Generic[Settings]):
-    """Validated settings, the folder that their relative paths start from, and the file and line of each."""
+    """Validated settings, the folder that their relative paths start from, and where each stands."""
 
     settings: Settings
     path: Path
@@ -36,7 +36,7 @@ class ConfigFile(Generic[Settings]):
 
     @property
     def folder(self) -> Path:
-        """The path of the file."""
+        """Where the file lies."""
         return self.path.parent
 
     @contextmanager
@@ -130,7 +130,7 @@ def _with(block: Node, parts: list[str], value: Node, shown: str) -> Node:
         changed = content | {name: _with(inner, rest, value, shown) if rest else value}
         return replace(block, content=changed, lines={name: block.line} | block.lines, is_plain=False)
     if not isinstance(content, list):
-        raise UsageError(f"{shown}: the setting before {name!r} is a text or number, not a block of settings")
+        raise UsageError(f"{shown}: a text or number stands before {name!r}, no block of settings")
     if name not in map(str, range(len(content))):
         raise UsageError(f"{shown}: {name[:SHOWN]!r} is not a position in that list, which has {len(content)}")
     items = list(content)

@@ -37,9 +37,9 @@ configuration file, except `output`, which is relative to the working directory.
 The file is read as YAML 1.2. Types are strict: a number in quotes is a text, `1` is no truth value and `50.0` is no \
 whole number; truth values are `true` and `false`, and `yes`, `no`, `on`, `off` are texts. Numbers are written as \
 `12`, `0.5` or `1e-3`; what readers of YAML disagree on (`012`, `0o14`, `1_000`, `12:30`) is a text, and is refused \
-where a number is expected. Keys, levels, columns and queries are texts, exactly as they are written: \
-`{012: 0.5, 12: 0.5}` are the shares of two levels. Anchors and aliases may share blocks; tags, merge keys (`<<`), \
-several documents, tabs as indentation and a key that occurs twice in its block are errors.
+where a number is expected. A key is the text that is written, and so are levels, columns and queries: \
+`{012: 0.5, 12: 0.5}` are the shares of two levels. Anchors and aliases may share a block; tags, merge keys (`<<`), \
+several documents, tabs as indentation and a key that stands twice in its block are errors.
 """
 PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", type(None): "nothing", Any: "any"}
 # Limits of a value, as pydantic's metadata name them.

@@ -10,13 +10,11 @@ from jobs.settings.block import Block, Whole
 class TokenTraining(Block):
     """How tokens are trained."""
 
-    tokens: Whole = Field(4, ge=1, description="number of tokens before a text; published files have 2")
-    steps: Whole = Field(300, ge=1, description="training steps, each on all labelled images")
-    learning_rate: FiniteFloat = Field(0.03, gt=0, description="of the first step; falls to 0 along a cosine")
+    tokens: Whole = Field(4, ge=1, description="how many stand before a text; published ones are 2")
+    steps: Whole = Field(300, ge=1, description="steps of the training, all on all labelled images")
+    learning_rate: FiniteFloat = Field(0.03, gt=0, description="of the first step; it falls to 0 along a cosine")
     similarity_weight: FiniteFloat = Field(
-        0.1,
-        ge=0,
-        description="of the squared change of similarities, relative to the variance that the classifier explains",
+        0.1, ge=0, description="of the squared change of similarities, against what the classifier reads"
     )
     margin: FiniteFloat = Field(
         0.45,

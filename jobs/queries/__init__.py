@@ -53,7 +53,7 @@ def read_queries(block: Queries, folder: Path, limit: int | None = None) -> list
         if not text.strip():
             raise BadSetting(f"query {position + 1} is empty", "queries", source)
         if text in seen:
-            raise BadSetting(f"query {text!r} occurs twice", "queries", source)
+            raise BadSetting(f"query {text!r} stands twice", "queries", source)
         seen.add(text)
     return [Query(text=text, prompt=_prompt(block.prompt, text)) for text in texts[:limit]]
 
@@ -87,7 +87,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _is_comment(line: str) -> bool:
-    """Whether the line is a comment: # and a space. #metoo and C# are queries."""
+    """Whether # stands alone at its beginning: #metoo and C# are asked for as they are."""
     return line == "#" or (line.startswith("#") and line[1].isspace())
 
 

@@ -94,7 +94,7 @@ def _marks(annotation: Any, metadata: Any = ()) -> list[FilePath]:
 
 
 class OneOf:
-    """Annotates a block that is one of several, distinguished by their `kind`.
+    """Annotates a block that is one of several, told apart by their `kind`.
 
     kinds: the blocks by kind; it is read whenever a block is, so that a registry may grow. default: the kind of a
     block that names none; without it, `kind` is required.

@@ -141,7 +141,7 @@ def parse(text: str) -> Node:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         is_tab = mark is not None and mark.buffer is not None and mark.buffer[mark.pointer : mark.pointer + 1] == "\t"
-        problem = "there is a tab where YAML allows blanks only" if is_tab else str(error.problem or error.context)
+        problem = "a tab stands where YAML takes blanks only" if is_tab else str(error.problem or error.context)
         raise DocumentError(" ".join(problem.split()), mark.line + 1 if mark is not None else None) from None
     except yaml.YAMLError as error:
         raise DocumentError(" ".join(str(error).split())) from None
@@ -151,7 +151,8 @@ def _refuse_characters(text: str) -> None:
     found = yaml.reader.Reader.NON_PRINTABLE.search(text) or DOUBTFUL_BREAKS.search(text)
     if found:
         raise DocumentError(
-            f"the character U+{ord(found.group()):04X} is in it: write it as an escape in double quotes, or not at all",
+            f"the character U+{ord(found.group()):04X} stands in it: write it as an escape in double quotes, or not at "
+            "all",
             _line_of(text, found.start()),
         )
 
@@ -189,7 +190,7 @@ class _Composer:
         assert isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent))
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
-            raise DocumentError(f"the tag {tag} is before a value: tags are not supported", _line(event))
+            raise DocumentError(f"the tag {tag} stands before a value: tags are not supported", _line(event))
         if depth > DEEPEST:
             raise DocumentError(f"nested too deeply: more than {DEEPEST} levels", _line(event))
         if event.anchor is not None:
@@ -207,7 +208,7 @@ class _Composer:
     def _alias(self, event: yaml.AliasEvent) -> Node:
         node = self._anchors.get(str(event.anchor))
         if node is None:
-            why = "it contains itself" if event.anchor in self._anchors else "no &anchor before it has that name"
+            why = "it stands in itself" if event.anchor in self._anchors else "no &anchor before it has that name"
             raise DocumentError(f"*{event.anchor} cannot be replaced: {why}", _line(event))
         self._repeated += node.size
         if self._repeated > MOST_REPEATED:
@@ -227,7 +228,7 @@ class _Composer:
             line = _line(event)
             key = self._key(event, depth)
             if key in content:
-                raise RepeatedKey(f"{key}: this key occurs twice in its block", line)
+                raise RepeatedKey(f"{key}: this key stands twice in its block", line)
             content[key], lines[key] = self._node(next(self._events), depth + 1), line
         size = 1 + sum(node.size for node in content.values())
         return Node(line=_line(start), content=content, lines=lines, size=size)
@@ -235,7 +236,7 @@ class _Composer:
     def _key(self, event: yaml.Event, depth: int) -> str:
         key = self._node(event, depth + 1)
         if not isinstance(key.content, str):
-            raise DocumentError("a list or block was found where a key is expected", key.line)
+            raise DocumentError("a list or block stands where a key is expected", key.line)
         if key.is_plain and key.content == "<<":
             raise DocumentError("merge keys (<<) are not part of YAML 1.2: write the settings out", key.line)
         if not key.content:

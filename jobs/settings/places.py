@@ -1,4 +1,4 @@
-"""The file, line and key of a setting, and what is wrong with it, in one line."""
+"""Where in a configuration a setting stands, and what is wrong with it, in one line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Places:
         """File, line and key of a setting, or the override that it comes from."""
         line, names, _ = self._locate(key)
         named = ".".join(names)
-        # The override is the faulty value or contains it, or is in the block that the error is about.
+        # The override holds the problem, or stands in the block that the problem is about.
         for override in sorted(self.overridden):
             if _is_within(named, override) or _is_within(override, named):
                 return f"--set {override}: {named}" if len(named) > len(override) else f"--set {override}"
@@ -100,7 +100,7 @@ class Places:
             content = None if node is None else node.content
             if isinstance(content, dict):
                 if isinstance(part, int):
-                    continue  # a single block in place of a list
+                    continue  # one block stands where a list may stand
                 names.append(str(part))
                 assert node is not None
                 line, node = (node.lines[part], content[part]) if part in content else (line, None)

@@ -120,8 +120,8 @@ def test_bad_value_names_the_override(tmp_path, override, expected):
     assert expected in found
 
 
-def test_a_key_that_occurs_twice(tmp_path):
-    assert "audit.yaml:12: k: this key occurs twice" in message(tmp_path, BASE + "k: [5]\nk: [7]\n")
+def test_a_key_that_stands_twice(tmp_path):
+    assert "audit.yaml:12: k: this key stands twice" in message(tmp_path, BASE + "k: [5]\nk: [7]\n")
 
 
 @pytest.mark.parametrize("text", ["name: 2020-01-01: 3\n", "seed: !!int abc\n", "k: " + "[" * 2000 + "\n"])
@@ -215,7 +215,7 @@ def test_an_override_makes_the_blocks_that_it_needs(tmp_path):
         ("seed=1\n---\n2", "is not a YAML value: a second document"),
         ("a..b=1", "the form a.b=c is expected"),
         ('a."b=1', "the form a.b=c is expected"),
-        ("queries.list.0.x=1", "the setting before 'x' is a text or number"),
+        ("queries.list.0.x=1", "a text or number stands before 'x'"),
         ("queries.list.1=nurse", "'1' is not a position in that list, which has 1"),
         ("queries.list.-1=nurse", "'-1' is not a position"),
         ("queries.list.00=nurse", "'00' is not a position"),

@@ -86,7 +86,7 @@ def test_shares_are_refused_at_their_attribute(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("queries", "key", "words"),
     [
-        ("{list: [nurse, nurse]}", "queries.list", "query 'nurse' occurs twice"),
+        ("{list: [nurse, nurse]}", "queries.list", "query 'nurse' stands twice"),
         ("{list: [nurse, ' ']}", "queries.list", "query 2 is empty"),
         ("{file: absent.txt}", "queries.file", "absent.txt: No such file"),
         ("{vectors: absent.parquet}", "queries.vectors", "absent.parquet"),

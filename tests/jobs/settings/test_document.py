@@ -94,10 +94,10 @@ def test_aliases_share_a_block():
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("a: 1\nb: {c: 1, c: 2}\n", 2, "c: this key occurs twice"),
-        ("1: a\n'1': b\n", 2, "1: this key occurs twice"),
-        ("a: &r {b: *r}\n", 1, "contains itself"),
-        ("a: &r [1, [*r]]\n", 1, "contains itself"),
+        ("a: 1\nb: {c: 1, c: 2}\n", 2, "c: this key stands twice"),
+        ("1: a\n'1': b\n", 2, "1: this key stands twice"),
+        ("a: &r {b: *r}\n", 1, "stands in itself"),
+        ("a: &r [1, [*r]]\n", 1, "stands in itself"),
         ("a: *nobody\n", 1, "no &anchor before it"),
         ("a: &x 1\n<<: *x\n", 2, "merge keys"),
         ("a: 1\n---\nb: 2\n", 2, "second document"),
