@@ -1,4 +1,4 @@
-"""One audit from configuration to report: what is done stays done, what is missing is computed."""
+"""One audit from configuration to report: finished units are kept, missing ones are computed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RunSummary:
     """How a run ended. `report` is the page's path, if any was written; `seconds` of wall time.
 
     skipped_items counts items that were left out, by data set and reason.
-    is_stopped: as many units had failed as runtime.max_failures allows, the rest was not tried.
+    is_stopped: runtime.max_failures was reached, and the remaining units were not tried.
     """
 
     run_id: str
@@ -50,7 +50,7 @@ class RunSummary:
     is_stopped: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `run --json` ends with."""
+        """The object that `run --json` prints last."""
         return self.counts | {key: value for key, value in asdict(self).items() if key != "counts"}
 
 
@@ -76,7 +76,7 @@ def prepare(config: ConfigFile[Audit], limit: int | None = None) -> tuple[Inputs
 
 
 def inventory(plan: Plan, store: Store) -> Inventory:
-    """What the folder has of a plan.
+    """The units of a plan that the folder has already.
 
     Raises:  UsageError for a folder that cannot be read.
     """
@@ -84,7 +84,7 @@ def inventory(plan: Plan, store: Store) -> Inventory:
 
 
 def resumed(config: ConfigFile[Audit], inputs: Inputs, plan: Plan, store: Store) -> tuple[Plan, Inventory]:
-    """The plan in view of what the folder has of it, and that: queries whose pools are there are not searched again.
+    """The plan without searches for queries whose pools are in the folder, and the units that are done.
 
     Raises:  UsageError for a folder that cannot be read.
     """
@@ -119,7 +119,7 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
         reporter.say(note)
     plan, found = resumed(config, inputs, plan, store)
     progress = Progress(done=dict(found.done))
-    # Also where nothing is left to compute: the largest share may have changed.
+    # Also where nothing is left to compute: max_skipped_share may have changed.
     expect_few_skipped(store, plan, progress.done)
     if len(progress.done) == len(plan.units) and results_are_current(store, plan, settings):
         run_id = store.read_json(MANIFEST)["run_id"]
@@ -152,7 +152,7 @@ def _collect(
     summary: RunSummary,
     journal: Journal,
 ) -> None:
-    """Tables, manifest and report; those of an earlier run stay where nothing was solved."""
+    """Write tables, manifest and report; where nothing was solved, those of an earlier run are kept."""
     solved = [unit for unit in plan.solved if unit.key in progress.done]
     if not solved:
         return
@@ -203,7 +203,7 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
 
 
 def _clear_finished(store: Store, run_id: str, found: Inventory, reporter: Reporter) -> None:
-    """Remove what a run left that was killed after its last result, if the folder is nobody's and can be written."""
+    """Remove files of a run that was killed after its last result, if the folder is unlocked and can be written."""
     if found.leftovers:
         with suppress(OSError, RunError), Lock(store, run_id, reporter.say):
             for name in found.leftovers:
@@ -211,10 +211,10 @@ def _clear_finished(store: Store, run_id: str, found: Inventory, reporter: Repor
 
 
 def _clear(store: Store, plan: Plan, found: Inventory, journal: Journal) -> None:
-    """Remove what dead writers left, name the units that no longer hold what was written, take back their receipts.
+    """Remove partial files of killed writers, report damaged units, and remove their receipts.
 
-    Temporary files that were there before this run held the lock belong to nobody that is alive. Failures of
-    earlier runs are tried again, or skipped: at the end the folder holds those that this run counts.
+    Temporary files older than this run's lock belong to no living process. Failures of earlier runs are tried
+    again, or skipped: at the end the folder has the failures that this run counts.
     """
     for stage, key in found.failed:
         store.delete(failure_file(stage, key))

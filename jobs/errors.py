@@ -28,9 +28,9 @@ class BadSetting(UsageError, ValueError):
 
 @contextmanager
 def about(*key: str | int) -> Iterator[None]:
-    """Errors in here are reported for the setting at that key, unless they already name a setting.
+    """Errors within this context are reported for the setting at that key, unless they already name a setting.
 
-    That includes files that the system refuses to open: names that are too long, missing permissions.
+    Also errors of the system on opening files, such as too long names or missing permissions.
     """
     try:
         yield
@@ -45,9 +45,9 @@ def about(*key: str | int) -> Iterator[None]:
 
 @contextmanager
 def said_of(what: str) -> Iterator[None]:
-    """Whatever is unusable in here is so of one thing, whose name comes first: "dataset people: ...".
+    """Put a name before the errors raised within this context: "dataset people: ...".
 
-    So that no message within repeats the name.
+    Messages within it need not repeat the name.
     """
     try:
         yield

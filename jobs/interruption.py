@@ -1,8 +1,8 @@
-"""Stopping at a signal: a flag that the work looks at, and an end to the process where it does not look in time.
+"""Stop at a signal: a flag that the work checks, and an end to the process where it does not check in time.
 
-An exception that a signal handler raises may come up anywhere, inside a library's lock too, which then
+An exception that a signal handler raises may surface anywhere, also inside a library's lock, which then
 stays held for ever. So the work runs in a thread, the main thread does nothing but wait for it and for
-signals, and `check` raises where it is called. Work that does not come to a check in time is left: what
+signals, and `check` raises where it is called. Work that reaches no check in time is abandoned: what is
 registered with `at_leaving` is closed, and the process ends with the threads that still run.
 """
 
@@ -23,19 +23,19 @@ Result = TypeVar("Result")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
-# Seconds for work to end by itself that holds a folder or a terminal; Ray alone may take half of them.
+# Seconds for work that holds a folder or a terminal to end by itself; Ray alone may take half of them.
 GRACE_SECONDS = 10.0
-# The same where there is nothing to lose, and so nothing to say of it.
+# The same for work that has nothing to lose; its end is not reported.
 IDLE_GRACE_SECONDS = 1.0
-# `timeout` and some schedulers send one signal twice; one that comes later is somebody who wants the end now.
+# `timeout` and some schedulers send a signal twice at once; a later one means that the user will not wait.
 SAME_SIGNAL_SECONDS = 1.0
-# Seconds for each thing that is closed when work is left: a store may no longer answer.
+# Seconds to close each resource of work that is abandoned: a store may no longer answer.
 LAST_SECONDS = 3.0
 # The same at the end of work that was not interrupted; a slow store may need some.
 END_SECONDS = 60.0
-# Seconds between two settings of the handlers while something else may set its own: a signal between is lost to it.
+# Seconds between settings of the handlers while other code may set its own; that code gets signals in between.
 RECLAIM_SECONDS = 0.005
-# What the work's thread writes between the numbers of signals: that it has ended, and that handlers are at stake.
+# Bytes that the work's thread writes among the numbers of signals: the work has ended; handlers may be replaced.
 ENDED, CONTENDED = b"\0", b"\xff"
 
 _is_asked = threading.Event()
@@ -59,20 +59,20 @@ def pause(seconds: float) -> None:
 
 
 def at_leaving(close: Callable[[], None]) -> None:
-    """Have something closed should the work be left; the last one registered is closed first."""
+    """Register a function that closes a resource if the work is abandoned; the last registered is called first."""
     _last.append(close)
 
 
 def not_at_leaving(close: Callable[[], None]) -> None:
-    """It was closed by the work itself."""
+    """Unregister a resource that the work has closed itself."""
     with suppress(ValueError):
         _last.remove(close)
 
 
 def bounded(what: str, step: Callable[[], None], seconds: float = END_SECONDS) -> bool:
-    """Do something that may never end, for so long; whether it has ended. Its errors are nobody's any more.
+    """Call a function that may never return, with a time limit; whether it returned. Its errors are ignored.
 
-    What has not ended is left behind: the process must then end without waiting for its threads.
+    One that has not returned keeps running: the process must then end without waiting for its threads.
     """
 
     def tried() -> None:
@@ -100,7 +100,7 @@ def expendable() -> Iterator[None]:
 
 @contextmanager
 def keeping_handlers() -> Iterator[None]:
-    """Around what sets signal handlers of its own, in Python or below it: those from before stay in place."""
+    """Context of code that sets its own signal handlers, in Python or native code: the previous ones are kept."""
     if threading.current_thread() is threading.main_thread():
         before = {sent: signal.getsignal(sent) for sent in SIGNALS}
         try:
@@ -120,7 +120,7 @@ def keeping_handlers() -> Iterator[None]:
 
 
 def supervised(work: Callable[[], Result], farewell: Callable[[str], None]) -> Result:
-    """Do work in a thread while this one waits for signals; what the work returns or raises.
+    """Run work in a thread while this one waits for signals; returns or raises what the work does.
 
     farewell gets what was left, before the process ends without the work: nothing where nothing was held.
     """
@@ -130,7 +130,7 @@ def supervised(work: Callable[[], Result], farewell: Callable[[str], None]) -> R
     _is_asked.clear()
     outcome: list[Callable[[], Result]] = []
     receiving, _sending = os.pipe()
-    # What is written by the system from a handler must never wait for a reader.
+    # The system writes from a signal handler, which must never wait for a reader.
     os.set_blocking(_sending, False)
 
     def worked() -> None:
@@ -164,11 +164,11 @@ def supervised(work: Callable[[], Result], farewell: Callable[[str], None]) -> R
 
 
 def end_process(code: int) -> NoReturn:
-    """End with that code; without exit hooks where something was left behind or interrupted, as they would wait."""
+    """Exit with a code; without exit hooks if work was abandoned or interrupted, since they would wait for it."""
     for sent in SIGNALS:
         signal.signal(sent, lambda *_: os._exit(INTERRUPTED))
     flushed = bounded("writing the last output", _flush, LAST_SECONDS)
-    # A failure has said one sentence already.
+    # A failure has already been reported in one sentence.
     if code not in (FAILED, USAGE, INTERRUPTED) and flushed:
         for what in _left:
             print(f"mpr-audit: {what}", file=sys.stderr, flush=True)
@@ -184,7 +184,7 @@ def _claim() -> None:
 
 
 def _nothing(*_: object) -> None:
-    """A signal that is not ignored, and whose number is written."""
+    """A handler, so that the signal is not ignored and its number is written."""
 
 
 def _tell(what: bytes) -> None:
@@ -197,14 +197,14 @@ def _raise(error: BaseException) -> NoReturn:
 
 
 def _awaited(receiving: int) -> str | None:
-    """Wait until the work has ended; why it is to be left, where it does not."""
+    """Wait until the work has ended; if it does not, the reason to abandon it."""
     asked = until = None
     is_idle, grace = False, 0.0
     while True:
         patience = None if until is None else max(0.0, until - time.monotonic())
         if _contenders:
             patience = RECLAIM_SECONDS if patience is None else min(patience, RECLAIM_SECONDS)
-            # First those that are over are let go: what they set was set before.
+            # Contexts that have ended come first: their handlers were set earlier.
             _contenders[:] = [is_over for is_over in _contenders if not is_over.is_set()]
             _claim()
         if not select.select([receiving], [], [], patience)[0]:
@@ -227,7 +227,7 @@ def _awaited(receiving: int) -> str | None:
 
 
 def _leave(reason: str, farewell: Callable[[str], None]) -> NoReturn:
-    """Close what must not stay behind, say so, and end the process with everything that still runs in it."""
+    """Close the registered resources, report it, and end the process with everything that still runs in it."""
     for close in reversed(list(_last)):
         bounded("closing", close, LAST_SECONDS)
     bounded("saying so", lambda: farewell(reason), LAST_SECONDS)

@@ -15,7 +15,7 @@ ROOT = str(Path(__file__).resolve().parents[1])
 
 
 def folders() -> list[str]:
-    """Folders that another process must look through first to find the same packages as this one.
+    """Folders that another process must search first to find the same packages as this one.
 
     None for packages that are installed: there, whatever is beside them would come before Python's own modules.
     """
@@ -28,13 +28,13 @@ def module_command(module: str) -> list[str]:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """This process's environment variables, in which another Python finds the same packages."""
+    """This process's environment variables, with a path on which another Python finds the same packages."""
     path = [*folders(), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return os.environ | {"PYTHONPATH": os.pathsep.join(path)} | changes
 
 
 def forget_current_folder() -> None:
-    """Take off this process's path the folder in which `python -m` was started, unless it holds the program."""
+    """Remove the folder in which `python -m` was started from this process's path, unless it has the program."""
     first = Path(sys.path[0] or ".").resolve()
     if not sys.flags.safe_path and first == Path.cwd() and first != Path(ROOT):
         del sys.path[0]

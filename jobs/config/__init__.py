@@ -1,1 +1,1 @@
-"""What an audit is asked for: its settings, and the file that states them."""
+"""The settings of an audit, and the configuration file that holds them."""

@@ -1,6 +1,6 @@
-"""What an audit is: every setting, its default and its meaning.
+"""Every setting of an audit, with its default and its description.
 
-Field descriptions are the documentation of the configuration file; `jobs.config.file` reads one.
+Field descriptions are the documentation of the configuration file, which `jobs.config.file` reads.
 """
 
 from __future__ import annotations
@@ -28,27 +28,31 @@ def _one_or_many(value: Any) -> Any:
 
 
 class Reference(Block):
-    """Whom retrieval should show."""
+    """The population that retrieval should represent."""
 
-    name: str = Field("population", description="how rows of the results name it")
+    name: str = Field("population", description="its name in the result rows")
     kind: Literal["population", "balanced", "shares", "dataset"] = Field(
         "population",
-        description="population: the data set itself by its weights; balanced: every combination of levels alike; "
-        "shares: stated target shares; dataset: another data set",
+        description="population: the data set itself by its weights; balanced: every combination of levels has the "
+        "same share; shares: stated target shares; dataset: another data set",
     )
-    query_conditioned: bool = Field(False, description="population and dataset: its top items for the query")
+    query_conditioned: bool = Field(
+        False, description="population and dataset: only its most similar people for the query"
+    )
     shares: dict[str, dict[str, float]] | None = Field(
         None,
         description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}, where a name '
         "that holds & itself is written in double quotes within the key",
     )
-    size: FiniteFloat = Field(10_000, gt=0, description="balanced and shares: the stated number of reference rows")
-    dataset: AnyDataset | None = Field(None, description="kind dataset: its block, named as the reference by default")
+    size: FiniteFloat = Field(
+        10_000, gt=0, description="balanced and shares: the number of reference rows that the shares count as"
+    )
+    dataset: AnyDataset | None = Field(None, description="kind dataset: its block; its default name is the reference's")
 
     @model_validator(mode="before")
     @classmethod
     def _named_dataset(cls, raw: Any) -> Any:
-        """So that what is said of it is not taken for the audited data set, whose default name it would have."""
+        """Name the data set after its reference, so that messages do not confuse it with the audited one."""
         if isinstance(raw, dict) and isinstance(raw.get("dataset"), dict):
             return raw | {"dataset": {"name": raw.get("name", "population")} | raw["dataset"]}
         return raw
@@ -60,38 +64,42 @@ class Reference(Block):
         if (self.kind == "shares") != (self.shares is not None):
             raise ValueError("shares go with kind: shares, and only with it")
         if self.query_conditioned and self.kind in ("balanced", "shares"):
-            raise ValueError(f"query_conditioned needs people to ask: kind {self.kind} has none")
+            raise ValueError(f"query_conditioned needs a reference of people: kind {self.kind} has none")
         return self
 
 
 class Prefilter(Block):
-    """How many of the most similar items form a query's pool."""
+    """The search for each query's pool, its most similar items."""
 
-    top: Whole = Field(10_000, ge=1, description="items in a pool, at most")
-    backend: Literal["auto", "faiss", "torch"] = Field("auto", description="what scores a shard")
+    top: Whole = Field(10_000, ge=1, description="largest number of items in a pool")
+    backend: Literal["auto", "faiss", "torch"] = Field("auto", description="the library that computes scores")
     storage: Literal["float32", "float16"] = Field(
         "float32",
-        description="numbers of stored item vectors; float16 halves what is read, scores are of the stored vectors",
+        description="number format of stored item vectors; float16 halves what is read, scores use the stored vectors",
     )
     shard_megabytes: FiniteFloat = Field(
         1024,
         gt=0,
-        description="vectors that one search task maps, at most: neighbouring units of embedding are searched together",
+        description="most megabytes of vectors that one search task maps; consecutive shards are searched together",
     )
 
 
 class ReportSettings(Block):
     """What the report shows."""
 
-    group_attributes: Whole = Field(2, ge=1, le=4, description="named groups are intersections of up to this many")
-    minimum_share: float = Field(0.01, ge=0, lt=1, description="smaller groups of the reference stay out of headlines")
+    group_attributes: Whole = Field(
+        2, ge=1, le=4, description="named groups are intersections of up to this many attributes"
+    )
+    minimum_share: float = Field(
+        0.01, ge=0, lt=1, description="groups below this share of the reference are left out of headlines"
+    )
     thumbnail_megabytes: float = Field(
-        6, ge=0, le=100, description="of the page, for small pictures of the items shown first; 0: none are kept"
+        6, ge=0, le=100, description="megabytes of the page for thumbnails of the items shown first; 0: no thumbnails"
     )
 
 
-# What `executor: local` cannot do, by the setting that asks for it. `workers` and `encoder_actors` are upper bounds,
-# which one unit at a time respects.
+# Settings that `executor: local` cannot honour, with the reason. `workers` and `encoder_actors` are upper bounds, which
+# running one unit at a time respects.
 NOT_LOCAL = {
     "address": "runs units in the process of the run, on no cluster",
     "await_gpus_seconds": "runs units on this machine, which gets no GPU by waiting",
@@ -105,49 +113,51 @@ class Runtime(Block):
 
     executor: Literal["ray", "local"] = Field(
         "ray",
-        description="ray: units in parallel, in processes of their own; local: one after the other in the process of "
-        "the run, without Ray, for debuggers, notebooks and small audits. Nothing can stop a unit there: "
+        description="ray: units run in parallel in worker processes; local: one after the other in the process of "
+        "the run, without Ray, for debuggers, notebooks and small audits. A unit cannot be stopped there: "
         "`unit_seconds` and `unit_megabytes` are refused if set, and so are `address` and `await_gpus_seconds`",
     )
-    workers: Whole | None = Field(None, ge=1, description="CPUs to use on a local start; default: all")
-    address: str | None = Field(None, description="a running Ray cluster; default: RAY_ADDRESS, else a local start")
+    workers: Whole | None = Field(None, ge=1, description="CPUs that a local Ray uses; default: all")
+    address: str | None = Field(
+        None, description="address of a running Ray cluster; default: RAY_ADDRESS, else Ray is started locally"
+    )
     encoder_actors: Whole | None = Field(
-        None, ge=1, description="actors that hold the encoder, at most; default: one a CPU, or one a GPU's share"
+        None, ge=1, description="most actors that load the encoder; default: one per CPU, or as many as fit the GPUs"
     )
     gpus_per_actor: FiniteFloat | None = Field(
         None,
         ge=0,
-        description="GPUs of an actor whose encoder can use them, or a part of one, such as 0.5; default: 1 where the "
-        "cluster has any, else 0. Where no node has that many, CPUs are used and the run says so",
+        description="GPUs per actor if the encoder can use them, also a fraction such as 0.5; default: 1 where the "
+        "cluster has any, else 0. Where no node has that many, CPUs are used and a warning is logged",
     )
     await_gpus_seconds: FiniteFloat = Field(
         0,
         ge=0,
-        description="on a cluster that grows by demand and has no GPU yet: how long to wait for one, once asked for "
-        "(as many as encoder_actors says, else one), before the encoder runs on CPUs",
+        description="on an autoscaling cluster that has no GPU yet: seconds to wait for the GPUs that are requested "
+        "(for encoder_actors actors, else one) before the encoder runs on CPUs",
     )
     decode_workers: Whole | None = Field(
         None,
         ge=1,
-        description="processes that decode pictures ahead of each actor; default: 1 on a CPU, else the CPUs that a "
-        "GPU's share of its node leaves, at most 16",
+        description="processes per actor that decode pictures in advance; default: 1 on a CPU, else one less than the "
+        "actor's share of its node's CPUs, at most 16",
     )
     max_failures: Whole | None = Field(
         None, ge=1, description="stop once that many units have failed; default: go on with all that can be done"
     )
     unit_seconds: FiniteFloat | None = Field(
-        21_600, gt=0, description="a back-stop: a unit that runs longer is stopped and counts as failed"
+        21_600, gt=0, description="time limit of a unit; one that runs longer is stopped and counts as failed"
     )
     unit_megabytes: FiniteFloat | None = Field(
         None,
         gt=0,
-        description="memory that a unit's process may take: more ends it; no more units run at once than fit; "
-        "default: whatever the machine has",
+        description="memory limit of a unit's process, which is ended above it; only as many units run at once as fit; "
+        "default: the machine's memory",
     )
 
     @property
     def most_cpus(self) -> int | None:
-        """CPUs that a run on this machine uses at once, at most; None for all there are."""
+        """Most CPUs that a run on this machine uses at once; None for all."""
         return 1 if self.executor == "local" else self.workers
 
 
@@ -155,32 +165,32 @@ class Audit(Block):
     """The whole configuration."""
 
     name: str = Field("audit", description="the audit's name, in its report and in run ids")
-    seed: Whole = Field(0, ge=0, le=LARGEST_SEED, description="of everything that draws")
+    seed: Whole = Field(0, ge=0, le=LARGEST_SEED, description="seed of all random choices")
     output: str | None = Field(
         None, description="folder of the run, relative to where the command runs, or any fsspec URL"
     )
     dataset: Annotated[Many[AnyDataset], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
-        description="what is retrieved from: a block, or a list of named ones"
+        description="the items to retrieve: a block, or a list of named blocks"
     )
     reference: Annotated[Many[Reference], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
-        (Reference(),), description="whom retrieval should show: a block, or a list of named ones"
+        (Reference(),), description="the population to represent: a block, or a list of named blocks"
     )
     probes: dict[str, Probe] = Field(
-        {}, description="classifiers of vectors, by name, for attributes that say `probe: NAME` and for `pbm`"
+        {}, description="classifiers of vectors by name, for attributes with `probe: NAME` and for `pbm`"
     )
-    encoder: AnyEncoder = Field(description=f"the model behind the vectors; its `kind` is {', '.join(ENCODERS)}")
-    queries: Queries = Field(description="what is asked")
-    prefilter: Prefilter = Field(Prefilter(), description="how pools are made")
-    shard_items: Whole = Field(4096, ge=1, description="items a unit of embedding")
+    encoder: AnyEncoder = Field(description=f"the model that makes the vectors; its `kind` is {', '.join(ENCODERS)}")
+    queries: Queries = Field(description="the queries of the audit")
+    prefilter: Prefilter = Field(Prefilter(), description="how each query's pool is found")
+    shard_items: Whole = Field(4096, ge=1, description="items per shard, which one unit embeds")
     k: Annotated[Many[Annotated[Whole, Field(ge=1)]], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
-        (50,), description="how many items are shown: a number, or a list"
+        (50,), description="number of retrieved items: a number, or a list of numbers"
     )
     function_classes: Annotated[
         Many[Annotated[ClassEntry, BeforeValidator(class_entry)]], BeforeValidator(_one_or_many), Field(min_length=1)
-    ] = Field((ClassEntry(name="linear"),), description="every selection is measured under each of them")
+    ] = Field((ClassEntry(name="linear"),), description="classes under which every selection is measured")
     methods: Annotated[
         Many[Annotated[MethodEntry, BeforeValidator(method_entry)]], BeforeValidator(_one_or_many), Field(min_length=1)
-    ] = Field((MethodEntry(name="top_k"),), description="what selects the items")
+    ] = Field((MethodEntry(name="top_k"),), description="methods that select the items")
     report: ReportSettings = Field(ReportSettings(), description="what the report shows")
     runtime: Runtime = Field(Runtime(), description="how the job runs")
 
@@ -206,18 +216,17 @@ class Audit(Block):
         return self
 
     def _check_attributes(self, who: str, seen: Sequence[str], *key: str | int) -> None:
-        """Attributes that somebody looks at are those of every data set."""
+        """Attributes that a method or class uses exist in every data set."""
         for block in self.dataset:
             for attribute in seen:
                 if attribute not in block.attributes:
                     raise BadSetting(
-                        f"{who} looks at attribute {attribute!r}: "
-                        f"dataset {block.name} has {', '.join(block.attributes)}",
+                        f"{who} uses attribute {attribute!r}: dataset {block.name} has {', '.join(block.attributes)}",
                         *key,
                     )
 
     def _check_probes(self) -> None:
-        """Whoever names a probe names one of `probes`."""
+        """Every probe that an attribute or method names is defined in `probes`."""
         blocks: list[tuple[tuple[str | int, ...], Dataset | None]] = [
             *((("dataset", place), block) for place, block in enumerate(self.dataset)),
             *((("reference", place, "dataset"), one.dataset) for place, one in enumerate(self.reference)),
@@ -240,7 +249,7 @@ class Audit(Block):
                 raise BadSetting(f"{who} names the probe {name!r}: {known}", *key)
 
     def _check_executor(self) -> None:
-        """A limit that is asked for is enforced or refused; the default back-stop of `unit_seconds` is given up."""
+        """Refuse limits that are set and cannot be enforced; the default of `unit_seconds` is dropped instead."""
         if self.runtime.executor != "local":
             return
         for name, reason in NOT_LOCAL.items():

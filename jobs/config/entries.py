@@ -19,9 +19,9 @@ from mprlib.method import Method
 from mprlib.settings import Whole, checked
 
 Over = Literal["labels", "embedding"] | Many[str]
-# Without points or values, enough of both for a curve.
+# Points of a sweep where a configuration gives neither points nor values: enough for a curve.
 DEFAULT_POINTS = 20
-# A curve has fifty; each point is a selection that is found, measured and kept for every query.
+# The paper's curves have 50; each point costs a selection, its measurements and result rows for every query.
 POINTS = Whole(least=1, most=10_000)
 
 
@@ -34,7 +34,7 @@ class ClassEntry(Block):
 
     @property
     def display(self) -> str:
-        """The name of result rows: settings in brackets where they differ from the default."""
+        """The name in result rows: settings in brackets where they differ from the default."""
         plain = registry.display_name(registry.function_class(self.name, **self.settings))
         if self.over == "labels":
             return plain
@@ -55,7 +55,7 @@ class MethodEntry(Block):
 def class_entry(entry: Any) -> Any:
     """An entry of `function_classes` as the fields of ClassEntry.
 
-    Raises:  BadSetting with the library's own words.
+    Raises:  BadSetting with the library's message.
     """
     if isinstance(entry, ClassEntry):
         return entry
@@ -77,7 +77,7 @@ def class_entry(entry: Any) -> Any:
 def method_entry(entry: Any) -> Any:
     """An entry of `methods` as the fields of MethodEntry.
 
-    Raises:  BadSetting with the library's own words, where the rule is the library's.
+    Raises:  BadSetting, with the library's message where the library has the rule.
     """
     if isinstance(entry, MethodEntry):
         return entry
@@ -109,7 +109,7 @@ def _named(entry: Any, kind: str) -> tuple[str, dict[str, Any]]:
 
 
 def _refused(name: str, error: mprlib.InputError) -> BadSetting:
-    """What the library says, at the setting that it names."""
+    """The library's error as one of the setting that it names."""
     return BadSetting(f"{error}", *([name, error.setting] if isinstance(error, SettingError) and error.setting else []))
 
 
@@ -120,13 +120,13 @@ def _is_list_of_names(value: Any) -> bool:
 
 
 def _bind_to_vectors(instance: FunctionClass) -> None:
-    """Let a class see labels as vectors are, fractions in several columns, of which it may want none."""
+    """Try a class on vectors, which are fractions in several columns: some classes accept labels only."""
     vectors = np.linspace(-0.6, 0.8, 6).reshape(3, 2)
     instance.bind(mprlib.Problem(scores=np.array([0.3, 0.2, 0.1]), labels=vectors, reference=vectors, k=1))
 
 
 def _points_and_values(method: type[Method], points: Any, values: Any) -> tuple[int | None, list[float] | None]:
-    """One of both; values distinct and as the parameter may be."""
+    """Either points or values; values are distinct and valid for the parameter."""
     if method.parameter is None:
         for key, given in (("points", points), ("values", values)):
             if given is not None:

@@ -1,4 +1,4 @@
-"""Reading a configuration file: YAML and overrides to settings, errors to one line with a place."""
+"""Read a configuration file: YAML and overrides to settings; errors are one line with file, line and key."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from jobs.settings.document import DocumentError, Node, RepeatedKey, parse, scal
 from jobs.settings.places import Places
 
 Settings = TypeVar("Settings", bound=Block)
-# A configuration has kilobytes; longer lists of queries have a file of their own, which is read faster.
+# Configurations have kilobytes; long lists of queries belong in a file of their own, which is read faster.
 LARGEST_BYTES = 2_000_000
 # Characters of an override that a message shows.
 SHOWN = 200
-# Parts of an override's key: quotes hold names with dots together.
+# Parts of an override's key: a name that contains dots is quoted.
 PART = re.compile(r'"([^"]*)"|([^."]+)')
 
 
@@ -41,7 +41,7 @@ class ConfigFile(Generic[Settings]):
 
     @contextmanager
     def placing(self) -> Iterator[None]:
-        """Settings that turn out to be unusable in here are named by file, line and key.
+        """Within this context, errors about a setting get its file, line and key.
 
         Raises:  UsageError for a BadSetting.
         """
@@ -56,7 +56,7 @@ def read_config(
     overrides: Iterable[str] = (),
     form: type[Settings] = Audit,  # type: ignore[assignment]  # a type variable has no default in Python 3.11
 ) -> ConfigFile[Settings]:
-    """Settings of a YAML file, `a.b=c` overrides applied before validation; form says which settings.
+    """Settings of a YAML file, `a.b=c` overrides applied before validation; form is the block that they must fit.
 
     Raises:  UsageError, one line that names the file, the line and the key.
     """
@@ -91,8 +91,8 @@ def _text(path: Path) -> str:
         raise UsageError(f"configuration {path}: {error.strerror}") from None
     if len(content) > LARGEST_BYTES:
         raise UsageError(
-            f"configuration {path}: it has more than {LARGEST_BYTES / 1e6:g} MB: long lists of queries go into a file "
-            "of their own, which `queries.file` names"
+            f"configuration {path}: it has more than {LARGEST_BYTES / 1e6:g} MB: put long lists of queries into a "
+            "file of their own and name it in `queries.file`"
         )
     try:
         return content.decode("utf-8-sig")
@@ -104,7 +104,7 @@ def _text(path: Path) -> str:
 def _overridden(root: Node, override: str) -> tuple[Node, str]:
     """The document with one `a.b=c` in it, and the key; the value is read as YAML.
 
-    What aliases share is not changed elsewhere: blocks on the way are copied.
+    Blocks on the way are copied, so that other aliases of the same block do not change.
     """
     key, equals, value = override.partition("=")
     key, shown = key.strip(), f"--set {' '.join(override.split())[:SHOWN]}"
@@ -120,7 +120,7 @@ def _overridden(root: Node, override: str) -> tuple[Node, str]:
 
 
 def _with(block: Node, parts: list[str], value: Node, shown: str) -> Node:
-    """A copy of the block in which the value is at the end of the way."""
+    """A copy of the block with the value set at a key."""
     name, *rest = parts
     content = block.content
     if isinstance(content, str) and block.is_plain and scalar(content) is None:

@@ -13,7 +13,7 @@ from jobs.encoders.token_training import TokenTraining
 from jobs.settings.block import Block, Label, Many, Whole
 from mprlib.settings import LARGEST_SEED
 
-# The adjectives that the paper trains with, good and bad ones alike.
+# The adjectives that the paper trains with, favourable and unfavourable.
 ADJECTIVES = (
     "good, evil, smart, dumb, attractive, unattractive, lawful, criminal, friendly, unfriendly, clever, stupid, "
     "heroic, villainous, hardworking, lazy, trustworthy, dangerous, caring, nasty"
@@ -25,16 +25,17 @@ class PromptTraining(Block):
     """The whole configuration of `mpr-audit train-prompt`."""
 
     dataset: AnyDataset = Field(description="labelled pictures")
-    attribute: Label = Field(description="the attribute of the data set that the tokens are to hide")
-    encoder: PromptedEncoder = Field(description="the model whose text tower will read the tokens")
+    attribute: Label = Field(description="the attribute of the data set that the tokens hide")
+    encoder: PromptedEncoder = Field(description="the model whose text tower reads the tokens")
     prompts: Many[str] = Field(
         PROMPTS,
         min_length=1,
-        description="texts whose similarity is to tell less; best those of the audit, as tokens help little elsewhere",
+        description="texts whose similarities should reveal less of the attribute; best the audit's own prompts, since "
+        "other texts gain little",
     )
-    training: TokenTraining = Field(TokenTraining(), description="how they are trained")
-    held_out_share: float = Field(0.3, gt=0, lt=1, description="share of the pictures that judges and does not train")
-    seed: Whole = Field(0, ge=0, le=LARGEST_SEED, description="of the split and of the judges")
+    training: TokenTraining = Field(TokenTraining(), description="how the tokens are trained")
+    held_out_share: float = Field(0.3, gt=0, lt=1, description="share of the pictures that is held out for evaluation")
+    seed: Whole = Field(0, ge=0, le=LARGEST_SEED, description="seed of the split and of the evaluating classifiers")
     output: str | None = Field(None, description="the file of tokens, safetensors, relative to the configuration file")
 
     @field_validator("prompts")

@@ -1,4 +1,4 @@
-"""What is asked: queries from a list, a named list, a file or a table of vectors, their prompts; lists of phrases."""
+"""Queries from a list, a named list, a file or a table of vectors, and their prompts; lists of phrases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHIPPED_PHRASES = Path(__file__).parent / "phrases.txt"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Query:
-    """One query as the user wrote it, and the text that is embedded."""
+    """A query as the user wrote it, and the text that is embedded."""
 
     text: str
     prompt: str
@@ -71,7 +71,7 @@ def read_phrases(file: str | None, folder: Path) -> list[str]:
 
 
 def query_remarks(block: Queries, folder: Path) -> tuple[str, ...]:
-    """What is left out of a file of queries, in a sentence."""
+    """A sentence on the comments of a file of queries."""
     if block.file is None:
         return ()
     comments = [line for line in _read_lines(folder / block.file) if _is_comment(line)]
@@ -82,7 +82,7 @@ def query_remarks(block: Queries, folder: Path) -> tuple[str, ...]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Lines that hold something, comments left out."""
+    """The lines that are neither empty nor comments."""
     return [line for line in _read_lines(path) if not _is_comment(line)]
 
 
@@ -100,7 +100,7 @@ def _read_lines(path: Path) -> list[str]:
 
 
 def query_vectors(block: Queries, folder: Path) -> pa.Table:
-    """Columns query and vector of the file of query vectors, finite, unit length not assumed.
+    """Columns query and vector of the file of query vectors: finite, of any length.
 
     Raises:  UsageError naming the file for anything else.
     """
@@ -129,7 +129,7 @@ def query_vectors(block: Queries, folder: Path) -> pa.Table:
 
 
 def _texts(column: pa.ChunkedArray) -> pa.Array | None:
-    """The texts of a column, however they are encoded; None where it holds something else."""
+    """The texts of a column, also of a dictionary-encoded one; None for other types."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     try:
         return texts_of(column) if holds_texts(kind) else None
@@ -138,7 +138,7 @@ def _texts(column: pa.ChunkedArray) -> pa.Array | None:
 
 
 def _prompt(template: str, query: str) -> str:
-    """Braces in a query are text, not fields, so str.format is not for this."""
+    """Fill in the prompt. Braces in a query are text, so str.format cannot be used."""
     pieces = template.replace("{a}", "\0a\0").replace("{query}", "\0q\0").split("\0")
     return "".join(
         {"a": article(query), "q": query}.get(piece, piece) if position % 2 else piece

@@ -1,4 +1,4 @@
-"""The settings that say what is asked."""
+"""The settings of the queries."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ class Queries(Block):
     """What is asked."""
 
     list: Many[Label] | None = Field(None, description="the queries")
-    named: str | None = Field(None, description=f"a list that comes with the job: {', '.join(NAMED)}")
+    named: str | None = Field(None, description=f"a built-in list: {', '.join(NAMED)}")
     file: DriverPath | None = Field(
         None,
-        description="a text file, relative to the configuration file: one query a line, and comments, which begin "
-        "with # and a space",
+        description="a text file, relative to the configuration file: one query per line; lines that begin with # and "
+        "a space are comments",
     )
     vectors: DriverPath | None = Field(
-        None, description="parquet with columns query and vector, for a precomputed encoder; relative as `file`"
+        None, description="a Parquet file with columns query and vector, for a precomputed encoder; relative as `file`"
     )
-    prompt: str = Field("A photo of {a} {query}", description="{query} is the query, {a} becomes a or an")
+    prompt: str = Field("A photo of {a} {query}", description="template: {query} is the query, {a} becomes a or an")
 
     @field_validator("named")
     @classmethod
@@ -34,5 +34,5 @@ class Queries(Block):
     @classmethod
     def _has_query(cls, prompt: str) -> str:
         if "{query}" not in prompt:
-            raise ValueError(f"prompt is {prompt!r}: it must hold {{query}}")
+            raise ValueError(f"prompt is {prompt!r}: it must contain {{query}}")
         return prompt

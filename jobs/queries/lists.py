@@ -1,4 +1,4 @@
-"""Lists of queries that come with the job, by name."""
+"""Built-in lists of queries, by name."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 from jobs.words import did_you_mean
 
 FOLDER = Path(__file__).parent
-# One query a line, sorted; lines that begin with # say where a list is from.
+# One query per line, sorted; lines that begin with # name a list's source.
 NAMED = {Path(name).stem: name for name in ("ten.txt", "forty-five.txt", "occupations.txt")}
 
 
 def path_of(name: str) -> Path:
     """The file of a named list.
 
-    Raises:  ValueError for a name that is none, with the nearest that is one.
+    Raises:  ValueError for an unknown name, with the closest known one.
     """
     if name in NAMED:
         return FOLDER / NAMED[name]

@@ -1,1 +1,1 @@
-"""What a setting is: blocks of typed settings, the YAML that they are written in, and where in it each of them is."""
+"""Typed blocks of settings, the YAML that they are read from, and the file, line and key of each setting."""

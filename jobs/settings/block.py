@@ -1,4 +1,4 @@
-"""What every part of a configuration is, and the kinds of values that it holds."""
+"""The base of every block of a configuration, and the types of its values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN = 80
 
 
 def as_written(value: Any) -> Any:
-    """A number as the text that it was written as; anything else as it is."""
+    """A number as it was written; anything else unchanged."""
     return value.written if isinstance(value, (WrittenWhole, WrittenDecimal)) else value
 
 
@@ -38,9 +38,9 @@ def _countable(value: int) -> int:
     return value
 
 
-# A whole number that is written as one: neither true, nor "50", nor 50.0.
+# A number that is written as a whole number: not true, "50" or 50.0.
 Whole = Annotated[int, Strict(), AfterValidator(_countable)]
-# Text that is in a table, a level or a column's name: 2024 and 1e3 are taken as they are written.
+# Text of a table, such as a level or a column's name: 2024 and 1e3 are texts as they are written.
 Label = Annotated[str, BeforeValidator(as_written)]
 # YAML has lists, settings do not change: a tuple of them, whose members stay strict.
 Many = Annotated[tuple[T, ...], Strict(False)]
@@ -64,11 +64,11 @@ WorkerPath = Annotated[str, FilePath(is_for_workers=True)]
 
 
 class UnknownKey(BadSetting):
-    """A key that a block does not have. It explains what else is wrong with the block, such as a missing key."""
+    """A key that a block does not have. It is reported before other errors of the block, which it may explain."""
 
 
 class Block(BaseModel):
-    """A part of the configuration: unknown keys are errors, types are strict, numbers finite, values do not change."""
+    """A part of the configuration: unknown keys are errors, types are strict, numbers finite, instances immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -110,7 +110,7 @@ class OneOf:
     def block_of(self, raw: Any) -> Block:
         """The block of the kind that the raw settings name.
 
-        Raises:  BadSetting for a kind that is none, and for a setting that goes with other kinds; ValidationError.
+        Raises:  BadSetting for an unknown kind, and for a setting of another kind; ValidationError.
         """
         if isinstance(raw, Block) and isinstance(raw, tuple(self.kinds.values())):
             return raw
@@ -123,7 +123,7 @@ class OneOf:
         return self.kinds[kind].model_validate(dict(self._own(raw, kind)))
 
     def _own(self, raw: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any]]:
-        """The settings without those of other kinds that are left empty.
+        """The settings without empty ones of other kinds.
 
         Raises:  BadSetting for one that is not empty.
         """
@@ -136,7 +136,7 @@ class OneOf:
 
 
 def alternatives(annotation: Any, metadata: Any = ()) -> OneOf | None:
-    """How a type, or one within it, says that it is one of several blocks."""
+    """The annotation of a type, or of a type within it, that lists several kinds of block."""
     for mark in (*metadata, *getattr(annotation, "__metadata__", ())):
         if isinstance(mark, OneOf):
             return mark

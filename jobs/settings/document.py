@@ -16,11 +16,11 @@ from typing import Any
 
 import yaml
 
-# Nested blocks and lists: a configuration has eight.
+# Levels of nested blocks and lists; a configuration has eight.
 DEEPEST = 50
-# Values that aliases may add to those written: sharing a block of settings repeats tens.
+# Values that aliases may add to those written; sharing a block of settings repeats tens.
 MOST_REPEATED = 10_000
-# Digits of a number: what is longer is an identifier.
+# Digits of a number; longer ones are identifiers.
 MOST_DIGITS = 300
 
 NULL = re.compile(r"|~|null|Null|NULL")
@@ -43,7 +43,7 @@ DOUBTFUL = (
 )
 # Line breaks to YAML 1.1 and characters to 1.2.
 DOUBTFUL_BREAKS = re.compile("[\x85\u2028\u2029]")
-# The end of a text to a file system, and halves of characters.
+# NUL, which ends a file name, and surrogates, which are halves of characters.
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
@@ -56,7 +56,7 @@ class DocumentError(Exception):
 
 
 class RepeatedKey(DocumentError):
-    """YAML's readers let the last of two equal keys win, in silence; here it is an error."""
+    """A key that occurs twice in a block: other YAML readers silently keep the last value."""
 
 
 class WrittenWhole(int):
@@ -175,7 +175,7 @@ class _Composer:
         if not isinstance(start, yaml.DocumentStartEvent):
             return Node(line=1, content="", is_plain=True)
         if start.version not in (None, (1, 2)):
-            raise DocumentError(f"%YAML {start.version[0]}.{start.version[1]} is asked for: it is read as 1.2", 1)
+            raise DocumentError(f"%YAML {start.version[0]}.{start.version[1]} is declared: files are read as 1.2", 1)
         root = self._node(next(self._events), 1)
         next(self._events)
         following = next(self._events)
@@ -244,10 +244,10 @@ class _Composer:
 
 
 def _text(event: yaml.ScalarEvent) -> str:
-    """A scalar's text, without what no name, path or file can hold."""
+    """A scalar's text, without characters that no name, path or file can contain."""
     found = NO_TEXT.search(event.value)
     if found:
-        raise DocumentError(f"a text holds U+{ord(found.group()):04X}, which no name or file can", _line(event))
+        raise DocumentError(f"a text contains U+{ord(found.group()):04X}, which no name or file can", _line(event))
     return event.value
 
 

@@ -14,7 +14,7 @@ from jobs.settings.block import SHOWN, UnknownKey
 from jobs.settings.document import Node
 
 Key = Sequence[str | int]
-# What pydantic's kinds of errors expect, in words.
+# What is expected, by pydantic's type of error.
 EXPECTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -58,13 +58,13 @@ class Places:
 
     def explained(self, error: ValidationError) -> str:
         """The first problem as one line."""
-        # An unknown key explains a missing one next to it, not the other way round.
+        # An unknown key is often a misspelt required one, so it is reported before the missing key.
         problems = sorted(error.errors(), key=lambda problem: not isinstance(_cause(problem), UnknownKey))
         key, message = self._said(dict(problems[0]))
         return f"{self.where(key)}: {message}"
 
     def said_of(self, error: BadSetting, key: Key) -> str:
-        """What an error says, and why the value at its key may not be what was meant."""
+        """The message of an error, and why YAML may have read the value differently from what was meant."""
         _, _, node = self._locate(key)
         remark = node.remark(error.message) if node is not None else ""
         return _one_line(f"{error.message}; {remark}" if remark else error.message)
@@ -82,7 +82,7 @@ class Places:
         return key, self._expectation(problem, key)
 
     def _expectation(self, problem: Mapping[str, Any], key: Key) -> str:
-        """What a value should be, what it is, and why it may not be what its writer meant."""
+        """The expected value, the value found, and why YAML may have read it differently from what was meant."""
         _, _, node = self._locate(key)
         words = EXPECTED.get(problem["type"], "").format(**problem.get("ctx", {}))
         expected = f"{words} is expected" if words else _one_line(problem["msg"])
@@ -93,7 +93,7 @@ class Places:
         return f"{expected}, got {got}{f': {remark}' if remark else ''}"
 
     def _locate(self, key: Key) -> tuple[int, list[str], Node | None]:
-        """Line of the deepest value on the way, the key as the file's author wrote it, and the value at its end."""
+        """Line of the deepest value along a key, the key as it is written in the file, and the value at its end."""
         node: Node | None = self.root
         line, names = self.root.line, list[str]()
         for part in key:
@@ -114,7 +114,7 @@ class Places:
 
 
 def _cause(problem: Mapping[str, Any]) -> BaseException | None:
-    """What a validator raised, where pydantic passes that on."""
+    """The exception of a validator, where pydantic passes it on."""
     cause: BaseException | None = problem.get("ctx", {}).get("error")
     return cause
 
@@ -124,7 +124,7 @@ def _is_within(key: str, block: str) -> bool:
 
 
 def _written(node: Node) -> str:
-    """A value as its author wrote it."""
+    """A value as it is written in the file."""
     if isinstance(node.content, (list, dict)):
         return _described(node.content)
     if node.is_plain:
