@@ -126,7 +126,7 @@ def test_what_an_attribute_is_predicted_from_is_in_the_keys(tmp_path):
         ("dataset.attributes.gender.probe=gendr", ["dataset", "'gendr'", "probes has gender"]),
         ("dataset.attributes.gender={probe: gender, column: sex}", ["probe goes alone", "column"]),
         ("probes.gender.attribute=sex", ["probes.gender", "no attribute 'sex'", "gender"]),
-        ("probes.gender.dataset.attributes={gender: {probe: gender}}", ["predicted by a probe itself"]),
+        ("probes.gender.dataset.attributes={gender: {probe: gender}}", ["itself predicted by a probe"]),
         ("probes.gender.held_out_share=1", ["held_out_share"]),
         ("probes.gender.helt_out_share=1", ["did you mean 'held_out_share'?"]),
         ("methods=[{pbm: {probes: [age]}}]", ["methods.0.pbm.probes", "'age'"]),
