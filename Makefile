@@ -18,8 +18,9 @@ test: $(VENV)/.ready-test
 
 # Clusters, kills, signals, a browser, random input. FULL=1: every case, for hours.
 test-system: $(VENV)/.ready-test
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --durations=20 -m system $(if $(FULL),--full) \
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --durations=20 -m 'system and not alone' $(if $(FULL),--full) \
 		--numprocesses=$(WORKERS) --dist=loadfile
+	$(VENV)/bin/python -m pytest --durations=20 -m 'system and alone' $(if $(FULL),--full)
 
 # Style and types.
 check: $(VENV)/.ready-check

@@ -1,7 +1,7 @@
 """Which tests run, and how many cases of the fuzzers.
 
 Without a marker: every day, `make test`. `system`: clusters, kills, signals, a browser and random input;
-`make test-system`.
+`make test-system`, which runs those that are `alone` after the others, by themselves.
 `full`: so many cases that they take hours; only with --full, which also lets the fuzzers try all their cases.
 """
 

@@ -85,6 +85,7 @@ def test_each_fate_of_a_task_ends_as_it_should(audited):
 
 
 @pytest.mark.system
+@pytest.mark.alone
 def test_a_machine_without_memory_is_given_time_and_then_given_up(tmp_path):
     # What others on this machine use moves its memory as well: only what holds in any case is asked for.
     command = [sys.executable, "-m", "tests.jobs.node_memory", str(tmp_path)]

@@ -5,7 +5,7 @@ import pytest
 from .conftest import write_audit
 from .no_op import run
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.alone]
 
 UNITS = 2_000
 # Several times what a quiet machine takes: 1.5 ms, and 0.1 ms where it is done.
