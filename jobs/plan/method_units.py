@@ -70,7 +70,8 @@ def method_units(
     parts = _information_units(searched, asked.columns_about)
     order = _order_unit(searched, parts) if parts else None
     tokens = None if asked.tokens is None else Tokens.of(asked.tokens, entry.name)
-    debiased = None if tokens is None else _debiased_unit(tokens, queries, encoder or {})
+    # Where no query is asked, nothing is embedded: the vectors behind the tokens have been read.
+    debiased = _debiased_unit(tokens, queries, encoder or {}) if tokens is not None and queries.prompts else None
     keys = MethodUnits(
         texts=_key_of(texts),
         order=_key_of(order),

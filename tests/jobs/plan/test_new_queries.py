@@ -1,12 +1,17 @@
 """A query that is new costs only itself: the searches, pools and selections of the others stay as they are."""
 
+import numpy as np
 import pytest
 
 from jobs.audit import prepare, resumed
+from jobs.config.entries import MethodEntry
 from jobs.config.file import read_config
+from jobs.methods import Asked
+from jobs.plan.method_units import method_units
 from jobs.plan.plan_file import read_plan, write_plan
 from jobs.results.remeasure import remeasure
 from jobs.stages.execute import commit, execute
+from jobs.stages.queries import Queries
 from jobs.stages.solve import Solve
 from jobs.store import Store, receipt_file
 from tests.jobs.conftest import write_audit
@@ -95,3 +100,13 @@ def test_selections_are_measured_again_from_the_plan_file(tmp_path, more):
             assert unit.key == one.key
             rows = store.read_table(Solve.file(unit.key, "results")).to_pylist()
             assert [found["mpr"] for found in remeasure(unit, store, rows)] == [row["mpr"] for row in rows]
+
+
+@pytest.mark.parametrize(("prompts", "count"), [(("A photo of a nurse",), 1), ((), 0)])
+def test_no_query_is_put_behind_tokens_where_none_is_asked(prompts, count):
+    """Such a unit would never be done: there is nothing to embed."""
+    entry = MethodEntry(name="debias_clip", extras={"tokens": "tokens.safetensors"})
+    asked = Asked(tokens=np.ones((2, 3), dtype=np.float32))
+    found = method_units(entry, asked, None, None, Queries(title="", prompts=prompts), {"kind": "any"})
+    assert [unit.stage for unit in found.units] == ["tokens", *["debiased"] * count]
+    assert (found.keys.debiased is not None) == bool(count)
