@@ -66,15 +66,3 @@ class RunLog:
         if not self._store.is_local:
             self._lines.seek(0)
             self._store.write(self._name, self._lines.read().encode())
-
-
-def read_log(store: Store, run_id: str) -> list[dict[str, Any]]:
-    """The lines of a run's log; a last line that was cut is left out."""
-    lines = store.read(log_file(run_id)).decode("utf-8", errors="replace").splitlines()
-    found = []
-    for line in lines:
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            continue
-    return found

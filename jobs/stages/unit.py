@@ -114,10 +114,6 @@ class EncodingUnit(Unit):
 
     embeds_items: ClassVar[bool] = False
 
-    def run(self, store: Store) -> Tables:
-        """As `encode`, where nothing has to be embedded."""
-        return self.encode(store, None)
-
     def encode(self, store: Store, encoder: Encoder | None) -> Tables:
         """The unit's tables by name, made with the encoder; None where items have their vectors."""
         raise NotImplementedError

@@ -23,9 +23,9 @@ from jobs.run.dispatch import UnitEnded, UnitStarted
 from jobs.run.executor import executor_of
 from jobs.run.local import InProcess
 from jobs.run.progress import Silent
-from jobs.run.run_log import read_log
 from jobs.stages.solve import Solve
 from jobs.store import Store, failure_file, receipt_file
+from tests.jobs.run_logs import read_log
 
 from .conftest import write_audit
 

@@ -23,8 +23,8 @@ from jobs.run.attempts import RETRIES, Loss
 from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
 from jobs.run.progress import Silent
 from jobs.run.ray import Cluster
-from jobs.run.run_log import read_log
 from jobs.store import Store, failure_file, receipt_file
+from tests.jobs.run_logs import read_log
 
 from .conftest import write_audit
 from .faults import FaultyStore

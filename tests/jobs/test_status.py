@@ -22,11 +22,11 @@ from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
 from jobs.run.heartbeat import MISSED_BEATS
 from jobs.run.journal import opened
 from jobs.run.progress import Silent
-from jobs.run.run_log import read_log
 from jobs.stages.execute import Outcome, commit, record_failure
 from jobs.stages.unit import Unit
 from jobs.store import Store
 from tests.jobs.fake_units import fake_unit
+from tests.jobs.run_logs import read_log
 
 UNITS = [fake_unit(f"{number:020d}", f"query {number}") for number in range(4)]
 
