@@ -33,12 +33,23 @@ def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
 
 def csv(table: pd.DataFrame) -> bytes:
     """UTF-8 with a header and Unix line ends; texts that a spreadsheet would run get an apostrophe."""
+    return lines(guarded(table), has_header=True)
+
+
+def guarded(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with an apostrophe before texts that a spreadsheet would run."""
     safe = table.copy()
     for name in safe.columns:
         if pd.api.types.is_string_dtype(safe[name]):
             starts = safe[name].str.startswith(FORMULA_STARTS).fillna(False).astype(bool)
             safe[name] = safe[name].where(~starts, "'" + safe[name])
-    return safe.to_csv(index=False, lineterminator="\n", float_format=_number).encode("utf-8", "replace")
+    return safe
+
+
+def lines(table: pd.DataFrame, *, has_header: bool = False) -> bytes:
+    """The rows of a guarded table as CSV."""
+    text = table.to_csv(index=False, header=has_header, lineterminator="\n", float_format=_number)
+    return text.encode("utf-8", "replace")
 
 
 def _number(value: object) -> str:

@@ -48,13 +48,21 @@ def worst_pairs(results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: f
     pairs["gap_points"] = 100.0 * (pairs["share_selected"] - pairs["share_reference"])
     pairs["gap_repaired_points"] = 100.0 * (pairs["share_repaired"] - pairs["share_reference"])
     pairs["is_headline"] = _is_headline(pairs, minimum_share)
-    pairs["_size"] = pairs["gap_points"].abs()
-    # Rounded, so that a mirrored pair differing in the last bit is ordered by its sign.
-    pairs["_rounded"] = (pairs["_size"] / TIE_POINTS).round()
-    pairs["_too_many"] = pairs["gap_points"] > 0
-    order = ["_rounded", "is_headline", "_too_many", "attributes", *CASE, "group"]
-    pairs = pairs.sort_values(order, ascending=[False, False, *[True] * 7], kind="stable")
-    return pairs[PAIRS].reset_index(drop=True)
+    return worst_first(pairs[PAIRS])
+
+
+def worst_first(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of any cases, largest absolute gap first."""
+    ordered = pairs.assign(
+        # Rounded, so that a mirrored pair differing in the last bit is ordered by its sign.
+        _rounded=(pairs["gap_points"].abs() / TIE_POINTS).round(),
+        _too_many=pairs["gap_points"] > 0,
+    ).sort_values(
+        ["_rounded", "is_headline", "_too_many", "attributes", *CASE, "group"],
+        ascending=[False, False, *[True] * 7],
+        kind="stable",
+    )
+    return ordered[PAIRS].reset_index(drop=True)
 
 
 def headline(pairs: pd.DataFrame) -> pd.DataFrame:
