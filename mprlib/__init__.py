@@ -8,6 +8,7 @@ from mprlib.api import measure, select, sweep
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
+from mprlib.reference import Reference
 from mprlib.registry import *  # noqa: F403 (its __all__: the methods and classes, listed once)
 from mprlib.selection import Selection, Status
 from mprlib.witness import Group, Witness
@@ -19,6 +20,7 @@ __all__ = [
     "Measurement",
     "MprError",
     "Problem",
+    "Reference",
     "Selection",
     "SolverError",
     "Status",

@@ -172,7 +172,7 @@ COLUMNS = (
         _precision,
     ),
     Column("n_pool", COUNT, "items in the pool", lambda row: row.case.problem.n),
-    Column("n_reference", COUNT, "rows of the reference", lambda row: row.case.problem.reference.shape[0]),
+    Column("n_reference", COUNT, "rows of the reference", lambda row: row.case.problem.population.table.rows),
     Column("reference_size", NUMBER, "effective size of the reference", lambda row: row.case.problem.m),
     Column("solve_seconds", NUMBER, "wall time of the selection", lambda row: row.selection.solve_seconds),
     Column("seed", COUNT, "the audit's", lambda row: row.unit.seed),

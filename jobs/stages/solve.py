@@ -55,7 +55,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
@@ -64,9 +64,12 @@ class Solve(Unit):
         "mprlib.optimisers",
         "mprlib.statistics",
         "mprlib.arrays",
+        "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.encoding",
+        "mprlib.exact_sums",
         "mprlib.frames",
+        "mprlib.level_names",
         "mprlib.measurement",
         "mprlib.method",
         "mprlib.naming",

@@ -7,7 +7,8 @@ from mprlib import InputError, Problem, measure, select
 from mprlib.cells import cells_of
 from mprlib.encoding import Encoding
 from mprlib.function_classes.groups import Groups, _intersections
-from mprlib.naming import AttributeLevels, cell_levels, cell_names, joint_name, level_name
+from mprlib.level_names import joint_name, level_name
+from mprlib.naming import AttributeLevels, cell_levels, cell_names
 
 
 def problem(labels, reference=None, *, k=1, **fields) -> Problem:
