@@ -40,7 +40,7 @@ class ReferenceSource:
         if self.kind == "shares":
             return target_shares(encoding, self.shares or {}, self.size or STATED_SIZE)
         if self.kind == "balanced":
-            return balanced(encoding, self.size or STATED_SIZE, missing=missing)
+            return balanced(encoding, self.size, missing=missing)
         people = self._people(store)
         chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
         # Chosen by their similarity, the people of a pool are no independent draws of a population.
