@@ -12,9 +12,9 @@ from jobs.config.entries import ClassEntry
 from jobs.datasets.catalogue import attribute_columns
 from jobs.stages.embed import open_shard
 from jobs.stages.labels import with_predicted
-from jobs.stages.pool import read_pool
+from jobs.stages.pool import pool_vectors, read_pool
 from jobs.stages.queries import read_query_vector
-from jobs.stages.vectors import rows_with_vectors, to_matrix
+from jobs.stages.vectors import rows_with_vectors
 from jobs.store import Store
 from mprlib import Measurement, Problem, registry
 from mprlib.arrays import IntArray
@@ -30,7 +30,7 @@ class Case:
 
     def __init__(self, unit: Solve, store: Store) -> None:
         self._unit, self._store = unit, store
-        pool = with_predicted(read_pool(store, unit.pool, with_vectors=unit.sees_pool_vectors), unit.predicted, store)
+        pool = with_predicted(read_pool(store, unit.pool), unit.predicted, store)
         if pool.num_rows < unit.k:
             raise ValueError(
                 f"k is {unit.k}, but only {pool.num_rows} items of dataset {unit.dataset} have a vector: "
@@ -45,7 +45,7 @@ class Case:
             labels=encoding.encode(attribute_columns(pool)),
             k=unit.k,
             attributes=encoding.attributes,
-            embeddings=to_matrix(pool["vector"]) if "vector" in pool.column_names else None,
+            embeddings=pool_vectors(store, unit.vectors, pool["row"].to_numpy()) if unit.vectors else None,
             query=None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt),
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=encoding.names,

@@ -11,9 +11,9 @@ from jobs.config.file import read_config
 from jobs.encoders import load
 from jobs.results.collect import collect
 from jobs.stages.execute import commit, execute
+from jobs.stages.pool import pool_vectors
 from jobs.stages.queries import Queries, query_tables
 from jobs.stages.result_rows import RESULTS
-from jobs.stages.vectors import to_matrix
 from jobs.store import Store, failure_file, unit_file
 from jobs.store.schema import GROUPS, SKIPPED
 
@@ -52,7 +52,9 @@ def test_pool_equals_brute_force(solved):
         assert np.allclose(pool["score"].to_numpy(), np.sort(scores)[::-1][:100], rtol=0, atol=1e-15)
         ids = {person: row for row, person in enumerate(frame["person"])}
         kept = [ids[item] for item in pool["item_id"].to_pylist()]
-        assert np.array_equal(to_matrix(pool["vector"]), vectors[kept].astype(np.float32))
+        assert np.array_equal(
+            pool_vectors(store, unit.vectors, pool["row"].to_numpy()), vectors[kept].astype(np.float32)
+        )
 
 
 def test_results_have_the_schema_and_a_row_for_every_value_and_class(solved):
