@@ -42,7 +42,7 @@ LAYERS = [
     {"errors", "settings", "declarations", "frames", "arrays", "problem", "selection"},
     {"assumptions", "cells", "encoding", "proportional_fitting", "naming", "reference", "shares", "probes"},
     {"function_classes", "witness"},
-    {"method", "measurement", "requirements"},
+    {"method", "measurement", "metrics", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
     {"keywords", "api", "statistics"},
