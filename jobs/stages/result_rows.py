@@ -230,7 +230,7 @@ COLUMNS = (
     Column(
         "item_ids",
         pa.list_(TEXT),
-        "ids of the chosen items, the most similar first",
+        "ids of the chosen items in order: the most similar first, unless the method has an order of its own",
         lambda row: row.case.ids_of(row.selection.items),
     ),
     Column(

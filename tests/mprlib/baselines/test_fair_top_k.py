@@ -65,6 +65,9 @@ def test_a_merged_ranking_under_prefix_bounds_is_the_same_set():
         problem = problem_of(scores, protected, k)
         ours = mprlib.select(problem, "fair_top_k", protected=protected, share=share).items
         assert set(ours.tolist()) == set(merged)
+        in_order = mprlib.select(problem, "fair_top_k", protected=protected, share=share, order="fair")
+        assert in_order.items.tolist() == merged
+        assert in_order.similarity == mprlib.select(problem, "fair_top_k", protected=protected, share=share).similarity
 
 
 def test_the_default_group_is_the_one_that_top_k_hides_most():
