@@ -45,7 +45,7 @@ LAYERS = [
     {"problem"},
     {"assumptions", "cells", "naming", "probes"},
     {"function_classes", "witness"},
-    {"method", "measurement", "requirements"},
+    {"method", "measurement", "metrics", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
     {"keywords", "api", "statistics"},

@@ -62,6 +62,7 @@ class Solve(Unit):
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.baselines",
         "mprlib.function_classes",
+        "mprlib.metrics",
         "mprlib.optimisers",
         "mprlib.statistics",
         "mprlib.arrays",
