@@ -42,6 +42,7 @@ LAYERS = [
     {"errors", "settings", "declarations", "frames", "arrays", "problem", "selection"},
     {"assumptions", "cells", "encoding", "proportional_fitting", "naming", "reference", "shares", "probes"},
     {"function_classes", "witness"},
+    {"chance"},
     {"method", "measurement", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
