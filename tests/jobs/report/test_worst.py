@@ -129,9 +129,9 @@ def test_no_top_k_gives_no_pairs():
 
 def with_p(groups: list[dict], p_values: dict[str, float], level: float = 0.3) -> list[dict]:
     return [
-        group | {"p_chance": p_values[group["group"]], "p_largest": p_values[group["group"]], "largest_gap_chance": level}
+        group | {"largest_gap_chance": level} | dict.fromkeys(["p_chance", "p_largest"], p_values[group["group"]])
         for group in groups
-    ]  # fmt: skip
+    ]
 
 
 def test_what_is_not_beyond_chance_is_no_headline():
