@@ -45,6 +45,7 @@ LAYERS = [
     {"problem"},
     {"assumptions", "cells", "naming", "probes"},
     {"function_classes", "witness"},
+    {"chance"},
     {"method", "measurement", "metrics", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
