@@ -6,18 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.analysis.cases import CASE
+from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
+from jobs.analysis.chance import values_of_queries
 from jobs.analysis.load import Chosen, Run, described, read_all, tables_of
 from jobs.errors import UsageError
 from jobs.stages.result_rows import RESULTS
 from jobs.store import Store, schema
+from mprlib.arrays import FloatArray
 
 # Cases that are looked at together: enough that reading a row group serves several.
 CASES_PER_PART = 16
+# What decides which selections are top-k's and the repaired ones.
+REPAIRED_BY = [*SELECTION, "function_class", "status", "rho", "mpr", "chi", "mpr_chance"]
 # No report shows a row's witness: its groups have a table of their own.
 UNREAD = ("witness",)
 
@@ -88,6 +93,20 @@ def survey(store: Store) -> Survey:
     )
 
 
+def chance_of_queries(store: Store, parts: Iterable[Part]) -> dict[str, FloatArray]:
+    """The p values of all queries' top-k and repaired selections; few columns are read, a part at a time."""
+    found: dict[str, list[FloatArray]] = {"top_k": [], "repaired": []}
+    with tables_of(store):
+        for part in parts:
+            results = _rows_of(store, part.results, _only(RESULTS, REPAIRED_BY), part.cases).to_pandas()
+            groups = _rows_of(store, part.groups, _only(schema.GROUPS, [*SELECTION, "p_largest"]), part.cases)
+            smallest = groups.group_by(SELECTION).aggregate([("p_largest", "min")])
+            table = smallest.rename_columns([name.removesuffix("_min") for name in smallest.column_names]).to_pandas()
+            for name, rows in (("top_k", top_k_rows(results)), ("repaired", repaired_rows(results))):
+                found[name].append(values_of_queries(rows, table))
+    return {name: np.sort(np.concatenate([*values, np.empty(0)])) for name, values in found.items()}
+
+
 def read_part(store: Store, part: Part, ids: Sequence[str], manifest: Any) -> Run:
     """The run of a part's cases, without descriptions of items. ids: those that codes of chosen items refer to.
 
@@ -126,6 +145,10 @@ def _distinct(rows: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...
     """Combinations of values, in order of first appearance."""
     distinct = rows.select(list(columns)).group_by(list(columns), use_threads=False).aggregate([])
     return zip(*(distinct[name].to_pylist() for name in columns))
+
+
+def _only(columns: pa.Schema, names: Sequence[str]) -> pa.Schema:
+    return pa.schema([columns.field(name) for name in names])
 
 
 def _places(found: _Found, cases: Iterable[Case]) -> tuple[RowGroup, ...]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
+from jobs.analysis.chance import with_chance
+from mprlib.arrays import FloatArray
 
 # Spreadsheets run a cell that starts so as a formula; texts of the data must not.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
+def group_shares(
+    results: pd.DataFrame, groups: pd.DataFrame, of_queries: Mapping[str, FloatArray] | None = None
+) -> pd.DataFrame:
     """Every named group of each case's top-k and repaired selection, selected against reference.
 
+    of_queries: p values of all queries by selection (top_k, repaired), where these are some of the queries.
     Returns: one row per (case, selection, group); shares are fractions of 1, gaps are in points.
     """
     both = pd.concat(
@@ -23,12 +30,18 @@ def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     )
     rows = groups.drop_duplicates([*SELECTION, "group"]).astype({"parameter_value": float})
     table = both.merge(rows.drop(columns="unit"), on=SELECTION, how="inner")
+    both_selections = [
+        with_chance(own, None if of_queries is None else of_queries[str(name)])
+        for name, own in table.groupby("selection", sort=False)
+    ]
+    table = pd.concat([table.iloc[:0], *both_selections])
     table["gap_points"] = 100.0 * (table["share_selected"] - table["share_reference"])
     columns = [
         *CASE, "selection", "method", "parameter_value", "target_class", "status",
-        "group", "attributes", "share_selected", "share_reference", "gap_points",
+        "group", "attributes", "share_selected", "share_reference", "gap_points", "p_chance", "p_adjusted",
+        "is_beyond_chance", "chance_points",
     ]  # fmt: skip
-    return table[columns].sort_values([*CASE, "selection", "attributes", "group"], kind="stable")
+    return table.reindex(columns=columns).sort_values([*CASE, "selection", "attributes", "group"], kind="stable")
 
 
 def csv(table: pd.DataFrame) -> bytes:

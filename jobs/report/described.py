@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -57,14 +58,16 @@ class Described:
 
 def described(run: Run, shared: Shared, curves: pd.DataFrame) -> Described:
     """The run's cases. curves: its trade-offs."""
-    pairs = worst_pairs(run.results, run.groups, minimum_share=shared.minimum_share)
+    chance = None if shared.chance is None else {name: np.array(values) for name, values in shared.chance.items()}
+    of_top_k = None if chance is None else chance["top_k"]
+    pairs = worst_pairs(run.results, run.groups, minimum_share=shared.minimum_share, of_queries=of_top_k)
     repaired = repaired_rows(run.results)
     blocks = embed.case_blocks(run, curves, repaired, list(shared.groups))
     verdicts = _verdicts(pairs, shared.minimum_share)
     for block in blocks:
         block.update({"label": shared.label(case_of(block))} | verdicts.get(case_of(block), {}))
     curve_lines, curve_header = _lines_by_case(curves)
-    group_lines, group_header = _lines_by_case(group_shares(run.results, run.groups))
+    group_lines, group_header = _lines_by_case(group_shares(run.results, run.groups, chance))
     rows = [
         {name: block[name] for name in (*CASE, "label")}
         | {

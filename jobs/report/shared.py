@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from jobs.analysis.cases import CASE, function_classes
 from jobs.analysis.load import Run
 from jobs.analysis.parts import Survey
 from jobs.report.figures import drawn_series
+from mprlib.arrays import FloatArray
 
 PREFIX = {"dataset": "items ", "reference": "reference ", "k": "k = "}
 
@@ -17,14 +18,15 @@ PREFIX = {"dataset": "items ", "reference": "reference ", "k": "k = "}
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shared:
     """Function classes and series (method, constrained class) in order of first appearance, names of groups in
-    theirs, the keys of a case that tell cases apart, and the share of the reference below which a group stays out of
-    headlines."""
+    theirs, the keys of a case that tell cases apart, the share of the reference below which a group stays out of
+    headlines, and the p values of all queries by selection, which are those of the cases at hand where None."""
 
     classes: tuple[str, ...]
     series: tuple[tuple[str, str | None], ...]
     groups: tuple[str, ...]
     several: tuple[str, ...]
     minimum_share: float
+    chance: Mapping[str, tuple[float, ...]] | None = None
 
     def label(self, case: Sequence[Any]) -> str:
         """The query, and what else it takes to tell the cases apart."""
@@ -33,7 +35,7 @@ class Shared:
         return ", ".join([about["query"], *others])
 
 
-def shared_by_survey(survey: Survey, minimum_share: float) -> Shared:
+def shared_by_survey(survey: Survey, minimum_share: float, chance: Mapping[str, FloatArray]) -> Shared:
     """Of a run that is looked through."""
     return Shared(
         classes=survey.classes,
@@ -41,6 +43,7 @@ def shared_by_survey(survey: Survey, minimum_share: float) -> Shared:
         groups=survey.groups,
         several=_several(survey.cases),
         minimum_share=minimum_share,
+        chance={name: tuple(values.tolist()) for name, values in chance.items()},
     )
 
 

@@ -49,7 +49,7 @@ class Case:
             query=None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt),
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=encoding.names,
-            **reference.arguments(),
+            reference=reference,
         )
         self._views: dict[Any, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str], Measurement] = {}
@@ -78,7 +78,7 @@ class Case:
         return replace(
             problem,
             labels=problem.labels[:, columns],
-            reference=problem.reference[:, columns],
+            reference=problem.population.of_columns(columns),
             attributes={name: [position[column] for column in problem.attributes[name]] for name in attributes},
             label_names=[problem.label_names[column] for column in columns],
         )
@@ -86,7 +86,7 @@ class Case:
     def _embedding_view(self) -> Problem:
         shards = [open_shard(self._store, key) for key in self._unit.reference_vectors]
         # Who has no vector counts by label, but has nothing that a class over embeddings could see.
-        present, weights = rows_with_vectors(shards), self.problem.reference_weights
+        present, weights = rows_with_vectors(shards), self._unit.reference.row_weights(self._store)
         assert self.problem.embeddings is not None
         others: dict[str, Any] = {"attributes": None, "label_names": None}
         return replace(
