@@ -39,7 +39,7 @@ FOLDERS = (
 )
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "declarations", "frames", "arrays", "problem", "selection"},
+    {"errors", "settings", "declarations", "frames", "arrays", "compiled", "problem", "selection"},
     {"assumptions", "cells", "encoding", "proportional_fitting", "naming", "reference", "shares", "probes"},
     {"function_classes", "witness"},
     {"method", "measurement", "requirements"},
@@ -57,6 +57,7 @@ OWNERS = {
     "gurobipy": ["mprlib/optimisers/"],
     "highspy": ["mprlib/optimisers/"],
     "clarabel": ["mprlib/optimisers/"],
+    "numba": ["mprlib/compiled.py"],
     "torch": ["jobs/encoders/", "jobs/search/"],
     "open_clip": ["jobs/encoders/clip_model.py"],
     "torchvision": ["jobs/encoders/torchvision_operators.py"],
