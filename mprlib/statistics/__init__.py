@@ -14,11 +14,13 @@ from mprlib.statistics.margin import sampling_margin
 from mprlib.statistics.multiple_testing import benjamini_hochberg, benjamini_yekutieli
 from mprlib.statistics.paired import Difference, paired_difference
 from mprlib.statistics.permutation import permutation_test
+from mprlib.statistics.resampling import Resamples
 from mprlib.statistics.shares import share_interval
 
 __all__ = [
     "Difference",
     "Found",
+    "Resamples",
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "cells_bound",

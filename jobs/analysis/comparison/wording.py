@@ -68,10 +68,10 @@ def to_markdown(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> st
     moved, worse = _moved(found), _worse(found)
     if len(worse):
         lines += ["", f"**Regressions**, {_rule(found)}:", ""]
-        lines += table_lines(["Query", "Worst group", "Gap before", "Gap now", "MPR before", "MPR now"], worse, _worse_cells)
+        lines += table(["Query", "Worst group", "Gap before", "Gap now", "MPR before", "MPR now"], worse, _worse_cells)
     if len(moved):
         lines += ["", "**Groups that moved beyond chance**, shares of the items shown:", ""]
-        lines += table_lines(["Query", "Group", "Before", "Now", "Reference", "Change, points", "p"], moved, _moved_cells)
+        lines += table(["Query", "Group", "Before", "Now", "Reference", "Change, points", "p"], moved, _moved_cells)
     lines += [""] * bool(_notes(found)) + [f"- {escaped(note)}" for note in _notes(found)]
     return "\n".join(lines) + "\n"
 
@@ -138,7 +138,7 @@ def _worse_cells(row: Mapping[str, Any]) -> Iterable[str]:
     return (row["label"], group_name(row["worst_group_new"]), *gaps, number(row["mpr_old"]), number(row["mpr_new"]))
 
 
-def table_lines(
+def table(
     heads: list[str], rows: list[dict[str, Any]], cells: Callable[[Mapping[str, Any]], Iterable[str]]
 ) -> list[str]:
     """A Markdown table of the first rows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jobs.analysis.comparison.wording import escaped, plain_records, table_lines
+from jobs.analysis.comparison.wording import escaped, plain_records, table
 from jobs.analysis.frames import records
 from jobs.analysis.systems.compare import GAP, MPR, PRECISION, SIMILARITY, Measure, Systems
 from jobs.analysis.wording import group_name, number, percent, points
@@ -44,7 +44,7 @@ def to_markdown(found: Systems, about: Mapping[str, Mapping[str, Any]]) -> str:
     lines += [f"- {side.upper()}: {escaped(name_of(found, about, side))}" for side in ("a", "b")]
     lines += ["", *(f"- {escaped(sentence(one))}" for one in found.measures), ""]
     heads = ["Query", "Largest gap of A", "Points", "Largest gap of B", "Points", "Difference"]
-    lines += table_lines(heads, records(found.queries), _cells)
+    lines += table(heads, records(found.queries), _cells)
     lines += [""] * bool(found.remarks) + [f"- {escaped(remark)}" for remark in found.remarks]
     return "\n".join(lines) + "\n"
 
