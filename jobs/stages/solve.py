@@ -57,7 +57,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
