@@ -11,6 +11,7 @@ from jobs.errors import BadSetting, about
 from jobs.methods import arrays_of
 from jobs.plan.inputs import Inputs, is_embedded, needs_embeddings
 from jobs.plan.level_remarks import level_remarks, similar_levels
+from jobs.plan.list_units import list_search, list_tables
 from jobs.plan.method_units import Reading, Searched, method_units
 from jobs.plan.plan import Plan
 from jobs.plan.probe_units import probe_notes, probing
@@ -75,11 +76,15 @@ class _Planner:
         self.sources = sources_of(settings, inputs)
         self.asked = asked_queries(inputs, asked)
         with_vectors = needs_embeddings(settings)
-        self.searches = {
-            side: search_units(settings, self.asked, one, with_vectors=with_vectors and side.role == "dataset")
-            for side, one in self.sources.items()
-            if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
-        }
+        self.searches = (
+            self._lists()
+            if inputs.lists
+            else {
+                side: search_units(settings, self.asked, one, with_vectors=with_vectors and side.role == "dataset")
+                for side, one in self.sources.items()
+                if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
+            }
+        )
         labelled = {name: self.sources[Side("probe", name)] for name in settings.probes}
         self.probing = probing(settings, labelled)
         self.reference_shards = dict(self._reference_shards())
@@ -126,6 +131,11 @@ class _Planner:
         for shards in self.reference_shards.values():
             yield from shards
         yield from (*self.probing.fits.values(), *self.probing.labels.values())
+
+    def _lists(self) -> dict[Side, Search]:
+        """What an engine showed, in the place of searches."""
+        sides = {Side("dataset", name): lists for name, lists in self.inputs.lists.items()}
+        return {side: list_search(self.sources[side], lists, self.inputs.queries) for side, lists in sides.items()}
 
     def _is_query_conditioned(self, reference: str) -> bool:
         return any(block.query_conditioned for block in self.settings.reference if block.name == reference)
@@ -200,6 +210,9 @@ class _Planner:
         for reading in readings:
             for key, tokens in reading.tokens.items():
                 yield key, partial(tokens_tables, tokens)
+        for name, lists in self.inputs.lists.items():
+            side = Side("dataset", name)
+            yield from list_tables(self.searches[side], self.inputs.catalogues[name], lists)
         given = given_tables(self.inputs, self.asked.unit)
         if given is not None:
             yield self.asked.unit.key, given

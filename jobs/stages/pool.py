@@ -29,6 +29,9 @@ class Pool(Unit):
     The key names what decides the pool (vectors, the prompt and its encoder or given vector, depth, the versions of
     the search's code), not the searches that find it: a new query, another backend or sharding of the search leave
     the pools of the others as they are. width: numbers of a vector, for the estimate.
+
+    A list that an engine showed is a pool as well, whose table came with reading the list: `encoder` is then the
+    list's hash, there are no vectors, and a column `place` says where in the list each item is.
     """
 
     stage: ClassVar[str] = "pool"
@@ -43,7 +46,7 @@ class Pool(Unit):
     prompt: str
     top: int
     with_vectors: bool
-    scored: tuple[str, ...] = reads(in_key=False)
+    scored: tuple[str, ...] = reads(in_key=False, default=())
     width: int = outside_key()
 
     def run(self, store: Store) -> Tables:
