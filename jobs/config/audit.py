@@ -216,7 +216,8 @@ class Audit(Block):
     )
     encoder: AnyEncoder | None = Field(
         None,
-        description=f"required without `results`: the model that makes the vectors; its `kind` is {', '.join(ENCODERS)}",
+        description="required without `results`: the model that makes the vectors; its `kind` is "
+        f"{', '.join(ENCODERS)}",
     )
     queries: Queries | None = Field(
         None,
@@ -226,8 +227,8 @@ class Audit(Block):
     shard_items: Whole = Field(4096, ge=1, description="items per shard, which one unit embeds")
     k: Annotated[Many[Depth], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
         (50,),
-        description="number of retrieved items, at least 1: a number, or a list of numbers; `all` is the whole list of each query, "
-        "where an engine's `results` are audited",
+        description="number of retrieved items, at least 1: a number, or a list of numbers; `all` is the whole list of "
+        "each query, where an engine's `results` are audited",
     )
     function_classes: Annotated[
         Many[Annotated[ClassEntry, BeforeValidator(class_entry)]], BeforeValidator(_one_or_many), Field(min_length=1)

@@ -16,13 +16,13 @@ from jobs.settings.block import Block, DriverPath
 
 
 class ResultList(Block):
-    """What an engine showed for each query, in the place of `encoder` and `queries`: nothing is embedded or searched."""
+    """What an engine showed for each query, in the place of `encoder` and `queries`: nothing is embedded."""
 
     kind: str = Field(description="what the list is; each kind has settings of its own beside these")
     path: DriverPath = Field(description="file or folder, relative to the configuration file")
     attributes: dict[str, Attribute] = Field(
         {},
-        description="labels in columns of the list itself; without them a `dataset` holds the labels, joined by item id",
+        description="labels in columns of the list itself; without them a `dataset` holds the labels, by item id",
     )
 
     @abstractmethod

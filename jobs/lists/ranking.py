@@ -4,10 +4,10 @@ The order is that of the ranks where the list has them, else of the scores, else
 repair gives up:
 
 - With scores it is the score, whose differences are the engine's own statement of what is lost.
-- Without, an item at place p (from 1) has 1 / log2(1 + p), the discount of DCG (Jarvelin and Kekalainen 2002). It falls
-  with the place and is positive, so that fractions of it mean something; the mean over a selection is then its
-  discounted gain where all places are equally relevant. Places are ranks as they are in the list: a gap, such as an item
-  that nobody labelled, was seen by whoever looked.
+- Without, an item at place p (from 1) has 1 / log2(1 + p), the discount of DCG (Jarvelin and Kekalainen 2002). It
+  falls with the place and is positive, so that fractions of it mean something; the mean over a selection is then its
+  discounted gain where all places are equally relevant. Places are ranks as they are in the list: whoever looked saw
+  what is in a gap, such as an item that nobody labelled.
 
 Worked example: ranks 0, 1, 3 are places 1, 2, 4, with similarities 1, 0.631 and 0.431.
 
@@ -155,6 +155,6 @@ def _score_remarks(entries: Entries, order: np.ndarray, query: np.ndarray) -> It
             "score out, and the ranks give one"
         )
     yield (
-        f"scores rise with the rank at {rising:,} of {steps.size:,} places, {found}: as_shown goes by rank, and top_k by "
-        "score"
+        f"scores rise with the rank at {rising:,} of {steps.size:,} places, {found}: as_shown goes by rank, and top_k "
+        "by score"
     )

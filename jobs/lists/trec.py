@@ -1,7 +1,8 @@
-"""A run in the format of the Text REtrieval Conference: query, Q0, document, rank, score and the run's name in a line.
+"""A run in the format of the Text REtrieval Conference: query, Q0, document, rank, score and the run's name.
 
-White space of any kind and length is between the fields, as trec_eval reads it. trec_eval ignores the rank and orders by
-score; here the rank is the engine's order, and where the scores order the documents in another way, a remark says so.
+White space of any kind and length is between the fields, as trec_eval reads it. trec_eval ignores the rank and orders
+by score; here the rank is the engine's order, and where the scores order the documents in another way, a remark says
+so.
 """
 
 from __future__ import annotations

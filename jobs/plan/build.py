@@ -12,6 +12,7 @@ from jobs.methods import arrays_of
 from jobs.plan.inputs import Inputs, is_embedded, needs_embeddings
 from jobs.plan.level_remarks import level_remarks, similar_levels
 from jobs.plan.list_units import list_search, list_tables
+from jobs.plan.listed import left_out
 from jobs.plan.method_units import Reading, Searched, method_units
 from jobs.plan.plan import Plan
 from jobs.plan.probe_units import probe_notes, probing
@@ -117,6 +118,10 @@ class _Planner:
             made=dict(self._made(readings)),
             probes=self.probing.fits,
             notes=tuple(dict.fromkeys(self.notes)),
+            left_out={
+                self.sources[Side("dataset", name)].unit.key: left_out(lists)
+                for name, lists in self.inputs.lists.items()
+            },
         )
 
     def _units(self, readings: Sequence[Reading]) -> Iterator[Unit]:

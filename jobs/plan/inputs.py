@@ -15,11 +15,11 @@ from jobs.datasets.labels import missing_name
 from jobs.encoders import TAKES_TOKENS, item_source, text_source
 from jobs.encoders.block import EncoderSource
 from jobs.errors import BadSetting, UsageError, about
-from jobs.methods import Asked, arrays_of, file_settings
 from jobs.lists import load as load_lists
 from jobs.lists.block import ResultList
 from jobs.lists.items import ListedItems
-from jobs.plan.listed import Listed, expect_depths, listed, with_unlabelled
+from jobs.methods import Asked, arrays_of, file_settings
+from jobs.plan.listed import Listed, expect_depths, listed
 from jobs.plan.probes import read_labelled, with_levels
 from jobs.queries import Query, query_remarks, query_vectors, read_queries
 from jobs.words import closest, did_you_mean
@@ -111,7 +111,6 @@ def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int 
     own = {block.name for block in settings.dataset if isinstance(block, ListedItems)}
     with about("results"):
         lists = {name: listed(shown, catalogue, is_own=name in own) for name, catalogue in catalogues.items()}
-    catalogues = {name: with_unlabelled(catalogue, lists[name]) for name, catalogue in catalogues.items()}
     _check_reference_attributes(settings, catalogues, references)
     remarks = [remark for found in lists.values() for remark in found.remarks]
     return Inputs(

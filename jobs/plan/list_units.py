@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -56,11 +56,12 @@ def _pool_tables(catalogue: Catalogue, shown: QueryList) -> Tables:
         *(one for one in catalogue.items.column_names if one.startswith(ATTRIBUTE)),
     ]
     known = catalogue.items.select(names).take(pa.array(shown.rows)).combine_chunks()
-    columns: Mapping[str, object] = {
+    columns = {
         "item_id": known["item_id"],
         "row": pa.array(shown.rows.astype("int64")),
         "score": pa.array(shown.similarities.astype("float64")),
         **{name: known[name] for name in names[1:]},
         "place": pa.array(shown.places.astype("float64")),
     }
-    return {TABLE: pa.table(columns)}
+    # The pool's order: best first, ties by id.
+    return {TABLE: pa.table(columns).sort_by([("score", "descending"), ("item_id", "ascending")])}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from jobs.config.audit import ALL, Audit
 from jobs.datasets.catalogue import Catalogue
 from jobs.errors import BadSetting, UsageError
 from jobs.images import Reason
-from jobs.lists import Shown
+from jobs.lists.ranking import Shown
 from jobs.queries import Query
 from jobs.store.schema import SKIPPED_ITEMS
 from jobs.words import numbered
@@ -60,8 +60,8 @@ def listed(shown: Shown, catalogue: Catalogue, *, is_own: bool) -> Listed:
     unlabelled = shown.items.filter(pa.array(rows < 0))
     if len(unlabelled) == len(shown.items):
         raise UsageError(
-            f"dataset {catalogue.name} has none of the items of {shown.path}, such as {shown.items[0].as_py()!r:.80}; its "
-            f"ids are like {catalogue.items['item_id'][0].as_py()!r:.80}"
+            f"dataset {catalogue.name} has none of the items of {shown.path}, such as {shown.items[0].as_py()!r:.80}; "
+            f"its ids are like {catalogue.items['item_id'][0].as_py()!r:.80}"
         )
     codes = rows[shown.codes]
     lists = {}
@@ -75,18 +75,11 @@ def listed(shown: Shown, catalogue: Catalogue, *, is_own: bool) -> Listed:
     )
 
 
-def with_unlabelled(catalogue: Catalogue, found: Listed) -> Catalogue:
-    """The catalogue, whose skipped items are also those that were shown and have no labels."""
-    if not len(found.unlabelled):
-        return catalogue
-    rows = {"item_id": found.unlabelled, "reason": pa.repeat(str(Reason.NO_LABEL), len(found.unlabelled))}
-    skipped = pa.table(rows | {"detail": pa.repeat("shown, and not in the data set", len(found.unlabelled))})
-    digest = hashlib.sha256(f"{catalogue.fingerprint} {found.unlabelled.to_pylist()}".encode()).hexdigest()
-    return replace(
-        catalogue,
-        fingerprint=digest,
-        skipped=pa.concat_tables([catalogue.skipped, skipped.cast(SKIPPED_ITEMS)]),
-    )
+def left_out(found: Listed) -> pa.Table:
+    """The items that were shown and have no labels, as a table of skipped items."""
+    count = len(found.unlabelled)
+    reason, detail = pa.repeat(str(Reason.NO_LABEL), count), pa.repeat("shown, and not in the data set", count)
+    return pa.table({"item_id": found.unlabelled, "reason": reason, "detail": detail}).cast(SKIPPED_ITEMS)
 
 
 def expect_depths(settings: Audit, queries: Sequence[Query], lists: Mapping[str, Listed]) -> tuple[str, ...]:
@@ -124,8 +117,8 @@ def _depth_remarks(settings: Audit, queries: Sequence[Query], name: str, found: 
 def _label_remarks(shown: Shown, catalogue: Catalogue, rows: np.ndarray, unlabelled: pa.Array) -> Iterator[str]:
     if len(unlabelled):
         yield (
-            f"results {shown.path}: {len(unlabelled):,} of {len(shown.items):,} items that were shown are not in dataset "
-            f"{catalogue.name}, and are left out: {_examples(unlabelled.to_pylist())}"
+            f"results {shown.path}: {len(unlabelled):,} of {len(shown.items):,} items that were shown are not in "
+            f"dataset {catalogue.name}, and are left out: {_examples(unlabelled.to_pylist())}"
         )
     is_shown = np.zeros(catalogue.size, dtype=bool)
     is_shown[rows[rows >= 0]] = True

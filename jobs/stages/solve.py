@@ -179,7 +179,7 @@ class _Given:
 
     def places(self) -> np.ndarray:
         assert self._places is not None
-        return self._places
+        return np.asarray(self._places)
 
 
 def _grid_remark(method: type[Method], grid: list[Any], values: list[Any]) -> str:
