@@ -31,7 +31,7 @@ from jobs.lists import AnyResults
 from jobs.lists.items import ListedItems
 from jobs.methods import arrays_of
 from jobs.queries.block import Queries
-from jobs.settings.block import Block, Many, Whole
+from jobs.settings.block import Block, DriverPath, Many, Whole
 from mprlib import registry
 from mprlib.settings import LARGEST_SEED
 
@@ -70,6 +70,12 @@ class Reference(Block):
         description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}, where a name '
         "that holds & itself is written in double quotes within the key",
     )
+    path: DriverPath | None = Field(
+        None,
+        description="kind shares: a table of each query's own target in the place of `shares`, with the columns query, "
+        "attribute, level and share (attribute and level as in `shares`), and perhaps size, the number of people whom "
+        "the query's shares were counted among; queries without a target are listed and not compared",
+    )
     size: FiniteFloat = Field(
         10_000, gt=0, description="balanced and shares: the number of reference rows that the shares count as"
     )
@@ -87,8 +93,10 @@ class Reference(Block):
     def _complete(self) -> Reference:
         if (self.kind == "dataset") != (self.dataset is not None):
             raise ValueError("a dataset block goes with kind: dataset, and only with it")
-        if (self.kind == "shares") != (self.shares is not None):
-            raise ValueError("shares go with kind: shares, and only with it")
+        if (self.kind == "shares") != (self.shares is not None or self.path is not None):
+            raise ValueError("shares go with kind: shares, and only with it, or a path to each query's own")
+        if self.shares is not None and self.path is not None:
+            raise ValueError("shares are stated, or those of each query are in a file: one of shares and path is expected")
         if self.query_conditioned and self.kind in ("balanced", "shares"):
             raise ValueError(f"query_conditioned needs a reference of people: kind {self.kind} has none")
         return self

@@ -179,14 +179,19 @@ class _Planner:
         others = [other for name, other in self.inputs.catalogues.items() if name != block.name]
         with about("reference", position):
             compared = self.inputs.references.get(reference.name, catalogue)
-            levels, remarks = shared_levels(catalogue, reference, compared, block, others, position)
+            targets = self.inputs.targets.get(reference.name)
+            levels, remarks = shared_levels(catalogue, reference, compared, block, others, position, targets)
         self.notes += remarks
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
         return Compared(
             searched=searched,
             levels={name: tuple(of_attribute) for name, of_attribute in levels.items()},
-            sources={query: self._reference_source(reference, query, searched) for query in self.inputs.queries},
+            sources={
+                query: self._reference_source(reference, query, searched)
+                for query in self.inputs.queries
+                if targets is None or query.text in targets
+            },
             reads=reads,
             queries=self.asked.unit,
         )
@@ -194,9 +199,10 @@ class _Planner:
     def _reference_source(self, reference: Reference, query: Query, searched: Searched) -> ReferenceSource:
         """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
         if reference.kind in ("balanced", "shares"):
-            return ReferenceSource(
-                name=reference.name, kind=reference.kind, shares=reference.shares, size=reference.size
-            )
+            target = self.inputs.targets.get(reference.name, {}).get(query.text)
+            shares = reference.shares if target is None else target.shares
+            size = reference.size if target is None or target.size is None else target.size
+            return ReferenceSource(name=reference.name, kind=reference.kind, shares=shares, size=size)
         side = Side("reference", reference.name)
         is_own = reference.kind == "dataset"
         search: Search | None = self.searches.get(side) if is_own else searched.search

@@ -14,12 +14,13 @@ from jobs.datasets.catalogue import Catalogue, has_images, with_missing_called
 from jobs.datasets.labels import missing_name
 from jobs.encoders import TAKES_TOKENS, item_source, text_source
 from jobs.encoders.block import EncoderSource
-from jobs.errors import BadSetting, UsageError, about
+from jobs.errors import BadSetting, UsageError, about, said_of
 from jobs.lists import load as load_lists
 from jobs.lists.block import ResultList
 from jobs.lists.items import ListedItems
 from jobs.methods import Asked, arrays_of, file_settings
 from jobs.plan.listed import Listed, expect_depths, listed
+from jobs.plan.targets import Targets, read_targets, target_remarks
 from jobs.plan.probes import read_labelled, with_levels
 from jobs.queries import Query, query_remarks, query_vectors, read_queries
 from jobs.words import closest, did_you_mean
@@ -33,7 +34,8 @@ class Inputs:
     asked: what each method must have before it can choose, by its place in the configuration. labelled: the data
     sets that probes learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is
     None where items have their vectors, text_encoder where nothing can embed a text. lists: what an engine showed, by
-    the data set that holds its items' labels; empty for an audit that searches itself.
+    the data set that holds its items' labels; empty for an audit that searches itself. targets: of each query, by the
+    reference's name.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -46,6 +48,7 @@ class Inputs:
     item_encoder: EncoderSource | None
     text_encoder: EncoderSource | None
     lists: Mapping[str, Listed] = field(default_factory=dict)
+    targets: Mapping[str, Targets] = field(default_factory=dict)
 
 
 def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
@@ -89,6 +92,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         )
     if column is None and vectors is not None:
         raise BadSetting(f"vectors go with encoder precomputed, not with {encoder.kind}", "queries", "vectors")
+    targets, lacking = _targets(settings, queries, folder)
     return Inputs(
         catalogues=catalogues,
         references=references,
@@ -96,9 +100,10 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         query_vectors=vectors,
         asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
         labelled=labelled,
-        remarks=query_remarks(asking, folder),
+        remarks=(*query_remarks(asking, folder), *lacking),
         item_encoder=item_encoder,
         text_encoder=text_encoder,
+        targets=targets,
     )
 
 
@@ -112,6 +117,7 @@ def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int 
     with about("results"):
         lists = {name: listed(shown, catalogue, is_own=name in own) for name, catalogue in catalogues.items()}
     _check_reference_attributes(settings, catalogues, references)
+    targets, lacking = _targets(settings, queries, folder)
     remarks = [remark for found in lists.values() for remark in found.remarks]
     return Inputs(
         catalogues=catalogues,
@@ -120,11 +126,24 @@ def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int 
         query_vectors=None,
         asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
         labelled={},
-        remarks=tuple(dict.fromkeys([*remarks, *expect_depths(settings, queries, lists)])),
+        remarks=tuple(dict.fromkeys([*remarks, *expect_depths(settings, queries, lists), *lacking])),
         item_encoder=None,
         text_encoder=None,
         lists=lists,
+        targets=targets,
     )
+
+
+def _targets(settings: Audit, queries: Sequence[Query], folder: Path) -> tuple[dict[str, Targets], list[str]]:
+    """The targets of each query, by the reference's name, and sentences on queries without one."""
+    found: dict[str, Targets] = {}
+    remarks: list[str] = []
+    for place, reference in enumerate(settings.reference):
+        if reference.path is not None:
+            with about("reference", place, "path"), said_of(f"reference {reference.name}"):
+                found[reference.name] = read_targets(reference.path, folder)
+                remarks += target_remarks(reference.name, found[reference.name], queries)
+    return found, remarks
 
 
 def _queries_of_the_list(settings: Audit, shown: Sequence[str], folder: Path, limit: int | None) -> list[Query]:
