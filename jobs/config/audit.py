@@ -33,6 +33,7 @@ from jobs.methods import arrays_of
 from jobs.queries.block import Queries
 from jobs.settings.block import Block, DriverPath, Many, Whole
 from mprlib import registry
+from mprlib.reference import STATED_SIZE
 from mprlib.settings import LARGEST_SEED
 
 
@@ -76,8 +77,12 @@ class Reference(Block):
         "attribute, level and share (attribute and level as in `shares`), and perhaps size, the number of people whom "
         "the query's shares were counted among; queries without a target are listed and not compared",
     )
-    size: FiniteFloat = Field(
-        10_000, gt=0, description="balanced and shares: the number of reference rows that the shares count as"
+    size: FiniteFloat | None = Field(
+        None,
+        gt=0,
+        description="balanced and shares: the number of reference rows that the shares count as, on which MPR "
+        f"depends; by default {STATED_SIZE:,} for shares, and one per combination of levels for balanced, as in the "
+        "paper",
     )
     dataset: AnyDataset | None = Field(None, description="kind dataset: its block; its default name is the reference's")
 

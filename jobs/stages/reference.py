@@ -37,7 +37,7 @@ class ReferenceSource:
         if self.kind == "shares":
             return target_shares(encoding, self.shares or {}, self.size or STATED_SIZE)
         if self.kind == "balanced":
-            return balanced(encoding, self.size or STATED_SIZE, missing=missing)
+            return balanced(encoding, self.size, missing=missing)
         people = read_items(store, str(self.people)) if self.pool is None else read_pool(store, self.pool)
         people = with_predicted(people, self.predicted, store)
         chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())

@@ -79,7 +79,7 @@ class Unit:
     @property
     def needs(self) -> tuple[str, ...]:
         """Keys of the units that this one reads, each once."""
-        return tuple(dict.fromkeys(_read_keys(self)))
+        return tuple(dict.fromkeys(read_keys(self)))
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -130,12 +130,13 @@ def _content(owner: Any) -> Iterator[tuple[str, Any]]:
             yield one.name, dict(_content(value)) if dataclasses.is_dataclass(value) else _plain(value)
 
 
-def _read_keys(owner: Any) -> Iterator[str]:
+def read_keys(owner: Any) -> Iterator[str]:
+    """Keys of units that a dataclass names in its `reads()` fields, and in those of its parts."""
     for one in dataclasses.fields(owner):
         if one.metadata.get(READS):
             yield from _texts_in(getattr(owner, one.name))
         elif dataclasses.is_dataclass(value := getattr(owner, one.name)):
-            yield from _read_keys(value)
+            yield from read_keys(value)
 
 
 def _texts_in(value: Any) -> Iterator[str]:

@@ -7,8 +7,9 @@ from jobs.audit import prepare
 from jobs.config.file import read_config
 from jobs.errors import UsageError
 from jobs.queries import SHIPPED_PHRASES, read_phrases
+from jobs.results.preparation import preparation
 from jobs.stages.order import read_order
-from jobs.store import unit_file
+from jobs.store import Receipt, unit_file
 from mprlib import METHODS
 from mprlib.baselines.clip_clip import column_order
 
@@ -171,3 +172,28 @@ def test_learned_tokens_need_a_text_tower_that_reads_them(tmp_path, encoder, wor
 def test_debias_clip_needs_tokens(tmp_path):
     with pytest.raises(UsageError, match="debias_clip needs tokens.*train-prompt"):
         prepare(read_config(write_audit(tmp_path, methods=["debias_clip"])))
+
+
+def test_what_clip_clip_prepares_for_all_queries_is_its_own(solved):
+    """Its order of columns and the information behind it, not the vectors, which serve every method."""
+    plan, _ = solved
+    receipt = Receipt(stage="", key="", title="", files={}, seconds=1.0)
+    seconds = {
+        row["method"]: row["seconds"] for row in preparation(plan.units, {unit.key: receipt for unit in plan.units})
+    }
+    own = len(plan.stages["order"]) + len(plan.stages["information"])
+    assert seconds == {"clip_clip": own, "paths": len(plan.stages["texts"])}
+
+
+def test_a_balanced_reference_counts_one_row_for_each_combination_unless_it_says_otherwise(tmp_path):
+    """As in the paper's experiments; MPR depends on the size."""
+    sizes = {}
+    for size in (None, 500):
+        reference = {"kind": "balanced"} | ({} if size is None else {"size": size})
+        (tmp_path / str(size)).mkdir()
+        plan, store = run_units(tmp_path / str(size), reference=reference, methods=["top_k"])
+        first = plan.stages["solve"][0]
+        row = store.read_table(unit_file("solve", first.key, "results")).to_pylist()[0]
+        sizes[size] = row["reference_size"]
+    levels = prepare(read_config(write_audit(tmp_path, methods=["top_k"])))[1].stages["solve"][0].levels
+    assert sizes == {None: np.prod([len(own) for own in levels.values()]), 500: 500}

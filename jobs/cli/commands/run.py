@@ -61,11 +61,13 @@ def run(
 
 
 def worst_text(run: Run) -> str:
-    """The worst group of top-k retrieval for each of the worst queries; of two mirrored groups, one."""
+    """The worst group of what is audited for each of the worst queries; of two mirrored groups, one."""
+    from jobs.analysis.cases import AS_SHOWN
     from jobs.analysis.worst import headline, worst_pairs
 
     pairs = headline(worst_pairs(run.results, run.groups, minimum_share=run.minimum_share)).head(WORST_SHOWN)
-    lines = ["worst groups of top-k retrieval, percentage points against the reference:"]
+    audited = "what was shown" if (run.results["method"] == AS_SHOWN).any() else "top-k retrieval"
+    lines = [f"worst groups of {audited}, percentage points against the reference:"]
     for pair in pairs.to_dict("records"):
         selected, reference = pair["share_selected"], pair["share_reference"]
         lines.append(
