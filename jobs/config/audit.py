@@ -101,7 +101,9 @@ class Reference(Block):
         if (self.kind == "shares") != (self.shares is not None or self.path is not None):
             raise ValueError("shares go with kind: shares, and only with it, or a path to each query's own")
         if self.shares is not None and self.path is not None:
-            raise ValueError("shares are stated, or those of each query are in a file: one of shares and path is expected")
+            raise ValueError(
+                "shares are stated, or those of each query are in a file: one of shares and path is expected"
+            )
         if self.query_conditioned and self.kind in ("balanced", "shares"):
             raise ValueError(f"query_conditioned needs a reference of people: kind {self.kind} has none")
         return self

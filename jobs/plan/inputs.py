@@ -20,8 +20,8 @@ from jobs.lists.block import ResultList
 from jobs.lists.items import ListedItems
 from jobs.methods import Asked, arrays_of, file_settings
 from jobs.plan.listed import Listed, expect_depths, listed
-from jobs.plan.targets import Targets, read_targets, target_remarks
 from jobs.plan.probes import read_labelled, with_levels
+from jobs.plan.targets import Targets, read_targets, target_remarks
 from jobs.queries import Query, query_remarks, query_vectors, read_queries
 from jobs.words import closest, did_you_mean
 from mprlib import InputError, registry

@@ -139,7 +139,9 @@ def _targeted_levels(
         try:
             stated = _stated_levels(catalogue, own, levels, place)
         except BadSetting as error:
-            raise BadSetting(f"{error.message}, in the target of query {query!r:.80}", "reference", place, "path") from None
+            raise BadSetting(
+                f"{error.message}, in the target of query {query!r:.80}", "reference", place, "path"
+            ) from None
         for attribute, names in stated.items():
             found[attribute].update(dict.fromkeys(names))
     return {attribute: list(names) for attribute, names in found.items()}

@@ -42,7 +42,7 @@ def read_targets(path: str, folder: Path) -> Targets:
     """
     files, _ = files_at(folder / path, table_files.SUFFIXES)
     names = table_files.names(files[0].path)
-    wanted = {name: "path" for name in (*COLUMNS, *([SIZE] if SIZE in names else []))}
+    wanted = dict.fromkeys((*COLUMNS, *([SIZE] if SIZE in names else [])), "path")
     table, parts = table_files.read(files, wanted)
     queries, attributes, levels = (texts(table, name, "path", parts, path).to_pylist() for name in COLUMNS[:3])
     shares = numbers(table, "share", "path", parts, path)
@@ -74,7 +74,9 @@ def target_remarks(name: str, targets: Targets, queries: Sequence[Query]) -> Ite
     without = [query for query in asked if query not in targets]
     if len(without) == len(asked):
         known = next(iter(targets))
-        raise UsageError(f"no query has a target: those of the audit are like {asked[0]!r:.80}, the file's {known!r:.80}")
+        raise UsageError(
+            f"no query has a target: those of the audit are like {asked[0]!r:.80}, the file's {known!r:.80}"
+        )
     if without:
         yield (
             f"reference {name}: {numbered(len(without), 'query', 'queries')} of {len(asked):,} without a target, not "

@@ -42,9 +42,10 @@ class AsShown(FixedBaseline):
 
         Raises:  InputError for places that are not one finite number an item.
         """
+        message = "the list holds just these items: nothing else could be chosen" if problem.n == problem.k else ""
         if self.places is None:
-            return Chosen(items=problem.best_first[: problem.k])
+            return Chosen(items=problem.best_first[: problem.k], message=message)
         places: FloatArray = finite("places", self.places, ndim=1)
         expect_length("places", places, problem.n, "the pool has that many items")
         in_order = problem.best_first
-        return Chosen(items=in_order[np.argsort(places[in_order], kind="stable")][: problem.k])
+        return Chosen(items=in_order[np.argsort(places[in_order], kind="stable")][: problem.k], message=message)
