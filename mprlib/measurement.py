@@ -63,7 +63,8 @@ def _of_size(problem: Problem, size: int) -> Problem:
 
     def build() -> Problem:
         resized = replace(problem, k=size)
-        # Cells do not depend on k.
+        # Neither depends on k.
+        resized.cached("population", lambda: problem.population)
         resized.cached("cells", lambda: cells_of(problem))
         return resized
 

@@ -10,6 +10,10 @@ from mprlib.baselines.apportionment import Apportionment
 from mprlib.baselines.as_shown import AsShown
 from mprlib.baselines.clip_clip import ClipClip
 from mprlib.baselines.debias_clip import DebiasClip
+from mprlib.baselines.det_cons import DetCons
+from mprlib.baselines.det_const_sort import DetConstSort
+from mprlib.baselines.det_greedy import DetGreedy
+from mprlib.baselines.det_relaxed import DetRelaxed
 from mprlib.baselines.dpp import Dpp
 from mprlib.baselines.fair_top_k import FairTopK
 from mprlib.baselines.mmr import Mmr
@@ -45,6 +49,10 @@ __all__ = [
     "Classifier",
     "ClipClip",
     "DebiasClip",
+    "DetCons",
+    "DetConstSort",
+    "DetGreedy",
+    "DetRelaxed",
     "Dpp",
     "FairTopK",
     "Forest",
@@ -84,6 +92,10 @@ METHODS: dict[str, type[Method]] = {
         Apportionment,
         Dpp,
         FairTopK,
+        DetGreedy,
+        DetCons,
+        DetRelaxed,
+        DetConstSort,
         Mopr,
         MoprQp,
         MoprInteger,

@@ -40,10 +40,13 @@ FOLDERS = (
 )
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "declarations", "frames", "arrays", "problem", "selection"},
-    {"assumptions", "cells", "encoding", "proportional_fitting", "naming", "reference", "shares", "probes"},
+    {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "selection"},
+    {"encoding", "proportional_fitting", "shares", "cell_table"},
+    {"reference"},
+    {"problem"},
+    {"assumptions", "cells", "naming", "probes"},
     {"function_classes", "witness"},
-    {"method", "measurement", "requirements"},
+    {"method", "measurement", "metrics", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
     {"keywords", "api", "statistics"},

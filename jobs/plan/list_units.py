@@ -42,8 +42,7 @@ def _pool_unit(embedded: Embedded, shown: QueryList, query: Query) -> Pool:
         search=(),
         prompt=query.prompt,
         top=shown.rows.size,
-        with_vectors=False,
-        width=0,
+        items=shown.rows.size,
     )
 
 

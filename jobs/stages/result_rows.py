@@ -17,7 +17,8 @@ import pyarrow as pa
 from jobs.config.entries import ClassEntry
 from jobs.stages.case import Case
 from jobs.store.keys import digest
-from mprlib import Measurement, Selection, registry
+from mprlib import Measurement, Selection, metrics, registry
+from mprlib.arrays import FloatArray
 from mprlib.assumptions import assumption
 from mprlib.cells import selection_weights
 from mprlib.function_classes.groups import Groups
@@ -34,7 +35,8 @@ WITNESS = pa.list_(
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
     """A selection under one function class: measured, with the margin of its interval where the reference is a
-    sample; None where there is no selection. top_k: the k most similar items, measured. remark: on the values."""
+    sample; None where there is no selection. top_k: the k most similar items, measured. remark: on the values.
+    in_order: what the order of its items shows, whatever the class."""
 
     unit: Solve
     case: Case
@@ -44,6 +46,7 @@ class Row:
     top_k: Measurement
     measured: Measurement | None
     margin: float | None
+    in_order: metrics.WorstAttribute | None
 
 
 class Column(NamedTuple):
@@ -76,18 +79,32 @@ def _message(row: Row) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _precision(row: Row) -> float | None:
-    """Share of the items whose true term is the query; null where none is known."""
-    relevance = row.case.relevance
-    terms = [relevance[item] for item in row.selection.items]
-    if not terms or all(term is None for term in relevance):
+def _gains(case: Case, query: str) -> FloatArray | None:
+    """1 for each item of the pool (n,) whose true term is the query, else 0; None where no term is known."""
+    if all(term is None for term in case.relevance):
         return None
-    asked = row.unit.query.strip().casefold()
-    return float(np.mean([term is not None and term.strip().casefold() == asked for term in terms]))
+    asked = query.strip().casefold()
+    is_asked = [term is not None and term.strip().casefold() == asked for term in case.relevance]
+    return np.array(is_asked, dtype=float)
+
+
+def _of_gains(value: Callable[[FloatArray, FloatArray], Any]) -> Callable[[Row], Any]:
+    """A measure of the gains (k,) of the items, in order, and of the pool's (n,); null where none are known."""
+
+    def measure(row: Row) -> Any:
+        case, items = row.case, row.selection.items
+        gains = case.problem.cached("gains", lambda: _gains(case, row.unit.query))
+        return None if gains is None or not items.size else value(gains[items], gains)
+
+    return measure
 
 
 def _of_measured(value: Callable[[Measurement], Any]) -> Callable[[Row], Any]:
     return lambda row: None if row.measured is None else value(row.measured)
+
+
+def _of_order(value: Callable[[metrics.WorstAttribute], float]) -> Callable[[Row], Any]:
+    return lambda row: None if row.in_order is None else value(row.in_order)
 
 
 def _interval_end(row: Row, end: Callable[[Measurement, float], float]) -> float | None:
@@ -169,17 +186,51 @@ COLUMNS = (
         "precision",
         NUMBER,
         "share of items whose true term is the query; null where none is known",
-        _precision,
+        _of_gains(lambda shown, pool: metrics.precision(shown)),
+    ),
+    Column(
+        "ndcg",
+        NUMBER,
+        "nDCG of the items in order, against the best order of the pool: gain 1 where the true term is the query, "
+        "discount 1/log2(i + 1); null where no term is known or none is the query",
+        _of_gains(metrics.ndcg),
+    ),
+    Column(
+        "awrf",
+        NUMBER,
+        "1 - Jensen-Shannon divergence, in nats, of the levels' attention, 1/log2(max(i, 2)), from their shares of the "
+        "reference, as in TREC 2021 and 2022; smallest of the attributes",
+        _of_order(lambda found: found.awrf),
+    ),
+    Column(
+        "ndkl",
+        NUMBER,
+        "mean of the Kullback-Leibler divergences, in nats, of all prefixes from the reference, with weights "
+        "1/log2(i + 1) (Geyik et al. 2019); largest of the attributes; infinite as max_skew is",
+        _of_order(lambda found: found.ndkl),
+    ),
+    Column(
+        "max_skew",
+        NUMBER,
+        "largest ln(share of the items / share of the reference) of a level (Geyik et al. 2019); largest of the "
+        "attributes; infinite where a level is shown that the reference gives no share",
+        _of_order(lambda found: found.max_skew),
+    ),
+    Column(
+        "min_skew",
+        NUMBER,
+        "smallest such logarithm; smallest of the attributes; minus infinity where a level of the reference is missing",
+        _of_order(lambda found: found.min_skew),
     ),
     Column("n_pool", COUNT, "items in the pool", lambda row: row.case.problem.n),
-    Column("n_reference", COUNT, "rows of the reference", lambda row: row.case.problem.reference.shape[0]),
+    Column("n_reference", COUNT, "rows of the reference", lambda row: row.case.problem.population.table.rows),
     Column("reference_size", NUMBER, "effective size of the reference", lambda row: row.case.problem.m),
     Column("solve_seconds", NUMBER, "wall time of the selection", lambda row: row.selection.solve_seconds),
     Column("seed", COUNT, "the audit's", lambda row: row.unit.seed),
     Column(
         "item_ids",
         pa.list_(TEXT),
-        "ids of the chosen items, the most similar first",
+        "ids of the chosen items in order: the most similar first, unless the method has an order of its own",
         lambda row: row.case.ids_of(row.selection.items),
     ),
     Column(
@@ -197,8 +248,9 @@ FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
 def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:
     """One row a function class; nothing is dropped, whatever the status."""
+    has_items = bool(selection.items.size)
+    in_order = metrics.worst_attribute(case.problem, selection.items) if has_items else None
     for entry in unit.function_classes:
-        has_items = bool(selection.items.size)
         row = Row(
             unit=unit,
             case=case,
@@ -208,6 +260,7 @@ def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> I
             top_k=case.measure(entry, case.top_k),
             measured=case.measure(entry, selection.items) if has_items else None,
             margin=case.margin(entry) if has_items else None,
+            in_order=in_order,
         )
         yield {column.name: column.value(row) for column in COLUMNS}
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.config.entries import ClassEntry, MethodEntry
-from jobs.methods import arrays_of, library_settings
+from jobs.methods import library_settings
 from jobs.stages.case import Case
 from jobs.stages.debiased import read_debiased_vector
 from jobs.stages.labels import predicted_levels
@@ -50,23 +50,28 @@ class Solve(Unit):
     """Result rows and group shares for one (data set, reference, query, k, method, target class).
 
     levels: of each attribute; missing: what an item without a value is called; predicted: keys of labels units by
-    attribute; reference_vectors: the shards of all items where a class sees vectors; queries: the unit with the
-    query's vector where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
+    attribute; vectors: the shards of all items where the method or a class sees vectors, of which the pool says what
+    they are; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's vector
+    where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.baselines",
         "mprlib.function_classes",
+        "mprlib.metrics",
         "mprlib.optimisers",
         "mprlib.statistics",
         "mprlib.arrays",
+        "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.encoding",
+        "mprlib.exact_sums",
         "mprlib.frames",
+        "mprlib.level_names",
         "mprlib.measurement",
         "mprlib.method",
         "mprlib.naming",
@@ -103,16 +108,7 @@ class Solve(Unit):
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
     asked: MethodUnits = field(default_factory=MethodUnits)
     queries: str | None = reads(in_key=False, default=None)
-
-    @property
-    def sees_pool_vectors(self) -> bool:
-        """Whether the method, its arrays or a function class looks at the vectors of the pool's items."""
-        method = registry.METHODS[self.method.name]
-        return (
-            method.needs_embeddings
-            or arrays_of(self.method.name).needs_embeddings(self.method.extras)
-            or any(entry.over == "embedding" for entry in self.function_classes)
-        )
+    vectors: tuple[str, ...] = reads(in_key=False, default=())
 
     @property
     def points(self) -> int:

@@ -13,10 +13,12 @@ from mprlib.statistics.exchange import Found, exchange_test, group_p_values, mov
 from mprlib.statistics.margin import sampling_margin
 from mprlib.statistics.multiple_testing import benjamini_hochberg
 from mprlib.statistics.permutation import permutation_test
+from mprlib.statistics.resampling import Resamples
 from mprlib.statistics.shares import share_interval
 
 __all__ = [
     "Found",
+    "Resamples",
     "benjamini_hochberg",
     "cells_bound",
     "exchange_test",
