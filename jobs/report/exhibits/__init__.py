@@ -21,6 +21,7 @@ from jobs.report.exhibits import (
     oracle_and_closed_form,
     precision,
     running_times,
+    shown_and_expected,
     smallest_mpr,
     trade_off,
 )
@@ -38,6 +39,7 @@ EXHIBITS: Mapping[str, Callable[[Run, pd.DataFrame], Exhibit]] = {
     "oracle_and_closed_form": oracle_and_closed_form.make,
     "precision": precision.make,
     "contact_sheets": contact_sheets.make,
+    "shown_and_expected": shown_and_expected.make,
 }
 
 
