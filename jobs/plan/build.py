@@ -16,13 +16,15 @@ from jobs.plan.plan import Plan
 from jobs.plan.probe_units import probe_notes, probing
 from jobs.plan.query_units import asked_queries, given_tables
 from jobs.plan.reference_levels import shared_levels
-from jobs.plan.search_units import Search, embed_units, search_units
+from jobs.plan.reference_units import People, ReferenceUnits
+from jobs.plan.search_units import embed_units, search_units
 from jobs.plan.solve_units import Compared, solve_units
 from jobs.plan.sources import Side, sources_of
 from jobs.plan.vector_remarks import length_notes
 from jobs.queries import Query
 from jobs.stages.catalogue import ITEMS, SKIPPED
 from jobs.stages.catalogue import Catalogue as CatalogueUnit
+from jobs.stages.cells import Cells
 from jobs.stages.debiased import Debiased
 from jobs.stages.embed import Embed
 from jobs.stages.information import Information
@@ -33,7 +35,7 @@ from jobs.stages.pool import Pool
 from jobs.stages.prefilter import Prefilter
 from jobs.stages.probe import Probe
 from jobs.stages.queries import Queries
-from jobs.stages.reference import ReferenceSource
+from jobs.stages.reference import ReferenceCells, ReferenceSource
 from jobs.stages.rescore import Rescore
 from jobs.stages.solve import Solve
 from jobs.stages.texts import Texts
@@ -52,6 +54,8 @@ ORDER: tuple[type[Unit], ...] = (
     Embed,
     Probe,
     Labels,
+    Cells,
+    ReferenceCells,
     Information,
     Order,
     Prefilter,
@@ -88,6 +92,7 @@ class _Planner:
             for reference in settings.reference
             if reference.dataset is not None
         }
+        self.reference_units = ReferenceUnits(settings=settings)
         self.notes: list[str] = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
         self.notes += (note for one in self.sources.values() for note in level_remarks(one.block, one.catalogue))
 
@@ -126,6 +131,7 @@ class _Planner:
         for shards in self.reference_shards.values():
             yield from shards
         yield from (*self.probing.fits.values(), *self.probing.labels.values())
+        yield from (*self.reference_units.cells.values(), *self.reference_units.references.values())
 
     def _is_query_conditioned(self, reference: str) -> bool:
         return any(block.query_conditioned for block in self.settings.reference if block.name == reference)
@@ -168,29 +174,41 @@ class _Planner:
         self.notes += remarks
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
+        known = {name: tuple(of_attribute) for name, of_attribute in levels.items()}
         return Compared(
             searched=searched,
-            levels={name: tuple(of_attribute) for name, of_attribute in levels.items()},
-            sources={query: self._reference_source(reference, query, searched) for query in self.inputs.queries},
+            levels=known,
+            sources=self._reference_sources(reference, searched, known),
             reads=reads,
             queries=self.asked.unit,
         )
 
-    def _reference_source(self, reference: Reference, query: Query, searched: Searched) -> ReferenceSource:
-        """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
+    def _reference_sources(
+        self, reference: Reference, searched: Searched, levels: Mapping[str, tuple[str, ...]]
+    ) -> dict[Query, ReferenceSource]:
+        """What the solver needs of a reference, by query: its cells, or the query's own people."""
+        name, predicted = reference.name, self.reference_predicted.get(reference.name, searched.predicted)
+        if reference.query_conditioned:
+            side = Side("reference", name)
+            pools = (self.searches[side] if reference.kind == "dataset" else searched.search).pools
+            return {
+                query: ReferenceSource(name=name, pool=pools[query].key, predicted=predicted)
+                for query in self.inputs.queries
+            }
+        people = self._people(reference, searched, predicted)
+        units = self.reference_units.of(reference, people, levels, searched.missing)
+        return dict.fromkeys(self.inputs.queries, ReferenceSource(name=name, units=units))
+
+    def _people(
+        self, reference: Reference, searched: Searched, predicted: Mapping[str, tuple[str, ...]]
+    ) -> People | None:
+        """Whom a reference is about; None for stated shares."""
         if reference.kind in ("balanced", "shares"):
-            return ReferenceSource(
-                name=reference.name, kind=reference.kind, shares=reference.shares, size=reference.size
-            )
-        side = Side("reference", reference.name)
+            return None
         is_own = reference.kind == "dataset"
-        search: Search | None = self.searches.get(side) if is_own else searched.search
-        return ReferenceSource(
-            name=reference.name,
-            kind=reference.kind,
-            people=self.sources[side].unit.key if is_own else searched.catalogue.key,
-            predicted=self.reference_predicted.get(reference.name, searched.predicted),
-            pool=search.pools[query].key if reference.query_conditioned and search is not None else None,
+        source = self.sources[Side("reference", reference.name) if is_own else Side("dataset", searched.name)]
+        return People(
+            name=source.catalogue.name, catalogue=source.unit.key, size=source.catalogue.size, predicted=predicted
         )
 
     def _made(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:

@@ -76,16 +76,6 @@ def _message(row: Row) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _precision(row: Row) -> float | None:
-    """Share of the items whose true term is the query; null where none is known."""
-    relevance = row.case.relevance
-    terms = [relevance[item] for item in row.selection.items]
-    if not terms or all(term is None for term in relevance):
-        return None
-    asked = row.unit.query.strip().casefold()
-    return float(np.mean([term is not None and term.strip().casefold() == asked for term in terms]))
-
-
 def _of_measured(value: Callable[[Measurement], Any]) -> Callable[[Row], Any]:
     return lambda row: None if row.measured is None else value(row.measured)
 
@@ -169,7 +159,7 @@ COLUMNS = (
         "precision",
         NUMBER,
         "share of items whose true term is the query; null where none is known",
-        _precision,
+        lambda row: row.case.precision(row.selection.items) if row.selection.items.size else None,
     ),
     Column("n_pool", COUNT, "items in the pool", lambda row: row.case.problem.n),
     Column("n_reference", COUNT, "rows of the reference", lambda row: row.case.problem.population.table.rows),
