@@ -3,7 +3,7 @@
 Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval", NeurIPS 2024.
 """
 
-from mprlib import registry
+from mprlib import metrics, registry
 from mprlib.api import measure, select, sweep
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
 from mprlib.measurement import Measurement
@@ -26,6 +26,7 @@ __all__ = [
     "Status",
     "Witness",
     "measure",
+    "metrics",
     "select",
     "sweep",
 ]

@@ -9,15 +9,17 @@ from jobs.config.audit import Audit, Reference
 from jobs.datasets.block import Dataset
 from jobs.errors import BadSetting, about
 from jobs.methods import arrays_of
-from jobs.plan.inputs import Inputs, is_embedded, needs_embeddings
+from jobs.plan.inputs import Inputs, is_embedded
 from jobs.plan.level_remarks import level_remarks, similar_levels
+from jobs.plan.list_units import list_search, list_tables
+from jobs.plan.listed import left_out
 from jobs.plan.method_units import Reading, Searched, method_units
 from jobs.plan.plan import Plan
 from jobs.plan.probe_units import probe_notes, probing
 from jobs.plan.query_units import asked_queries, given_tables
 from jobs.plan.reference_levels import shared_levels
 from jobs.plan.reference_units import People, ReferenceUnits
-from jobs.plan.search_units import embed_units, search_units
+from jobs.plan.search_units import Search, embed_units, search_units
 from jobs.plan.solve_units import Compared, solve_units
 from jobs.plan.sources import Side, sources_of
 from jobs.plan.vector_remarks import length_notes
@@ -78,12 +80,15 @@ class _Planner:
         self.settings, self.inputs = settings, inputs
         self.sources = sources_of(settings, inputs)
         self.asked = asked_queries(inputs, asked)
-        with_vectors = needs_embeddings(settings)
-        self.searches = {
-            side: search_units(settings, self.asked, one, with_vectors=with_vectors and side.role == "dataset")
-            for side, one in self.sources.items()
-            if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
-        }
+        self.searches = (
+            self._lists()
+            if inputs.lists
+            else {
+                side: search_units(settings, self.asked, one)
+                for side, one in self.sources.items()
+                if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
+            }
+        )
         labelled = {name: self.sources[Side("probe", name)] for name in settings.probes}
         self.probing = probing(settings, labelled)
         self.reference_shards = dict(self._reference_shards())
@@ -117,6 +122,10 @@ class _Planner:
             made=dict(self._made(readings)),
             probes=self.probing.fits,
             notes=tuple(dict.fromkeys(self.notes)),
+            left_out={
+                self.sources[Side("dataset", name)].unit.key: left_out(lists)
+                for name, lists in self.inputs.lists.items()
+            },
         )
 
     def _units(self, readings: Sequence[Reading]) -> Iterator[Unit]:
@@ -132,6 +141,11 @@ class _Planner:
             yield from shards
         yield from (*self.probing.fits.values(), *self.probing.labels.values())
         yield from (*self.reference_units.cells.values(), *self.reference_units.references.values())
+
+    def _lists(self) -> dict[Side, Search]:
+        """What an engine showed, in the place of searches."""
+        sides = {Side("dataset", name): lists for name, lists in self.inputs.lists.items()}
+        return {side: list_search(self.sources[side], lists, self.inputs.queries) for side, lists in sides.items()}
 
     def _is_query_conditioned(self, reference: str) -> bool:
         return any(block.query_conditioned for block in self.settings.reference if block.name == reference)
@@ -170,7 +184,8 @@ class _Planner:
         others = [other for name, other in self.inputs.catalogues.items() if name != block.name]
         with about("reference", position):
             compared = self.inputs.references.get(reference.name, catalogue)
-            levels, remarks = shared_levels(catalogue, reference, compared, block, others, position)
+            targets = self.inputs.targets.get(reference.name)
+            levels, remarks = shared_levels(catalogue, reference, compared, block, others, position, targets)
         self.notes += remarks
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
@@ -186,30 +201,51 @@ class _Planner:
     def _reference_sources(
         self, reference: Reference, searched: Searched, levels: Mapping[str, tuple[str, ...]]
     ) -> dict[Query, ReferenceSource]:
-        """What the solver needs of a reference, by query: its cells, or the query's own people."""
-        name, predicted = reference.name, self.reference_predicted.get(reference.name, searched.predicted)
+        """What the solver needs of a reference, by query: its cells, those of the query's shares, or its own people."""
+        name, queries = reference.name, self.inputs.queries
+        predicted = self.reference_predicted.get(name, searched.predicted)
         if reference.query_conditioned:
             side = Side("reference", name)
             pools = (self.searches[side] if reference.kind == "dataset" else searched.search).pools
+            return {query: ReferenceSource(name=name, pool=pools[query].key, predicted=predicted) for query in queries}
+        targets = self.inputs.targets.get(name)
+        if targets is not None:
+            stated = {query: targets[query.text] for query in queries if query.text in targets}
             return {
-                query: ReferenceSource(name=name, pool=pools[query].key, predicted=predicted)
-                for query in self.inputs.queries
+                query: ReferenceSource(
+                    name=name,
+                    units=self.reference_units.stated(
+                        f"{name}: {query.text}",
+                        reference.kind,
+                        levels,
+                        searched.missing,
+                        target.shares,
+                        reference.size if target.size is None else target.size,
+                    ),
+                )
+                for query, target in stated.items()
             }
-        people = self._people(reference, searched, predicted)
-        units = self.reference_units.of(reference, people, levels, searched.missing)
-        return dict.fromkeys(self.inputs.queries, ReferenceSource(name=name, units=units))
+        units = self._reference_units_of(reference, searched, levels, predicted)
+        return dict.fromkeys(queries, ReferenceSource(name=name, units=units))
 
-    def _people(
-        self, reference: Reference, searched: Searched, predicted: Mapping[str, tuple[str, ...]]
-    ) -> People | None:
-        """Whom a reference is about; None for stated shares."""
+    def _reference_units_of(
+        self,
+        reference: Reference,
+        searched: Searched,
+        levels: Mapping[str, tuple[str, ...]],
+        predicted: Mapping[str, tuple[str, ...]],
+    ) -> dict[str, str]:
+        """Keys of the units of a reference that is the same for all queries."""
+        units = self.reference_units
         if reference.kind in ("balanced", "shares"):
-            return None
+            shares, size = reference.shares, reference.size
+            return units.stated(reference.name, reference.kind, levels, searched.missing, shares, size)
         is_own = reference.kind == "dataset"
         source = self.sources[Side("reference", reference.name) if is_own else Side("dataset", searched.name)]
-        return People(
+        people = People(
             name=source.catalogue.name, catalogue=source.unit.key, size=source.catalogue.size, predicted=predicted
         )
+        return units.counted(reference.name, people, levels, searched.missing)
 
     def _made(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:
         """Tables of units that came with reading the inputs."""
@@ -218,6 +254,9 @@ class _Planner:
         for reading in readings:
             for key, tokens in reading.tokens.items():
                 yield key, partial(tokens_tables, tokens)
+        for name, lists in self.inputs.lists.items():
+            side = Side("dataset", name)
+            yield from list_tables(self.searches[side], self.inputs.catalogues[name], lists)
         given = given_tables(self.inputs, self.asked.unit)
         if given is not None:
             yield self.asked.unit.key, given

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from jobs.config.audit import Audit, Reference
+from jobs.config.audit import Audit
 from jobs.stages.cells import Cells
-from jobs.stages.reference import ReferenceCells, seen
+from jobs.stages.reference import PEOPLE, ReferenceCells, seen
 
 # People that one unit counts: a second's work.
 PEOPLE_OF_A_UNIT = 1_000_000
 
 Levels = Mapping[str, tuple[str, ...]]
+Shares = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,23 +35,27 @@ class ReferenceUnits:
     cells: dict[str, Cells] = field(default_factory=dict)
     references: dict[str, ReferenceCells] = field(default_factory=dict)
 
-    def of(self, reference: Reference, people: People | None, levels: Levels, missing: str) -> dict[str, str]:
-        """Keys of the units of one reference, by what the classes look at. people: None for stated shares."""
-        counted = [] if people is None else list(_cells_units(people))
-        self.cells.update({unit.key: unit for unit in counted})
+    def counted(self, title: str, people: People, levels: Levels, missing: str) -> dict[str, str]:
+        """Keys of the units of a reference of people, by what the classes look at."""
+        cells = list(_cells_units(people))
+        self.cells.update({unit.key: unit for unit in cells})
+        seed = self.settings.seed
+        return self._kept(title, levels, missing, kind=PEOPLE, cells=tuple(one.key for one in cells), seed=seed)
+
+    def stated(
+        self, title: str, kind: str, levels: Levels, missing: str, shares: Shares | None, size: float | None
+    ) -> dict[str, str]:
+        """Keys of the units of stated or equal shares, by what the classes look at."""
+        return self._kept(title, levels, missing, kind=kind, shares=shares, size=size)
+
+    def _kept(self, title: str, levels: Levels, missing: str, **content: Any) -> dict[str, str]:
         found = {}
         for attributes in self._seen(levels):
             unit = ReferenceCells(
-                title=": ".join(
-                    [reference.name, *([" and ".join(attributes)] if len(attributes) < len(levels) else [])]
-                ),
-                kind="people" if people is not None else reference.kind,
+                title=title if len(attributes) == len(levels) else f"{title}: {' and '.join(attributes)}",
                 levels={name: levels[name] for name in attributes},
                 missing=missing,
-                shares=None if people is not None else reference.shares,
-                size=None if people is not None else reference.size,
-                cells=tuple(one.key for one in counted),
-                seed=self.settings.seed if people is not None else 0,
+                **content,
             )
             self.references[unit.key] = unit
             found[seen(attributes)] = unit.key

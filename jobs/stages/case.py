@@ -14,12 +14,12 @@ from jobs.stages.catalogue import read_items
 from jobs.stages.cells import encoded_levels
 from jobs.stages.embed import open_shard
 from jobs.stages.labels import with_predicted
-from jobs.stages.pool import read_pool
+from jobs.stages.pool import pool_vectors, read_pool
 from jobs.stages.queries import read_query_vector
-from jobs.stages.vectors import rows_with_vectors, to_matrix
+from jobs.stages.vectors import rows_with_vectors
 from jobs.store import Store
 from mprlib import Measurement, Problem, registry
-from mprlib.arrays import BoolArray, FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.encoding import Encoding
 from mprlib.statistics import sampling_margin
 
@@ -32,7 +32,7 @@ class Case:
 
     def __init__(self, unit: Solve, store: Store) -> None:
         self._unit, self._store = unit, store
-        pool = with_predicted(read_pool(store, unit.pool, with_vectors=unit.sees_pool_vectors), unit.predicted, store)
+        pool = with_predicted(read_pool(store, unit.pool), unit.predicted, store)
         if pool.num_rows < unit.k:
             raise ValueError(
                 f"k is {unit.k}, but only {pool.num_rows} items of dataset {unit.dataset} have a vector: "
@@ -41,18 +41,20 @@ class Case:
         self._encoding = Encoding(levels={name: tuple(levels) for name, levels in unit.levels.items()})
         reference = unit.reference.read(store, self._encoding)
         self.is_sampled = reference.is_sample
+        # Of a pool that was searched there are none.
+        self.places = pool["place"].to_numpy() if "place" in pool.column_names else None
         self.problem = Problem(
             scores=pool["score"].to_numpy(),
             labels=encoded_levels(pool, self._encoding),
             reference=reference,
             k=unit.k,
             attributes=self._encoding.attributes,
-            embeddings=to_matrix(pool["vector"]) if "vector" in pool.column_names else None,
+            embeddings=pool_vectors(store, unit.vectors, pool["row"].to_numpy()) if unit.vectors else None,
             query=None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt),
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=self._encoding.names,
         )
-        self._is_relevant = _is_relevant(pool["relevance"], unit.query)
+        self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str], Measurement] = {}
         self._margins: dict[str, float] = {}
@@ -61,10 +63,6 @@ class Case:
     def top_k(self) -> IntArray:
         """The k most similar items."""
         return self.problem.best_first[: self.problem.k]
-
-    def precision(self, items: IntArray) -> float | None:
-        """Share of the items whose true term is the query; None where none is known."""
-        return None if self._is_relevant is None else float(np.mean(self._is_relevant[items]))
 
     def ids_of(self, items: IntArray) -> list[str]:
         """Their ids in the catalogue."""
@@ -136,12 +134,13 @@ class Case:
         return self._margins[entry.display]
 
 
-def _is_relevant(terms: pa.ChunkedArray, query: str) -> BoolArray | None:
-    """Whether the true term (n,) of each item is the query; None where no item's is known."""
+def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:
+    """1 for each item (n,) whose true term is the query, else 0; None where no term is known."""
     if terms.null_count == len(terms):
         return None
-    coded, asked = terms.combine_chunks().dictionary_encode(), query.strip().casefold()
-    is_query = [term.strip().casefold() == asked for term in coded.dictionary.to_pylist()]
-    places = coded.indices.fill_null(len(is_query)).to_numpy()
-    found: BoolArray = np.array([*is_query, False])[places]
-    return found
+    coded, asked = terms.combine_chunks(), query.strip().casefold()
+    if not pa.types.is_dictionary(coded.type):
+        coded = coded.dictionary_encode()
+    is_query = [float(term is not None and term.strip().casefold() == asked) for term in coded.dictionary.to_pylist()]
+    gains: FloatArray = np.array([*is_query, 0.0])[coded.indices.fill_null(len(is_query)).to_numpy()]
+    return gains

@@ -23,6 +23,8 @@ from mprlib.statistics import Resamples
 from mprlib.statistics.margin import LARGEST_BLOCK, RESAMPLES
 
 TABLE, DRAWN = "reference", "resamples.arrow"
+# The kind of a reference of people; others are as configured.
+PEOPLE = "people"
 # Key of the schema's metadata: what the reference is, beside its cells.
 KIND = b"kind"
 
@@ -31,8 +33,8 @@ KIND = b"kind"
 class ReferenceCells(Unit):
     """A reference in the columns of an encoding, and resamples of it where it is a sample.
 
-    kind, shares, size: as configured. cells: keys of the units that counted its people, where it has some. levels: of
-    each attribute, those that a class may look at. missing: what an item without a value is called.
+    kind: `people`, or shares and size as configured. cells: keys of the units that counted its people, where it has
+    some. levels: of each attribute, those that a class may look at. missing: what an item without a value is called.
     """
 
     stage: ClassVar[str] = "reference"

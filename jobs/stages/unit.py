@@ -59,7 +59,7 @@ class Unit:
     numeric_code, names of modules and packages: `python -m tests.jobs.stage_sources` records a new one.
     form names the columns that are written, where they are declared in one place: it is in the key beside the version.
     seconds: what a unit takes of one core, its `cost` aside. rows_per_group: rows of a Parquet row group, where a
-    reader takes less than the file.
+    reader takes less than the file. encodings: Parquet's encodings of columns of numbers that hardly repeat.
     """
 
     stage: ClassVar[str]
@@ -68,6 +68,7 @@ class Unit:
     numeric_code: ClassVar[tuple[str, ...]] = ()
     form: ClassVar[str] = ""
     rows_per_group: ClassVar[int | None] = None
+    encodings: ClassVar[Mapping[str, str]] = {}
 
     title: str = outside_key()
     key: str = field(init=False, metadata={IN_KEY: False})

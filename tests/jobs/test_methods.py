@@ -10,7 +10,7 @@ from jobs.queries import SHIPPED_PHRASES, read_phrases
 from jobs.results.preparation import preparation
 from jobs.stages.order import read_order
 from jobs.store import Receipt, unit_file
-from mprlib import METHODS
+from mprlib import METHODS, metrics
 from mprlib.baselines.clip_clip import column_order
 
 from .conftest import people, write_audit
@@ -26,6 +26,10 @@ METHODS_ASKED = [
     {"apportionment": {"rule": "dhondt"}},
     {"dpp": {"weight": 1.0}},
     {"fair_top_k": {"group": "gender=female", "significance": 0.2}},
+    "det_greedy",
+    {"det_relaxed": {"order": "score"}},
+    {"det_cons": {"order": "fair"}},
+    {"det_const_sort": {"order": "fair"}},
 ]
 
 
@@ -49,6 +53,20 @@ def test_every_row_has_k_distinct_items(solved, name):
         assert len(set(row["item_ids"])) == 10
         assert 0 <= row["mpr"] <= 1
     assert {row["parameter"] for row in rows} == {METHODS[name].parameter}
+
+
+@pytest.mark.parametrize(("name", "is_by_score"), [("det_greedy", True), ("det_relaxed", True), ("det_cons", False)])
+def test_a_re_ranker_returns_its_own_order_where_that_is_asked_for(solved, name, is_by_score):
+    """The measures of the order are those of the order that is returned."""
+    [best] = {tuple(row["item_ids"]) for row in rows_of(solved, "top_k")}
+    [row, _] = rows_of(solved, name)
+    shown = [item for item in best if item in row["item_ids"]]
+    assert len(shown) > 2
+    assert ([item for item in row["item_ids"] if item in shown] == shown) == is_by_score
+    frame = people().set_index("person")
+    target = (frame.groupby("gender")["weight"].sum() / frame["weight"].sum()).to_dict()
+    ndkl = metrics.ndkl(metrics.ranking(frame["gender"][row["item_ids"]], target))
+    assert row["ndkl"] >= ndkl - 1e-12
 
 
 def test_pbm_at_small_eps_shows_both_genders_alike(tmp_path):

@@ -30,9 +30,11 @@ ASKED = pytest.mark.parametrize(
         lambda given: measure(given, [0], "groups"),
         lambda given: select(given, "apportionment"),
         lambda given: select(given, "fair_top_k"),
+        lambda given: select(given, "det_cons"),
+        lambda given: select(given, "det_const_sort"),
         lambda given: select(given, "mopr", 0.5, "groups"),
     ],
-    ids=["groups", "apportionment", "fair_top_k", "mopr"],
+    ids=["groups", "apportionment", "fair_top_k", "det_cons", "det_const_sort", "mopr"],
 )
 
 
