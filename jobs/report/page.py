@@ -52,14 +52,11 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
     for block, label in zip(blocks, _case_labels(blocks)):
         block["label"] = label
     worst = _judged(run, pairs, blocks)
-    loader = jinja2.PackageLoader("jobs.report", "templates")
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {name: getattr(wording, name) for name in FILTERS}
-    environment.filters["shortened"] = partial(shortened, most=LONGEST_CELL)
-    script, style_sheet = (_source(environment, loader, *names) for names in (SCRIPTS, ("page.css",)))
+    templates = environment()
+    script, style_sheet = (source(templates, *names) for names in (SCRIPTS, ("page.css",)))
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    text = environment.get_template("page.html").render(
+    text = templates.get_template("page.html").render(
         script=Markup(script),
         script_hash=f"sha256-{digest}",
         css=Markup(style_sheet),
@@ -112,9 +109,19 @@ def _facts(run: Run) -> dict[str, Any]:
     }
 
 
-def _source(environment: jinja2.Environment, loader: jinja2.PackageLoader, *names: str) -> str:
+def environment() -> jinja2.Environment:
+    """The templates' folder, with the report's words as filters."""
+    loader = jinja2.PackageLoader("jobs.report", "templates")
+    made = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made.filters |= {name: getattr(wording, name) for name in FILTERS}
+    made.filters["shortened"] = partial(shortened, most=LONGEST_CELL)
+    return made
+
+
+def source(templates: jinja2.Environment, *names: str) -> str:
     """The templates' files as they are."""
-    return "\n".join(loader.get_source(environment, name)[0] for name in names)
+    assert templates.loader is not None
+    return "\n".join(templates.loader.get_source(templates, name)[0] for name in names)
 
 
 def _head(run: Run, group_names: list[str]) -> dict[str, Any]:
