@@ -113,7 +113,7 @@ def embed_units(settings: Audit, embedded: Embedded) -> list[Embed]:
     encoder, catalogue, column = embedded.encoder, embedded.catalogue, embedded.column
     is_image, is_row = column == embed.IMAGE, column == embed.VECTOR_ROW
     items = catalogue.content_of(column)
-    key = settings.encoder.model_dump(mode="json", exclude={"text"}) if encoder is None else dict(encoder.key)
+    key = settings.searching[0].model_dump(mode="json", exclude={"text"}) if encoder is None else dict(encoder.key)
     limits = embedded.block.image_limits.model_dump(mode="json") if is_image else None
     return [
         Embed(
