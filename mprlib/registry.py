@@ -7,8 +7,13 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from mprlib.baselines.apportionment import Apportionment
+from mprlib.baselines.as_shown import AsShown
 from mprlib.baselines.clip_clip import ClipClip
 from mprlib.baselines.debias_clip import DebiasClip
+from mprlib.baselines.det_cons import DetCons
+from mprlib.baselines.det_const_sort import DetConstSort
+from mprlib.baselines.det_greedy import DetGreedy
+from mprlib.baselines.det_relaxed import DetRelaxed
 from mprlib.baselines.dpp import Dpp
 from mprlib.baselines.fair_top_k import FairTopK
 from mprlib.baselines.mmr import Mmr
@@ -40,9 +45,14 @@ __all__ = [
     "FUNCTION_CLASSES",
     "METHODS",
     "Apportionment",
+    "AsShown",
     "Classifier",
     "ClipClip",
     "DebiasClip",
+    "DetCons",
+    "DetConstSort",
+    "DetGreedy",
+    "DetRelaxed",
     "Dpp",
     "FairTopK",
     "Forest",
@@ -73,6 +83,7 @@ METHODS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
         TopK,
+        AsShown,
         Mmr,
         Pbm,
         ClipClip,
@@ -81,6 +92,10 @@ METHODS: dict[str, type[Method]] = {
         Apportionment,
         Dpp,
         FairTopK,
+        DetGreedy,
+        DetCons,
+        DetRelaxed,
+        DetConstSort,
         Mopr,
         MoprQp,
         MoprInteger,

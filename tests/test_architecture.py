@@ -21,6 +21,7 @@ FOLDERS = (
     "images",
     "datasets",
     "queries",
+    "lists",
     "encoders",
     "methods",
     "config",
@@ -39,10 +40,14 @@ FOLDERS = (
 )
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "declarations", "frames", "arrays", "compiled", "problem", "selection"},
-    {"assumptions", "cells", "encoding", "proportional_fitting", "naming", "reference", "shares", "probes"},
+    {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"},
+    {"encoding", "proportional_fitting", "shares", "cell_table"},
+    {"reference"},
+    {"problem"},
+    {"assumptions", "cells", "naming", "probes"},
     {"function_classes", "witness"},
-    {"method", "measurement", "requirements"},
+    {"chance"},
+    {"method", "measurement", "metrics", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
     {"keywords", "api", "statistics"},

@@ -1,7 +1,8 @@
 """A case is one question asked: a query on one data set against one reference, for k items.
 
-Each case has its top-k selection, which is what is audited, and its repaired selection: the
-constrained method at the smallest rho it met, which is what fairer retrieval would show.
+Each case has its top-k selection, which is what is audited, and its repaired selection, which is what fairer
+retrieval would show: the most similar set of the constrained method whose MPR lies within what a fair lottery
+shows, and where no set does, the one at the smallest rho that was met.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ QUESTION = ["dataset", "query", "k"]
 SELECTION = [*CASE, "method", "parameter_value", "target_class"]
 
 TOP_K = "top_k"
+# An engine's own first items, which are what is audited where a run has them.
+AS_SHOWN = "as_shown"
 # Statuses of a selection that does what was asked of it; the others are drawn hollow.
 KEEPS_RHO = ("optimal", "feasible")
 FULFILLED = (*KEEPS_RHO, "done")
@@ -25,9 +28,18 @@ def is_constrained(method: str) -> bool:
     return method.startswith("mopr")
 
 
+def is_audited(rows: pd.DataFrame) -> pd.Series:
+    """Whether each row's selection is what is audited: what an engine showed, or else the most similar items.
+
+    rows: all of a run's results, or of its groups.
+    """
+    methods = rows["method"]
+    return methods == (AS_SHOWN if (methods == AS_SHOWN).any() else TOP_K)
+
+
 def method_order(method: str) -> tuple[int, str]:
     """Sorting key: what is audited, then what repairs it, then what it is compared with."""
-    return (0 if method == TOP_K else 1 if is_constrained(method) else 2, method)
+    return (0 if method in (TOP_K, AS_SHOWN) else 1 if is_constrained(method) else 2, method)
 
 
 def function_classes(results: pd.DataFrame) -> list[str]:
@@ -36,20 +48,22 @@ def function_classes(results: pd.DataFrame) -> list[str]:
 
 
 def top_k_rows(results: pd.DataFrame) -> pd.DataFrame:
-    """One row per case: its top-k selection as the first class with a chi measures it.
+    """One row per case: its top-k selection, or what was shown, as the first class with a chi measures it.
 
     Where no class has a chi (only classes in share units), the first with an MPR; failing that,
     the first row, whose values are null.
     """
-    rows = results[results["method"] == TOP_K]
+    rows = results[is_audited(results)]
     without_mpr, without_chi = rows["mpr"].isna(), rows["chi"].isna()
     order = rows.assign(_lack=without_mpr * 2 + (without_mpr | without_chi))
     return _first_each(order.sort_values("_lack", kind="stable"), CASE).drop(columns="_lack")
 
 
 def repaired_rows(results: pd.DataFrame) -> pd.DataFrame:
-    """One row per case that has one: the constrained selection at the smallest rho it met.
+    """One row per case that has one: the most similar constrained selection within chance.
 
+    Within chance is a set whose MPR, under the class that was constrained, is at most the 95% point of lotteries
+    (`mpr_chance`); where no set is, or the point is not known, it is the set at the smallest rho that was met.
     Among several, `mopr` comes before its variants and the first configured target class before
     the others: a rho in share units does not compare with one of a normalised class. The row is
     the measurement under the class that was constrained.
@@ -57,12 +71,26 @@ def repaired_rows(results: pd.DataFrame) -> pd.DataFrame:
     classes = function_classes(results)
     rows = results[results["method"].map(is_constrained) & results["status"].isin(KEEPS_RHO)]
     rank = {name: position for position, name in enumerate(classes)}
+    rho = rows["rho"].fillna(rows["parameter_value"]).astype(float)
+    within = is_within_chance(rows)
     order = rows.assign(
-        _rho=rows["rho"].fillna(rows["parameter_value"]).astype(float),
+        _beyond=~within,
+        _rho=rho.mask(within, -rho),
         _target=rows["target_class"].map(rank).fillna(len(rank)).astype(int),
         _other=rows["function_class"] != rows["target_class"],
-    ).sort_values(["method", "_target", "_rho", "_other"], kind="stable")
-    return _first_each(order, CASE).drop(columns=["_rho", "_target", "_other"])
+    ).sort_values(["method", "_target", "_beyond", "_rho", "_other"], kind="stable")
+    return _first_each(order, CASE).drop(columns=["_beyond", "_rho", "_target", "_other"])
+
+
+def is_within_chance(rows: pd.DataFrame) -> pd.Series:
+    """Whether a constrained selection's MPR, under the class that it bounds, is at most what a lottery shows."""
+    if "mpr_chance" not in rows:
+        return pd.Series(False, index=rows.index)
+    is_own = rows["function_class"] == rows["target_class"]
+    within = is_own & (rows["mpr"].astype(float) <= rows["mpr_chance"].astype(float))
+    if within.empty:
+        return within.astype(bool)
+    return within.groupby([rows[key] for key in SELECTION], dropna=False).transform("any").astype(bool)
 
 
 def _first_each(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

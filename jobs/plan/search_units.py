@@ -80,7 +80,7 @@ class Search:
     pools: dict[Query, Pool]
 
 
-def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded, *, with_vectors: bool) -> Search:
+def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded) -> Search:
     """The search of a data set for all queries at once."""
     shards = embed_units(settings, embedded)
     parts, merges, scored = [], [], []
@@ -90,19 +90,18 @@ def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded, *, wi
         merges = list(_merge_units(settings, embedded.catalogue.name, parts))
         root = Candidates.of([merges[-1] if merges else parts[0]])
         scored = [_rescore_unit(embedded, part, root) for part in parts]
-    searched = set(asked.unit.prompts)
+    searched, vectors = set(asked.unit.prompts), tuple(shard.key for shard in shards)
     pools = {
         query: Pool(
             title=f"{embedded.catalogue.name}: {query.text}",
             catalogue=embedded.unit.key,
-            vectors=tuple(shard.key for shard in shards),
+            vectors=vectors,
             encoder=asked.contents[query],
             search=tuple(stage.version for stage in SEARCH_STAGES),
             prompt=query.prompt,
             top=settings.prefilter.top,
-            with_vectors=with_vectors,
             scored=tuple(part.key for part in scored) if query.prompt in searched else (),
-            width=embedded.width,
+            items=embedded.catalogue.size,
         )
         for query in asked.queries
     }
@@ -114,7 +113,7 @@ def embed_units(settings: Audit, embedded: Embedded) -> list[Embed]:
     encoder, catalogue, column = embedded.encoder, embedded.catalogue, embedded.column
     is_image, is_row = column == embed.IMAGE, column == embed.VECTOR_ROW
     items = catalogue.content_of(column)
-    key = settings.encoder.model_dump(mode="json", exclude={"text"}) if encoder is None else dict(encoder.key)
+    key = settings.searching[0].model_dump(mode="json", exclude={"text"}) if encoder is None else dict(encoder.key)
     limits = embedded.block.image_limits.model_dump(mode="json") if is_image else None
     return [
         Embed(

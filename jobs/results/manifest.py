@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from jobs.results.preparation import preparation
 from jobs.store import FileReceipt, Receipt, Store
 from jobs.store.keys import digest
 
@@ -81,7 +82,7 @@ def manifest_of(
             }
             for catalogue in catalogues
         ],
-        "encoder": settings.encoder.model_dump(mode="json"),
+        "encoder": settings.encoder and settings.encoder.model_dump(mode="json"),
         # The same with hashes of model and weights in the place of their paths.
         "encoder_content": inputs.item_encoder and dict(inputs.item_encoder.key),
         "versions": {"python": platform.python_version(), **_versions()},
@@ -89,6 +90,7 @@ def manifest_of(
         "failures": finished.failures,
         "probes": finished.probes,
         "notes": list(plan.notes),
+        "preparation": preparation(plan.units, done),
         "receipts": [
             {
                 "stage": unit.stage,

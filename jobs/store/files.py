@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
+import tempfile
 import uuid
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import fsspec
 
 from jobs.errors import UsageError
-from jobs.store import disk
+from jobs.store import disk, node_copies
 from jobs.store.disk import TEMPORARY, Entry
 from jobs.store.tables import Tables
 
@@ -23,8 +25,29 @@ from jobs.store.tables import Tables
 SECRETS = ("key", "secret", "token", "password", "credential", "sas")
 # Names that listings give to the last change of a file, by preference.
 STAMPS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
+# Bytes that are copied at a time.
+COPIED_BYTES = 16 * 2**20
 # A small file of a finished run: reading it shows whether the root can be read.
 SMALL = "_SUCCESS"
+
+
+class HashedStream:
+    """What is written to a file in parts, with its number of bytes and their SHA-256."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._sha256 = stream, hashlib.sha256()
+        self.bytes, self.closed = 0, False
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Append."""
+        self._sha256.update(data)
+        self.bytes += len(data)
+        return self._stream.write(data)
+
+    @property
+    def sha256(self) -> str:
+        """Of all that was written."""
+        return self._sha256.hexdigest()
 
 
 class Store(Tables):
@@ -153,6 +176,15 @@ class Store(Tables):
         """A file, open for reading bytes."""
         return self._files.open(self.path(name), "rb")
 
+    def node_copy(self, name: str) -> Path | None:
+        """This machine's copy of an object store's file; None where there is no room for one."""
+        return node_copies.node_copy(self.root, name, self.entry, self.opened)
+
+    def remove_node_copies(self) -> None:
+        """Remove this machine's copies."""
+        if not self.is_local:
+            node_copies.remove_copies(self.root)
+
     def read_many(self, names: Sequence[str]) -> dict[str, bytes]:
         """All bytes of many small files by name, at once where that is faster; what cannot be read is left out."""
         if not self.is_local:
@@ -182,6 +214,24 @@ class Store(Tables):
                 raise OSError(f"{path} does not hold the {len(data):,} bytes that were put there")
             return entry.stamp
         return disk.put(Path(path), data, self.is_durable)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[HashedStream]:
+        """A file to write in parts: at the end it is in place whole, or what was there stays."""
+        if self.is_local:
+            with disk.putting(Path(self.path(name)), self.is_durable) as stream:
+                yield HashedStream(stream)
+            return
+        # Object stores show a file once it is closed; what ends early is put nowhere.
+        with tempfile.TemporaryFile() as stream:
+            yield HashedStream(stream)
+            size = stream.tell()
+            stream.seek(0)
+            with self._files.open(self.path(name), "wb") as target:
+                shutil.copyfileobj(stream, target, COPIED_BYTES)
+        entry = self.entry(name)
+        if entry is None or entry.bytes != size:
+            raise OSError(f"{self.path(name)} does not hold the {size:,} bytes that were put there")
 
     def create(self, name: str, data: bytes) -> bool:
         """Put a whole file in place where there is none. Returns whether there was none.

@@ -132,7 +132,8 @@ function drawPanel(name, which) {
         make("polyline", {
           points: line.map((place) => across(place.x).toFixed(1) + "," + up(place.y).toFixed(1)).join(" "),
           fill: "none",
-          stroke: head.styles[one.method][0],
+          stroke: styleOf(one)[0],
+          "stroke-dasharray": styleOf(one)[2].join(" "),
           "stroke-width": 1.2,
           opacity: 0.5,
         }),
@@ -141,7 +142,7 @@ function drawPanel(name, which) {
   let below = 0;
   const best = new Map();
   for (const { one, at, x, y } of shown) {
-    const drawn = mark(one, across(x), up(y), one.method === "top_k" ? 5 : 3.6, isFull(at));
+    const drawn = mark(one, across(x), up(y), one.method === "top_k" || one.method === "as_shown" ? 5 : 3.6, isFull(at));
     drawn.classList.add("mark");
     drawn.append(
       make(
