@@ -21,6 +21,7 @@ from mprlib import Measurement, Selection, metrics, registry
 from mprlib.arrays import FloatArray
 from mprlib.assumptions import assumption
 from mprlib.cells import selection_weights
+from mprlib.chance import chance_of, gap_p_values
 from mprlib.function_classes.groups import Groups
 
 if TYPE_CHECKING:
@@ -156,6 +157,19 @@ COLUMNS = (
     Column(
         "mpr_high", NUMBER, "upper end of it", lambda row: _interval_end(row, lambda found, t: found.upper_bound + t)
     ),
+    Column(
+        "p_chance",
+        NUMBER,
+        "probability that k independent draws from the reference show at least this MPR; null for classes that are "
+        "searched by a heuristic",
+        _of_measured(lambda found: found.p_value),
+    ),
+    Column(
+        "mpr_chance",
+        NUMBER,
+        "95% point of the MPR of such draws",
+        _of_measured(lambda found: found.chance_level),
+    ),
     Column("chi", NUMBER, "MPR on a scale that is free of sizes", _of_measured(lambda found: found.chi)),
     Column("mpr_top_k", NUMBER, "MPR of the k most similar items", lambda row: row.top_k.value),
     Column("similarity", NUMBER, "mean similarity of the selection", lambda row: row.selection.similarity),
@@ -269,8 +283,12 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> list[dict[str, 
     """Shares of every named group, in the columns of `schema.GROUPS`; none where there is no selection."""
     if not selection.items.size:
         return []
-    oracle = Groups(max_attributes=unit.group_attributes).bind(case.problem)
+    named = Groups(max_attributes=unit.group_attributes)
+    oracle, chance = named.bind(case.problem), chance_of(case.problem, named)
+    assert chance is not None
     shares = oracle.shares(selection_weights(case.problem, selection.items))
+    alone = gap_p_values(*shares, selection.items.size)
+    among = [chance.p_value(gap) for gap in np.abs(shares[0] - shares[1]).tolist()]
     names = {
         "dataset": unit.dataset,
         "reference": unit.reference.name,
@@ -287,6 +305,11 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> list[dict[str, 
             "attributes": int(size),
             "share_selected": float(selected),
             "share_reference": float(expected),
+            "p_chance": float(p_value),
+            "p_largest": p_largest,
+            "largest_gap_chance": chance.level,
         }
-        for name, size, selected, expected in zip(oracle.names, oracle.attribute_counts, *shares)
+        for name, size, selected, expected, p_value, p_largest in zip(
+            oracle.names, oracle.attribute_counts, *shares, alone, among
+        )
     ]

@@ -22,6 +22,7 @@ from jobs.stages.unit import Cost, Tables, Unit, reads
 from jobs.store import Store
 from jobs.store.schema import GROUPS
 from mprlib import Problem, Selection, registry
+from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
 from mprlib.optimisers.constrained import SMALLEST_RHO
@@ -56,7 +57,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 6
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
@@ -68,6 +69,7 @@ class Solve(Unit):
         "mprlib.arrays",
         "mprlib.cell_table",
         "mprlib.cells",
+        "mprlib.chance",
         "mprlib.encoding",
         "mprlib.exact_sums",
         "mprlib.frames",
@@ -113,7 +115,7 @@ class Solve(Unit):
     @property
     def points(self) -> int:
         """Values of the method's parameter."""
-        return self.method.points or len(self.method.values or [None])
+        return self.method.count
 
     def run(self, store: Store) -> Tables:
         case = Case(self, store)
@@ -135,19 +137,23 @@ class Solve(Unit):
     def _sweep(self, case: Case, store: Store) -> tuple[list[Selection], str]:
         """The method's selections over its parameter, and a remark on the values."""
         method, target = registry.METHODS[self.method.name], self.target
-        # A method without a target sees all labels; the oracle only measures, and rows are measured below.
+        # A method without a target sees all labels; the class only measures, and rows are measured below.
         problem = case.view(target) if target else case.problem
-        oracle = (registry.function_class(target.name, **target.settings) if target else Linear()).bind(problem)
-        remark = ""
-        values: list[Any]
-        if self.method.values is not None:
-            values = list(self.method.values)
-        else:
-            grid = method.grid(problem, oracle, self.points)
-            values = list(dict.fromkeys(grid))
-            remark = _grid_remark(method, grid, values)
+        seen = registry.function_class(target.name, **target.settings) if target else Linear()
+        values, remark = self._values(method, problem, seen)
         settings = library_settings(self.method.name, self.method.extras, _Given(self, case, store))
-        return registry.method(self.method.name, **settings).sweep(problem, oracle, values), remark
+        found = registry.method(self.method.name, **settings).swept(problem, seen, values)
+        # The chance level may be a value of the grid; the row that says so stays.
+        return list({one.value: one for one in found}.values()), remark
+
+    def _values(self, method: type[Method], problem: Problem, seen: FunctionClass) -> tuple[list[Any], str]:
+        """The parameter's values, and a remark on a grid."""
+        given: list[Any] = list(self.method.values or ())
+        if given and self.method.points is None:
+            return given, ""
+        grid = method.grid(problem, seen.bind(problem), self.method.points or 1)
+        values = list(dict.fromkeys(grid))
+        return values + given, _grid_remark(method, grid, values)
 
 
 class _Given:

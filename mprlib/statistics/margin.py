@@ -31,12 +31,12 @@ from mprlib.cells import cells_of
 from mprlib.declarations import strict
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import FunctionClass
+from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
 from mprlib.settings import PROBABILITY, SEED, Whole
-from mprlib.statistics.gaps import closed_form_gaps
 from mprlib.statistics.resampling import Resamples, drawn_counts, is_drawn_in_cells, resampled, smoothed
 
 # Entries of a block of resamples, 80 MB.

@@ -21,9 +21,9 @@ import numpy as np
 
 from mprlib import Problem
 from mprlib.cells import cells_of, selection_weights
+from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
 from mprlib.statistics import cells_bound, finite_bound, sampling_margin, share_interval, vc_bound
-from mprlib.statistics.gaps import closed_form_gaps
 from mprlib.statistics.resampling import resampled
 
 CONFIDENCE = 0.95

@@ -19,6 +19,7 @@ from jobs.report.exhibits import (
     intersections,
     lp_and_integer,
     oracle_and_closed_form,
+    order_measures,
     precision,
     running_times,
     shown_and_expected,
@@ -38,6 +39,7 @@ EXHIBITS: Mapping[str, Callable[[Run, pd.DataFrame], Exhibit]] = {
     "cutting_plane_and_cone": cutting_plane_and_cone.make,
     "oracle_and_closed_form": oracle_and_closed_form.make,
     "precision": precision.make,
+    "order_measures": order_measures.make,
     "contact_sheets": contact_sheets.make,
     "shown_and_expected": shown_and_expected.make,
 }

@@ -6,9 +6,9 @@ from scipy.stats import ks_2samp
 
 from mprlib import Reference
 from mprlib.cells import cells_of
+from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
 from mprlib.statistics import Resamples, sampling_margin
-from mprlib.statistics.gaps import closed_form_gaps
 from mprlib.statistics.resampling import resampled
 from tests.populations import one_hot_problem, one_hot_rows
 
