@@ -67,8 +67,9 @@ def run_proposal(name: str, path: str) -> str:
 
 def _roles(columns: Sequence[Column]) -> tuple[Column | None, Column | None, Column | None, Column | None]:
     """The columns of query, rank, score and item."""
-    query = first([one for one in columns if one.texts is not None and not one.is_distinct and one.levels], QUERIES)
-    left = [one for one in columns if one is not query and one.texts is not None and one.texts.null_count == 0]
+    whole = [one for one in columns if one.texts is not None and one.levels and one.texts.null_count == 0]
+    query = first([one for one in whole if not one.is_distinct], QUERIES)
+    left = [one for one in whole if one is not query]
     measured = [one for one in left if one.numbers is not None]
     rank, score = first(measured, RANKS), first(measured, SCORES)
     item = first([one for one in left if one not in (rank, score) and _tells_rows_apart(one, query)], ITEMS)
