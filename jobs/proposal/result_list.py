@@ -14,6 +14,8 @@ QUERIES = ("query", "queries", "search", "topic", "qid", "keyword", "prompt", "q
 RANKS = ("rank", "ranking", "order", "position", "place", "pos")
 SCORES = ("score", "similarity", "sim")
 ITEMS = ("item", "doc", "docid", "document", "docno", "url", "image", "file", "product", "id")
+# The share of rows whose item is shown once for its query: exports repeat some.
+LEAST_DISTINCT = 0.9
 # As many as a page shows.
 FIRST_PAGE = 20
 
@@ -65,17 +67,21 @@ def run_proposal(name: str, path: str) -> str:
 
 def _roles(columns: Sequence[Column]) -> tuple[Column | None, Column | None, Column | None, Column | None]:
     """The columns of query, rank, score and item."""
-    query = first([one for one in columns if one.texts is not None and not one.is_distinct and one.levels], QUERIES)
-    left = [one for one in columns if one is not query and one.texts is not None and one.texts.null_count == 0]
+    whole = [one for one in columns if one.texts is not None and one.levels and one.texts.null_count == 0]
+    query = first([one for one in whole if not one.is_distinct], QUERIES)
+    left = [one for one in whole if one is not query]
     measured = [one for one in left if one.numbers is not None]
     rank, score = first(measured, RANKS), first(measured, SCORES)
-    item = first([one for one in left if one not in (rank, score) and not _is_few(one)], ITEMS)
+    item = first([one for one in left if one not in (rank, score) and _tells_rows_apart(one, query)], ITEMS)
     return query, rank, score, item
 
 
-def _is_few(column: Column) -> bool:
-    """Whether a column makes groups: `image_gender` is no image."""
-    return column.is_grouping
+def _tells_rows_apart(column: Column, query: Column | None) -> bool:
+    """Whether nearly every row of a query has a value of its own: `image_gender` is no image."""
+    if column.texts is None or query is None or query.texts is None:
+        return False
+    own, of_query = (one.texts.indices.to_numpy().astype(np.int64) for one in (column, query) if one.texts is not None)
+    return bool(np.unique(of_query * column.levels + own).size > LEAST_DISTINCT * column.rows)
 
 
 def _head(name: str) -> list[str]:

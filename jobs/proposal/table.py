@@ -10,7 +10,7 @@ from jobs.proposal.columns import Column, first
 from jobs.proposal.yaml_text import lines_of, path_of, quoted, with_comment
 
 # Columns whose values are asked, as they are called.
-ASKED = ("occupation", "occupations", "job", "profession", "title", "query", "search", "category", "domain")
+ASKED = ("occupation", "job", "profession", "title", "query", "search", "category", "domain")
 MOST_ASKED = 1_000
 WEIGHTS = ("weight", "weights", "fnlwgt")
 # A text is made of so many columns at most: a model reads some dozens of words.
