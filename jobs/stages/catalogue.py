@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.stages.unit import Unit
 from jobs.store import Store
 
@@ -38,3 +39,14 @@ class Catalogue(Unit):
 def read_items(store: Store, key: str) -> pa.Table:
     """All items that a catalogue unit holds."""
     return store.read_table(Catalogue.file(key, ITEMS))
+
+
+def read_range(store: Store, key: str, start: int, stop: int, columns: Sequence[str] | None = None) -> pa.Table:
+    """Rows [start, stop) of a catalogue; only the row groups that hold them are read."""
+    return store.read_rows(Catalogue.file(key, ITEMS), start, stop, None if columns is None else list(columns))
+
+
+def attribute_names(store: Store, key: str) -> list[str]:
+    """The columns that hold levels of attributes."""
+    names = store.parquet(Catalogue.file(key, ITEMS)).schema_arrow.names
+    return [name for name in names if name.startswith(ATTRIBUTE)]
