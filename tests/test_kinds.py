@@ -25,6 +25,7 @@ REGISTRIES: Mapping[str, tuple[tuple[str, ...], Mapping[str, type]]] = {
 COMMON_WORDS = (
     "catalogue",
     "information",
+    "items",
     "labels",
     "order",
     "pool",

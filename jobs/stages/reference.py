@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from jobs.datasets.catalogue import attribute_columns
-from jobs.stages.catalogue import read_items
+from jobs.stages.catalogue import attribute_names, read_items
 from jobs.stages.labels import with_predicted
 from jobs.stages.pool import read_pool
 from jobs.stages.unit import reads
@@ -38,8 +40,13 @@ class ReferenceSource:
             return target_shares(encoding, self.shares or {}, self.size or STATED_SIZE)
         if self.kind == "balanced":
             return balanced(encoding, self.size or STATED_SIZE, missing=missing)
-        people = read_items(store, str(self.people)) if self.pool is None else read_pool(store, self.pool)
+        people = _people(store, str(self.people)) if self.pool is None else read_pool(store, self.pool)
         people = with_predicted(people, self.predicted, store)
         chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
         # Chosen by their similarity, the people of a pool are no independent draws of a population.
         return chosen if self.pool is None else Reference(labels=chosen.labels, weights=chosen.weights, is_sample=False)
+
+
+def _people(store: Store, catalogue: str) -> pa.Table:
+    """Ids, weights and levels of everybody."""
+    return read_items(store, catalogue, ["item_id", "weight", *attribute_names(store, catalogue)])

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.search.canonical import best, exact_scores
 from jobs.stages.candidates import Candidates
-from jobs.stages.catalogue import ITEMS, Catalogue
+from jobs.stages.catalogue import attribute_names, read_range
 from jobs.stages.embed import open_shard
 from jobs.stages.queries import read_query_vectors
 from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
@@ -95,9 +94,12 @@ def items_of(store: Store, key: str, prompt: str) -> pa.Table:
 
 def _known(store: Store, catalogue: str, start: int, stop: int) -> pa.Table:
     """What a pool says of its items besides their scores."""
-    name = Catalogue.file(catalogue, ITEMS)
-    attributes = [column for column in store.parquet(name).schema_arrow.names if column.startswith(ATTRIBUTE)]
-    return store.read_rows(name, start, stop, ["item_id", "relevance", "weight", *attributes])
+    attributes = attribute_names(store, catalogue)
+    known = read_range(store, catalogue, start, stop, ["item_id", "relevance", "weight", *attributes])
+    for name in attributes:
+        # Within lists, Parquet has no dictionaries.
+        known = known.set_column(known.column_names.index(name), name, known[name].cast(pa.string()))
+    return known
 
 
 def _scores(shards: Sequence[Shard], cuts: np.ndarray, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
