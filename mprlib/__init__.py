@@ -3,11 +3,12 @@
 Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval", NeurIPS 2024.
 """
 
-from mprlib import registry
+from mprlib import metrics, registry
 from mprlib.api import measure, select, sweep
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
+from mprlib.reference import Reference
 from mprlib.registry import *  # noqa: F403 (its __all__: the methods and classes, listed once)
 from mprlib.selection import Selection, Status
 from mprlib.witness import Group, Witness
@@ -19,11 +20,13 @@ __all__ = [
     "Measurement",
     "MprError",
     "Problem",
+    "Reference",
     "Selection",
     "SolverError",
     "Status",
     "Witness",
     "measure",
+    "metrics",
     "select",
     "sweep",
 ]

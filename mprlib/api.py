@@ -49,7 +49,8 @@ def select(
     """One selection of k items by a method, measured under a function class.
 
     method and function_class are instances, Mmr(spread="nearest") and Forest(seed=3), or registered names.
-    value is the method's parameter (rho for mopr*, lambda for mmr, None where there is none).
+    value is the method's parameter (rho for mopr*, lambda for mmr, None where there is none). A rho of "chance" is
+    the 95% point of the MPR of k independent draws from the reference.
     settings are those of what is given by name; one that both have needs an instance.
     Raises:  InputError for an unknown method, class or setting, and for a value that the method refuses.
     """
@@ -88,4 +89,4 @@ def _swept(
     values = chosen.checked_values(values, width)
     if measuring.is_normalised:
         warn_of_assumption(problem, f"values under {measuring.name} depend")
-    return chosen.sweep(problem, measuring.bind(problem), values)
+    return chosen.swept(problem, measuring, values)

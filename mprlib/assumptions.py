@@ -53,7 +53,9 @@ def _assumption(problem: Problem) -> str:
     if problem.reference_size is not None:
         return ""
     cells = cells_of(problem)
-    counts = np.bincount(cells.reference_cell[cells.reference_cell >= 0], minlength=cells.size)
+    is_cell = cells.reference_cell >= 0
+    counts = np.zeros(cells.size, dtype=np.intp)
+    counts[cells.reference_cell[is_cell]] = problem.population.counts[is_cell]
     is_shared = (cells.pool_counts > 1) & (counts > 0)
     if counts.max() > 1 or cells.pool_counts[is_shared].sum() < TELLING_SHARE * problem.n:
         return ""

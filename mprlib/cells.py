@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray, sums_by
+from mprlib.arrays import FloatArray, IntArray, distinct_rows, sums_by
 from mprlib.problem import Problem
 
 # Two shares this close are equal: sums of k weights of 1/k and of m of 1/m miss 1 by as much. Equal
 # shares then have MPR 0 in every class, and can meet rho = 0.
 ROUNDING = 1e-14
-# A reference row with less of the weight than this opens no cell. It changes no value: under C' a cell
+# Reference rows with less of the weight than this open no cell. It changes no value: under C' a cell
 # with the share q adds at most sqrt(q). Its mass would be too small to divide by.
 SMALLEST_WEIGHT = 1e-100
 # Above this many cells labels count as continuous: most cells hold one item or none. What works on counts of cells
@@ -34,7 +34,7 @@ class Cells:
     """Distinct label rows of pool and reference together, and how many rows of each they hold.
 
     Shapes:  labels (G, l), the distinct rows.
-             pool_cell (n,) and reference_cell (m rows,), each row's cell.
+             pool_cell (n,), each item's cell; reference_cell, that of each cell of the reference, -1 where it has none.
              pool_counts (G,), items of the pool in each cell.
              reference_shares (G,), q, summing to 1.
              masses (G,), N: pool rows plus effective reference rows, all positive.
@@ -76,41 +76,21 @@ def selection_weights(problem: Problem, items: IntArray) -> FloatArray:
 
 
 def _build(problem: Problem) -> Cells:
-    # A reference row of weight zero is no evidence of a group and must not open a cell.
-    weighted = problem.reference_weights > SMALLEST_WEIGHT
-    rows = np.concatenate([problem.labels, problem.reference[weighted]])
-    labels, cell = distinct_rows(rows)
-    size = labels.shape[0]
-    pool_cell = cell[: problem.n]
-    shares = sums_by(cell[problem.n :], problem.reference_weights[weighted], size)
+    population = problem.population
+    is_weighted = population.shares > SMALLEST_WEIGHT
+    labels, cell = distinct_rows(np.concatenate([problem.labels, population.labels[is_weighted]]))
+    pool_cell, size = cell[: problem.n], labels.shape[0]
+    reference_cell = np.full(is_weighted.size, -1, dtype=np.intp)
+    reference_cell[is_weighted] = cell[problem.n :]
+    shares, rows = np.zeros(size), np.zeros(size)
+    shares[cell[problem.n :]] = population.shares[is_weighted]
+    rows[cell[problem.n :]] = population.effective_counts[is_weighted]
     counts = np.bincount(pool_cell, minlength=size)
-    reference_cell = np.full(weighted.size, -1, dtype=np.intp)
-    reference_cell[weighted] = cell[problem.n :]
     return Cells(
         labels=labels,
         pool_cell=pool_cell,
         reference_cell=reference_cell,
         pool_counts=counts,
         reference_shares=shares,
-        masses=counts + problem.m * shares,
+        masses=counts + rows,
     )
-
-
-def distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Distinct rows (G, l) and, for each row, the position of its like; exact equality.
-
-    A fixed random combination of the columns orders the rows, which is twenty times faster than
-    sorting whole rows; should two different rows ever meet in one number, whole rows decide.
-    The order of the cells does not depend on the order of the rows.
-    """
-    coefficients = np.random.default_rng(20240711).standard_normal((rows.shape[1],))
-    # Column by column: BLAS may round equal rows differently, element-wise sums may not.
-    key = np.zeros(rows.shape[0])
-    for column, coefficient in enumerate(coefficients):
-        key += rows[:, column] * coefficient
-    _, first, cell = np.unique(key, return_index=True, return_inverse=True)
-    labels = rows[first]
-    if np.array_equal(labels[cell], rows):
-        return labels, cell
-    labels, cell = np.unique(rows, axis=0, return_inverse=True)
-    return labels, cell.reshape(-1)

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
-from mprlib.naming import level_name
+from mprlib.level_names import level_name
+
+# Joint codes are made small again beyond this, so that one attribute more fits 63 bits.
+LARGEST_JOINT_CODE = 2**40
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,20 +77,39 @@ class Encoding:
 
         Raises:  InputError for a missing attribute or a level that the encoding does not know.
         """
-        blocks = []
-        for attribute, levels in self.levels.items():
-            if attribute not in rows:
-                raise InputError(f"attribute {attribute!r} is missing: rows have {', '.join(map(str, rows))}")
-            position = {level: column for column, level in enumerate(levels)}
-            distinct, inverse = np.unique(_text(attribute, rows), return_inverse=True)
-            for level in distinct.tolist():
-                if level not in position:
-                    raise InputError(
-                        f"attribute {attribute!r} has the value {level!r}, unknown here: known are {', '.join(levels)}"
-                    )
-            hot = np.array([position[level] for level in distinct.tolist()], dtype=np.intp)[inverse]
-            blocks.append(np.eye(len(levels))[hot])
+        return self.one_hot(self.codes(rows))
+
+    def codes(self, rows: Mapping[str, Sequence[str]]) -> list[IntArray]:
+        """For each attribute the positions (n,) of the rows' levels; of rows as `encode` takes them."""
+        return [self._codes_of(attribute, rows) for attribute in self.levels]
+
+    def one_hot(self, codes: Sequence[IntArray]) -> FloatArray:
+        """Rows (n, l) given by the positions (n,) of their levels, an array for each attribute."""
+        blocks = [np.eye(len(levels))[of_rows] for levels, of_rows in zip(self.levels.values(), codes)]
         return np.concatenate(blocks, axis=1)
+
+    def groups(self, codes: Sequence[IntArray]) -> tuple[FloatArray, IntArray]:
+        """One-hot rows (groups, l) that occur among rows given by their codes, and the group (n,) of each row."""
+        joint = np.zeros(codes[0].size, dtype=np.int64)
+        for levels, of_rows in zip(self.levels.values(), codes):
+            joint = joint * len(levels) + of_rows
+            if joint.size and joint.max() > LARGEST_JOINT_CODE:
+                joint = np.unique(joint, return_inverse=True)[1]
+        _, first, groups = np.unique(joint, return_index=True, return_inverse=True)
+        return self.one_hot([of_rows[first] for of_rows in codes]), groups
+
+    def _codes_of(self, attribute: str, rows: Mapping[str, Sequence[str]]) -> IntArray:
+        if attribute not in rows:
+            raise InputError(f"attribute {attribute!r} is missing: rows have {', '.join(map(str, rows))}")
+        levels = self.levels[attribute]
+        position = {level: column for column, level in enumerate(levels)}
+        distinct, inverse = np.unique(_text(attribute, rows), return_inverse=True)
+        for level in distinct.tolist():
+            if level not in position:
+                raise InputError(
+                    f"attribute {attribute!r} has the value {level!r}, unknown here: known are {', '.join(levels)}"
+                )
+        return np.array([position[level] for level in distinct.tolist()], dtype=np.intp)[inverse]
 
 
 def _text(attribute: str, rows: Mapping[str, Sequence[str]]) -> np.ndarray:

@@ -16,6 +16,10 @@ from mprlib.errors import InputError
 LARGEST_LIST = 5
 
 
+class Names(tuple[str, ...]):
+    """Names of the columns of what is matched like a frame and is none."""
+
+
 def column_names(value: Any) -> tuple[str, ...] | None:
     """Names of a frame's columns as text; None for what is no frame."""
     names = _raw_names(value)
@@ -26,6 +30,20 @@ def column(frame: Any, position: int) -> Any:
     """The column at that position."""
     names = _raw_names(frame) or []
     return frame[names[position]]
+
+
+def column_called(argument: str, frame: Any, name: str) -> Any:
+    """The column of that name.
+
+    Raises:  InputError for what is no frame, and for a name that it does not have once.
+    """
+    names = column_names(frame)
+    if names is None:
+        raise InputError(f"{argument} is a {type(frame).__name__}: a data frame is expected")
+    if names.count(str(name)) != 1:
+        found = f"several columns called {name!r}" if names.count(str(name)) else f"no column {name!r}"
+        raise InputError(f"{argument} has {found}: it has {_listed(names)}")
+    return column(frame, names.index(str(name)))
 
 
 def matched(
@@ -50,7 +68,7 @@ def matched(
     if wanted != names:
         given = "reference" if own is None else "labels"
         _expect_same(given, names, "label_names", wanted)
-        if own is None or others is None:
+        if (own is None or others is None) and not isinstance(reference, Names):
             raise InputError(
                 f"label_names and the columns of {given} are in another order ({_listed(wanted)}; {_listed(names)}): "
                 "one order is expected, or no label_names"
@@ -84,7 +102,7 @@ def _raw_names(value: Any) -> list[Any] | None:
 
 
 def _names(argument: str, value: Any) -> tuple[str, ...] | None:
-    names = column_names(value) or ()
+    names = value if isinstance(value, Names) else column_names(value) or ()
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise InputError(f"{argument} has two columns called {repeated!r}: each needs its own name")

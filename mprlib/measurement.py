@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from mprlib.arrays import IntArray
 from mprlib.cells import cells_of, selection_weights
+from mprlib.chance import Chance, chance_of
 from mprlib.function_classes.base import FunctionClass
 from mprlib.problem import Problem
 from mprlib.witness import Witness, witness
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Lottery:
+    """Which lottery a measurement compares with: it is drawn when somebody asks."""
+
+    problem: Problem
+    function_class: FunctionClass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,6 +28,7 @@ class Measurement:
 
     value is attained by the witness; upper_bound is proven and equals value when is_exact.
     chi = value * sqrt((n + m) / D) is free of the data's size; None for classes in share units.
+    p_value and chance_level compare the value with lotteries from the reference (`mprlib.chance`).
     """
 
     value: float
@@ -26,6 +36,25 @@ class Measurement:
     is_exact: bool
     chi: float | None
     witness: Witness
+    lottery: Lottery | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def p_value(self) -> float | None:
+        """The chance that as many independent draws from the reference show at least this MPR.
+
+        None for classes whose values come from a heuristic search.
+        """
+        chance = self._chance()
+        return None if chance is None else chance.p_value(self.value)
+
+    @property
+    def chance_level(self) -> float | None:
+        """The 95% point of the MPR of as many independent draws from the reference; None as for p_value."""
+        chance = self._chance()
+        return None if chance is None else chance.level
+
+    def _chance(self) -> Chance | None:
+        return None if self.lottery is None else chance_of(self.lottery.problem, self.lottery.function_class)
 
     def __post_init__(self) -> None:
         # One name for zero and no rounding residue below it: values are compared and printed.
@@ -53,6 +82,7 @@ def measure_with(problem: Problem, items: IntArray, function_class: FunctionClas
         is_exact=worst.is_exact,
         chi=chi,
         witness=witness(problem, oracle, worst, weights),
+        lottery=Lottery(problem=problem, function_class=function_class),
     )
 
 
@@ -63,7 +93,8 @@ def _of_size(problem: Problem, size: int) -> Problem:
 
     def build() -> Problem:
         resized = replace(problem, k=size)
-        # Cells do not depend on k.
+        # Neither depends on k.
+        resized.cached("population", lambda: problem.population)
         resized.cached("cells", lambda: cells_of(problem))
         return resized
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from mprlib.arrays import IntArray
 from mprlib.declarations import Declared
 from mprlib.errors import SettingError
-from mprlib.function_classes.base import Oracle, measured
+from mprlib.function_classes.base import FunctionClass, Oracle, measured
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection, Status
@@ -43,6 +43,20 @@ class Method(Declared):
     @abstractmethod
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[Any]) -> list[Selection]:
         """One Selection per checked value, in the order given, measured by the oracle."""
+
+    def swept(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per checked value, measured under a class; words among the values stand for numbers."""
+        settled = self.settled(problem, function_class, values)
+        found = self.sweep(problem, function_class.bind(problem), [value for value, _ in settled])
+        return [
+            replace(one, message="; ".join(part for part in (one.message, remark) if part)) if remark else one
+            for one, (_, remark) in zip(found, settled)
+        ]
+
+    @classmethod
+    def settled(cls, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[tuple[Any, str]]:
+        """Each value as what `sweep` takes, with a remark on what it stood for."""
+        return [(value, "") for value in values]
 
     @classmethod
     def grid(cls, problem: Problem, oracle: Oracle, points: int) -> list[Any]:

@@ -1,24 +1,18 @@
-"""Names a person can read for label rows, and which rows are levels at all.
-
-Levels are kept as codes and names are joined for display alone: nothing takes a name apart again.
-Names of different things differ all the same. The name of an attribute that holds "=" is quoted, as is
-a level that would read as two ("f & age=50+"); other names stay as they are.
-"""
+"""Names a person can read for label rows, and which rows are levels at all."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
-from mprlib.cells import cells_of, distinct_rows
+from mprlib.arrays import FloatArray, IntArray, distinct_rows
+from mprlib.cells import cells_of
 from mprlib.errors import InputError
+from mprlib.level_names import joint_name
 from mprlib.problem import Problem
 
-JOINT = " & "
 # A column with more values than this, most of them seen once, holds measurements and no levels.
 MOST_SINGLE_VALUES = 20
 
@@ -32,17 +26,6 @@ class AttributeLevels:
 
     codes: IntArray
     names: tuple[str, ...]
-
-
-def level_name(attribute: str, level: str) -> str:
-    """ "attribute=level"; the attribute is quoted where its own name holds "="."""
-    is_plain = "=" not in attribute and not attribute.startswith('"')
-    return f"{attribute if is_plain else _quoted(attribute)}={level}"
-
-
-def joint_name(parts: Iterable[str]) -> str:
-    """Names of levels joined by " & "; a part that would read as several is quoted."""
-    return JOINT.join(_quoted(part) if _reads_as_several(part) else part for part in parts)
 
 
 def cell_levels(problem: Problem) -> dict[str, AttributeLevels]:
@@ -128,7 +111,7 @@ def _expect_levels(problem: Problem, attribute: str, columns: Sequence[int], cod
                 f"labels, column {problem.label_names[column]!r}, holds {_number(fractional[0])}: groups need levels, "
                 "as columns of 0 and 1 or whole codes; bin continuous attributes and round probabilities first"
             )
-    rows = problem.n + int(np.count_nonzero(problem.reference_weights))
+    rows = problem.n + int(problem.population.counts.sum())
     distinct = int(codes.max()) + 1
     # Of several columns each is a level that the caller named.
     if len(columns) == 1 and distinct > max(MOST_SINGLE_VALUES, rows / 2):
@@ -146,12 +129,3 @@ def _number(value: float) -> str:
     """The shortest text that is this number: unequal values have unequal names."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value)).removesuffix(".0")
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _reads_as_several(part: str) -> bool:
-    first, *others = part.split(JOINT)
-    return bool(others) and ("=" not in first or any("=" in other for other in others))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Required, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mprlib import frames
-from mprlib.arrays import FloatArray, IntArray, expect_length, finite
+from mprlib.arrays import FloatArray, IntArray, checked_weights, expect_length, finite
 from mprlib.errors import InputError
+from mprlib.reference import Reference
 from mprlib.settings import SIZE, checked
 
 T = TypeVar("T")
@@ -39,10 +40,12 @@ class Problem:
 
     Shapes:  scores (n,), cosine similarity of each item to the query.
              labels (n, l) and reference (m, l), the same l columns in any encoding.
-             reference_weights (m,), non-negative; stored divided by their sum. Default uniform.
+             reference_weights (m,), non-negative; stored divided by their sum. Default uniform; None with a Reference.
              embeddings (n, d) and query (d,), used as given, never re-normalised.
              item_ids (n,), distinct; ties in score are broken by them (by position without ids).
              label_names (l,), distinct, as "attribute=level" for one-hot columns.
+    reference may be a `mprlib.Reference` instead, which holds its weights, its size and perhaps its columns' names;
+    `population` is such a table of cells whichever was given.
     labels and reference may be data frames (pandas, polars, pyarrow): their columns are matched by
     name, and name the labels. pandas arguments of the same rows must have one index.
     attributes maps a name to the columns that form one attribute, by position or name; a column that
@@ -58,7 +61,7 @@ class Problem:
 
     scores: FloatArray
     labels: FloatArray
-    reference: FloatArray
+    reference: FloatArray | Reference
     k: int
     reference_weights: FloatArray = None  # type: ignore[assignment]  # uniform where none are given
     attributes: Mapping[str, Sequence[Any]] = None  # type: ignore[assignment]  # each column where none are given
@@ -79,26 +82,21 @@ class Problem:
 
         frames.expect_same_rows({name: getattr(self, name) for name in ("labels", "scores", "embeddings", "item_ids")})
         frames.expect_same_rows({name: getattr(self, name) for name in ("reference", "reference_weights")})
-        own_order, reference_order, names = frames.matched(self.labels, self.reference, self.label_names)
+        own_order, reference_order, names = frames.matched(self.labels, _named(self.reference), self.label_names)
         put("label_names", names)
         put("scores", finite("scores", self.scores, ndim=1))
         put("labels", finite("labels", self.labels, ndim=2, columns=own_order))
-        put("reference", finite("reference", self.reference, ndim=2, columns=reference_order))
         n, width = self.labels.shape
         if n == 0:
             raise InputError("scores is empty: the pool needs at least one item")
         expect_length("scores", self.scores, n, "labels has that many rows")
         if width == 0:
             raise InputError("labels has no columns: at least one is needed to speak of a group")
-        if self.reference.shape[0] == 0:
-            raise InputError("reference is empty: it needs at least one row")
-        if self.reference.shape[1] != width:
-            raise InputError(
-                f"reference has {self.reference.shape[1]} columns, labels has {width}: "
-                "both must hold the same label columns"
-            )
+        if isinstance(self.reference, Reference):
+            self._take_population(self.reference, reference_order)
+        else:
+            self._take_rows(self.reference, reference_order)
         put("k", _checked_k(self.k, n))
-        put("reference_weights", _checked_weights(self.reference_weights, self.reference.shape[0]))
         names = _checked_names(self.label_names, width)
         put("label_names", names)
         put("attributes", _checked_attributes(self.attributes, names))
@@ -110,8 +108,51 @@ class Problem:
             put("query", finite("query", self.query, ndim=1, dtype=None))
             if self.embeddings is not None:
                 expect_length("query", self.query, self.embeddings.shape[1], "embeddings has that many columns")
-        if self.reference_size is not None:
-            put("reference_size", checked(SIZE, "reference_size", self.reference_size))
+
+    def _take_rows(self, rows: Any, order: list[int] | None) -> None:
+        """A reference of rows, with the weights beside it."""
+        reference = finite("reference", rows, ndim=2, columns=order)
+        if reference.shape[0] == 0:
+            raise InputError("reference is empty: it needs at least one row")
+        self._expect_width(reference.shape[1])
+        given, size = self.reference_weights, self.reference_size
+        weights = None if given is None else checked_weights("reference_weights", given, reference.shape[0])
+        object.__setattr__(self, "reference", reference)
+        object.__setattr__(self, "reference_weights", _divided(weights, reference.shape[0]))
+        if size is not None:
+            object.__setattr__(self, "reference_size", checked(SIZE, "reference_size", size))
+        # As they were given, so that cells of rows are those of `Reference.of` to the last bit.
+        self._cache["given weights"] = weights
+
+    def _take_population(self, population: Reference, order: list[int] | None) -> None:
+        """A reference in cells, its columns in the order of the labels'."""
+        if self.reference_weights is not None:
+            raise InputError("reference_weights go with rows: a Reference holds its weights already")
+        self._expect_width(population.labels.shape[1])
+        if order is not None and order != list(range(len(order))):
+            population = population.of_columns(order)
+        if self.reference_size is not None and self.reference_size != population.size:
+            size = checked(SIZE, "reference_size", self.reference_size)
+            population = replace(population, size=size, is_sample=False)
+        object.__setattr__(self, "reference", population)
+        object.__setattr__(self, "reference_size", population.size)
+        if self.attributes is None:
+            object.__setattr__(self, "attributes", population.attributes)
+
+    def _expect_width(self, columns: int) -> None:
+        width = self.labels.shape[1]
+        if columns != width:
+            raise InputError(
+                f"reference has {columns} columns, labels has {width}: both must hold the same label columns"
+            )
+
+    @property
+    def population(self) -> Reference:
+        """The reference as a table of cells."""
+        if isinstance(self.reference, Reference):
+            return self.reference
+        rows, weights = self.reference, self._cache["given weights"]
+        return self.cached("population", lambda: Reference.of(rows, weights, size=self.reference_size))
 
     @property
     def n(self) -> int:
@@ -122,9 +163,7 @@ class Problem:
     @property
     def m(self) -> float:
         """Effective number of reference rows: the stated size, or 1 / sum(w^2)."""
-        if self.reference_size is not None:
-            return float(self.reference_size)
-        return self.cached("m", lambda: float(1.0 / np.sum(self.reference_weights**2)))
+        return self.population.effective_size
 
     @property
     def scale(self) -> float:
@@ -186,19 +225,15 @@ def _checked_k(k: Any, n: int) -> int:
     return int(k)
 
 
-def _checked_weights(weights: ArrayLike | None, m: int) -> FloatArray:
-    if weights is None:
-        uniform = np.full(m, 1.0 / m)
-        uniform.flags.writeable = False
-        return uniform
-    array = finite("reference_weights", weights, ndim=1)
-    expect_length("reference_weights", array, m, "reference has that many rows")
-    if (array < 0).any():
-        raise InputError(f"reference_weights holds {array.min()}: weights cannot be negative")
-    total = array.sum()
-    if not (np.isfinite(total) and total > 0):
-        raise InputError(f"reference_weights sum to {total}: a positive finite sum is expected")
-    divided: FloatArray = array / total
+def _named(reference: Any) -> Any:
+    """What the columns of a reference can be matched by."""
+    if not isinstance(reference, Reference):
+        return reference
+    return None if reference.label_names is None else frames.Names(reference.label_names)
+
+
+def _divided(weights: FloatArray | None, rows: int) -> FloatArray:
+    divided: FloatArray = np.full(rows, 1.0 / rows) if weights is None else weights / weights.sum()
     divided.flags.writeable = False
     return divided
 

@@ -32,7 +32,7 @@ def fit_shares(combinations: int, targets: Sequence[tuple[str, IntArray, FloatAr
     Source:  Deming and Stephan 1940; Csiszar 1975 for convergence whenever the targets are
              compatible.
     """
-    targets = [(name, code, _checked(name, shares)) for name, code, shares in targets]
+    targets = [(name, code, as_shares(name, shares)) for name, code, shares in targets]
     # Statements that leave no combination possible contradict each other too.
     joint: FloatArray = np.full(combinations, 1.0 / max(1, combinations))
     before = np.inf
@@ -56,7 +56,11 @@ def fit_shares(combinations: int, targets: Sequence[tuple[str, IntArray, FloatAr
     )
 
 
-def _checked(name: str, shares: FloatArray) -> FloatArray:
+def as_shares(name: str, shares: FloatArray) -> FloatArray:
+    """Shares (groups,) that sum to 1 to the last bit where they do to three digits.
+
+    Raises:  InputError for shares that are negative, not finite, or sum to something else.
+    """
     is_bad = ~(np.isfinite(shares) & (shares >= 0))
     if is_bad.any():
         raise InputError(f"shares of {name!r} hold {shares[is_bad][0]}: numbers from 0 to 1 are expected")

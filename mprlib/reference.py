@@ -1,30 +1,47 @@
-"""Builders of reference populations, which a selection is compared with.
+"""Reference populations, which a selection is compared with.
 
-A reference is label rows with weights. Some are samples of a population (a data set, with its
-sampling weights); others are statements (balanced, target shares), which have no sampling error
-and need a stated size, because the normalised class C' depends on one.
+Some are samples of a population (a data set, with its sampling weights); others are statements (balanced,
+target shares), which have no sampling error and need a stated size, because the normalised class C' depends on one.
+
+A function of the labels sees rows only through their cells, the distinct label rows. So a reference is a table of
+cells (`mprlib.cell_table`), and nothing that is computed of it takes longer for more rows. Tables of the parts of a
+population can be merged in any order, and are the table of the whole.
 
 Levels that only one side has are kept. Items whose level the reference gives no share stay in the
 pool with a reference share of 0: showing them counts as over-representation, which is what such a
 reference says; drop those items first where that is not what is meant.
+
+Worked example: three people, the first of them with the weight 2.
+
+>>> people = {"sex": ["woman", "man", "man"], "weight": [2, 1, 1]}
+>>> import pandas as pd
+>>> reference = Reference.from_frame(pd.DataFrame(people), ["sex"], "weight")
+>>> dict(zip(reference.label_names, (reference.shares @ reference.labels).tolist()))
+{'sex=man': 0.5, 'sex=woman': 0.5}
+>>> round(reference.effective_size, 3)
+2.667
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib import frames
+from mprlib.arrays import FloatArray, IntArray, checked_weights, distinct_rows, expect_length, finite
+from mprlib.cell_table import CellTable
 from mprlib.encoding import Encoding
 from mprlib.errors import InputError
 from mprlib.proportional_fitting import fit_shares
-from mprlib.settings import SIZE, checked, refuse_text
+from mprlib.settings import SIZE, checked
 from mprlib.shares import Statement, possible_combinations, statement
+
+T = TypeVar("T")
 
 # As large as the reference samples of the paper's experiments.
 STATED_SIZE = 10_000
@@ -34,34 +51,163 @@ Levels = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Reference:
-    """Label rows that stand for a population.
+    """A population in cells, made by `of`, `from_frame`, `from_shares` or `merged`.
 
-    Shapes:  labels (m, l); weights (m,), or None where all rows count alike.
     size: the stated effective m; None where the rows are a sample, whose own size counts.
     is_sample: independent draws of a population; only then has it a sampling error.
+    label_names: of the table's columns, where known; attributes: the names of each attribute's columns.
     """
 
-    labels: FloatArray
-    weights: FloatArray | None = None
+    table: CellTable
     size: float | None = None
-    is_sample: bool = False
+    is_sample: bool = True
+    label_names: tuple[str, ...] | None = None
+    attributes: Mapping[str, tuple[str, ...]] | None = None
+    _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
-    def arguments(self) -> dict[str, Any]:
-        """What `Problem` takes: Problem(..., **reference.arguments())."""
-        return {"reference": self.labels, "reference_weights": self.weights, "reference_size": self.size}
+    @classmethod
+    def of(
+        cls,
+        labels: Any,
+        weights: ArrayLike | None = None,
+        *,
+        size: float | None = None,
+        label_names: Sequence[str] | None = None,
+        attributes: Mapping[str, Sequence[str]] | None = None,
+    ) -> Self:
+        """The cells of label rows (m, l), an array or a data frame, with weights (m,), by default equal.
+
+        Without a size the rows are taken for a sample.
+        Raises:  InputError for what `Problem` refuses as a reference, and for a size that is not positive.
+        """
+        names = frames.column_names(labels) if label_names is None else tuple(map(str, label_names))
+        rows = finite("labels", labels, ndim=2)
+        if not len(rows):
+            raise InputError("labels is empty: a reference needs at least one row")
+        if names is not None:
+            expect_length("label_names", np.array(names), rows.shape[1], "labels has that many columns")
+        checked_size = None if size is None else float(checked(SIZE, "size", size))
+        table = CellTable.of_groups(
+            *distinct_rows(rows), None if weights is None else checked_weights("weights", weights, len(rows))
+        )
+        return cls(
+            table=table,
+            size=checked_size,
+            is_sample=size is None,
+            label_names=names,
+            attributes=None if attributes is None else {str(name): tuple(own) for name, own in attributes.items()},
+        )
+
+    @classmethod
+    def from_frame(cls, frame: Any, attributes: Sequence[str], weight: str | None = None) -> Self:
+        """The people of a data frame (pandas, polars, pyarrow) by the levels of some of its columns.
+
+        weight: the column of sampling weights. Label columns are named "attribute=level", levels ordered by name.
+        Raises:  InputError for a column that the frame lacks, a missing value, an attribute of one level, bad weights.
+        """
+        columns = {str(name): frames.column_called("frame", frame, name) for name in attributes}
+        weights = None if weight is None else frames.column_called("frame", frame, weight)
+        encoding = Encoding.of(columns)
+        return cls.of_codes(encoding, encoding.codes(columns), weights)
+
+    @classmethod
+    def from_shares(cls, shares: Mapping[Any, Mapping[Any, float]], *, size: float = STATED_SIZE) -> Self:
+        """A stated population, {attribute: {level: share}}; size: the m that is meant.
+
+        Joint shares are given by tuples: {("sex", "age"): {("woman", "50+"): 0.2, ...}}.
+        Raises:  InputError as for `target_shares`.
+        """
+        return cls.stated(Encoding(levels=_named_levels(shares)), shares, size)
+
+    @classmethod
+    def of_codes(cls, encoding: Encoding, codes: Sequence[IntArray], weights: ArrayLike | None = None) -> Self:
+        """A sample given by the positions (m,) of each attribute's levels, with weights (m,).
+
+        Raises:  InputError for bad weights.
+        """
+        labels, groups = encoding.groups(codes)
+        checked = None if weights is None else checked_weights("weights", weights, groups.size)
+        return cls(table=CellTable.of_groups(labels, groups, checked), **_columns(encoding))
+
+    @classmethod
+    def stated(cls, encoding: Encoding, shares: Mapping[Any, Mapping[Any, float]], size: float) -> Self:
+        """What `target_shares` gives."""
+        if not isinstance(shares, Mapping) or not shares:
+            raise InputError("shares is empty: the shares of at least one attribute are expected")
+        statements = [statement(encoding.levels, attributes, stated) for attributes, stated in shares.items()]
+        rows = possible_combinations(encoding.levels, statements)
+        joint = fit_shares(len(rows), [_target(encoding, rows, stated) for stated in statements])
+        table = CellTable.of_groups(encoding.one_hot(list(rows.T)), np.arange(len(rows)), joint)
+        return cls(table=table, size=float(checked(SIZE, "size", size)), is_sample=False, **_columns(encoding))
+
+    @classmethod
+    def merged(cls, parts: Sequence[Reference]) -> Self:
+        """The sample whose parts these are: the same, to the last bit, whichever way it was parted.
+
+        Raises:  InputError for no parts, for parts with other columns, and for statements, which have no rows.
+        """
+        if not parts:
+            raise InputError("parts is empty: at least one is expected")
+        for part in parts[1:]:
+            if part.label_names != parts[0].label_names or part.labels.shape[1] != parts[0].labels.shape[1]:
+                raise InputError("parts have different columns: each must hold the same labels in the same order")
+        if any(part.size is not None for part in parts):
+            raise InputError("parts hold a stated population: only samples can be merged")
+        return cls(
+            table=CellTable.merged([part.table for part in parts]),
+            is_sample=all(part.is_sample for part in parts),
+            label_names=parts[0].label_names,
+            attributes=parts[0].attributes,
+        )
+
+    @property
+    def labels(self) -> FloatArray:
+        """Distinct label rows (G, l)."""
+        return self.table.labels
+
+    @property
+    def counts(self) -> IntArray:
+        """Rows (G,) of each cell that have a weight."""
+        return self.table.counts
+
+    @property
+    def shares(self) -> FloatArray:
+        """Shares q (G,) of the cells; they sum to 1."""
+        return self._cached("shares", self.table.shares)
+
+    @property
+    def effective_size(self) -> float:
+        """m: the stated size, or (sum w)^2 / sum w^2, which is the number of rows where all count alike."""
+        return self._cached("m", lambda: self.table.effective_size() if self.size is None else self.size)
+
+    @property
+    def effective_counts(self) -> FloatArray:
+        """Effective rows (G,) of each cell, m q."""
+        if self.size is not None:
+            return self.size * self.shares
+        return self._cached("effective counts", self.table.effective_counts)
+
+    def of_columns(self, columns: Sequence[int]) -> Reference:
+        """The same people, seen by some of the columns alone and in the order given."""
+        names = None if self.label_names is None else tuple(self.label_names[column] for column in columns)
+        attributes = {name: own for name, own in (self.attributes or {}).items() if set(own) <= set(names or ())}
+        table = self.table.of_labels(self.labels[:, list(columns)])
+        return replace(self, table=table, label_names=names, attributes=attributes or None)
+
+    def _cached(self, key: str, build: Callable[[], T]) -> T:
+        if key not in self._cache:
+            self._cache[key] = build()
+        found: T = self._cache[key]
+        return found
 
 
 def sampled(encoding: Encoding, rows: Levels, weights: ArrayLike | None = None) -> Reference:
     """The population as a sample shows it: the pool's own data set, or another one.
 
     Shapes:  rows maps each attribute to one level per row; weights (m,), sampling weights.
-    Raises:  InputError for a missing attribute or an unknown level; bad weights are refused where
-             the reference enters a Problem.
+    Raises:  InputError for a missing attribute or an unknown level, and for bad weights.
     """
-    if weights is not None:
-        refuse_text("weights", weights)
-        weights = np.asarray(weights, dtype=float)
-    return Reference(labels=encoding.encode(rows), weights=weights, is_sample=True)
+    return Reference.of_codes(encoding, encoding.codes(rows), weights)
 
 
 def balanced(encoding: Encoding, size: float | None = None, *, missing: str | None = None) -> Reference:
@@ -93,20 +239,28 @@ def target_shares(
     Raises:  InputError for unknown attributes or levels, shares that are no numbers, negative or do not
              sum to 1, shares that contradict each other, and more than 100,000 combinations with a share.
     """
-    if not isinstance(shares, Mapping) or not shares:
+    return Reference.stated(encoding, shares, size)
+
+
+def _columns(encoding: Encoding) -> dict[str, Any]:
+    """Names of a reference's columns, as `Reference` takes them."""
+    names = encoding.names
+    attributes = {name: tuple(names[place] for place in places) for name, places in encoding.attributes.items()}
+    return {"label_names": names, "attributes": attributes}
+
+
+def _named_levels(shares: Any) -> dict[str, tuple[str, ...]]:
+    """The levels that shares name, by attribute; a tuple names several."""
+    levels: dict[str, dict[str, None]] = {}
+    for attributes, stated in shares.items() if isinstance(shares, Mapping) else ():
+        names = attributes if isinstance(attributes, tuple) else (attributes,)
+        for key in stated if isinstance(stated, Mapping) else ():
+            group = key if isinstance(attributes, tuple) and isinstance(key, tuple) else (key,)
+            for name, level in zip(names, group):
+                levels.setdefault(str(name), {})[str(level)] = None
+    if not levels:
         raise InputError("shares is empty: the shares of at least one attribute are expected")
-    statements = [statement(encoding.levels, attributes, stated) for attributes, stated in shares.items()]
-    rows = possible_combinations(encoding.levels, statements)
-    joint = fit_shares(len(rows), [_target(encoding, rows, stated) for stated in statements])
-    kept = joint > 0
-    return Reference(
-        labels=_encoded(encoding, rows[kept]), weights=joint[kept], size=float(checked(SIZE, "size", size))
-    )
-
-
-def _encoded(encoding: Encoding, rows: IntArray) -> FloatArray:
-    """One-hot rows of positions (rows, attributes) in the levels."""
-    return np.concatenate([np.eye(len(own))[codes] for own, codes in zip(encoding.levels.values(), rows.T)], axis=1)
+    return {name: tuple(own) for name, own in levels.items()}
 
 
 def _target(encoding: Encoding, rows: IntArray, stated: Statement) -> tuple[str, IntArray, FloatArray]:

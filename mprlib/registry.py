@@ -9,6 +9,10 @@ from typing import Any, TypeVar
 from mprlib.baselines.apportionment import Apportionment
 from mprlib.baselines.clip_clip import ClipClip
 from mprlib.baselines.debias_clip import DebiasClip
+from mprlib.baselines.det_cons import DetCons
+from mprlib.baselines.det_const_sort import DetConstSort
+from mprlib.baselines.det_greedy import DetGreedy
+from mprlib.baselines.det_relaxed import DetRelaxed
 from mprlib.baselines.dpp import Dpp
 from mprlib.baselines.fair_top_k import FairTopK
 from mprlib.baselines.mmr import Mmr
@@ -43,6 +47,10 @@ __all__ = [
     "Classifier",
     "ClipClip",
     "DebiasClip",
+    "DetCons",
+    "DetConstSort",
+    "DetGreedy",
+    "DetRelaxed",
     "Dpp",
     "FairTopK",
     "Forest",
@@ -81,6 +89,10 @@ METHODS: dict[str, type[Method]] = {
         Apportionment,
         Dpp,
         FairTopK,
+        DetGreedy,
+        DetCons,
+        DetRelaxed,
+        DetConstSort,
         Mopr,
         MoprQp,
         MoprInteger,

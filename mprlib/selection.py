@@ -53,7 +53,8 @@ class SolveStatistics:
 class Selection:
     """k distinct items, and what is proven of them.
 
-    Shapes:  items (k,), positions in the pool, best first; (0,) when the status is failed.
+    Shapes:  items (k,), positions in the pool, best first, or as a re-ranker's order="fair" has them; (0,) when the
+             status is failed.
     similarity, relaxation_bound and similarity_bound are means over the k items: the selection's
     own, the convex relaxation's optimum, and the tightest proven bound on any set that meets rho.
     mpr is the measuring code's value under the function class of the call.

@@ -58,22 +58,27 @@ class Whole:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Number:
-    """A finite number; `least` and `most` are allowed, `above` and `below` are not."""
+    """A finite number; `least` and `most` are allowed, `above` and `below` are not. word: stands for a number."""
 
     least: float | None = None
     above: float | None = None
     most: float | None = None
     below: float | None = None
+    word: str | None = None
 
     @property
     def expected(self) -> str:
+        if self.word is not None:
+            return f"{self.word} or {dataclasses.replace(self, word=None).expected}"
         if self.least is not None and self.most is not None:
             return f"a number from {self.least:g} to {self.most:g}"
         named = {"of at least": self.least, "above": self.above, "of at most": self.most, "below": self.below}
         limits = [f"{words} {limit:g}" for words, limit in named.items() if limit is not None]
         return " ".join(["a finite number", " and ".join(limits)]).strip()
 
-    def accepted(self, value: Any) -> float:
+    def accepted(self, value: Any) -> float | str:
+        if self.word is not None and isinstance(value, str) and value == self.word:
+            return self.word
         if not (_is_whole(value) or isinstance(value, (float, np.floating))) or not np.isfinite(float(value)):
             raise ValueError
         number = float(value)

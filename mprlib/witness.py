@@ -72,7 +72,7 @@ def witness(problem: Problem, oracle: Oracle, worst: WorstCase, weights: FloatAr
 
 def is_continuous(cells: Cells, problem: Problem) -> bool:
     """Whether some label column holds numbers, not levels: most of its values occur once."""
-    rows = problem.n + problem.reference.shape[0]
+    rows = problem.n + problem.population.table.rows
     # Fewer cells than that, and no column can have so many values.
     if cells.size <= max(MOST_SINGLE_VALUES, rows / 2):
         return False

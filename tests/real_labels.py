@@ -5,7 +5,6 @@ import pandas as pd
 
 from mprlib import Problem
 from mprlib.encoding import Encoding
-from mprlib.reference import sampled
 from tests.data_files import data_file
 
 FAIRFACE, UTKFACE = data_file("fairface_labels.parquet"), data_file("utkface_labels.parquet")
@@ -47,5 +46,5 @@ def faces_problem(k: int = 50, seed: int = 0) -> Problem:
         k=k,
         attributes=encoding.attributes,
         label_names=encoding.names,
-        **sampled(encoding, reference).arguments(),
+        reference=encoding.encode(reference),
     )

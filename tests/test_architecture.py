@@ -39,10 +39,14 @@ FOLDERS = (
 )
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "declarations", "frames", "arrays", "problem", "selection"},
-    {"assumptions", "cells", "encoding", "proportional_fitting", "naming", "reference", "shares", "probes"},
+    {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"},
+    {"encoding", "proportional_fitting", "shares", "cell_table"},
+    {"reference"},
+    {"problem"},
+    {"assumptions", "cells", "naming", "probes"},
     {"function_classes", "witness"},
-    {"method", "measurement", "requirements"},
+    {"chance"},
+    {"method", "measurement", "metrics", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
     {"keywords", "api", "statistics"},
@@ -57,6 +61,7 @@ OWNERS = {
     "gurobipy": ["mprlib/optimisers/"],
     "highspy": ["mprlib/optimisers/"],
     "clarabel": ["mprlib/optimisers/"],
+    "numba": ["mprlib/compiled.py"],
     "torch": ["jobs/encoders/", "jobs/search/"],
     "open_clip": ["jobs/encoders/clip_model.py"],
     "torchvision": ["jobs/encoders/torchvision_operators.py"],

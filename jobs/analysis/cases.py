@@ -1,7 +1,8 @@
 """A case is one question asked: a query on one data set against one reference, for k items.
 
-Each case has its top-k selection, which is what is audited, and its repaired selection: the
-constrained method at the smallest rho it met, which is what fairer retrieval would show.
+Each case has its top-k selection, which is what is audited, and its repaired selection, which is what fairer
+retrieval would show: the most similar set of the constrained method whose MPR lies within what a fair lottery
+shows, and where no set does, the one at the smallest rho that was met.
 """
 
 from __future__ import annotations
@@ -48,8 +49,10 @@ def top_k_rows(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def repaired_rows(results: pd.DataFrame) -> pd.DataFrame:
-    """One row per case that has one: the constrained selection at the smallest rho it met.
+    """One row per case that has one: the most similar constrained selection within chance.
 
+    Within chance is a set whose MPR, under the class that was constrained, is at most the 95% point of lotteries
+    (`mpr_chance`); where no set is, or the point is not known, it is the set at the smallest rho that was met.
     Among several, `mopr` comes before its variants and the first configured target class before
     the others: a rho in share units does not compare with one of a normalised class. The row is
     the measurement under the class that was constrained.
@@ -57,12 +60,26 @@ def repaired_rows(results: pd.DataFrame) -> pd.DataFrame:
     classes = function_classes(results)
     rows = results[results["method"].map(is_constrained) & results["status"].isin(KEEPS_RHO)]
     rank = {name: position for position, name in enumerate(classes)}
+    rho = rows["rho"].fillna(rows["parameter_value"]).astype(float)
+    within = is_within_chance(rows)
     order = rows.assign(
-        _rho=rows["rho"].fillna(rows["parameter_value"]).astype(float),
+        _beyond=~within,
+        _rho=rho.mask(within, -rho),
         _target=rows["target_class"].map(rank).fillna(len(rank)).astype(int),
         _other=rows["function_class"] != rows["target_class"],
-    ).sort_values(["method", "_target", "_rho", "_other"], kind="stable")
-    return _first_each(order, CASE).drop(columns=["_rho", "_target", "_other"])
+    ).sort_values(["method", "_target", "_beyond", "_rho", "_other"], kind="stable")
+    return _first_each(order, CASE).drop(columns=["_beyond", "_rho", "_target", "_other"])
+
+
+def is_within_chance(rows: pd.DataFrame) -> pd.Series:
+    """Whether a constrained selection's MPR, under the class that it bounds, is at most what a lottery shows."""
+    if "mpr_chance" not in rows:
+        return pd.Series(False, index=rows.index)
+    is_own = rows["function_class"] == rows["target_class"]
+    within = is_own & (rows["mpr"].astype(float) <= rows["mpr_chance"].astype(float))
+    if within.empty:
+        return within.astype(bool)
+    return within.groupby([rows[key] for key in SELECTION], dropna=False).transform("any").astype(bool)
 
 
 def _first_each(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

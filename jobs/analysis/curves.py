@@ -26,8 +26,9 @@ NO_VALUE = "no value"
 
 COLUMNS = [
     *CASE, "method", "parameter", "parameter_value", "target_class", "function_class", "status", "mpr_fraction",
-    "similarity_fraction", "mpr", "mpr_upper_bound", "mpr_low", "mpr_high", "chi", "mpr_top_k", "similarity",
-    "similarity_top_k", "similarity_bound", "gap", "rho", "rho_min", "precision", "note", "message",
+    "similarity_fraction", "mpr", "mpr_upper_bound", "mpr_low", "mpr_high", "p_chance", "mpr_chance", "chi",
+    "mpr_top_k", "similarity", "similarity_top_k", "similarity_bound", "gap", "rho", "rho_min",
+    "precision", "note", "message",
 ]  # fmt: skip
 
 
@@ -58,7 +59,7 @@ def trade_offs(results: pd.DataFrame) -> pd.DataFrame:
     order = order.sort_values(
         [*CASE, "_class", "_method", "method", "target_class", "parameter_value"], kind="stable", na_position="first"
     )
-    return order[COLUMNS]
+    return order.reindex(columns=COLUMNS)
 
 
 def why_no_fractions(curves: pd.DataFrame) -> str:

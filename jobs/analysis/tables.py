@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
+from jobs.analysis.chance import with_chance
 
 # Spreadsheets run a cell that starts so as a formula; texts of the data must not.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -23,12 +24,15 @@ def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     )
     rows = groups.drop_duplicates([*SELECTION, "group"]).astype({"parameter_value": float})
     table = both.merge(rows.drop(columns="unit"), on=SELECTION, how="inner")
+    both_selections = [with_chance(own) for _, own in table.groupby("selection", sort=False)]
+    table = pd.concat([table.iloc[:0], *both_selections])
     table["gap_points"] = 100.0 * (table["share_selected"] - table["share_reference"])
     columns = [
         *CASE, "selection", "method", "parameter_value", "target_class", "status",
-        "group", "attributes", "share_selected", "share_reference", "gap_points",
+        "group", "attributes", "share_selected", "share_reference", "gap_points", "p_chance", "p_adjusted",
+        "is_beyond_chance", "chance_points",
     ]  # fmt: skip
-    return table[columns].sort_values([*CASE, "selection", "attributes", "group"], kind="stable")
+    return table.reindex(columns=columns).sort_values([*CASE, "selection", "attributes", "group"], kind="stable")
 
 
 def csv(table: pd.DataFrame) -> bytes:

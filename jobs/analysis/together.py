@@ -16,7 +16,7 @@ SAME = ("encoder", "prefilter", "seed")
 
 
 def load_together(folders: Sequence[str | PathLike[str]]) -> Run:
-    """The runs in these folders; the manifest is that of the first.
+    """The runs in these folders; the manifest is that of the first, with what all of them prepared.
 
     A data set that two runs name alike stays one where its content, encoder and pools are the same;
     else the later run's gets the run's name in brackets.
@@ -25,13 +25,20 @@ def load_together(folders: Sequence[str | PathLike[str]]) -> Run:
     read = [read_tables(folder) for folder in folders]
     known: dict[str, Any] = {}
     together: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
+    prepared: list[dict[str, Any]] = []
     for number, (manifest, tables) in enumerate(read, start=1):
         names = {
             name: _name(name, manifest, number, known) for name in pc.unique(tables["results"]["dataset"]).to_pylist()
         }
         for table, parts in together.items():
             parts.append(_renamed(tables[table], names))
-    return from_tables(manifest=read[0][0], **{name: pa.concat_tables(parts) for name, parts in together.items()})
+        prepared += [
+            {**one, "dataset": names.get(one["dataset"], one["dataset"])} for one in manifest.get("preparation") or []
+        ]
+    return from_tables(
+        manifest={**read[0][0], "preparation": prepared},
+        **{name: pa.concat_tables(parts) for name, parts in together.items()},
+    )
 
 
 def _name(name: str, manifest: Mapping[str, Any], number: int, known: dict[str, Any]) -> str:

@@ -6,13 +6,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 # Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
 ROUNDING = 1e-9
 
 
 def is_missing(value: Any) -> bool:
     """None, NaN and pandas' nulls."""
-    return value is None or bool(value != value)
+    return value is None or value is pd.NA or bool(value != value)
 
 
 def half_up(value: float, digits: int = 0) -> float:
@@ -78,7 +80,7 @@ def cost(pair: Mapping[str, Any]) -> str:
 
 
 def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None) -> str:
-    """A query's largest gap as sentences: who is worst off, by how much, and what fixing it costs.
+    """A query's largest gap as sentences: who is worst off, by how much, whether that is luck, and what fixing costs.
 
     worst_off: the query's most underrepresented group, where there is one; named first where
     the largest gap is of a group that is shown too much.
@@ -87,30 +89,69 @@ def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None)
     text = " ".join(_gap_sentence(one) for one in named)
     if is_missing(pair["method_repaired"]):
         return f"{text} No constrained selection met any rho."
-    rho = "" if is_missing(pair["rho_repaired"]) else f" with rho = {pair['rho_repaired']:.3g}, the smallest it met,"
-    setting = f"{pair['method_repaired']}{rho}"
     if is_missing(pair["gap_repaired_points"]):
-        return f"{text} {setting} found a set, whose group shares were not recorded."
+        return f"{text} {_repair(pair)} found a set, whose group shares were not recorded."
     shown = [f"{percent(one['share_repaired'])} ({points(one['gap_repaired_points'])} points)" for one in named]
     if len(named) == 2:
         shown = [f"{share} of {group_name(one['group'])}" for share, one in zip(shown, named)]
-    text += f" Retrieval constrained by {setting} shows {' and '.join(shown)}"
+    return f"{text} Retrieval {_repair(pair)} shows {' and '.join(shown)}, {_cost_clause(pair)}{_precision(pair)}."
+
+
+def _repair(pair: Mapping[str, Any]) -> str:
+    """How the repaired selection was constrained."""
+    method, rho = pair["method_repaired"], pair["rho_repaired"]
+    if is_missing(rho):
+        return f"constrained by {method}"
+    if pair.get("is_repaired_to_chance") is True:
+        return f"held to what a random {pair['k']} shows ({method}, rho = {rho:.3g})"
+    return f"constrained by {method} with rho = {rho:.3g}, the smallest it met,"
+
+
+def _cost_clause(pair: Mapping[str, Any]) -> str:
     given_up = cost(pair)
     if given_up in ("0%", "0"):
-        return f"{text}, at no cost in mean similarity."
+        return "at no cost in mean similarity"
     if not is_missing(pair["similarity_fraction"]):
-        return f"{text}, at the cost of {given_up} of top-k's mean similarity."
+        return f"at the cost of {given_up} of top-k's mean similarity"
     if is_missing(pair.get("similarity_loss")):
-        return f"{text}; its cost in similarity is unknown."
-    return f"{text}, at the cost of {given_up} in mean similarity, which is not positive for top-k."
+        return "its cost in similarity is unknown"
+    return f"at the cost of {given_up} in mean similarity, which is not positive for top-k"
+
+
+def _precision(pair: Mapping[str, Any]) -> str:
+    before, after = pair.get("precision"), pair.get("precision_repaired")
+    if is_missing(before) or is_missing(after):
+        return ""
+    return f"; precision goes from {percent(before)} to {percent(after)}"
+
+
+def chance_clause(pair: Mapping[str, Any]) -> str:
+    """Whether a gap is more than a lottery shows: "a random 50 stays within 17.6: beyond chance"; "" where unknown."""
+    limit, is_beyond = pair.get("chance_points"), pair.get("is_beyond_chance")
+    if is_missing(limit) or is_missing(is_beyond):
+        return ""
+    lottery = f"a random {pair['k']} stays within {points(limit).lstrip('+')}"
+    if is_beyond:
+        return f"{lottery}: beyond chance"
+    if abs(pair["gap_points"]) > limit:
+        return f"{lottery}, but among so many queries this is within chance"
+    return f"{lottery}: within chance"
+
+
+def is_missing_or_true(value: Any) -> bool:
+    """What nothing speaks against."""
+    return is_missing(value) or bool(value)
 
 
 def _gap_sentence(pair: Mapping[str, Any]) -> str:
-    group = group_name(pair["group"])
+    group, chance = group_name(pair["group"]), chance_clause(pair)
+    reference = f"reference \u201c{pair['reference']}\u201d" if "reference" in pair else "the reference"
     shares = (
         f"{percent(pair['share_selected'])} of the {pair['k']} items against {percent(pair['share_reference'])} of "
-        f"the reference ({points(pair['gap_points'])} points)."
+        f"{reference} ({points(pair['gap_points'])} points{'; ' if chance else ''}{chance})."
     )
     if abs(pair["gap_points"]) < 0.05:
         return f"Shown as in the reference: {group}, {shares}"
+    if not is_missing_or_true(pair.get("is_beyond_chance")):
+        return f"Within chance: {group}, {shares}"
     return f"{'Worst off' if pair['gap_points'] < 0 else 'Shown too much'}: {group}, {shares}"

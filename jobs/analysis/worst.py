@@ -2,13 +2,17 @@
 
 Gaps are in percentage points: 100 * (share selected - share in the reference). They read without
 a footnote, unlike MPR, which is scaled by the sizes of pool, reference and selection.
+
+Whether a gap is more than luck is asked of every group of every query at once (`jobs.analysis.chance`); what is
+not beyond chance is no headline.
 """
 
 from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
+from jobs.analysis.cases import CASE, SELECTION, is_within_chance, repaired_rows, top_k_rows
+from jobs.analysis.chance import CHANCE, with_chance
 from jobs.analysis.fractions import has_top_k_to_divide_by, similarity_loss
 
 # Below this share of the reference a group is a handful of people, whose gap is mostly noise: it
@@ -18,8 +22,13 @@ MINIMUM_SHARE = 0.01
 TIE_POINTS = 0.05
 
 PAIRS = [
-    *CASE, "group", "attributes", "share_selected", "share_reference", "gap_points", "is_headline", "mpr", "chi",
-    "function_class", "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "similarity_fraction",
+    *CASE, "group", "attributes", "share_selected", "share_reference", "gap_points", "is_headline", "is_largest",
+    "is_beyond_chance", "p_chance", "p_adjusted", "chance_points", "mpr", "chi", "function_class", "precision",
+    "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "is_repaired_to_chance",
+    "precision_repaired", "similarity_fraction", "similarity_loss",
+]  # fmt: skip
+OF_REPAIRED = [
+    "method_repaired", "rho_repaired", "is_repaired_to_chance", "precision_repaired", "similarity_fraction",
     "similarity_loss",
 ]  # fmt: skip
 
@@ -27,27 +36,22 @@ PAIRS = [
 def worst_pairs(results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
     """Every (query, group) pair of the top-k selections, largest absolute gap first.
 
-    is_headline marks one pair per query: its worst group of at least that share of the reference;
+    is_largest marks one pair per query: its worst group of at least that share of the reference;
     among equals the group that is shown too little, then the one of fewer attributes, then by
-    name, so that a group and its complement do not fill the list twice. The same group's share in the
+    name, so that a group and its complement do not fill the list twice. is_headline marks those of them that are
+    beyond chance, all of them in a run that knows nothing of chance. The same group's share in the
     repaired selection and its cost are in the same row, null where no selection met any rho.
 
     Returns: columns PAIRS; share columns are fractions of 1, similarity_fraction is the repaired
              selection's similarity as a fraction of top-k's, null where top-k's is not positive, and
              similarity_loss is how far it is below top-k's.
     """
-    pairs = _shares(groups, top_k_rows(results), ["mpr", "chi", "function_class"])
-    repaired = repaired_rows(results).rename(columns={"rho": "rho_repaired"})
-    repaired["method_repaired"] = repaired["method"]
-    has_top_k = has_top_k_to_divide_by(results)[repaired.index]
-    repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(has_top_k)
-    repaired["similarity_loss"] = similarity_loss(results)[repaired.index]
-    after = _shares(groups, repaired, ["method_repaired", "rho_repaired", "similarity_fraction", "similarity_loss"])
-    after = after.rename(columns={"share_selected": "share_repaired"}).drop(columns=["attributes", "share_reference"])
-    pairs = pairs.merge(after, on=[*CASE, "group"], how="left")
+    pairs = with_chance(_shares(groups, top_k_rows(results), ["mpr", "chi", "function_class", "precision"]))
+    pairs = pairs.merge(_repaired_shares(results, groups), on=[*CASE, "group"], how="left")
     pairs["gap_points"] = 100.0 * (pairs["share_selected"] - pairs["share_reference"])
     pairs["gap_repaired_points"] = 100.0 * (pairs["share_repaired"] - pairs["share_reference"])
-    pairs["is_headline"] = _is_headline(pairs, minimum_share)
+    pairs["is_largest"] = _is_largest(pairs, minimum_share)
+    pairs["is_headline"] = pairs["is_largest"] & pairs["is_beyond_chance"].fillna(True).astype(bool)
     pairs["_size"] = pairs["gap_points"].abs()
     # Rounded, so that a mirrored pair differing in the last bit is ordered by its sign.
     pairs["_rounded"] = (pairs["_size"] / TIE_POINTS).round()
@@ -58,17 +62,24 @@ def worst_pairs(results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: f
 
 
 def headline(pairs: pd.DataFrame) -> pd.DataFrame:
-    """One pair per query, worst first."""
+    """One pair per query whose largest gap is beyond chance, worst first."""
     return pairs[pairs["is_headline"]].reset_index(drop=True)
+
+
+def largest(pairs: pd.DataFrame) -> pd.DataFrame:
+    """One pair per query: its largest gap, luck or not."""
+    return pairs[pairs["is_largest"]].reset_index(drop=True)
 
 
 def worst_off(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
     """One pair per query that has one: the group that is most underrepresented.
 
     The headline's gap may be of a group shown too much; this names the group that is shown too little.
-    Groups below the share of the reference stay out; among equals the one of fewer attributes, then by name.
+    Groups below the share of the reference stay out, and so do gaps that are not beyond chance; among equals the
+    one of fewer attributes, then by name.
     """
-    lacking = pairs[(pairs["share_reference"] >= minimum_share) & (pairs["gap_points"] < -TIE_POINTS)]
+    is_meant = pairs["is_beyond_chance"].fillna(True).astype(bool) & (pairs["share_reference"] >= minimum_share)
+    lacking = pairs[is_meant & (pairs["gap_points"] < -TIE_POINTS)]
     order = lacking.assign(_rounded=(lacking["gap_points"] / TIE_POINTS).round()).sort_values(
         ["_rounded", "attributes", "group"], kind="stable"
     )
@@ -78,9 +89,9 @@ def worst_off(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> p
 def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
     """Each group over all queries, the largest mean gap first.
 
-    Returns: columns group, queries, mean_gap_points, deviation_points, times_worst, worst_query,
-             worst_gap_points; sorted by the absolute mean gap. The deviation is over queries,
-             null for a single one.
+    Returns: columns group, queries, mean_gap_points, deviation_points, times_beyond (queries in which its gap is
+             beyond chance), times_worst, worst_query, worst_gap_points; sorted by the absolute mean gap. The
+             deviation is over queries, null for a single one.
     """
     named = pairs[pairs["share_reference"] >= minimum_share]
     worst_first = named.assign(_size=named["gap_points"].abs()).sort_values("_size", ascending=False, kind="stable")
@@ -90,6 +101,7 @@ def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -
             "queries": grouped.size(),
             "mean_gap_points": grouped["gap_points"].mean(),
             "deviation_points": grouped["gap_points"].std(),
+            "times_beyond": grouped["is_beyond_chance"].sum(),
             "times_worst": grouped["is_headline"].sum(),
             "worst_query": grouped["query"].first(),
             "worst_gap_points": grouped["gap_points"].first(),
@@ -101,16 +113,28 @@ def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -
     return order.drop(columns=["_rounded", "_too_many"]).reset_index(drop=True)
 
 
+def _repaired_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
+    """Each group's share in the repaired selection, and what that selection costs."""
+    repaired = repaired_rows(results).rename(columns={"rho": "rho_repaired", "precision": "precision_repaired"})
+    repaired["method_repaired"] = repaired["method"]
+    repaired["is_repaired_to_chance"] = is_within_chance(repaired)
+    has_top_k = has_top_k_to_divide_by(results)[repaired.index]
+    repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(has_top_k)
+    repaired["similarity_loss"] = similarity_loss(results)[repaired.index]
+    after = _shares(groups, repaired, OF_REPAIRED).rename(columns={"share_selected": "share_repaired"})
+    return after.drop(columns=["attributes", "share_reference", *CHANCE])
+
+
 def _shares(groups: pd.DataFrame, selections: pd.DataFrame, keep: list[str]) -> pd.DataFrame:
     """The named groups of these selections, one row each, with what is kept of the selection."""
     rows = groups.drop(columns="unit", errors="ignore").drop_duplicates([*SELECTION, "group"])
     # A merge matches null with null, which is what the parameter and target class of top-k are.
-    keys = selections[[*SELECTION, *keep]].astype({"parameter_value": float})
+    keys = selections.reindex(columns=[*SELECTION, *keep]).astype({"parameter_value": float})
     rows = rows.astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
-    return rows[[*CASE, "group", "attributes", "share_selected", "share_reference", *keep]]
+    return rows.reindex(columns=[*CASE, "group", "attributes", "share_selected", "share_reference", *CHANCE, *keep])
 
 
-def _is_headline(pairs: pd.DataFrame, minimum_share: float) -> pd.Series:
+def _is_largest(pairs: pd.DataFrame, minimum_share: float) -> pd.Series:
     size = pairs["gap_points"].abs().where(pairs["share_reference"] >= minimum_share)
     largest = size.groupby([pairs[key] for key in CASE]).transform("max")
     candidates = pairs[size >= largest - TIE_POINTS]

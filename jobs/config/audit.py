@@ -20,6 +20,7 @@ from jobs.errors import BadSetting
 from jobs.queries.block import Queries
 from jobs.settings.block import Block, Many, Whole
 from mprlib import registry
+from mprlib.reference import STATED_SIZE
 from mprlib.settings import LARGEST_SEED
 
 
@@ -44,8 +45,12 @@ class Reference(Block):
         description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}, where a name '
         "that holds & itself is written in double quotes within the key",
     )
-    size: FiniteFloat = Field(
-        10_000, gt=0, description="balanced and shares: the number of reference rows that the shares count as"
+    size: FiniteFloat | None = Field(
+        None,
+        gt=0,
+        description="balanced and shares: the number of reference rows that the shares count as, on which MPR "
+        f"depends; by default {STATED_SIZE:,} for shares, and one per combination of levels for balanced, as in the "
+        "paper",
     )
     dataset: AnyDataset | None = Field(None, description="kind dataset: its block; its default name is the reference's")
 

@@ -16,6 +16,7 @@ from mprlib import registry
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.method import Method
+from mprlib.optimisers.constrained import CHANCE
 from mprlib.settings import Whole, checked
 
 Over = Literal["labels", "embedding"] | Many[str]
@@ -47,9 +48,14 @@ class MethodEntry(Block):
 
     name: str
     points: int | None = None
-    values: Many[int | float] | None = None
+    values: Many[int | float | Literal["chance"]] | None = None
     targets: Many[str] | None = None
     extras: dict[str, Any] = {}
+
+    @property
+    def count(self) -> int:
+        """Values of the parameter."""
+        return (self.points or 0) + len(self.values or ()) or 1
 
 
 def class_entry(entry: Any) -> Any:
@@ -125,15 +131,16 @@ def _bind_to_vectors(instance: FunctionClass) -> None:
     instance.bind(mprlib.Problem(scores=np.array([0.3, 0.2, 0.1]), labels=vectors, reference=vectors, k=1))
 
 
-def _points_and_values(method: type[Method], points: Any, values: Any) -> tuple[int | None, list[float] | None]:
-    """Either points or values; values are distinct and valid for the parameter."""
+def _points_and_values(method: type[Method], points: Any, values: Any) -> tuple[int | None, list[Any] | None]:
+    """Points or values, or points and the chance level beside them; values are distinct and valid for the parameter."""
     if method.parameter is None:
         for key, given in (("points", points), ("values", values)):
             if given is not None:
                 raise SettingError(f"{method.name} has no parameter: points and values do not apply", setting=key)
         return None, None
-    if points is not None and values is not None:
-        raise SettingError("both points and values are given: one of them is expected", setting="values")
+    if points is not None and values is not None and not (method.is_constrained and values == [CHANCE]):
+        beside = f", or values [{CHANCE}] beside points" if method.is_constrained else ""
+        raise SettingError(f"both points and values are given: one of them is expected{beside}", setting="values")
     if values is None:
         return DEFAULT_POINTS if points is None else checked(POINTS, "points", points), None
     if not isinstance(values, (list, tuple)) or not values:
@@ -144,7 +151,9 @@ def _points_and_values(method: type[Method], points: Any, values: Any) -> tuple[
         raise SettingError(str(error), setting="values") from None
     if len(set(found)) != len(found):
         raise SettingError(f"a value occurs twice in {found!r:.80}", setting="values")
-    return None, found if isinstance(method.value, Whole) else [float(value) for value in found]
+    if not isinstance(method.value, Whole):
+        found = [value if value == CHANCE else float(value) for value in found]
+    return None if points is None else checked(POINTS, "points", points), found
 
 
 def _targets(method: type[Method], targets: Any) -> list[str]:

@@ -84,7 +84,7 @@ class Dataset(Block):
     max_skipped_share: float = Field(
         0.1, ge=0, le=1, description="share of the items that may be skipped; above it the run fails"
     )
-    relevance: Label | None = Field(None, description="column of true query terms; gives precision")
+    relevance: Label | None = Field(None, description="column of true query terms; gives precision and nDCG")
     weight: Label | None = Field(None, description="column of sampling weights, used where the data set is a reference")
     missing: Literal["level", "drop"] = Field(
         "level",

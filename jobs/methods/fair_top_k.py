@@ -40,7 +40,8 @@ class FairTopKArrays(NamedArrays):
         column = _column_of(settings["group"], problem.label_names)
         share = settings.get("share")
         if share is None:
-            share = as_probability(float(problem.reference_weights @ problem.reference[:, column]))
+            population = problem.population
+            share = as_probability(float(population.shares @ population.labels[:, column]))
         return {"protected": problem.labels[:, column] > 0, "share": share}
 
 

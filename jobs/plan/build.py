@@ -9,7 +9,7 @@ from jobs.config.audit import Audit, Reference
 from jobs.datasets.block import Dataset
 from jobs.errors import BadSetting, about
 from jobs.methods import arrays_of
-from jobs.plan.inputs import Inputs, is_embedded, needs_embeddings
+from jobs.plan.inputs import Inputs, is_embedded
 from jobs.plan.level_remarks import level_remarks, similar_levels
 from jobs.plan.method_units import Reading, Searched, method_units
 from jobs.plan.plan import Plan
@@ -75,9 +75,8 @@ class _Planner:
         self.settings, self.inputs = settings, inputs
         self.sources = sources_of(settings, inputs)
         self.asked = asked_queries(inputs, asked)
-        with_vectors = needs_embeddings(settings)
         self.searches = {
-            side: search_units(settings, self.asked, one, with_vectors=with_vectors and side.role == "dataset")
+            side: search_units(settings, self.asked, one)
             for side, one in self.sources.items()
             if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
         }

@@ -136,14 +136,6 @@ def is_embedded(reference: Reference) -> bool:
     return reference.query_conditioned or any(attribute.probe is not None for attribute in attributes.values())
 
 
-def needs_embeddings(settings: Audit) -> bool:
-    """Whether a pool must carry its items' vectors."""
-    return any(
-        registry.METHODS[entry.name].needs_embeddings or arrays_of(entry.name).needs_embeddings(entry.extras)
-        for entry in settings.methods
-    ) or any(entry.over == "embedding" for entry in settings.function_classes)
-
-
 def _check_values(settings: Audit, width: int | None) -> None:
     """Values of parameters that depend on how many numbers a vector has, where that is known already."""
     for place, entry in enumerate(settings.methods):

@@ -13,8 +13,8 @@ from jobs.datasets.catalogue import Catalogue
 from jobs.errors import BadSetting, UsageError
 from mprlib import InputError
 from mprlib.encoding import Encoding
+from mprlib.reference import STATED_SIZE, target_shares
 from mprlib.reference import Reference as Population
-from mprlib.reference import target_shares
 
 # Combinations of levels of a stated reference: each is a row of every query's problem.
 LARGEST_COMBINATIONS = 100_000
@@ -124,6 +124,6 @@ def _target(
     reference: Reference, encoding: Encoding, shares: Mapping[str, Mapping[str, float]], *key: str | int
 ) -> Population:
     try:
-        return target_shares(encoding, shares, reference.size)
+        return target_shares(encoding, shares, reference.size or STATED_SIZE)
     except InputError as error:
         raise BadSetting(f"reference {reference.name}: {error}", *key) from None

@@ -83,7 +83,7 @@ class Search:
     pools: dict[Query, Pool]
 
 
-def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded, *, with_vectors: bool) -> Search:
+def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded) -> Search:
     """The search of a data set for all queries at once."""
     shards = embed_units(settings, embedded)
     parts, merges, scored = [], [], []
@@ -93,19 +93,18 @@ def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded, *, wi
         merges = list(_merge_units(settings, embedded.catalogue.name, parts))
         root = Candidates.of([merges[-1] if merges else parts[0]])
         scored = [_rescore_unit(embedded, part, root) for part in parts]
-    searched = set(asked.unit.prompts)
+    searched, vectors = set(asked.unit.prompts), tuple(shard.key for shard in shards)
     pools = {
         query: Pool(
             title=f"{embedded.catalogue.name}: {query.text}",
             catalogue=embedded.unit.key,
-            vectors=tuple(shard.key for shard in shards),
+            vectors=vectors,
             encoder=asked.contents[query],
             search=tuple(stage.version for stage in SEARCH_STAGES),
             prompt=query.prompt,
             top=settings.prefilter.top,
-            with_vectors=with_vectors,
             scored=tuple(part.key for part in scored) if query.prompt in searched else (),
-            width=embedded.width,
+            items=embedded.catalogue.size,
         )
         for query in asked.queries
     }

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from jobs.config.audit import Audit
-from jobs.config.entries import ClassEntry
+from jobs.config.entries import ClassEntry, MethodEntry
+from jobs.methods import arrays_of
 from jobs.plan.method_units import Reading, Searched, in_key
 from jobs.queries import Query
 from jobs.stages.queries import Queries
@@ -39,6 +40,11 @@ def method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
                 yield place, target
 
 
+def reads_vectors(method: MethodEntry) -> bool:
+    """Whether a method, or its arrays, looks at the vectors of the pool's items."""
+    return registry.METHODS[method.name].needs_embeddings or arrays_of(method.name).needs_embeddings(method.extras)
+
+
 def solve_units(settings: Audit, compared: Compared) -> Iterator[Solve]:
     """The units of all queries, k, methods and classes to constrain."""
     for query in compared.sources:
@@ -62,7 +68,7 @@ def _solve_unit(
         dataset=searched.name,
         catalogue=pool.catalogue,
         reference=reference,
-        reference_vectors=tuple(shard.key for shard in searched.shards) if sees_vectors else (),
+        reference_vectors=pool.vectors if sees_vectors else (),
         levels=compared.levels,
         missing=searched.missing,
         pool=pool.key,
@@ -76,5 +82,6 @@ def _solve_unit(
         seed=settings.seed,
         predicted=searched.predicted,
         asked=reads.keys,
+        vectors=pool.vectors if sees_vectors or reads_vectors(method) else (),
         queries=compared.queries.key if is_embedded and registry.METHODS[method.name].needs_query else None,
     )

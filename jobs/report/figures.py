@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -18,17 +18,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from jobs import interruption
-from jobs.analysis.cases import CASE, method_order
+from jobs.analysis.cases import CASE
 from jobs.analysis.curves import is_fulfilled, vertical_floors
-from jobs.analysis.wording import is_missing
 from jobs.report.overview import Distribution
+from jobs.report.styles import Series, Style, series_label, series_of, styles_of
 from jobs.words import shortened
 
-# Okabe and Ito's colours (and two of Tol's): told apart under every common colour blindness, and the
-# markers differ too. Blue and vermilion are left to what is compared: selection A and B, before and after.
-COLOURS = ("#000000", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#7A6A00", "#777777")
+# Colours of what is compared, which no method has (`jobs.report.styles`).
 BEFORE, AFTER = "#0072B2", "#D55E00"
-MARKERS = ("D", "o", "s", "^", "v", "P", "X", "<")
 DOTS_PER_INCH = 110
 PANEL_INCHES = (4.2, 3.6)
 MOST_TICKS = 5
@@ -51,12 +48,6 @@ def picture_names(curves: pd.DataFrame) -> pd.DataFrame:
     return cases.assign(picture=[file_name(case) for case in cases.itertuples(index=False, name=None)])
 
 
-def style(methods: list[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each method, in the report's order of methods."""
-    ordered = sorted(set(methods), key=method_order)
-    return {name: (COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]) for place, name in enumerate(ordered)}
-
-
 def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
     """(file name, PNG) of every case: one panel per function class.
 
@@ -64,9 +55,7 @@ def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
     takes longer than filling them.
     """
     classes = curves["function_class"].dropna().unique().tolist()
-    series = curves[["method", "target_class"]].drop_duplicates().astype(object)
-    labels = {series_label(method, target): method for method, target in series.itertuples(index=False, name=None)}
-    styles = style(list(labels.values()))
+    styles = styles_of(drawn_series(curves))
     floors = vertical_floors(curves)
     figure = _figure(len(classes))
     panels = figure.subplots(1, len(classes), squeeze=False)[0]
@@ -76,11 +65,7 @@ def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
         panel.grid(alpha=0.25)
         panel.locator_params(nbins=MOST_TICKS)
     panels[0].set_ylabel("similarity, fraction of top-k's")
-    handles = [
-        Line2D([], [], color=styles[method][0], marker=styles[method][1], ms=4, lw=1, label=label)
-        for label, method in sorted(labels.items(), key=lambda one: method_order(one[1]))
-    ]
-    figure.legend(handles=handles, loc="lower center", ncols=6, fontsize=8, frameon=False)
+    figure.legend(handles=legend_handles(styles), loc="lower center", ncols=6, fontsize=8, frameon=False)
     for case, rows in curves.groupby(CASE, sort=True):
         interruption.check()
         by_class = dict(tuple(rows.groupby("function_class", sort=False)))
@@ -112,12 +97,18 @@ def overview_picture(shown: Distribution) -> bytes:
     return _png(figure)
 
 
-def series_label(method: str, target: Any) -> str:
-    """A method's name, and the class that it constrained."""
-    return method if is_missing(target) else f"{method} ({target})"
+def drawn_series(rows: pd.DataFrame) -> list[Series]:
+    """The curves of rows with the columns method and target_class, in order of their first appearance."""
+    series = rows[["method", "target_class"]].drop_duplicates().astype(object)
+    return [series_of(method, target) for method, target in series.itertuples(index=False, name=None)]
 
 
-def draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], floor: float) -> None:
+def legend_handles(styles: Mapping[Series, Style]) -> list[Line2D]:
+    """A legend's entry for every curve, in the order of the styles."""
+    return [Line2D([], [], **style.line(), ms=4, lw=1, label=series_label(*one)) for one, style in styles.items()]
+
+
+def draw_panel(panel: Axes, rows: pd.DataFrame, styles: Mapping[Series, Style], floor: float) -> None:
     """One case's trade-offs under one class, into an empty panel; a sentence where there is nothing to draw."""
     shown = rows.dropna(subset=["mpr_fraction", "similarity_fraction"])
     if shown.empty:
@@ -130,13 +121,12 @@ def draw_panel(panel: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str
     # Positions of each series: slicing the table itself, once a line, took longer than the drawing.
     series = shown[["method", "target_class"]].groupby(["method", "target_class"], dropna=False, sort=False)
     for key, positions in series.indices.items():
-        method, members = cast("tuple[str, Any]", key)[0], np.asarray(positions)
-        colour, marker = styles[method]
+        style, members = styles[series_of(*cast("tuple[str, Any]", key))], np.asarray(positions)
         line = members[is_full[members] & is_above[members]]
-        panel.plot(across[line], up[line], f"-{marker}", color=colour, lw=0.8, ms=4)
+        panel.plot(across[line], up[line], **style.line(), lw=0.8, ms=4)
         hollow = members[~is_full[members] & is_above[members]]
         if len(hollow):
-            panel.plot(across[hollow], up[hollow], marker, color=colour, mfc="none", ms=5)
+            panel.plot(across[hollow], up[hollow], style.marker, color=style.colour, mfc="none", ms=5)
     ceiling = max(1.0, float(shown["similarity_fraction"].max()))
     margin = VERTICAL_MARGIN * max(ceiling - floor, SMALLEST_SPAN)
     panel.set_xlim(0, 1.05 * max(1.0, float(shown["mpr_fraction"].max())))

@@ -24,9 +24,10 @@ from jobs.analysis.frames import grouped, records
 from jobs.analysis.load import Run
 from jobs.analysis.worst import headline, worst_groups, worst_off
 from jobs.report import embed
-from jobs.report.figures import style
+from jobs.report.figures import drawn_series
 from jobs.report.overview import HEIGHT, LEFT, RIGHT, WIDTH, Distribution
 from jobs.report.probes import probe_sections
+from jobs.report.styles import series_label, styles_of
 from jobs.words import shortened
 
 # Rows of an overview table that are shown at first; the others unfold.
@@ -121,7 +122,7 @@ def _head(run: Run, group_names: list[str]) -> dict[str, Any]:
     return {
         "classes": function_classes(run.results),
         "groups": [wording.group_name(name) for name in group_names],
-        "styles": style(run.results["method"].unique().tolist()),
+        "styles": {series_label(*one): style for one, style in styles_of(drawn_series(run.results)).items()},
         "fulfilled": list(FULFILLED),
         "minimum": run.minimum_share,
     }

@@ -6,6 +6,8 @@ from typing import Any
 
 from jobs.analysis.comparison.compare import Comparison, compare
 from jobs.analysis.load import Run, load
+from jobs.analysis.systems.compare import Systems, compare_systems
+from jobs.analysis.systems.sides import Side
 from jobs.errors import UsageError
 from jobs.results.manifest import SUCCESS, read_manifest
 from jobs.store import Store
@@ -30,6 +32,21 @@ def compare_folders(
         if not facts["is_complete"]
     )
     return found, about
+
+
+def compare_system_folders(
+    a: str, b: str | None, *, methods: tuple[str, str] | None
+) -> tuple[Systems, dict[str, dict[str, Any]]]:
+    """The comparison of two systems, and facts of their runs by `a` and `b`; without b, of two methods of one run.
+
+    Raises:  UsageError naming the folder, or what differs, where the systems cannot be compared.
+    """
+    runs, about = {}, {}
+    for side, folder in (("a", a), ("b", b or a)):
+        runs[side], about[side] = (runs["a"], about["a"]) if folder == a and runs else _opened(folder)
+    chosen = methods or (None, None)
+    sides = [Side.of(runs[name], method) for name, method in zip(("a", "b"), chosen)]
+    return compare_systems(*sides, minimum_share=runs["a"].minimum_share), about
 
 
 def _opened(folder: str) -> tuple[Run, dict[str, Any]]:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from jobs.results.preparation import preparation
 from jobs.store import FileReceipt, Receipt, Store
 from jobs.store.keys import digest
 
@@ -89,6 +90,7 @@ def manifest_of(
         "failures": finished.failures,
         "probes": finished.probes,
         "notes": list(plan.notes),
+        "preparation": preparation(plan.units, done),
         "receipts": [
             {
                 "stage": unit.stage,

@@ -41,6 +41,7 @@ class InProcess:
     def __init__(self, settings: Runtime) -> None:
         self._settings = settings
         self._threads: str | None = None
+        self._stores: dict[str, Store] = {}
 
     def __enter__(self) -> InProcess:
         # Numeric libraries that a unit is the first to load read their number of threads here.
@@ -55,6 +56,8 @@ class InProcess:
             os.environ.pop("OMP_NUM_THREADS", None)
         else:
             os.environ["OMP_NUM_THREADS"] = self._threads
+        for store in self._stores.values():
+            store.remove_node_copies()
 
     def meters(self, audit: str) -> None:
         """None: metrics are read from a node of Ray."""
@@ -65,6 +68,7 @@ class InProcess:
 
     def run_tasks(self, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool] = never) -> Events:
         """Run units that need no encoder; events as they happen, until it is enough."""
+        self._stores[store.root] = store
         return Dispatch(_Calls(store, lambda: None), store, NO_LIMITS).run(units, is_enough)
 
     def run_on_encoders(
@@ -80,6 +84,7 @@ class InProcess:
         """
         if not units or is_enough():
             return
+        self._stores[store.root] = store
         with closing(_Held(None if encoder is None else self._place_of(encoder).loading(encoder))) as held:
             held.expect_usable()
             yield from Dispatch(_Calls(store, held.loaded), store, NO_LIMITS).run(units, is_enough)

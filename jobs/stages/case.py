@@ -12,9 +12,9 @@ from jobs.config.entries import ClassEntry
 from jobs.datasets.catalogue import attribute_columns
 from jobs.stages.embed import open_shard
 from jobs.stages.labels import with_predicted
-from jobs.stages.pool import read_pool
+from jobs.stages.pool import pool_vectors, read_pool
 from jobs.stages.queries import read_query_vector
-from jobs.stages.vectors import rows_with_vectors, to_matrix
+from jobs.stages.vectors import rows_with_vectors
 from jobs.store import Store
 from mprlib import Measurement, Problem, registry
 from mprlib.arrays import IntArray
@@ -30,7 +30,7 @@ class Case:
 
     def __init__(self, unit: Solve, store: Store) -> None:
         self._unit, self._store = unit, store
-        pool = with_predicted(read_pool(store, unit.pool, with_vectors=unit.sees_pool_vectors), unit.predicted, store)
+        pool = with_predicted(read_pool(store, unit.pool), unit.predicted, store)
         if pool.num_rows < unit.k:
             raise ValueError(
                 f"k is {unit.k}, but only {pool.num_rows} items of dataset {unit.dataset} have a vector: "
@@ -45,11 +45,11 @@ class Case:
             labels=encoding.encode(attribute_columns(pool)),
             k=unit.k,
             attributes=encoding.attributes,
-            embeddings=to_matrix(pool["vector"]) if "vector" in pool.column_names else None,
+            embeddings=pool_vectors(store, unit.vectors, pool["row"].to_numpy()) if unit.vectors else None,
             query=None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt),
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=encoding.names,
-            **reference.arguments(),
+            reference=reference,
         )
         self._views: dict[Any, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str], Measurement] = {}
@@ -78,7 +78,7 @@ class Case:
         return replace(
             problem,
             labels=problem.labels[:, columns],
-            reference=problem.reference[:, columns],
+            reference=problem.population.of_columns(columns),
             attributes={name: [position[column] for column in problem.attributes[name]] for name in attributes},
             label_names=[problem.label_names[column] for column in columns],
         )
@@ -86,7 +86,7 @@ class Case:
     def _embedding_view(self) -> Problem:
         shards = [open_shard(self._store, key) for key in self._unit.reference_vectors]
         # Who has no vector counts by label, but has nothing that a class over embeddings could see.
-        present, weights = rows_with_vectors(shards), self.problem.reference_weights
+        present, weights = rows_with_vectors(shards), self._unit.reference.row_weights(self._store)
         assert self.problem.embeddings is not None
         others: dict[str, Any] = {"attributes": None, "label_names": None}
         return replace(

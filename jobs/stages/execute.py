@@ -55,7 +55,9 @@ def commit(unit: Unit, store: Store, tables: Tables, seconds: float, cpu_seconds
     if done is not None:
         return done
     files = {
-        name: store.write_table(unit_file(unit.stage, unit.key, name), table, unit.rows_per_group)
+        name: store.write_table(
+            unit_file(unit.stage, unit.key, name), table, rows_per_group=unit.rows_per_group, encodings=unit.encodings
+        )
         for name, table in tables.items()
     }
     receipt = Receipt(

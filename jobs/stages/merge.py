@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.search.canonical import within_margin
-from jobs.stages.candidates import ROWS_PER_GROUP, TABLE, Candidates, candidate_table
+from jobs.stages.candidates import ENCODINGS, ROWS_PER_GROUP, TABLE, Candidates, candidate_table
 from jobs.stages.unit import Tables, Unit
 from jobs.store import Store
 
@@ -26,6 +27,7 @@ class Merge(Unit):
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 0.1
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
+    encodings: ClassVar[Mapping[str, str]] = ENCODINGS
     numeric_code: ClassVar[tuple[str, ...]] = (
         "jobs.search.canonical",
         "jobs.search.survivors",

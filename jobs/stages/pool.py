@@ -11,30 +11,37 @@ import pyarrow as pa
 
 from jobs.search.canonical import best
 from jobs.stages.embed import open_shard
-from jobs.stages.rescore import items_of
+from jobs.stages.rescore import ids_of, items_of
 from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
-from jobs.stages.vectors import BYTES_PER_NUMBER, to_column
 from jobs.store import Store
 
 TABLE = "pool"
+# Bytes of an item in a pool, compressed: its id, row, score, weight and levels.
+ITEM_BYTES = 15
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pool(Unit):
-    """One query's best items over all shards, by (-score, item id), with vectors when asked for.
+    """One query's best items over all shards, by (-score, item id).
 
-    Columns: item_id, row (of the catalogue), score (cosine, float64), relevance, weight, the levels of
-    attributes, and perhaps vector.
+    Columns: row (of the catalogue), score (cosine, float64), item_id, relevance, weight, the levels of attributes.
+    Vectors are not repeated in every pool that holds their item: `pool_vectors` gathers them from the shards.
 
     The key names what decides the pool (vectors, the prompt and its encoder or given vector, depth, the versions of
     the search's code), not the searches that find it: a new query, another backend or sharding of the search leave
-    the pools of the others as they are. width: numbers of a vector, for the estimate.
+    the pools of the others as they are. items: of the catalogue, for the estimate.
     """
 
     stage: ClassVar[str] = "pool"
-    version: ClassVar[int] = 2
-    seconds: ClassVar[float] = 0.1
+    version: ClassVar[int] = 3
+    seconds: ClassVar[float] = 0.03
     numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.search.survivors", "jobs.stages.vectors")
+    encodings: ClassVar[Mapping[str, str]] = {
+        "row": "DELTA_BINARY_PACKED",
+        "score": "BYTE_STREAM_SPLIT",
+        "item_id": "DELTA_BYTE_ARRAY",
+        "weight": "BYTE_STREAM_SPLIT",
+    }
 
     catalogue: str = reads()
     vectors: tuple[str, ...] = reads()
@@ -42,33 +49,28 @@ class Pool(Unit):
     search: tuple[int, ...]
     prompt: str
     top: int
-    with_vectors: bool
     scored: tuple[str, ...] = reads(in_key=False)
-    width: int = outside_key()
+    items: int = outside_key(0)
 
     def run(self, store: Store) -> Tables:
         found = pa.concat_tables(items_of(store, key, self.prompt) for key in self.scored)
-        ids = found["item_id"].to_numpy(zero_copy_only=False).astype(str)
-        items = found.take(pa.array(best(ids, found["score"].to_numpy(), self.top))).combine_chunks()
-        if self.with_vectors:
-            items = items.append_column("vector", to_column(_gather(store, self.vectors, items["row"].to_numpy())))
-        return {TABLE: items}
+        chosen = best(ids_of(found["item_id"]), found["score"].to_numpy(), self.top)
+        return {TABLE: found.take(pa.array(chosen)).combine_chunks()}
 
     def cost(self) -> Cost:
-        # Pools hold float32 whatever is stored.
-        return Cost(disk_bytes=self.top * self.width * BYTES_PER_NUMBER["float32"] if self.with_vectors else 0.0)
+        return Cost(disk_bytes=min(self.top, self.items) * ITEM_BYTES)
 
 
-def read_pool(store: Store, key: str, *, with_vectors: bool = False) -> pa.Table:
-    """A pool; with its vectors, most of its bytes, only where they are asked for."""
-    file = Pool.file(key, TABLE)
-    if with_vectors:
-        return store.read_table(file)
-    return store.read_table(file, columns=[name for name in store.parquet(file).schema_arrow.names if name != "vector"])
+def read_pool(store: Store, key: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """A pool, best item first; some of its columns, or all."""
+    return store.read_table(Pool.file(key, TABLE), columns=None if columns is None else list(columns))
 
 
-def _gather(store: Store, shards: Sequence[str], rows: np.ndarray) -> np.ndarray:
-    """Vectors (n, d) float32 of catalogue rows; of a local shard only the pages that hold them are read."""
+def pool_vectors(store: Store, shards: Sequence[str], rows: np.ndarray) -> np.ndarray:
+    """Vectors (n, d) float32 of rows of the catalogue that shards hold; only the pages that hold them are read.
+
+    shards: keys of all embed units of the catalogue, in order. Each row must have a vector.
+    """
     gathered: np.ndarray | None = None
     start = 0
     for key in shards:

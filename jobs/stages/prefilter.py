@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from jobs.search import kernel
 from jobs.search.canonical import margins, proposals
 from jobs.search.survivors import NotFiniteError
-from jobs.stages.candidates import ROWS_PER_GROUP, TABLE, candidate_table
+from jobs.stages.candidates import ENCODINGS, ROWS_PER_GROUP, TABLE, candidate_table
 from jobs.stages.embed import open_shard
 from jobs.stages.queries import read_query_vectors
 from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
@@ -36,6 +36,7 @@ class Prefilter(Unit):
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 0.2
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
+    encodings: ClassVar[Mapping[str, str]] = ENCODINGS
     numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search", "jobs.stages.candidates", "jobs.stages.vectors")
 
     vectors: tuple[str, ...] = reads()

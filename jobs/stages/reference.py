@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -13,6 +13,7 @@ from jobs.stages.labels import with_predicted
 from jobs.stages.pool import read_pool
 from jobs.stages.unit import reads
 from jobs.store import Store
+from mprlib.arrays import FloatArray
 from mprlib.encoding import Encoding
 from mprlib.reference import STATED_SIZE, Reference, balanced, sampled, target_shares
 
@@ -39,14 +40,20 @@ class ReferenceSource:
         if self.kind == "shares":
             return target_shares(encoding, self.shares or {}, self.size or STATED_SIZE)
         if self.kind == "balanced":
-            return balanced(encoding, self.size or STATED_SIZE, missing=missing)
-        people = _people(store, str(self.people)) if self.pool is None else read_pool(store, self.pool)
-        people = with_predicted(people, self.predicted, store)
+            return balanced(encoding, self.size, missing=missing)
+        people = self._people(store)
         chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
         # Chosen by their similarity, the people of a pool are no independent draws of a population.
-        return chosen if self.pool is None else Reference(labels=chosen.labels, weights=chosen.weights, is_sample=False)
+        return chosen if self.pool is None else replace(chosen, is_sample=False)
 
+    def row_weights(self, store: Store) -> FloatArray:
+        """Weights (m,) of the people one by one, for classes that look at each."""
+        weights: FloatArray = self._people(store)["weight"].to_numpy()
+        return weights
 
-def _people(store: Store, catalogue: str) -> pa.Table:
-    """Ids, weights and levels of everybody."""
-    return read_items(store, catalogue, ["item_id", "weight", *attribute_names(store, catalogue)])
+    def _people(self, store: Store) -> pa.Table:
+        if self.pool is not None:
+            return with_predicted(read_pool(store, self.pool), self.predicted, store)
+        people = str(self.people)
+        columns = ["item_id", "weight", *attribute_names(store, people)]
+        return with_predicted(read_items(store, people, columns), self.predicted, store)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
 from jobs.stages.vectors import BYTES_PER_NUMBER, Shard, edges
 from jobs.store import Store
 
-TABLE = "items"
+FOUND, KNOWN = "found", "known.arrow"
 # Products of two numbers that one core makes a second while it computes exact scores
 # (`python -m tests.benchmarks.prefilter` prints them; this is cautious).
 PRODUCTS_PER_SECOND = 0.5e9
@@ -29,16 +29,20 @@ PRODUCTS_PER_SECOND = 0.5e9
 class Rescore(Unit):
     """Each query's best items of some neighbouring shards, at most `top`: one row and row group a query.
 
-    Columns: prompt and items, a list of structs with item_id, row (of the catalogue), score (float64),
-    relevance, weight and the levels of attributes. The shards' first vector is of row `start` of the catalogue.
-    found: the merged candidates. expected_rows and width: how many vectors will be scored, of how many numbers, for
-    the estimate.
+    Columns: prompt, rows (of the catalogue, ascending) and scores (float64). What is known of the items that any
+    query found, their ids, relevance, weights and levels of attributes, is in a second table, once each, by row. The
+    shards' first vector is of row `start` of the catalogue. found: the merged candidates. expected_rows and width:
+    how many vectors will be scored, of how many numbers, for the estimate.
     """
 
     stage: ClassVar[str] = "rescore"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     seconds: ClassVar[float] = 0.2
     rows_per_group: ClassVar[int] = 1
+    encodings: ClassVar[Mapping[str, str]] = {
+        "rows.list.element": "DELTA_BINARY_PACKED",
+        "scores.list.element": "BYTE_STREAM_SPLIT",
+    }
     numeric_code: ClassVar[tuple[str, ...]] = (
         "jobs.search.canonical",
         "jobs.search.survivors",
@@ -63,20 +67,28 @@ class Rescore(Unit):
         cuts = edges(shards, self.start)
         first, last = int(cuts[0]), int(cuts[-1])
         known = _known(store, self.catalogue, first, last)
-        tables = []
+        is_found = np.zeros(last - first, dtype=bool)
+        found_rows, found_scores = [], []
         for query, rows in zip(queries, self.found.rows(store)):
             inside = np.sort(rows[(rows >= first) & (rows < last)])
             scores = _scores(shards, cuts, query, inside)
-            items = known.take(pa.array(inside - first))
             if inside.size > self.top:
-                chosen = np.sort(best(_ids(items), scores, self.top))
-                inside, scores, items = inside[chosen], scores[chosen], items.take(pa.array(chosen))
-            columns = {"item_id": items["item_id"], "row": pa.array(inside), "score": pa.array(scores)}
-            tables.append(pa.table(columns | {name: items[name] for name in known.column_names if name not in columns}))
-        lengths = np.cumsum([0] + [table.num_rows for table in tables])
-        items = pa.concat_tables(tables).combine_chunks().to_struct_array().combine_chunks()
-        column = pa.ListArray.from_arrays(pa.array(lengths, pa.int32()), items)
-        return {TABLE: pa.table({"prompt": pa.array(self.prompts, pa.string()), "items": column})}
+                ids = known["item_id"].take(pa.array(inside - first))
+                chosen = np.sort(best(ids_of(ids), scores, self.top))
+                inside, scores = inside[chosen], scores[chosen]
+            is_found[inside - first] = True
+            found_rows.append(inside)
+            found_scores.append(scores)
+        places = np.flatnonzero(is_found)
+        columns = [
+            pa.array(self.prompts, pa.string()),
+            _lists(found_rows, pa.int64()),
+            _lists(found_scores, pa.float64()),
+        ]
+        return {
+            FOUND: pa.Table.from_arrays(columns, ["prompt", "rows", "scores"]),
+            KNOWN: known.take(pa.array(places)).add_column(0, "row", pa.array(first + places)),
+        }
 
     def cost(self) -> Cost:
         numbers = self.expected_rows * self.width
@@ -85,11 +97,21 @@ class Rescore(Unit):
 
 
 def items_of(store: Store, key: str, prompt: str) -> pa.Table:
-    """A prompt's items of one unit; only its row group is read."""
-    file = store.parquet(Rescore.file(key, TABLE))
+    """A prompt's items of one unit, row and score first; only its row group is read, and what is known of its rows."""
+    file = store.parquet(Rescore.file(key, FOUND))
     position = pc.index(file.read(columns=["prompt"])["prompt"], prompt).as_py()
-    items = file.read_row_group(position, columns=["items"])["items"]
-    return pa.Table.from_struct_array(items.combine_chunks().flatten())
+    found = file.read_row_group(position, columns=["rows", "scores"])
+    rows, scores = (found[name].combine_chunks().flatten() for name in ("rows", "scores"))
+    known = store.map_table(Rescore.file(key, KNOWN))
+    places = np.searchsorted(known["row"].to_numpy(), rows.to_numpy())
+    items = known.drop_columns("row").take(pa.array(places))
+    return items.add_column(0, "row", rows).add_column(1, "score", scores)
+
+
+def ids_of(ids: pa.ChunkedArray) -> np.ndarray:
+    """Ids as an array of texts, which compare as their code points do."""
+    found: np.ndarray = ids.to_numpy(zero_copy_only=False)
+    return found.astype(str)
 
 
 def _known(store: Store, catalogue: str, start: int, stop: int) -> pa.Table:
@@ -97,7 +119,7 @@ def _known(store: Store, catalogue: str, start: int, stop: int) -> pa.Table:
     attributes = attribute_names(store, catalogue)
     known = read_range(store, catalogue, start, stop, ["item_id", "relevance", "weight", *attributes])
     for name in attributes:
-        # Within lists, Parquet has no dictionaries.
+        # Of the few items that queries find, texts are as small as codes and their dictionary.
         known = known.set_column(known.column_names.index(name), name, known[name].cast(pa.string()))
     return known
 
@@ -113,6 +135,9 @@ def _scores(shards: Sequence[Shard], cuts: np.ndarray, query: np.ndarray, rows: 
     return np.concatenate(parts or [np.empty(0)])
 
 
-def _ids(items: pa.Table) -> np.ndarray:
-    ids: np.ndarray = items["item_id"].to_numpy(zero_copy_only=False)
-    return ids.astype(str)
+def _lists(arrays: Sequence[np.ndarray], kind: pa.DataType) -> pa.Array:
+    """A column of lists."""
+    ends = np.cumsum([0] + [array.size for array in arrays])
+    values = pa.array(np.concatenate(arrays) if arrays else [], kind)
+    # Lists of 64-bit places: all queries' items of a unit may be more than 2^31.
+    return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values)

@@ -17,9 +17,11 @@ import pyarrow as pa
 from jobs.config.entries import ClassEntry
 from jobs.stages.case import Case
 from jobs.store.keys import digest
-from mprlib import Measurement, Selection, registry
+from mprlib import Measurement, Selection, metrics, registry
+from mprlib.arrays import FloatArray
 from mprlib.assumptions import assumption
 from mprlib.cells import selection_weights
+from mprlib.chance import chance_of, gap_p_values
 from mprlib.function_classes.groups import Groups
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ WITNESS = pa.list_(
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
     """A selection under one function class: measured, with the margin of its interval where the reference is a
-    sample; None where there is no selection. top_k: the k most similar items, measured. remark: on the values."""
+    sample; None where there is no selection. top_k: the k most similar items, measured. remark: on the values.
+    in_order: what the order of its items shows, whatever the class."""
 
     unit: Solve
     case: Case
@@ -44,6 +47,7 @@ class Row:
     top_k: Measurement
     measured: Measurement | None
     margin: float | None
+    in_order: metrics.WorstAttribute | None
 
 
 class Column(NamedTuple):
@@ -76,18 +80,32 @@ def _message(row: Row) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _precision(row: Row) -> float | None:
-    """Share of the items whose true term is the query; null where none is known."""
-    relevance = row.case.relevance
-    terms = [relevance[item] for item in row.selection.items]
-    if not terms or all(term is None for term in relevance):
+def _gains(case: Case, query: str) -> FloatArray | None:
+    """1 for each item of the pool (n,) whose true term is the query, else 0; None where no term is known."""
+    if all(term is None for term in case.relevance):
         return None
-    asked = row.unit.query.strip().casefold()
-    return float(np.mean([term is not None and term.strip().casefold() == asked for term in terms]))
+    asked = query.strip().casefold()
+    is_asked = [term is not None and term.strip().casefold() == asked for term in case.relevance]
+    return np.array(is_asked, dtype=float)
+
+
+def _of_gains(value: Callable[[FloatArray, FloatArray], Any]) -> Callable[[Row], Any]:
+    """A measure of the gains (k,) of the items, in order, and of the pool's (n,); null where none are known."""
+
+    def measure(row: Row) -> Any:
+        case, items = row.case, row.selection.items
+        gains = case.problem.cached("gains", lambda: _gains(case, row.unit.query))
+        return None if gains is None or not items.size else value(gains[items], gains)
+
+    return measure
 
 
 def _of_measured(value: Callable[[Measurement], Any]) -> Callable[[Row], Any]:
     return lambda row: None if row.measured is None else value(row.measured)
+
+
+def _of_order(value: Callable[[metrics.WorstAttribute], float]) -> Callable[[Row], Any]:
+    return lambda row: None if row.in_order is None else value(row.in_order)
 
 
 def _interval_end(row: Row, end: Callable[[Measurement, float], float]) -> float | None:
@@ -139,6 +157,19 @@ COLUMNS = (
     Column(
         "mpr_high", NUMBER, "upper end of it", lambda row: _interval_end(row, lambda found, t: found.upper_bound + t)
     ),
+    Column(
+        "p_chance",
+        NUMBER,
+        "probability that k independent draws from the reference show at least this MPR; null for classes that are "
+        "searched by a heuristic",
+        _of_measured(lambda found: found.p_value),
+    ),
+    Column(
+        "mpr_chance",
+        NUMBER,
+        "95% point of the MPR of such draws",
+        _of_measured(lambda found: found.chance_level),
+    ),
     Column("chi", NUMBER, "MPR on a scale that is free of sizes", _of_measured(lambda found: found.chi)),
     Column("mpr_top_k", NUMBER, "MPR of the k most similar items", lambda row: row.top_k.value),
     Column("similarity", NUMBER, "mean similarity of the selection", lambda row: row.selection.similarity),
@@ -169,17 +200,51 @@ COLUMNS = (
         "precision",
         NUMBER,
         "share of items whose true term is the query; null where none is known",
-        _precision,
+        _of_gains(lambda shown, pool: metrics.precision(shown)),
+    ),
+    Column(
+        "ndcg",
+        NUMBER,
+        "nDCG of the items in order, against the best order of the pool: gain 1 where the true term is the query, "
+        "discount 1/log2(i + 1); null where no term is known or none is the query",
+        _of_gains(metrics.ndcg),
+    ),
+    Column(
+        "awrf",
+        NUMBER,
+        "1 - Jensen-Shannon divergence, in nats, of the levels' attention, 1/log2(max(i, 2)), from their shares of the "
+        "reference, as in TREC 2021 and 2022; smallest of the attributes",
+        _of_order(lambda found: found.awrf),
+    ),
+    Column(
+        "ndkl",
+        NUMBER,
+        "mean of the Kullback-Leibler divergences, in nats, of all prefixes from the reference, with weights "
+        "1/log2(i + 1) (Geyik et al. 2019); largest of the attributes; infinite as max_skew is",
+        _of_order(lambda found: found.ndkl),
+    ),
+    Column(
+        "max_skew",
+        NUMBER,
+        "largest ln(share of the items / share of the reference) of a level (Geyik et al. 2019); largest of the "
+        "attributes; infinite where a level is shown that the reference gives no share",
+        _of_order(lambda found: found.max_skew),
+    ),
+    Column(
+        "min_skew",
+        NUMBER,
+        "smallest such logarithm; smallest of the attributes; minus infinity where a level of the reference is missing",
+        _of_order(lambda found: found.min_skew),
     ),
     Column("n_pool", COUNT, "items in the pool", lambda row: row.case.problem.n),
-    Column("n_reference", COUNT, "rows of the reference", lambda row: row.case.problem.reference.shape[0]),
+    Column("n_reference", COUNT, "rows of the reference", lambda row: row.case.problem.population.table.rows),
     Column("reference_size", NUMBER, "effective size of the reference", lambda row: row.case.problem.m),
     Column("solve_seconds", NUMBER, "wall time of the selection", lambda row: row.selection.solve_seconds),
     Column("seed", COUNT, "the audit's", lambda row: row.unit.seed),
     Column(
         "item_ids",
         pa.list_(TEXT),
-        "ids of the chosen items, the most similar first",
+        "ids of the chosen items in order: the most similar first, unless the method has an order of its own",
         lambda row: row.case.ids_of(row.selection.items),
     ),
     Column(
@@ -197,8 +262,9 @@ FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
 def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:
     """One row a function class; nothing is dropped, whatever the status."""
+    has_items = bool(selection.items.size)
+    in_order = metrics.worst_attribute(case.problem, selection.items) if has_items else None
     for entry in unit.function_classes:
-        has_items = bool(selection.items.size)
         row = Row(
             unit=unit,
             case=case,
@@ -208,6 +274,7 @@ def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> I
             top_k=case.measure(entry, case.top_k),
             measured=case.measure(entry, selection.items) if has_items else None,
             margin=case.margin(entry) if has_items else None,
+            in_order=in_order,
         )
         yield {column.name: column.value(row) for column in COLUMNS}
 
@@ -216,8 +283,12 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> list[dict[str, 
     """Shares of every named group, in the columns of `schema.GROUPS`; none where there is no selection."""
     if not selection.items.size:
         return []
-    oracle = Groups(max_attributes=unit.group_attributes).bind(case.problem)
+    named = Groups(max_attributes=unit.group_attributes)
+    oracle, chance = named.bind(case.problem), chance_of(case.problem, named)
+    assert chance is not None
     shares = oracle.shares(selection_weights(case.problem, selection.items))
+    alone = gap_p_values(*shares, selection.items.size)
+    among = [chance.p_value(gap) for gap in np.abs(shares[0] - shares[1]).tolist()]
     names = {
         "dataset": unit.dataset,
         "reference": unit.reference.name,
@@ -234,6 +305,11 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> list[dict[str, 
             "attributes": int(size),
             "share_selected": float(selected),
             "share_reference": float(expected),
+            "p_chance": float(p_value),
+            "p_largest": p_largest,
+            "largest_gap_chance": chance.level,
         }
-        for name, size, selected, expected in zip(oracle.names, oracle.attribute_counts, *shares)
+        for name, size, selected, expected, p_value, p_largest in zip(
+            oracle.names, oracle.attribute_counts, *shares, alone, among
+        )
     ]

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.config.entries import ClassEntry, MethodEntry
-from jobs.methods import arrays_of, library_settings
+from jobs.methods import library_settings
 from jobs.stages.case import Case
 from jobs.stages.debiased import read_debiased_vector
 from jobs.stages.labels import predicted_levels
@@ -22,6 +22,7 @@ from jobs.stages.unit import Cost, Tables, Unit, reads
 from jobs.store import Store
 from jobs.store.schema import GROUPS
 from mprlib import Problem, Selection, registry
+from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
 from mprlib.optimisers.constrained import SMALLEST_RHO
@@ -50,23 +51,29 @@ class Solve(Unit):
     """Result rows and group shares for one (data set, reference, query, k, method, target class).
 
     levels: of each attribute; missing: what an item without a value is called; predicted: keys of labels units by
-    attribute; reference_vectors: the shards of all items where a class sees vectors; queries: the unit with the
-    query's vector where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
+    attribute; vectors: the shards of all items where the method or a class sees vectors, of which the pool says what
+    they are; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's vector
+    where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 6
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.baselines",
         "mprlib.function_classes",
+        "mprlib.metrics",
         "mprlib.optimisers",
         "mprlib.statistics",
         "mprlib.arrays",
+        "mprlib.cell_table",
         "mprlib.cells",
+        "mprlib.chance",
         "mprlib.encoding",
+        "mprlib.exact_sums",
         "mprlib.frames",
+        "mprlib.level_names",
         "mprlib.measurement",
         "mprlib.method",
         "mprlib.naming",
@@ -103,21 +110,12 @@ class Solve(Unit):
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
     asked: MethodUnits = field(default_factory=MethodUnits)
     queries: str | None = reads(in_key=False, default=None)
-
-    @property
-    def sees_pool_vectors(self) -> bool:
-        """Whether the method, its arrays or a function class looks at the vectors of the pool's items."""
-        method = registry.METHODS[self.method.name]
-        return (
-            method.needs_embeddings
-            or arrays_of(self.method.name).needs_embeddings(self.method.extras)
-            or any(entry.over == "embedding" for entry in self.function_classes)
-        )
+    vectors: tuple[str, ...] = reads(in_key=False, default=())
 
     @property
     def points(self) -> int:
         """Values of the method's parameter."""
-        return self.method.points or len(self.method.values or [None])
+        return self.method.count
 
     def run(self, store: Store) -> Tables:
         case = Case(self, store)
@@ -139,19 +137,23 @@ class Solve(Unit):
     def _sweep(self, case: Case, store: Store) -> tuple[list[Selection], str]:
         """The method's selections over its parameter, and a remark on the values."""
         method, target = registry.METHODS[self.method.name], self.target
-        # A method without a target sees all labels; the oracle only measures, and rows are measured below.
+        # A method without a target sees all labels; the class only measures, and rows are measured below.
         problem = case.view(target) if target else case.problem
-        oracle = (registry.function_class(target.name, **target.settings) if target else Linear()).bind(problem)
-        remark = ""
-        values: list[Any]
-        if self.method.values is not None:
-            values = list(self.method.values)
-        else:
-            grid = method.grid(problem, oracle, self.points)
-            values = list(dict.fromkeys(grid))
-            remark = _grid_remark(method, grid, values)
+        seen = registry.function_class(target.name, **target.settings) if target else Linear()
+        values, remark = self._values(method, problem, seen)
         settings = library_settings(self.method.name, self.method.extras, _Given(self, case, store))
-        return registry.method(self.method.name, **settings).sweep(problem, oracle, values), remark
+        found = registry.method(self.method.name, **settings).swept(problem, seen, values)
+        # The chance level may be a value of the grid; the row that says so stays.
+        return list({one.value: one for one in found}.values()), remark
+
+    def _values(self, method: type[Method], problem: Problem, seen: FunctionClass) -> tuple[list[Any], str]:
+        """The parameter's values, and a remark on a grid."""
+        given: list[Any] = list(self.method.values or ())
+        if given and self.method.points is None:
+            return given, ""
+        grid = method.grid(problem, seen.bind(problem), self.method.points or 1)
+        values = list(dict.fromkeys(grid))
+        return values + given, _grid_remark(method, grid, values)
 
 
 class _Given:

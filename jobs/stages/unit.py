@@ -59,7 +59,7 @@ class Unit:
     numeric_code, names of modules and packages: `python -m tests.jobs.stage_sources` records a new one.
     form names the columns that are written, where they are declared in one place: it is in the key beside the version.
     seconds: what a unit takes of one core, its `cost` aside. rows_per_group: rows of a Parquet row group, where a
-    reader takes less than the file.
+    reader takes less than the file. encodings: Parquet's encodings of columns of numbers that hardly repeat.
     """
 
     stage: ClassVar[str]
@@ -68,6 +68,7 @@ class Unit:
     numeric_code: ClassVar[tuple[str, ...]] = ()
     form: ClassVar[str] = ""
     rows_per_group: ClassVar[int | None] = None
+    encodings: ClassVar[Mapping[str, str]] = {}
 
     title: str = outside_key()
     key: str = field(init=False, metadata={IN_KEY: False})
@@ -79,7 +80,7 @@ class Unit:
     @property
     def needs(self) -> tuple[str, ...]:
         """Keys of the units that this one reads, each once."""
-        return tuple(dict.fromkeys(_read_keys(self)))
+        return tuple(dict.fromkeys(read_keys(self)))
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -130,12 +131,13 @@ def _content(owner: Any) -> Iterator[tuple[str, Any]]:
             yield one.name, dict(_content(value)) if dataclasses.is_dataclass(value) else _plain(value)
 
 
-def _read_keys(owner: Any) -> Iterator[str]:
+def read_keys(owner: Any) -> Iterator[str]:
+    """Keys of units that a dataclass names in its `reads()` fields, and in those of its parts."""
     for one in dataclasses.fields(owner):
         if one.metadata.get(READS):
             yield from _texts_in(getattr(owner, one.name))
         elif dataclasses.is_dataclass(value := getattr(owner, one.name)):
-            yield from _read_keys(value)
+            yield from read_keys(value)
 
 
 def _texts_in(value: Any) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import fsspec
 
 from jobs.errors import UsageError
-from jobs.store import disk
+from jobs.store import disk, node_copies
 from jobs.store.disk import TEMPORARY, Entry
 from jobs.store.tables import Tables
 
@@ -152,6 +152,15 @@ class Store(Tables):
     def opened(self, name: str) -> Any:
         """A file, open for reading bytes."""
         return self._files.open(self.path(name), "rb")
+
+    def node_copy(self, name: str) -> Path | None:
+        """This machine's copy of an object store's file; None where there is no room for one."""
+        return node_copies.node_copy(self.root, name, self.entry, self.opened)
+
+    def remove_node_copies(self) -> None:
+        """Remove this machine's copies."""
+        if not self.is_local:
+            node_copies.remove_copies(self.root)
 
     def read_many(self, names: Sequence[str]) -> dict[str, bytes]:
         """All bytes of many small files by name, at once where that is faster; what cannot be read is left out."""

@@ -22,6 +22,11 @@ GROUPS = pa.schema(
         ("attributes", pa.int64()),
         ("share_selected", pa.float64()),
         ("share_reference", pa.float64()),
+        # The probability that k independent draws from the reference show at least this gap of this group, and of
+        # any named group; and the 95% point of the largest gap among them.
+        ("p_chance", pa.float64()),
+        ("p_largest", pa.float64()),
+        ("largest_gap_chance", pa.float64()),
     ]
 )
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import io
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobs.store.places import MAPPED_SUFFIX
@@ -37,6 +39,10 @@ class Tables(ABC):
         """Put a whole file in place, or leave what was there. Returns its stamp."""
 
     @abstractmethod
+    def node_copy(self, name: str) -> Path | None:
+        """This machine's copy of an object store's file; None where there is no room for one."""
+
+    @abstractmethod
     def opened(self, name: str) -> Any:
         """A file, open for reading bytes."""
 
@@ -58,11 +64,15 @@ class Tables(ABC):
         return file.read_row_groups(groups, columns=columns).slice(start - first, stop - start)
 
     def map_table(self, name: str) -> pa.Table:
-        """A mapped stage's table: a local file costs no memory but the pages that are read."""
+        """A mapped stage's table: it costs no memory but the pages that are read.
+
+        An object store's file is fetched once per machine, or read where that has no room for a copy.
+        """
         import pyarrow as pa
         import pyarrow.ipc
 
-        source = pa.memory_map(self.path(name)) if self.is_local else pa.BufferReader(self.read(name))
+        path = self.path(name) if self.is_local else self.node_copy(name)
+        source = pa.BufferReader(self.read(name)) if path is None else pa.memory_map(str(path))
         return pyarrow.ipc.open_file(source).read_all()
 
     def parquet(self, name: str) -> pq.ParquetFile:
@@ -73,9 +83,18 @@ class Tables(ABC):
             return pq.ParquetFile(self.path(name), memory_map=True, page_checksum_verification=True)
         return pq.ParquetFile(self.opened(name), page_checksum_verification=True)
 
-    def write_table(self, name: str, table: pa.Table, rows_per_group: int | None = None) -> FileReceipt:
-        """A Parquet file (Arrow where its name says so), and the facts for its receipt."""
-        data, schema = _encoded(table, name.endswith(MAPPED_SUFFIX), rows_per_group)
+    def write_table(
+        self, name: str, table: pa.Table, rows_per_group: int | None = None, encodings: Mapping[str, str] | None = None
+    ) -> FileReceipt:
+        """A Parquet file (Arrow where its name says so), and the facts for its receipt.
+
+        encodings: Parquet's encodings by column's path, of those columns that the table has.
+        """
+        data, schema = (
+            _arrow_file(table)
+            if name.endswith(MAPPED_SUFFIX)
+            else _parquet_file(table, rows_per_group, encodings or {})
+        )
         stamp = self.write(name, data)
         return FileReceipt(
             rows=table.num_rows,
@@ -86,24 +105,52 @@ class Tables(ABC):
         )
 
 
+def _paths(schema: pa.Schema) -> list[str]:
+    """Parquet's names of a table's columns, those within lists and structs too."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = pa.BufferOutputStream()
+    pq.write_table(schema.empty_table(), buffer)
+    columns = pq.ParquetFile(pa.BufferReader(buffer.getvalue())).schema
+    return [columns.column(place).path for place in range(len(columns.names))]
+
+
 def schema_digest(schema: pa.Schema) -> str:
     """SHA-256 of a table's columns and their types."""
     return hashlib.sha256(schema.serialize().to_pybytes()).hexdigest()
 
 
-def _encoded(table: pa.Table, is_mapped: bool, rows_per_group: int | None) -> tuple[memoryview, pa.Schema]:
-    """The bytes of a table's file, and its schema as a reader will see it."""
+def _arrow_file(table: pa.Table) -> tuple[memoryview, pa.Schema]:
+    """The bytes of a table's file of one record batch, and its schema."""
     import pyarrow as pa
     import pyarrow.ipc
+
+    buffer = pa.BufferOutputStream()
+    with pyarrow.ipc.new_file(buffer, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return memoryview(buffer.getvalue()), table.schema
+
+
+def _parquet_file(
+    table: pa.Table, rows_per_group: int | None, encodings: Mapping[str, str]
+) -> tuple[memoryview, pa.Schema]:
+    """The bytes of a table's file, and its schema as a reader will see it."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     buffer = pa.BufferOutputStream()
-    if is_mapped:
-        with pyarrow.ipc.new_file(buffer, table.schema) as writer:
-            writer.write_table(table.combine_chunks())
-        return memoryview(buffer.getvalue()), table.schema
     # A flipped bit is then an error where the page is read, not a wrong number.
-    pq.write_table(table, buffer, compression="zstd", row_group_size=rows_per_group, write_page_checksum=True)
+    pq.write_table(
+        table,
+        buffer,
+        compression="zstd",
+        row_group_size=rows_per_group,
+        write_page_checksum=True,
+        # A column has either a dictionary or another encoding.
+        use_dictionary=[path for path in _paths(table.schema) if path not in encodings] if encodings else True,
+        column_encoding=dict(encodings) or None,
+    )
     content = buffer.getvalue()
     # Parquet names the elements of lists in its own way.
     return memoryview(content), pq.read_schema(pa.BufferReader(content))

@@ -20,6 +20,11 @@ from mprlib.function_classes.base import Oracle
 from mprlib.method import Method, Proof, Stopwatch, selected
 from mprlib.problem import Problem
 from mprlib.selection import Selection
+from mprlib.settings import Choice
+
+# The order in which a re-ranker's items are returned.
+ORDER = Choice(("score", "fair"))
+ORDER_MEANING = "order of the items: by score, as the set that they are, or as the method ranks them"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -27,12 +32,14 @@ class Chosen:
     """The set of one value.
 
     Shapes:  items (k,), distinct positions in the pool, in any order.
-    message: what a reader should know of the set. is_stopped: a clock ended the search.
+    message: what a reader should know of the set. is_stopped: a clock ended the search. is_ordered: the items are to
+    be returned in this order, and not by score.
     """
 
     items: IntArray
     message: str = ""
     is_stopped: bool = False
+    is_ordered: bool = False
 
 
 class Baseline(Method):
@@ -49,9 +56,10 @@ class Baseline(Method):
 
     def _selection(self, problem: Problem, oracle: Oracle, value: Any, chosen: Chosen) -> Selection:
         proof = Proof(is_stopped=chosen.is_stopped)
-        return selected(
+        found = selected(
             problem, oracle, chosen.items, method=self.name, value=value, proof=proof, message=chosen.message
         )
+        return replace(found, items=chosen.items) if chosen.is_ordered else found
 
     @classmethod
     def grid(cls, problem: Problem, oracle: Oracle, points: int) -> list[Any]:

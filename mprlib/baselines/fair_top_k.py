@@ -8,7 +8,8 @@ computed exactly, by walking over the number of protected items.
 
 Merging the two rankings under the prefix bounds gives, as a set, top-k when that has enough
 protected items, else the best `bound(k)` protected ones and the best of the others: prefix bounds
-reorder items but the last one decides which are in.
+reorder items but the last one decides which are in. With order "fair" they are returned as merged: a
+protected item where the prefix has fewer than its bound, else the more similar of both.
 
 Source: Zehlike et al. 2017, "FA*IR: A Fair Top-k Ranking Algorithm".
 """
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mprlib.arrays import BoolArray, IntArray, sums_by
-from mprlib.baselines.baseline import Chosen, FixedBaseline
+from mprlib.baselines.baseline import ORDER, ORDER_MEANING, Chosen, FixedBaseline
 from mprlib.cells import cells_of, selection_weights
 from mprlib.errors import InputError
 from mprlib.naming import cell_levels
@@ -47,6 +48,7 @@ class FairTopK(FixedBaseline):
     significance: Annotated[
         float, PROBABILITY, "significance of the test that the group is shown as a fair lottery would"
     ] = 0.1
+    order: Annotated[str, ORDER, ORDER_MEANING] = "score"
 
     def choose(self, problem: Problem) -> Chosen:
         """The set; the message says whom it had to show, and how many.
@@ -54,9 +56,14 @@ class FairTopK(FixedBaseline):
         Raises:  InputError for protected of another shape, and for one of protected and share without the other.
         """
         group = self._group(problem)
-        needed = int(lower_bounds(problem.k, as_probability(group.share), self.significance)[-1])
-        items, shown = _with_at_least(problem, group.members, needed)
-        return Chosen(items=items, message=f"at least {needed} of {problem.k} must be {group.name}, {shown} are")
+        bounds = lower_bounds(problem.k, as_probability(group.share), self.significance)
+        items, shown = _with_at_least(problem, group.members, int(bounds[-1]))
+        is_ordered = self.order == "fair"
+        return Chosen(
+            items=_merged(problem, group.members, items, bounds) if is_ordered else items,
+            is_ordered=is_ordered,
+            message=f"at least {bounds[-1]} of {problem.k} must be {group.name}, {shown} are",
+        )
 
     def _group(self, problem: Problem) -> _Group:
         if self.protected is None:
@@ -126,6 +133,19 @@ def _with_at_least(problem: Problem, is_protected: BoolArray, needed: int) -> tu
     shown = int(is_protected[order[: problem.k]].sum())
     shown = min(max(shown, needed), protected.size)
     return np.concatenate([protected[:shown], others[: problem.k - shown]]), shown
+
+
+def _merged(problem: Problem, is_protected: BoolArray, items: IntArray, bounds: IntArray) -> IntArray:
+    """The items in order: the best, but a protected one where a prefix would have fewer than its bound (k,)."""
+    waiting = problem.ranked(items).tolist()
+    merged: list[int] = []
+    shown = 0
+    for bound in bounds:
+        protected = next((item for item in waiting if is_protected[item]), None) if shown < bound else None
+        merged.append(waiting[0] if protected is None else protected)
+        waiting.remove(merged[-1])
+        shown += int(is_protected[merged[-1]])
+    return np.array(merged, dtype=np.intp)
 
 
 def _most_missing(problem: Problem) -> _Group:

@@ -4,6 +4,8 @@ A forest's bootstrap draws rows, not cells. A tree, however, sees its draw only 
 cell's number of rows drawn and their mean target. So rows are drawn as scikit-learn's
 RandomForestRegressor draws them, counted by cell, and each tree is grown on G rows: the same
 forest at a fraction of the time. The draws do not depend on the selection and are made once.
+Of a reference that is given in cells as many rows are drawn from each cell as chance gives it
+(multinomial counts): another forest, with the same distribution.
 """
 
 from __future__ import annotations
@@ -13,13 +15,14 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, distinct_rows
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import DEPTH, FunctionClass, Oracle, WorstCase
 from mprlib.function_classes.forest_growth import LARGEST_LEVEL, grown_together, two_valued_sides
 from mprlib.function_classes.regression import attained, fit_tree, target_scale, tree_labels
 from mprlib.function_classes.tree_greedy import PAPER_SEED
 from mprlib.problem import Problem
+from mprlib.reference import Reference
 from mprlib.settings import SEED, Whole
 
 # Each tree keeps its draw of the pool's rows: 200 MB for 10,000 trees and items.
@@ -47,9 +50,7 @@ class Forest(FunctionClass):
 
     def _build(self, problem: Problem) -> ForestOracle:
         cells = cells_of(problem)
-        in_reference = cells.reference_cell >= 0
-        row_cell = np.concatenate([cells.pool_cell, cells.reference_cell[in_reference]])
-        row_weight = np.concatenate([np.ones(problem.n), problem.m * problem.reference_weights[in_reference]])
+        row_cell, row_weight = _rows(problem, cells)
         forest_random = np.random.RandomState(self.seed)
         tree_seeds = [int(forest_random.randint(np.iinfo(np.int32).max)) for _ in range(self.trees)]
         pool_draws = np.empty((self.trees, problem.n), dtype=np.int32)
@@ -126,6 +127,31 @@ class ForestOracle(Oracle):
             model = DecisionTreeRegressor(max_depth=self.depth, random_state=self.tree_seeds[tree])
             total += fit_tree(model, labels, draws[tree], targets[tree])
         return total
+
+
+def _rows(problem: Problem, cells: Cells) -> tuple[IntArray, FloatArray]:
+    """The cell and the weight of each row that a bootstrap draws: the pool's items, then the reference's rows.
+
+    A reference in cells has lost the order of its rows, and each of its cells is drawn as many rows at once.
+    """
+    row_cell: IntArray
+    if isinstance(problem.reference, Reference):
+        row_cell, weights = np.arange(cells.size), cells.masses - cells.pool_counts
+    else:
+        row_cell, weights = _cells_of_rows(problem.reference, cells), problem.m * problem.reference_weights
+    in_reference = (row_cell >= 0) & (weights > 0)
+    return (
+        np.concatenate([cells.pool_cell, row_cell[in_reference]]),
+        np.concatenate([np.ones(problem.n), weights[in_reference]]),
+    )
+
+
+def _cells_of_rows(rows: FloatArray, cells: Cells) -> IntArray:
+    """The cell (m,) of each row; -1 where it has none."""
+    distinct, place = distinct_rows(np.concatenate([cells.labels, rows]))
+    cell_of = np.full(len(distinct), -1, dtype=np.intp)
+    cell_of[place[: cells.size]] = np.arange(cells.size)
+    return cell_of[place[cells.size :]]
 
 
 def _bootstrap(row_weight: FloatArray, seed: int) -> IntArray:

@@ -16,7 +16,8 @@ from mprlib.arrays import FloatArray, IntArray, sums_by
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
-from mprlib.naming import AttributeLevels, cell_levels, joint_name
+from mprlib.level_names import joint_name
+from mprlib.naming import AttributeLevels, cell_levels
 from mprlib.problem import Problem
 from mprlib.settings import Flag, Whole
 

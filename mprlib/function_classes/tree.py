@@ -90,7 +90,16 @@ class TreeOracle(Oracle):
              the set's part on each side of each split; its last position is that of the empty set.
     """
 
-    __slots__ = ("_children", "_intersections", "_inverse_masses", "_is_signed", "_problem", "_sides", "cells")
+    __slots__ = (
+        "_children",
+        "_intersections",
+        "_inverse_masses",
+        "_is_signed",
+        "_leaves",
+        "_problem",
+        "_sides",
+        "cells",
+    )
 
     def __init__(
         self,
@@ -111,6 +120,38 @@ class TreeOracle(Oracle):
         masses = intersections @ (sides * cells.masses).T
         # Cells have positive masses, so exactly the empty leaves weigh 0.
         self._inverse_masses = np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0)
+        self._leaves: tuple[FloatArray, IntArray] | None = None
+
+    @property
+    def work(self) -> int:
+        """Multiplications for one row of `gaps`."""
+        return self.cells.size * len(self._distinct_leaves()[0]) + 4 * int(self._inverse_masses.size)
+
+    def gaps(self, differences: FloatArray) -> FloatArray:
+        """The best tree's gap (B,) for each row of differences (B, G), without the trees themselves."""
+        block = max(1, LARGEST_TABLE // (4 * self._inverse_masses.size))
+        starts = range(0, len(differences), block)
+        return np.concatenate([self._block_gaps(differences[start : start + block]) for start in starts])
+
+    def _block_gaps(self, differences: FloatArray) -> FloatArray:
+        sets, position = self._distinct_leaves()
+        leaf = sets @ differences.T
+        masses = (sets @ self.cells.masses)[:, None]
+        gains = np.abs(leaf) if self._is_signed else leaf**2 / masses
+        gains = np.vstack([gains, np.zeros(gains.shape[1])])
+        worth = _best_of(gains, position.reshape(len(self._intersections), -1, 2))
+        for children in reversed(self._children):
+            worth = _best_of(np.vstack([worth, np.zeros(worth.shape[1])]), children)
+        best: FloatArray = worth[0]
+        return best if self._is_signed else np.sqrt(self._problem.scale * best)
+
+    def _distinct_leaves(self) -> tuple[FloatArray, IntArray]:
+        """The sets that leaves may hold (U, G), and which of them each intersection leaves on each side (I * 2S,)."""
+        if self._leaves is None:
+            parts = (self._intersections[:, None, :] * self._sides).reshape(-1, self.cells.size) > 0
+            sets, position = _distinct_sets(parts)
+            self._leaves = sets.astype(float), position
+        return self._leaves
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The best tree's gap, by dynamic programming from the last split to the first."""
@@ -170,6 +211,14 @@ class GreedyTreeOracle(Oracle):
         targets = scaled_targets(self.cells, differences)
         grown = greedy_tree(self.cells, self.cells.masses, targets, depth=self.depth, seed=PAPER_SEED)
         return attained(self.problem, self.cells, weights, grown, *shallow)
+
+
+def _best_of(worths: FloatArray, parts: IntArray) -> FloatArray:
+    """The best split's worth (sets, B): parts (sets, S, 2) are rows of worths (parts, B)."""
+    best: FloatArray = worths[parts[:, 0, 0]] + worths[parts[:, 0, 1]]
+    for split in range(1, parts.shape[1]):
+        np.maximum(best, worths[parts[:, split, 0]] + worths[parts[:, split, 1]], out=best)
+    return best
 
 
 def _splits(labels: FloatArray) -> NDArray[np.bool_] | None:

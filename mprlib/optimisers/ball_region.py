@@ -24,6 +24,8 @@ class BallRegion:
     # 1,600 moves in one matrix product of 40 rows: tens of microseconds.
     neighbourhood = Neighbourhood(cells=40, moves_in_pairs=96, pair_steps=8)
     is_exact = True
+    # Features give every product.
+    is_complete = True
     cut_count = 0
 
     def __init__(self, features: FloatArray, unit: float = 1.0) -> None:

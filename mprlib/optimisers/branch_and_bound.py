@@ -17,8 +17,8 @@ from mprlib.method import Stopwatch
 from mprlib.optimisers.backend import SolverName, integer_model
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.certificate import OPTIMALITY
-from mprlib.optimisers.enumeration import margin_of, near_counts
 from mprlib.optimisers.linear_model import IntegerSolution, Window
+from mprlib.optimisers.near_counts import margin_of, near_counts
 from mprlib.optimisers.relaxation import Relaxation, centred_cut
 from mprlib.optimisers.separation import Separator
 

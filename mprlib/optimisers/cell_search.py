@@ -1,7 +1,7 @@
 """The best whole counts of one rho, by local search between cells with separation.
 
 Starts are the relaxation's rounding, the incumbent of a smaller rho, and, where cuts see too little, sets
-near the reference. Where none of them leads inside rho, near-optimal counts are enumerated.
+near the reference.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from mprlib.arrays import IntArray
-from mprlib.optimisers.enumeration import enumerate_counts
 from mprlib.optimisers.local_search import BORDER, LocalSearch
 from mprlib.optimisers.reference_starts import ReferenceStarts
 from mprlib.optimisers.relaxation import Relaxation
@@ -26,12 +25,6 @@ CORRECTIONS, PROMISING_CORRECTIONS = 5, 12
 PROMISING = 1.1
 # Moves inside rho that the measuring code is asked about in one ascent, refused ones included.
 LARGEST_CHECKED_MOVES = 120
-# Enumeration where local search found nothing: largest loss against the dual bound, as a part of it, and the
-# number of partial sums kept at each cell.
-SEARCHED_LOSS = 0.02
-SEARCH_LIMIT = 300
-# Below this part of top-k's MPR whole sets inside rho are so rare that a short enumeration finds none.
-SEARCHED_FRACTION = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +41,6 @@ class CellSearch:
     def __init__(self, separator: Separator, top_counts: IntArray, top_value: float) -> None:
         self._separator = separator
         self._pool, self._region = separator.pool, separator.region
-        self._top_value = top_value
         self._near_reference = None if self._region.is_exact else ReferenceStarts.of(separator, top_counts, top_value)
 
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
@@ -62,9 +54,13 @@ class CellSearch:
                     best = found.counts
             elif found.value < closest_value:
                 closest, closest_value = found.counts, found.value
-        if best is None:
-            best = self._enumerated(relaxation)
         return Incumbent(counts=closest if best is None else best, is_feasible=best is not None)
+
+    def improved(self, counts: IntArray, relaxation: Relaxation) -> IntArray:
+        """Counts that meet rho, after local search from some that do."""
+        found = self._optimum(counts, relaxation)
+        is_better = self._pool.similarity(found.counts) > self._pool.similarity(counts)
+        return found.counts if found.value <= relaxation.rho and is_better else counts
 
     def _local_optima(self, start: IntArray, relaxation: Relaxation, previous: IntArray | None) -> Iterator[Optimum]:
         """Optima from one start after another; those near the reference until one meets rho."""
@@ -115,20 +111,3 @@ class CellSearch:
             elif not separated.is_cut_added:
                 break
         return best
-
-    def _enumerated(self, relaxation: Relaxation) -> IntArray | None:
-        """The first enumerated counts inside rho, or the local optimum from them where that is better."""
-        is_rare = relaxation.rho < SEARCHED_FRACTION * self._top_value
-        # Over cuts a candidate's value is a lower bound: most would be refused.
-        if relaxation.is_infeasible or is_rare or not self._region.is_exact:
-            return None
-        allowance = SEARCHED_LOSS * abs(relaxation.bound)
-        candidates = enumerate_counts(
-            relaxation, self._pool, self._region, allowance=allowance, limit=SEARCH_LIMIT
-        ).candidates
-        for counts in candidates:
-            if self._separator.measured(counts) <= relaxation.rho:
-                found = self._optimum(counts, relaxation)
-                is_better = self._pool.similarity(found.counts) > self._pool.similarity(counts)
-                return found.counts if found.value <= relaxation.rho and is_better else counts
-        return None

@@ -26,15 +26,15 @@ def certified(
     *,
     method: str,
     bound: float,
+    rho_min: float | None,
     is_stopped: bool = False,
 ) -> Selection:
     """The Selection of whole counts (G,).
 
     bound: a proven bound on the total similarity of sets that meet rho, at most the relaxation's; -inf where no
-    set does. is_stopped: by the clock.
+    set does. rho_min: proven, at most the MPR of every set. is_stopped: by the clock.
     """
     pool, oracle, k = separator.pool, separator.oracle, separator.problem.k
-    rho_min = relaxation.rho_min
     proof = Proof(
         similarity_bound=None if bound == -np.inf else pool.scale.mean(bound, k),
         relaxation_bound=None if relaxation.is_infeasible else pool.scale.mean(relaxation.bound, k),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
-from mprlib.function_classes.base import Oracle, measured
+from mprlib.chance import chance_of
+from mprlib.errors import InputError
+from mprlib.function_classes.base import FunctionClass, Oracle, measured
 from mprlib.method import Method
 from mprlib.problem import Problem
+from mprlib.settings import Number, Setting
+
+# The rho up to which a fair lottery comes: the 95% point of the MPR of k draws from the reference.
+CHANCE = "chance"
 
 # The paper's smallest rho, for classes scaled as C' and for shares alike (half a percentage point).
 SMALLEST_RHO = 0.005
@@ -22,6 +29,7 @@ class ConstrainedMethod(Method):
     __slots__ = ()
 
     parameter: ClassVar[str] = "rho"
+    value: ClassVar[Setting] = Number(least=0, word=CHANCE)
     is_constrained: ClassVar[bool] = True
 
     @classmethod
@@ -33,3 +41,21 @@ class ConstrainedMethod(Method):
         highest = measured(problem, oracle, problem.best_first[: problem.k]).value
         lowest = SMALLEST_RHO if highest > SMALLEST_RHO else SMALLEST_FRACTION * highest
         return [float(rho) for rho in np.linspace(lowest, highest, points)]
+
+    @classmethod
+    def settled(cls, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[tuple[Any, str]]:
+        """The number that `chance` stands for, with a remark.
+
+        Raises:  InputError for a class whose lotteries have no distribution.
+        """
+        return [_chance_level(problem, function_class) if value == CHANCE else (value, "") for value in values]
+
+
+def _chance_level(problem: Problem, function_class: FunctionClass) -> tuple[float, str]:
+    chance = chance_of(problem, function_class)
+    if chance is None:
+        raise InputError(
+            f"rho is {CHANCE!r}, and {function_class.name} is searched by a heuristic, so that what chance shows under "
+            "it is not known: a number is expected"
+        )
+    return chance.level, f"rho is chance: 95% of draws of {problem.k} from the reference have at most this MPR"

@@ -20,6 +20,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.near_counts import margin_of, near_counts
 from mprlib.optimisers.partial_sums import CellCounts, Completions, PartialSums, SumSearch
 from mprlib.optimisers.region import Region
 from mprlib.optimisers.relaxation import Relaxation
@@ -92,26 +93,3 @@ def enumerate_counts(
         next_loss = relaxation.bound - similarity[best[0]] + float(shortfall[nearest[kept]] - shortfall.min())
         least_dropped = min(least_dropped, next_loss - ROUNDING * pool.k)
     return Enumerated(candidates=counts[best], losses=relaxation.bound - similarity[best], least_loss=least_dropped)
-
-
-def margin_of(relaxation: Relaxation, pool: CellPool) -> float:
-    """The k-th largest score net of prices, at which an item just enters the optimum."""
-    value = pool.scores - relaxation.price[pool.cell]
-    return float(np.partition(value, value.size - pool.k)[value.size - pool.k])
-
-
-def near_counts(
-    relaxation: Relaxation, pool: CellPool, margin: float, allowance: float
-) -> tuple[IntArray, list[FloatArray]]:
-    """The lowest count (G,) of each cell whose loss is at most the allowance, and the losses from there up."""
-    reduced = pool.scores - relaxation.price[pool.cell] - margin
-    low = np.zeros(pool.cell_count, dtype=np.intp)
-    losses = []
-    for cell in range(pool.cell_count):
-        own = reduced[pool.first[cell] : pool.first[cell] + pool.capacity[cell]]
-        sums = np.concatenate([[0.0], np.cumsum(own)])
-        loss = sums.max() - sums
-        near = np.flatnonzero(loss <= allowance + ROUNDING)
-        low[cell] = near[0]
-        losses.append(loss[near[0] : near[-1] + 1])
-    return low, losses

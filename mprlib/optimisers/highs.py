@@ -253,3 +253,57 @@ class LinearProgramme:
             iterations=iterations,
             is_out_of_time=status == Outcome.kTimeLimit,
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Priced:
+    """Multipliers (rows,) of a programme's ranges; of a ray that proves it infeasible, where it is."""
+
+    price: FloatArray
+    is_infeasible: bool
+
+
+class RangedProgramme:
+    """max scores . a, sum a = k, 0 <= a <= 1, over items whose groups' counts have ranges that change between solves.
+
+    Only multipliers are read: what they prove does not depend on the solver's tolerances.
+    """
+
+    def __init__(self, scores: FloatArray, groups: IntArray, count: int, k: int) -> None:
+        """groups (sets, N): each item's group in each set of attributes, of `count` in all."""
+        self._highs = _Highs()
+        for option, value in OPTIONS:
+            self._highs.setOptionValue(option, value)
+        items = np.arange(scores.size)
+        rows = csr_array(
+            (np.ones(groups.size), (groups.ravel(), np.tile(items, groups.shape[0]))), shape=(count, scores.size)
+        )
+        model = highspy.HighsLp()
+        model.num_row_, model.num_col_ = count + 1, scores.size
+        model.col_cost_ = -scores
+        model.col_lower_, model.col_upper_ = np.zeros(scores.size), np.ones(scores.size)
+        model.row_lower_ = np.append(np.zeros(count), float(k))
+        model.row_upper_ = np.full(count + 1, float(k))
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = np.append(rows.indptr, rows.nnz + scores.size)
+        model.a_matrix_.index_ = np.append(rows.indices, items)
+        model.a_matrix_.value_ = np.ones(rows.nnz + scores.size)
+        self._highs.passModel(model)
+        limit = SMALLEST_ITERATION_LIMIT + LARGEST_ITERATIONS_PER_PLACE * scores.size
+        self._highs.setOptionValue("simplex_iteration_limit", limit)
+        self._rows = np.arange(count, dtype=np.int32)
+
+    def priced(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Priced:
+        """The multipliers for these ranges (groups,); zeros where the solver gives none."""
+        size = self._rows.size
+        self._highs.changeRowsBounds(size, self._rows, low, high)
+        self._highs.run()
+        status = self._highs.getModelStatus()
+        if status == Outcome.kOptimal:
+            duals = np.asarray(self._highs.getSolution().row_dual)[:size]
+            return Priced(price=-duals, is_infeasible=False)
+        if status == Outcome.kInfeasible:
+            _, has_ray, ray = self._highs.getDualRay()
+            return Priced(price=np.asarray(ray)[:size] if has_ray else np.zeros(size), is_infeasible=True)
+        self._highs.clearSolver()
+        return Priced(price=np.zeros(size), is_infeasible=False)

@@ -1,34 +1,49 @@
-"""Incumbents: the best whole counts found for each rho, from the smallest rho to the largest.
+"""Incumbents: the best whole counts for each rho with what is proven of them, from the smallest rho to the largest.
 
 The incumbent of a smaller rho meets every larger one, so it is one more start there. Sets are searched cell
-by cell, or item by item for a ball whose items nearly all differ.
+by cell, or item by item for a ball whose items nearly all differ; then whole counts are searched for a proof,
+within a number of nodes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from mprlib.arrays import IntArray
 from mprlib.optimisers.cell_search import CellSearch
+from mprlib.optimisers.certificate import OPTIMALITY
 from mprlib.optimisers.item_swaps import ItemSwaps
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent, SetSearch
+from mprlib.optimisers.whole.proof import Floor, Searched, WholeProof
+from mprlib.optimisers.whole.registry import whole_proof
+from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 
 
 @dataclass(kw_only=True, eq=False, slots=True)
 class Incumbents:
-    """Incumbents of one problem and class. top_counts (G,) are those of top-k, top_value their MPR."""
+    """Incumbents of one problem and class. top_counts (G,) are those of top-k, top_value their MPR.
+
+    nodes: limit of one search for a proof. floor: what is proven of every set, once it was asked for.
+    previous, searched: the best set so far, and the last one of local search, which it starts from.
+    """
 
     separator: Separator
     search: SetSearch
+    proof: WholeProof | None
+    nodes: int
     top_counts: IntArray
     top_value: float
     previous: IntArray | None = None
+    searched: IntArray | None = None
+    floor: Floor | None = None
 
     @classmethod
-    def of(cls, separator: Separator) -> Incumbents:
-        """The search that suits the problem's cells."""
+    def of(cls, separator: Separator, nodes: int) -> Incumbents:
+        """The search and the proof that suit the problem's cells."""
         pool = separator.pool
         top_counts = pool.top_counts(separator.problem)
         top_value = separator.measured(top_counts)
@@ -38,15 +53,88 @@ class Incumbents:
             search = ItemSwaps(separator, ball)
         else:
             search = CellSearch(separator, top_counts, top_value)
-        return cls(separator=separator, search=search, top_counts=top_counts, top_value=top_value)
+        return cls(
+            separator=separator,
+            search=search,
+            proof=whole_proof(separator),
+            nodes=nodes,
+            top_counts=top_counts,
+            top_value=top_value,
+        )
 
     def best(self, relaxation: Relaxation) -> Incumbent:
         """The best counts found for a rho that is no smaller than the last one."""
         calls = self.separator.calls
-        if self.top_value <= relaxation.rho:
-            found = Incumbent(counts=self.top_counts, is_feasible=True)
-        else:
-            found = self.search.best(relaxation, self.previous)
+        found = self._best(relaxation)
         if found.is_feasible:
             self.previous = found.counts
         return replace(found, oracle_calls=self.separator.calls - calls)
+
+    def rho_min(self, relaxation: Relaxation) -> float | None:
+        """The largest proven lower bound on the MPR of every set."""
+        known = [rho for rho in (relaxation.rho_min, self.floor and self.floor.rho) if rho is not None]
+        return max(known, default=None)
+
+    def rule_out(self, rho: float, closest: IntArray) -> None:
+        """Keep that no set meets rho; the closest counts known."""
+        excess = SMALLEST_EXCESS * self.separator.oracle.unit
+        self.floor = Floor(rho=rho + excess, counts=closest)
+
+    def _best(self, relaxation: Relaxation) -> Incumbent:
+        if self.top_value <= relaxation.rho:
+            return Incumbent(counts=self.top_counts, is_feasible=True, bound=relaxation.bound)
+        if self._is_below_floor(relaxation.rho):
+            return Incumbent(counts=self.floor.counts, is_feasible=False, bound=-np.inf)
+        found = self._found(relaxation)
+        if self.proof is None:
+            return replace(found, bound=relaxation.bound)
+        if not found.is_feasible:
+            found = self._from_floor(self.proof, relaxation, found)
+        if self._is_below_floor(relaxation.rho) or relaxation.is_infeasible:
+            return replace(found, bound=-np.inf)
+        if found.is_feasible and self._is_best(found.counts, relaxation.bound):
+            return replace(found, bound=relaxation.bound)
+        known = found.counts if found.is_feasible else None
+        return self._with(self.proof.searched(relaxation, known, self.nodes), relaxation, found)
+
+    def _found(self, relaxation: Relaxation) -> Incumbent:
+        """The better of local search's set and of the best one for a smaller rho."""
+        found = self.search.best(relaxation, self.searched)
+        if found.is_feasible:
+            self.searched = found.counts
+        similarity = self.separator.pool.similarity
+        if self.previous is None or (found.is_feasible and similarity(found.counts) >= similarity(self.previous)):
+            return found
+        return Incumbent(counts=self.search.improved(self.previous, relaxation), is_feasible=True)
+
+    def _from_floor(self, proof: WholeProof, relaxation: Relaxation, found: Incumbent) -> Incumbent:
+        """The incumbent from the set with the smallest MPR, where local search found none."""
+        if self.floor is None:
+            self.floor = proof.floor(found.counts, self.separator.measured(found.counts), self.nodes)
+        counts = self.floor.counts
+        if self.separator.measured(counts) <= relaxation.rho:
+            return Incumbent(counts=self.search.improved(counts, relaxation), is_feasible=True)
+        return Incumbent(counts=counts, is_feasible=False)
+
+    def _is_below_floor(self, rho: float) -> bool:
+        return self.floor is not None and rho < self.floor.rho
+
+    def _is_best(self, counts: IntArray, bound: float) -> bool:
+        pool = self.separator.pool
+        return bound - pool.similarity(counts) <= OPTIMALITY * pool.k
+
+    def _with(self, searched: Searched, relaxation: Relaxation, found: Incumbent) -> Incumbent:
+        """The incumbent and the bound after a search. The measuring code decides on what lies at rho."""
+        bound, is_complete = min(relaxation.bound, searched.bound), searched.is_complete
+        if searched.counts is not None:
+            if self.separator.measured(searched.counts) <= relaxation.rho:
+                found = Incumbent(counts=searched.counts, is_feasible=True)
+            else:
+                is_complete = False
+        if found.is_feasible:
+            own = self.separator.pool.similarity(found.counts)
+            bound = own if is_complete else max(bound, own)
+        elif is_complete:
+            bound = -np.inf
+            self.rule_out(relaxation.rho, found.counts)
+        return replace(found, bound=bound, nodes=searched.nodes)

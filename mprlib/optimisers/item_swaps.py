@@ -181,6 +181,10 @@ class ItemSwaps:
         counts = self.counts(relaxation, previous)
         return Incumbent(counts=counts, is_feasible=self._separator.measured(counts) <= relaxation.rho)
 
+    def improved(self, counts: IntArray, relaxation: Relaxation) -> IntArray:
+        """The counts as they are: a search that starts from the incumbent keeps it."""
+        return counts
+
     def counts(self, relaxation: Relaxation, previous: IntArray | None) -> IntArray:
         """Whole counts (G,), the most similar found that meet rho in the ball; else the closest to rho."""
         pool = self._pool

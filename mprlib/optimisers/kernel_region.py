@@ -31,6 +31,8 @@ SMALLEST_PIVOT = 1e-13
 class KernelRegion(BallRegion):
     """Exact products from the kernel; features (G, r) that see a part of v, zero on cells without items."""
 
+    is_complete = False
+
     def __init__(self, products: CentredProducts, cells: Cells, unit: float, k: int) -> None:
         self._products, self._k = products, k
         filled = np.flatnonzero(cells.pool_counts)

@@ -43,6 +43,9 @@ from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
 from mprlib.settings import Choice
 
+# Nodes of one search for a proof: a few milliseconds.
+NODES = 60_000
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mopr(ConstrainedMethod):
@@ -67,22 +70,32 @@ class Mopr(ConstrainedMethod):
         solver = checked_solver(self.solver)
         solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
         separator = Separator(problem, oracle, pool, solved.region)
-        incumbents = Incumbents.of(separator)
+        incumbents = Incumbents.of(separator, NODES)
         found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
-        rows = [row_of(separator, request, *found[request.limit]) for request in requests]
+        rows = [row_of(incumbents, request, *found[request.limit]) for request in requests]
         share = watch.seconds() / len(rows)
         return [replace(row, value=value, solve_seconds=share) for row, value in zip(rows, values)]
 
 
 def row_of(
-    separator: Separator, request: Request, relaxation: Relaxation, incumbent: Incumbent, method: str = "mopr"
+    incumbents: Incumbents, request: Request, relaxation: Relaxation, incumbent: Incumbent, method: str = "mopr"
 ) -> Selection:
-    """The Selection of an incumbent under the relaxation's bound."""
-    row = certified(separator, request, relaxation, incumbent.counts, method=method, bound=relaxation.bound)
+    """The Selection of an incumbent under the bound that is proven."""
+    separator = incumbents.separator
+    row = certified(
+        separator,
+        request,
+        relaxation,
+        incumbent.counts,
+        method=method,
+        bound=incumbent.bound,
+        rho_min=incumbents.rho_min(relaxation),
+    )
     statistics = SolveStatistics(
         relaxation_steps=relaxation.steps,
         oracle_calls=relaxation.oracle_calls + incumbent.oracle_calls,
         cuts=separator.region.cut_count,
+        nodes=incumbent.nodes,
     )
     row = replace(row, statistics=statistics)
     return with_advice(row, relaxation, not_found=_advice(separator.pool, method))

@@ -24,7 +24,7 @@ from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.cone import ConeProgramme
 from mprlib.optimisers.constrained import ConstrainedMethod
 from mprlib.optimisers.incumbent import Incumbents
-from mprlib.optimisers.mopr import row_of
+from mprlib.optimisers.mopr import NODES, row_of
 from mprlib.optimisers.request import requested
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.solve_relaxation import ball_region, top_k_relaxation
@@ -52,7 +52,7 @@ class MoprQp(ConstrainedMethod):
             )
         pool = cell_pool_of(problem, oracle.cells)
         separator = Separator(problem, oracle, pool, ball)
-        incumbents = Incumbents.of(separator)
+        incumbents = Incumbents.of(separator, NODES)
         programme = ConeProgramme(ball.features, pool)
         found: dict[float, Selection] = {}
         for request in sorted(set(requests), key=lambda request: request.rho):
@@ -61,6 +61,6 @@ class MoprQp(ConstrainedMethod):
             relaxation = (
                 top_k_relaxation(problem, pool, request.limit) if is_slack else programme.relaxation(request.limit)
             )
-            row = row_of(separator, request, relaxation, incumbents.best(relaxation), self.name)
+            row = row_of(incumbents, request, relaxation, incumbents.best(relaxation), self.name)
             found[request.rho] = replace(row, solve_seconds=watch.seconds())
         return [replace(found[request.rho], value=value) for request, value in zip(requests, values)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from mprlib.arrays import IntArray
 from mprlib.optimisers.relaxation import Relaxation
 
@@ -13,12 +15,15 @@ from mprlib.optimisers.relaxation import Relaxation
 class Incumbent:
     """The best counts (G,) found that meet rho; the closest to rho where none does (is_feasible is false).
 
-    oracle_calls: how often the measuring code was asked for it.
+    bound: proven, on the total similarity of every set that meets rho; -inf where none does.
+    oracle_calls: how often the measuring code was asked for it. nodes: nodes of the search for a proof.
     """
 
     counts: IntArray
     is_feasible: bool
+    bound: float = np.inf
     oracle_calls: int = 0
+    nodes: int = 0
 
 
 class SetSearch(Protocol):
@@ -26,4 +31,8 @@ class SetSearch(Protocol):
 
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
         """The incumbent, from a relaxation's optimum and the incumbent counts (G,) of a smaller rho."""
+        ...
+
+    def improved(self, counts: IntArray, relaxation: Relaxation) -> IntArray:
+        """Counts (G,) that meet rho, at least as similar as these, which do."""
         ...

@@ -11,18 +11,24 @@ from mprlib.statistics.bounds import (
 )
 from mprlib.statistics.exchange import Found, exchange_test, group_p_values, moved_groups
 from mprlib.statistics.margin import sampling_margin
-from mprlib.statistics.multiple_testing import benjamini_hochberg
+from mprlib.statistics.multiple_testing import benjamini_hochberg, benjamini_yekutieli
+from mprlib.statistics.paired import Difference, paired_difference
 from mprlib.statistics.permutation import permutation_test
+from mprlib.statistics.resampling import Resamples
 from mprlib.statistics.shares import share_interval
 
 __all__ = [
+    "Difference",
     "Found",
+    "Resamples",
     "benjamini_hochberg",
+    "benjamini_yekutieli",
     "cells_bound",
     "exchange_test",
     "finite_bound",
     "group_p_values",
     "moved_groups",
+    "paired_difference",
     "paper_deviation",
     "paper_reference_size",
     "permutation_test",

@@ -106,11 +106,11 @@ def paper_reference_size(
     delta: Risk,
     queries: Annotated[int, Whole(least=1)] = 1,
 ) -> int:
-    """32 d / eps^2 + 2 ln(2 M / delta) / eps^2: the size that the paper's Proposition 2 prints for M queries.
+    """(32 d + ln(2 M / delta)) / eps^2: the size that the paper's Proposition 2 prints for M queries.
 
     **Not a guarantee**: it drops the logarithm of `vc_bound`, which matters for eps < 1.26.
     """
-    return int(np.ceil((32.0 * dimension + 2.0 * np.log(2.0 * queries / delta)) / epsilon**2))
+    return int(np.ceil((32.0 * dimension + np.log(2.0 * queries / delta)) / epsilon**2))
 
 
 def _deviation(outcomes: float, m: float, delta: float) -> float:

@@ -20,30 +20,30 @@ zero the whole interval is above the truth.
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from mprlib.arrays import FloatArray
 from mprlib.assumptions import warn_of_assumption
-from mprlib.cells import Cells, cells_of
+from mprlib.cells import cells_of
 from mprlib.declarations import strict
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import FunctionClass
+from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
 from mprlib.settings import PROBABILITY, SEED, Whole
-from mprlib.statistics.gaps import closed_form_gaps
+from mprlib.statistics.resampling import Resamples, drawn_counts, is_drawn_in_cells, resampled, smoothed
 
-# Rows added to each cell before resampling for the saturated class; half a row (Jeffreys) covers
-# two points less with few rows a cell.
-ADDED_ROWS = 1.0
 # Entries of a block of resamples, 80 MB.
 LARGEST_BLOCK = 10_000_000
 # Entries of resamples that a problem keeps for its other classes, 8 MB.
 LARGEST_KEPT = 1_000_000
+RESAMPLES = 1000
 
 
 @strict
@@ -52,8 +52,9 @@ def sampling_margin(
     function_class: str | FunctionClass = "linear",
     *,
     confidence: Annotated[float, PROBABILITY] = 0.95,
-    resamples: Annotated[int, Whole(least=1)] = 1000,
+    resamples: Annotated[int, Whole(least=1)] = RESAMPLES,
     seed: Annotated[int, SEED] = 0,
+    drawn: Resamples | None = None,
 ) -> float:
     """t such that MPR +- t covers the MPR against the whole population, in the class's own units.
 
@@ -62,6 +63,8 @@ def sampling_margin(
     (trees, networks, forests) take a larger t that holds for all functions: saturated's, or for
     {-1, +1} functions sum |q* - q|; it covers the class's MPR, which a heuristic oracle's value
     may miss by more. A kernel on continuous labels takes the bound that its values allow.
+    drawn: resamples of the problem's reference that are at hand, `Resamples.drawn(problem.population, resamples,
+    [seed, 0])`, in the place of drawing the same anew.
 
     Returns: t >= 0; never more than needed to cover every value the class can take.
     Raises:  InputError for a confidence outside (0, 1) or fewer than 1 resample.
@@ -69,81 +72,86 @@ def sampling_margin(
     chosen = registered(function_class)
     warn_of_assumption(problem, "the margin depends")
     key = ("margin", chosen, confidence, resamples, seed)
-    return problem.cached(key, lambda: _margin(problem, chosen, confidence, resamples, seed))
+    return problem.cached(key, lambda: _margin(problem, chosen, confidence, _Draws(problem, resamples, seed, drawn)))
 
 
-def _margin(problem: Problem, chosen: FunctionClass, confidence: float, resamples: int, seed: int) -> float:
+def _margin(problem: Problem, chosen: FunctionClass, confidence: float, draws: _Draws) -> float:
     oracle = chosen.bind(problem)
     if isinstance(oracle, KernelOracle):
         # Gretton et al. 2012: the mean embedding's error has a mean of at most sqrt(kappa / m), and
         # one row moves it by 2 sqrt(kappa) / m (McDiarmid). A resample would cost all pairs of rows.
         spread = oracle.largest_square / problem.m
         return float(np.sqrt(spread) * (1.0 + np.sqrt(2.0 * np.log(1.0 / (1.0 - confidence)))))
-    block = max(1, LARGEST_BLOCK // cells_of(problem).size)
-    starts = range(0, resamples, block)
-    distances = np.concatenate(
-        [_distances(problem, chosen, min(block, resamples - start), [seed, start]) for start in starts]
-    )
+    distances = np.concatenate([_distances(problem, chosen, draws, block) for block in draws.blocks()])
     margin = float(np.quantile(distances, confidence, method="higher"))
     # Under C' MPR is in [0, 1], and so does any difference of two.
     return min(margin, 1.0) if chosen.is_normalised else margin
 
 
-def _distances(problem: Problem, chosen: FunctionClass, count: int, seed: list[int]) -> FloatArray:
+def _distances(problem: Problem, chosen: FunctionClass, draws: _Draws, block: _Block) -> FloatArray:
     """The distance (count,) of each resample from what it was drawn from, as the class sees it."""
     cells, oracle = cells_of(problem), chosen.bind(problem)
     if isinstance(oracle, (Ball, GroupsOracle)):
-        return closed_form_gaps(oracle, _drawn(problem, count, seed) - cells.reference_shares)
+        return closed_form_gaps(oracle, draws.plain(block) - cells.reference_shares)
     if not chosen.is_normalised:
-        distances: FloatArray = np.abs(_drawn(problem, count, seed) - cells.reference_shares).sum(axis=1)
+        distances: FloatArray = np.abs(draws.plain(block) - cells.reference_shares).sum(axis=1)
         return distances
-    shares = _smoothed(problem, cells)
-    drawn = _drawn(problem, count, seed, shares)
+    shares, drawn = draws.smoothed(block)
     masses = cells.pool_counts + problem.m * drawn
     squares = np.divide((drawn - shares) ** 2, masses, out=np.zeros_like(drawn), where=masses > 0)
     values: FloatArray = np.sqrt(problem.scale * squares.sum(axis=1))
     return values
 
 
-def _drawn(problem: Problem, count: int, seed: list[int], shares: FloatArray | None = None) -> FloatArray:
-    """Resamples (count, G) of one seed; weighted rows, which are slow to draw, are drawn once for all classes."""
-    cells = cells_of(problem)
-    if _is_drawn_in_cells(problem) or count * cells.size > LARGEST_KEPT:
-        return resampled_shares(problem, cells, count, np.random.default_rng(seed), shares)
-    key = ("resamples", count, *seed)
-    return problem.cached(key, lambda: resampled_shares(problem, cells, count, np.random.default_rng(seed)))
+class _Block(NamedTuple):
+    """Resamples that are drawn together, from one seed."""
+
+    resamples: int
+    seed: tuple[int, int]
 
 
-def _smoothed(problem: Problem, cells: Cells) -> FloatArray:
-    """Reference shares (G,) with one row more in each cell; weighted rows are drawn as they are."""
-    if not _is_drawn_in_cells(problem):
-        return cells.reference_shares
-    smoothed = problem.m * cells.reference_shares + ADDED_ROWS
-    shares: FloatArray = smoothed / smoothed.sum()
-    return shares
+class _Draws:
+    """Resamples of a problem's reference over the problem's cells, in blocks that fit memory."""
 
+    def __init__(self, problem: Problem, resamples: int, seed: int, drawn: Resamples | None) -> None:
+        self._problem, self._cells, self._reference = problem, cells_of(problem), problem.population
+        self._resamples, self._seed, self._drawn = resamples, seed, drawn
 
-def _is_drawn_in_cells(problem: Problem) -> bool:
-    """Equal rows are resampled in cells, which is the same as row by row; so is a stated size."""
-    return problem.reference_size is not None or np.ptp(problem.reference_weights) == 0
+    def blocks(self) -> Iterator[_Block]:
+        """All resamples; those that are at hand are one block."""
+        size = self._resamples if self._drawn is not None else max(1, LARGEST_BLOCK // self._cells.size)
+        for start in range(0, self._resamples, size):
+            yield _Block(min(size, self._resamples - start), (self._seed, start))
 
+    def plain(self, block: _Block) -> FloatArray:
+        """Cell shares (count, G) of resamples."""
+        return self._placed(self._of_reference(block, False) if self._drawn is None else self._drawn.plain)
 
-def resampled_shares(
-    problem: Problem, cells: Cells, count: int, random: np.random.Generator, shares: FloatArray | None = None
-) -> FloatArray:
-    """Cell shares (count, G) of resamples of the reference, or of m rows with the given shares.
+    def smoothed(self, block: _Block) -> tuple[FloatArray, FloatArray]:
+        """Reference shares (G,) with one row more in each cell, and resamples (count, G) of them; weighted rows as they
+        are."""
+        if not is_drawn_in_cells(self._reference):
+            return self._cells.reference_shares, self.plain(block)
+        if self._reference.counts.size == self._cells.size:
+            drawn = self._of_reference(block, True) if self._drawn is None else self._drawn.smoothed
+            return self._placed(smoothed(self._reference.effective_counts)[None, :])[0], self._placed(drawn)
+        # Cells of the pool alone could be in a resample as well: they are this problem's own.
+        shares = smoothed(self._cells.masses - self._cells.pool_counts)
+        return shares, drawn_counts(self._reference, shares, block.resamples, np.random.default_rng(block.seed))
 
-    Weighted rows are drawn one by one, since a cell's weights may be its own.
-    """
-    if _is_drawn_in_cells(problem):
-        shares = cells.reference_shares if shares is None else shares
-        rows = max(1, round(problem.m))
-        return random.multinomial(rows, shares / shares.sum(), size=count) / rows
-    is_drawn = cells.reference_cell >= 0
-    row_weight, row_cell = problem.reference_weights[is_drawn], cells.reference_cell[is_drawn]
-    resamples = np.empty((count, cells.size))
-    for place in range(count):
-        drawn = random.integers(row_weight.size, size=row_weight.size)
-        totals = np.bincount(row_cell[drawn], row_weight[drawn], cells.size)
-        resamples[place] = totals / totals.sum()
-    return resamples
+    def _of_reference(self, block: _Block, is_smoothed: bool) -> FloatArray:
+        def draw() -> FloatArray:
+            return resampled(self._reference, block.resamples, block.seed, is_smoothed=is_smoothed)
+
+        if block.resamples * self._cells.size > LARGEST_KEPT:
+            return draw()
+        return self._problem.cached(("resamples", block, is_smoothed), draw)
+
+    def _placed(self, of_reference: FloatArray) -> FloatArray:
+        """Columns of the reference's cells as columns of the problem's."""
+        places, size = self._cells.reference_cell, self._cells.size
+        if np.array_equal(places, np.arange(size)):
+            return of_reference
+        placed = np.zeros((len(of_reference), size))
+        placed[:, places[places >= 0]] = of_reference[:, places >= 0]
+        return placed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,11 +19,25 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
     Raises:  InputError for values outside [0, 1].
     Source:  Benjamini and Hochberg 1995; for independent or positively dependent tests.
     """
+    return _adjusted(p_values, "bh")
+
+
+def benjamini_yekutieli(p_values: ArrayLike) -> FloatArray:
+    """The same for tests that depend in any way: each value is larger by 1 + 1/2 + ... + 1/tests.
+
+    Shapes:  p_values (tests,) in [0, 1]; returns (tests,), in the order given.
+    Raises:  InputError for values outside [0, 1].
+    Source:  Benjamini and Yekutieli 2001.
+    """
+    return _adjusted(p_values, "by")
+
+
+def _adjusted(p_values: ArrayLike, method: Literal["bh", "by"]) -> FloatArray:
     refuse_text("p_values", p_values)
     values = np.asarray(p_values, dtype=float)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
         raise InputError("p_values must be a list of numbers from 0 to 1")
     from scipy.stats import false_discovery_control
 
-    adjusted: FloatArray = false_discovery_control(values, method="bh")
+    adjusted: FloatArray = false_discovery_control(values, method=method)
     return adjusted

@@ -12,10 +12,10 @@ from mprlib.arrays import FloatArray
 from mprlib.cells import cells_of
 from mprlib.declarations import strict
 from mprlib.function_classes.base import FunctionClass, measured
+from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
 from mprlib.settings import SEED, Whole
-from mprlib.statistics.gaps import closed_form_gaps
 
 # Entries of a block of drawn selections in cells, 80 MB.
 LARGEST_BLOCK = 10_000_000

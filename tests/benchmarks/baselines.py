@@ -78,8 +78,9 @@ def main() -> None:
     eps = Pbm.grid(pool, oracle, 50)
     show("pbm, 50 eps", timed(lambda: Pbm(group_labels=group + 1).sweep(pool, oracle, eps), 3))
     phrases = pool.embeddings[:200]
-    for name, extras in (("paths", {"subspace": phrases}), ("apportionment", {}), ("dpp", {}), ("fair_top_k", {})):
-        show(name, timed(lambda: method(name, **extras).sweep(pool, oracle, [None]), 3))
+    for name in ("apportionment", "dpp", "fair_top_k", "det_greedy", "det_cons", "det_relaxed", "det_const_sort"):
+        show(name, timed(lambda: method(name).sweep(pool, oracle, [None]), 3))
+    show("paths", timed(lambda: method("paths", subspace=phrases).sweep(pool, oracle, [None]), 3))
 
 
 def _compare(pool: Problem, oracle: object, grid: list[float]) -> None:

@@ -21,10 +21,10 @@ import numpy as np
 
 from mprlib import Problem
 from mprlib.cells import cells_of, selection_weights
+from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
 from mprlib.statistics import cells_bound, finite_bound, sampling_margin, share_interval, vc_bound
-from mprlib.statistics.gaps import closed_form_gaps
-from mprlib.statistics.margin import resampled_shares
+from mprlib.statistics.resampling import resampled
 
 CONFIDENCE = 0.95
 DELTA = 1.0 - CONFIDENCE
@@ -89,7 +89,8 @@ def coverage(setting: Setting, populations: int, resamples: int = 400, seed: int
             margin = sampling_margin(problem, name, confidence=CONFIDENCE, resamples=resamples, seed=population)
             distance = closed_form_gaps(oracle, (cells.reference_shares - population_shares)[None, :])[0]
             records["margin", name, "all"].append((distance <= margin, np.nan, margin))
-            starred = resampled_shares(problem, cells, resamples, random)
+            starred = np.zeros((resamples, cells.size))
+            starred[:, cells.reference_cell] = resampled(problem.population, resamples, [seed, population, 1])
             for kind, items in selections.items():
                 selected = cells.shares(selection_weights(problem, items))
                 measured, truth = (

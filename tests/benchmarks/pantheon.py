@@ -96,6 +96,7 @@ def baselines(pool: Problem, population: Population) -> list[Selection]:
         ("apportionment", {"rule": "dhondt"}),
         *(("dpp", {"weight": weight}) for weight in (1.0, 3.0, 10.0)),
         ("fair_top_k", {}),
+        *((name, {}) for name in ("det_greedy", "det_cons", "det_relaxed", "det_const_sort")),
     ]
     oracle = function_class("linear").bind(pool)
     found = []

@@ -45,6 +45,8 @@ METHODS = [
     "apportionment",
     "dpp",
     "fair_top_k",
+    {"det_cons": {"order": "fair"}},
+    {"det_const_sort": {"order": "fair"}},
 ]
 
 

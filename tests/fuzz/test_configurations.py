@@ -54,6 +54,7 @@ EVERYTHING = {
         {"apportionment": {"rule": "dhondt"}},
         {"dpp": {"weight": 1.5}},
         {"fair_top_k": {"group": "gender=female", "significance": 0.2}},
+        {"det_const_sort": {"order": "fair"}},
     ],
     "report": {"group_attributes": 2, "minimum_share": 0.05},
     "runtime": {"workers": 1, "max_failures": 3, "unit_seconds": 60.5},

@@ -7,9 +7,10 @@ from jobs.audit import prepare
 from jobs.config.file import read_config
 from jobs.errors import UsageError
 from jobs.queries import SHIPPED_PHRASES, read_phrases
+from jobs.results.preparation import preparation
 from jobs.stages.order import read_order
-from jobs.store import unit_file
-from mprlib import METHODS
+from jobs.store import Receipt, unit_file
+from mprlib import METHODS, metrics
 from mprlib.baselines.clip_clip import column_order
 
 from .conftest import people, write_audit
@@ -25,6 +26,10 @@ METHODS_ASKED = [
     {"apportionment": {"rule": "dhondt"}},
     {"dpp": {"weight": 1.0}},
     {"fair_top_k": {"group": "gender=female", "significance": 0.2}},
+    "det_greedy",
+    {"det_relaxed": {"order": "score"}},
+    {"det_cons": {"order": "fair"}},
+    {"det_const_sort": {"order": "fair"}},
 ]
 
 
@@ -48,6 +53,20 @@ def test_every_row_has_k_distinct_items(solved, name):
         assert len(set(row["item_ids"])) == 10
         assert 0 <= row["mpr"] <= 1
     assert {row["parameter"] for row in rows} == {METHODS[name].parameter}
+
+
+@pytest.mark.parametrize(("name", "is_by_score"), [("det_greedy", True), ("det_relaxed", True), ("det_cons", False)])
+def test_a_re_ranker_returns_its_own_order_where_that_is_asked_for(solved, name, is_by_score):
+    """The measures of the order are those of the order that is returned."""
+    [best] = {tuple(row["item_ids"]) for row in rows_of(solved, "top_k")}
+    [row, _] = rows_of(solved, name)
+    shown = [item for item in best if item in row["item_ids"]]
+    assert len(shown) > 2
+    assert ([item for item in row["item_ids"] if item in shown] == shown) == is_by_score
+    frame = people().set_index("person")
+    target = (frame.groupby("gender")["weight"].sum() / frame["weight"].sum()).to_dict()
+    ndkl = metrics.ndkl(metrics.ranking(frame["gender"][row["item_ids"]], target))
+    assert row["ndkl"] >= ndkl - 1e-12
 
 
 def test_pbm_at_small_eps_shows_both_genders_alike(tmp_path):
@@ -171,3 +190,28 @@ def test_learned_tokens_need_a_text_tower_that_reads_them(tmp_path, encoder, wor
 def test_debias_clip_needs_tokens(tmp_path):
     with pytest.raises(UsageError, match="debias_clip needs tokens.*train-prompt"):
         prepare(read_config(write_audit(tmp_path, methods=["debias_clip"])))
+
+
+def test_what_clip_clip_prepares_for_all_queries_is_its_own(solved):
+    """Its order of columns and the information behind it, not the vectors, which serve every method."""
+    plan, _ = solved
+    receipt = Receipt(stage="", key="", title="", files={}, seconds=1.0)
+    seconds = {
+        row["method"]: row["seconds"] for row in preparation(plan.units, {unit.key: receipt for unit in plan.units})
+    }
+    own = len(plan.stages["order"]) + len(plan.stages["information"])
+    assert seconds == {"clip_clip": own, "paths": len(plan.stages["texts"])}
+
+
+def test_a_balanced_reference_counts_one_row_for_each_combination_unless_it_says_otherwise(tmp_path):
+    """As in the paper's experiments; MPR depends on the size."""
+    sizes = {}
+    for size in (None, 500):
+        reference = {"kind": "balanced"} | ({} if size is None else {"size": size})
+        (tmp_path / str(size)).mkdir()
+        plan, store = run_units(tmp_path / str(size), reference=reference, methods=["top_k"])
+        first = plan.stages["solve"][0]
+        row = store.read_table(unit_file("solve", first.key, "results")).to_pylist()[0]
+        sizes[size] = row["reference_size"]
+    levels = prepare(read_config(write_audit(tmp_path, methods=["top_k"])))[1].stages["solve"][0].levels
+    assert sizes == {None: np.prod([len(own) for own in levels.values()]), 500: 500}

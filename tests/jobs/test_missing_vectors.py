@@ -13,7 +13,7 @@ from jobs.images import ImageError, Reason
 from jobs.stages.embed import open_shard
 from jobs.stages.execute import execute
 from jobs.stages.order import read_order
-from jobs.stages.vectors import to_matrix
+from jobs.stages.pool import pool_vectors
 from jobs.store import unit_file
 from mprlib import Problem, measure
 from mprlib.baselines import group_labels
@@ -138,7 +138,7 @@ def test_pools_are_the_best_of_the_others(damaged):
         assert ids == sorted(good, key=lambda item: (-scores[item], item))[:40]
         assert np.allclose(pool["score"], [scores[item] for item in ids], atol=1e-6)
         assert pool["attribute:gender"].to_pylist() == labels.loc[ids, "gender"].tolist()
-        assert np.allclose(to_matrix(pool["vector"]), unit(NameEncoder().encode(ids)))
+        assert np.allclose(pool_vectors(store, one.vectors, pool["row"].to_numpy()), unit(NameEncoder().encode(ids)))
 
 
 def test_they_count_in_the_reference_by_label_and_not_over_embeddings(damaged):
@@ -156,7 +156,7 @@ def test_they_count_in_the_reference_by_label_and_not_over_embeddings(damaged):
     [pool] = [table_of(store, unit, "pool") for unit in plan.stages["pool"] if unit.key == one.pool]
     problem = Problem(
         scores=pool["score"].to_numpy(),
-        labels=to_matrix(pool["vector"]),
+        labels=pool_vectors(store, one.vectors, pool["row"].to_numpy()),
         reference=unit(NameEncoder().encode(good)),
         reference_weights=labels.loc[good, "weight"].to_numpy(),
         k=10,

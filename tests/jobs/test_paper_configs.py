@@ -66,7 +66,7 @@ def test_all_four_data_sets_go_through_one_command_each(runs):
     assert (results["n_reference"] == 24).all() and (results["reference"] == "FairFace").all()
     assert results.loc[results["dataset"] == "Occupations", "precision"].notna().all()
     groups = pd.concat([pd.read_parquet(run / "groups") for run in runs])
-    assert groups["group"].str.contains("race=Asian").any() and groups["group"].str.contains("50 and over").any()
+    assert groups["group"].str.contains("race=Asian").any() and groups["group"].str.contains("40 and over").any()
 
 
 def test_every_exhibit_is_made_of_the_two_runs(runs, folder, capsys):

@@ -11,6 +11,7 @@ from jobs.plan.search_units import MERGED_TABLES
 from jobs.run.dispatch import UnitEnded
 from jobs.stages.embed import VECTORS, Embed, open_shard
 from jobs.stages.execute import commit, execute
+from jobs.stages.pool import pool_vectors, read_pool
 from jobs.stages.queries import query_tables
 from jobs.stages.vectors import shard_table, to_column, to_matrix
 from jobs.store import Store, receipt_file, unit_file
@@ -60,7 +61,14 @@ def searched(folder, table=None, shards=1, parts=1, top=TOP, **prefilter):
 
 
 def pools(plan, store) -> list[dict]:
-    return [store.read_table(unit_file("pool", unit.key, "pool")).to_pydict() for unit in plan.stages["pool"]]
+    """Pools, with the vectors of their items."""
+    found = []
+    for unit in plan.stages["pool"]:
+        pool = read_pool(store, unit.key)
+        vectors = pool_vectors(store, unit.vectors, pool["row"].to_numpy())
+        assert vectors.dtype == np.float32
+        found.append(pool.to_pydict() | {"vector": vectors.tolist()})
+    return found
 
 
 @pytest.fixture(scope="module", params=["float32", "float16"])
@@ -212,7 +220,7 @@ def test_a_store_elsewhere_finds_the_same(tmp_path, whole):
         elsewhere.write(name, store.read(name))
     unit = plan.stages["rescore"][0]
     assert execute(unit, elsewhere).message == ""
-    name = unit_file("rescore", unit.key, "items")
+    name = unit_file("rescore", unit.key, "found")
     assert elsewhere.read_table(name).equals(store.read_table(name))
 
 

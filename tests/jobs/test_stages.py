@@ -11,20 +11,23 @@ from jobs.config.file import read_config
 from jobs.encoders import load
 from jobs.results.collect import collect
 from jobs.stages.execute import commit, execute
+from jobs.stages.pool import pool_vectors
 from jobs.stages.queries import Queries, query_tables
 from jobs.stages.result_rows import RESULTS
-from jobs.stages.vectors import to_matrix
 from jobs.store import Store, failure_file, unit_file
 from jobs.store.schema import GROUPS, SKIPPED
 
-from .conftest import people, write_audit
+from .conftest import people, settings, write_audit
 
 
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory):
     """The small audit's plan with all units done, and its store."""
-    folder = tmp_path_factory.mktemp("audit")
-    inputs, plan = prepare(read_config(write_audit(folder)))
+    return solved_in(tmp_path_factory.mktemp("audit"))
+
+
+def solved_in(folder, **changes):
+    inputs, plan = prepare(read_config(write_audit(folder, **changes)))
     store = Store(str(folder / "run"))
     for unit in plan.units:
         if unit.key in plan.made:
@@ -52,7 +55,9 @@ def test_pool_equals_brute_force(solved):
         assert np.allclose(pool["score"].to_numpy(), np.sort(scores)[::-1][:100], rtol=0, atol=1e-15)
         ids = {person: row for row, person in enumerate(frame["person"])}
         kept = [ids[item] for item in pool["item_id"].to_pylist()]
-        assert np.array_equal(to_matrix(pool["vector"]), vectors[kept].astype(np.float32))
+        assert np.array_equal(
+            pool_vectors(store, unit.vectors, pool["row"].to_numpy()), vectors[kept].astype(np.float32)
+        )
 
 
 def test_results_have_the_schema_and_a_row_for_every_value_and_class(solved):
@@ -78,6 +83,46 @@ def test_rows_agree_with_each_other_and_with_a_count(solved):
     assert male["share_selected"] == np.mean(top["gender"] == "male")
     largest = np.abs(groups["share_selected"] - groups["share_reference"]).max()
     assert [row["mpr"] for row in rows if row["function_class"] == "groups"] == [pytest.approx(largest)]
+
+
+def test_measures_of_the_order_are_those_of_a_count(solved):
+    """NDKL, skew and nDCG of the first ten, counted level by level in the order of the ids that were written down."""
+    frame = people().set_index("person")
+    frame["band"] = np.where(frame["age"] < 30, 0, np.where(frame["age"] < 60, 1, 2))
+    for title in ("items: nurse: top_k", "items: nurse: mopr for linear"):
+        for row in results_of(solved, title).to_pylist():
+            top = frame.loc[row["item_ids"]]
+            ndkls, skews = [], []
+            for attribute in ("gender", "band"):
+                target = frame.groupby(attribute)["weight"].sum() / frame["weight"].sum()
+                prefixes = [top[attribute][:size].value_counts(normalize=True) for size in range(1, 11)]
+                divergences = [sum(p * np.log(p / target[level]) for level, p in one.items()) for one in prefixes]
+                ndkls.append(np.average(divergences, weights=1 / np.log2(np.arange(2, 12))))
+                with np.errstate(divide="ignore"):
+                    skews += np.log(prefixes[-1].reindex(target.index, fill_value=0) / target).tolist()
+            assert row["ndkl"] == pytest.approx(max(ndkls))
+            assert (row["max_skew"], row["min_skew"]) == (pytest.approx(max(skews)), pytest.approx(min(skews)))
+            assert 1 - np.log(2) <= row["awrf"] <= 1
+            is_nurse = (top["job"] == "nurse").to_numpy()
+            assert row["ndcg"] == pytest.approx(np.average(is_nurse, weights=1 / np.log2(np.arange(2, 12))))
+
+
+def test_measures_of_the_order_do_not_depend_on_the_class(solved):
+    table = results_of(solved, "items: nurse: top_k").to_pandas()
+    for name in ("awrf", "ndkl", "max_skew", "min_skew", "ndcg", "precision"):
+        assert table[name].notna().all() and table[name].nunique() == 1
+
+
+def test_measures_that_do_not_apply_are_null(tmp_path):
+    """Nobody is a pilot, so that no order finds more of them; those without a term have no precision either."""
+    known, unknown = tmp_path / "known", tmp_path / "unknown"
+    one = {"queries": ["pilot"], "methods": ["top_k"], "function_classes": ["groups"]}
+    for folder, relevance, expected in ((known, "job", (0.0, None)), (unknown, None, (None, None))):
+        folder.mkdir()
+        dataset = settings()["dataset"] | {"relevance": relevance}
+        [row] = results_of(solved_in(folder, dataset=dataset, **one), "items: pilot: top_k").to_pylist()
+        assert (row["precision"], row["ndcg"]) == expected
+        assert row["ndkl"] > 0
 
 
 def _groups_of(solved, title):

@@ -104,5 +104,5 @@ def test_references_that_are_built_state_their_size():
     encoding = Encoding(levels={"sex": ("f", "m"), "age": ("<50", "50+")})
     labels = encoding.encode({"sex": ["f", "m"] * 20, "age": ["<50"] * 40})
     for reference in (balanced(encoding), target_shares(encoding, {"sex": {"f": 0.5, "m": 0.5}})):
-        given = Problem(scores=np.arange(40), labels=labels, k=4, **reference.arguments())
+        given = Problem(scores=np.arange(40), labels=labels, k=4, reference=reference)
         assert assumption(given) == ""

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mprlib import Problem
-from mprlib.cells import cells_of, distinct_rows, selection_weights
+from mprlib.arrays import distinct_rows
+from mprlib.cells import cells_of, selection_weights
 
 
 def test_worked_example():

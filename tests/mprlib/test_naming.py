@@ -7,7 +7,8 @@ from mprlib import InputError, Problem, measure, select
 from mprlib.cells import cells_of
 from mprlib.encoding import Encoding
 from mprlib.function_classes.groups import Groups, _intersections
-from mprlib.naming import AttributeLevels, cell_levels, cell_names, joint_name, level_name
+from mprlib.level_names import joint_name, level_name
+from mprlib.naming import AttributeLevels, cell_levels, cell_names
 
 
 def problem(labels, reference=None, *, k=1, **fields) -> Problem:
@@ -29,9 +30,11 @@ ASKED = pytest.mark.parametrize(
         lambda given: measure(given, [0], "groups"),
         lambda given: select(given, "apportionment"),
         lambda given: select(given, "fair_top_k"),
+        lambda given: select(given, "det_cons"),
+        lambda given: select(given, "det_const_sort"),
         lambda given: select(given, "mopr", 0.5, "groups"),
     ],
-    ids=["groups", "apportionment", "fair_top_k", "mopr"],
+    ids=["groups", "apportionment", "fair_top_k", "det_cons", "det_const_sort", "mopr"],
 )
 
 

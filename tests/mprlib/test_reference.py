@@ -13,13 +13,13 @@ ROWS = {"gender": ["female", "male", "male"], "age": ["<50", "<50", "50+"]}
 
 def shares_of(reference) -> dict[tuple[str, str], float]:
     rows = [tuple(name.split("=")[1] for name, hot in zip(ENCODING.names, row) if hot) for row in reference.labels]
-    return dict(zip(rows, reference.weights))
+    return dict(zip(rows, reference.shares))
 
 
-def test_sampled_keeps_rows_and_sampling_weights():
+def test_sampled_counts_rows_and_sampling_weights():
     reference = sampled(ENCODING, ROWS, weights=[1, 2, 3])
-    assert reference.labels.tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 0, 1]]
-    assert reference.weights.tolist() == [1, 2, 3]
+    assert shares_of(reference) == {("female", "<50"): 1 / 6, ("male", "<50"): 2 / 6, ("male", "50+"): 3 / 6}
+    assert reference.counts.tolist() == [1, 1, 1]
     assert reference.is_sample and reference.size is None
 
 
@@ -53,10 +53,10 @@ def test_marginals_and_a_joint_meet():
         "c": {"0": 0.6, "1": 0.4},
     }
     reference = target_shares(encoding, stated)
-    totals = reference.weights @ reference.labels
+    totals = reference.shares @ reference.labels
     assert totals == pytest.approx([0.5, 0.5, 0.6, 0.4, 0.6, 0.4], abs=1e-6)
     is_first = (reference.labels[:, 0] == 1) & (reference.labels[:, 2] == 1)
-    assert reference.weights[is_first].sum() == pytest.approx(0.4, abs=1e-6)
+    assert reference.shares[is_first].sum() == pytest.approx(0.4, abs=1e-6)
 
 
 def test_a_level_without_a_share_has_none():
@@ -68,7 +68,7 @@ def test_a_level_without_a_share_has_none():
         k=1,
         attributes=ENCODING.attributes,
         label_names=ENCODING.names,
-        **reference.arguments(),
+        reference=reference,
     )
     assert measure(problem, [0], "groups").value == pytest.approx(1.0)
     assert problem.m == 10_000
@@ -111,4 +111,4 @@ def test_a_missing_value_is_no_group_of_a_balanced_reference():
     encoding = Encoding(levels={"gender": ("female", "male", "unknown"), "age": ("<50", "50+")})
     reference = balanced(encoding, missing="unknown")
     assert reference.size == 4 and reference.labels[:, 2].sum() == 0
-    assert reference.weights @ reference.labels == pytest.approx([0.5, 0.5, 0.0, 0.5, 0.5])
+    assert reference.shares @ reference.labels == pytest.approx([0.5, 0.5, 0.0, 0.5, 0.5])

@@ -20,7 +20,7 @@ def joint_of(levels, shares) -> dict[tuple[str, ...], float]:
     reference = target_shares(encoding, shares)
     names = [level for own in levels.values() for level in own]
     rows = [tuple(name for name, hot in zip(names, row) if hot) for row in reference.labels]
-    return dict(zip(rows, reference.weights.tolist()))
+    return dict(zip(rows, reference.shares.tolist()))
 
 
 @pytest.mark.parametrize(

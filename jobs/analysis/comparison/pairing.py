@@ -10,7 +10,7 @@ import numpy as np
 
 from jobs.analysis.cases import CASE, QUESTION, TOP_K
 from jobs.analysis.load import Run
-from mprlib.naming import joint_name, level_name
+from mprlib.level_names import joint_name, level_name
 
 # Data set, query, k.
 Question = tuple[str, str, int]

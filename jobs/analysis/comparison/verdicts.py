@@ -6,7 +6,7 @@ import pandas as pd
 
 from jobs.analysis.cases import CASE, QUESTION, TOP_K
 from jobs.analysis.load import Run
-from jobs.analysis.worst import headline, worst_pairs
+from jobs.analysis.worst import largest, worst_pairs
 
 CLASS = "function_class"
 
@@ -36,7 +36,7 @@ def verdicts(old: Run, new: Run, queries: pd.DataFrame, *, threshold: float, mpr
 
 def _largest_gaps(run: Run, minimum_share: float, side: str) -> pd.DataFrame:
     """Each case's worst group and its gap as a share, without sign."""
-    worst = headline(worst_pairs(run.results, run.groups, minimum_share=minimum_share))
+    worst = largest(worst_pairs(run.results, run.groups, minimum_share=minimum_share))
     worst[f"gap_{side}"] = worst["gap_points"].abs() / 100.0
     return worst.rename(columns={"group": f"worst_group_{side}"})[[*CASE, f"worst_group_{side}", f"gap_{side}"]]
 

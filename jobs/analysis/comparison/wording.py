@@ -30,10 +30,10 @@ def to_json(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> dict[s
         "threshold": found.threshold,
         "mpr_threshold": found.mpr_threshold,
         "has_regression": found.has_regression,
-        "regressions": _records(found.cases[found.cases["is_regression"]]),
-        "moved_groups": _records(groups[groups["is_found"]].drop(columns="is_found")),
-        "groups_that_follow": _records(groups[~groups["is_found"]].drop(columns="is_found")),
-        "queries": _records(found.cases),
+        "regressions": plain_records(found.cases[found.cases["is_regression"]]),
+        "moved_groups": plain_records(groups[groups["is_found"]].drop(columns="is_found")),
+        "groups_that_follow": plain_records(groups[~groups["is_found"]].drop(columns="is_found")),
+        "queries": plain_records(found.cases),
         "only_old": [dict(zip(CASE, case)) for case in found.only_old],
         "only_new": [dict(zip(CASE, case)) for case in found.only_new],
         "remarks": found.remarks,
@@ -63,16 +63,16 @@ def to_markdown(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> st
     """One section with two tables."""
     title = "regression" if found.has_regression else "no regression"
     lines = [f"### Retrieval audit: {title}", ""]
-    lines += [f"- {side.upper()}: {_escaped(_run(about[side]))}" for side in ("old", "new")]
-    lines += ["", _escaped(summary(found))]
+    lines += [f"- {side.upper()}: {escaped(_run(about[side]))}" for side in ("old", "new")]
+    lines += ["", escaped(summary(found))]
     moved, worse = _moved(found), _worse(found)
     if len(worse):
         lines += ["", f"**Regressions**, {_rule(found)}:", ""]
-        lines += _table(["Query", "Worst group", "Gap before", "Gap now", "MPR before", "MPR now"], worse, _worse_cells)
+        lines += table(["Query", "Worst group", "Gap before", "Gap now", "MPR before", "MPR now"], worse, _worse_cells)
     if len(moved):
         lines += ["", "**Groups that moved beyond chance**, shares of the items shown:", ""]
-        lines += _table(["Query", "Group", "Before", "Now", "Reference", "Change, points", "p"], moved, _moved_cells)
-    lines += [""] * bool(_notes(found)) + [f"- {_escaped(note)}" for note in _notes(found)]
+        lines += table(["Query", "Group", "Before", "Now", "Reference", "Change, points", "p"], moved, _moved_cells)
+    lines += [""] * bool(_notes(found)) + [f"- {escaped(note)}" for note in _notes(found)]
     return "\n".join(lines) + "\n"
 
 
@@ -138,11 +138,12 @@ def _worse_cells(row: Mapping[str, Any]) -> Iterable[str]:
     return (row["label"], group_name(row["worst_group_new"]), *gaps, number(row["mpr_old"]), number(row["mpr_new"]))
 
 
-def _table(
+def table(
     heads: list[str], rows: list[dict[str, Any]], cells: Callable[[Mapping[str, Any]], Iterable[str]]
 ) -> list[str]:
+    """A Markdown table of the first rows."""
     lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
-    lines += [f"| {' | '.join(_escaped(cell) for cell in cells(row))} |" for row in rows[:SHOWN]]
+    lines += [f"| {' | '.join(escaped(cell) for cell in cells(row))} |" for row in rows[:SHOWN]]
     return lines + ([""] + [line.strip() for line in _more(len(rows))] if len(rows) > SHOWN else [])
 
 
@@ -169,11 +170,12 @@ def _p(value: float) -> str:
     return f"{value:.2g}"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Text of the data must not become markup, nor end a cell of a table."""
     return " ".join(text.translate(ESCAPES).split())
 
 
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+def plain_records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as JSON values."""
     rows = json.loads(table.to_json(orient="records", double_precision=15))
     return [{key: None if is_missing(value) else value for key, value in row.items()} for row in rows]

@@ -1,16 +1,17 @@
-"""`mpr-audit compare`: what moved between two runs of one configuration."""
+"""`mpr-audit compare`: what moved between two runs of one configuration, or which of two systems is fairer."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from jobs.analysis.comparison.limits import LEVEL, THRESHOLD
 from jobs.cli.exit_codes import REGRESSION
-from jobs.cli.options import AsJson, print_json
+from jobs.cli.options import AsJson, print_json, with_options
 from jobs.errors import UsageError
 
 
@@ -21,8 +22,13 @@ def _finite(value: float | None) -> float | None:
     return value
 
 
-Old = Annotated[str, typer.Argument(help="Folder of the earlier run, or its fsspec URL.", show_default=False)]
-New = Annotated[str, typer.Argument(help="Folder of the later run.", show_default=False)]
+Old = Annotated[
+    str, typer.Argument(help="Folder of the earlier run, or of system A; or its fsspec URL.", show_default=False)
+]
+New = Annotated[
+    str | None,
+    typer.Argument(help="Folder of the later run, or of system B; none with --methods.", show_default=False),
+]
 Threshold = Annotated[
     float,
     typer.Option(
@@ -41,29 +47,89 @@ Level = Annotated[
     typer.Option(min=1e-6, max=0.5, callback=_finite, help="False discoveries allowed among the queries that moved."),
 ]
 MarkdownFile = Annotated[Path | None, typer.Option(help="Write it as Markdown to this file too.")]
+HtmlFile = Annotated[Path | None, typer.Option(help="Write both systems side by side to this page; with --systems.")]
+IsSystems = Annotated[
+    bool,
+    typer.Option(
+        "--systems", help="Two systems over the same queries, whatever their encoders and engines; exit code 0."
+    ),
+]
+Methods = Annotated[
+    tuple[str, str] | None,
+    typer.Option(help="Methods of A and B, such as top_k mopr; of one run where only one folder is given."),
+]
 
 
-def compare(
-    old: Old,
-    new: New,
-    threshold: Threshold = THRESHOLD,
-    mpr_threshold: MprThreshold = None,
-    level: Level = LEVEL,
-    markdown: MarkdownFile = None,
-    as_json: AsJson = False,
-) -> int:
-    """Compare two runs of one configuration: what moved beyond chance; exit code 4 for a regression."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """What `compare` is asked."""
+
+    old: Old
+    new: New = None
+    systems: IsSystems = False
+    methods: Methods = None
+    threshold: Threshold = THRESHOLD
+    mpr_threshold: MprThreshold = None
+    level: Level = LEVEL
+    markdown: MarkdownFile = None
+    html: HtmlFile = None
+    as_json: AsJson = False
+
+
+@with_options(Options)
+def compare(options: Options) -> int:
+    """Compare two runs of one configuration: what moved beyond chance; exit code 4 for a regression.
+
+    With --systems: which of two systems shows people more as they are, query by query.
+    """
+    return _systems(options) if options.systems or options.methods is not None else _runs(options)
+
+
+def _runs(options: Options) -> int:
     from jobs.analysis.comparison import wording
     from jobs.results.compare import compare_folders
 
-    found, about = compare_folders(old, new, threshold=threshold, mpr_threshold=mpr_threshold, level=level)
-    if markdown is not None:
-        try:
-            markdown.write_text(wording.to_markdown(found, about), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"--markdown {markdown}: {error.strerror}") from None
-    if as_json:
-        print_json(wording.to_json(found, about))
-    else:
-        print(wording.to_text(found, about))
+    if options.new is None:
+        raise UsageError("NEW is missing: two runs are compared, or two methods of one with --methods A B")
+    if options.html is not None:
+        raise UsageError("--html goes with --systems: a page of two systems side by side")
+    found, about = compare_folders(
+        options.old,
+        options.new,
+        threshold=options.threshold,
+        mpr_threshold=options.mpr_threshold,
+        level=options.level,
+    )
+    _write("--markdown", options.markdown, lambda: wording.to_markdown(found, about))
+    _show(options, lambda: wording.to_json(found, about), lambda: wording.to_text(found, about))
     return REGRESSION if found.has_regression else 0
+
+
+def _systems(options: Options) -> int:
+    from jobs.analysis.systems import wording
+    from jobs.report.systems import page
+    from jobs.results.compare import compare_system_folders
+
+    if options.new is None and options.methods is None:
+        raise UsageError("B is missing: --systems compares two runs, or two methods of one with --methods A B")
+    found, about = compare_system_folders(options.old, options.new, methods=options.methods)
+    _write("--markdown", options.markdown, lambda: wording.to_markdown(found, about))
+    _write("--html", options.html, lambda: page(found, about))
+    _show(options, lambda: wording.to_json(found, about), lambda: wording.to_text(found, about))
+    return 0
+
+
+def _write(option: str, path: Path | None, text: Any) -> None:
+    if path is None:
+        return
+    try:
+        path.write_text(text(), encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(f"{option} {path}: {error.strerror}") from None
+
+
+def _show(options: Options, as_json: Any, as_text: Any) -> None:
+    if options.as_json:
+        print_json(as_json())
+    else:
+        print(as_text())

@@ -56,7 +56,7 @@ def plan_table(
         "references": [reference.name for reference in settings.reference],
         "queries": len(inputs.queries),
         "k": list(settings.k),
-        "methods": {entry.name: entry.points or len(entry.values or (None,)) for entry in settings.methods},
+        "methods": {entry.name: entry.count for entry in settings.methods},
         "function_classes": [entry.display for entry in settings.function_classes],
         "stages": {
             stage: {

@@ -62,17 +62,33 @@ def run(
 
 def worst_text(run: Run) -> str:
     """The worst group of top-k retrieval for each of the worst queries; of two mirrored groups, one."""
-    from jobs.analysis.worst import headline, worst_pairs
+    from jobs.analysis.frames import records
+    from jobs.analysis.wording import chance_clause
+    from jobs.analysis.worst import headline, largest, worst_pairs
 
-    pairs = headline(worst_pairs(run.results, run.groups, minimum_share=run.minimum_share)).head(WORST_SHOWN)
+    pairs = worst_pairs(run.results, run.groups, minimum_share=run.minimum_share)
+    beyond, asked = headline(pairs), largest(pairs)
     lines = ["worst groups of top-k retrieval, percentage points against the reference:"]
-    for pair in pairs.to_dict("records"):
-        selected, reference = pair["share_selected"], pair["share_reference"]
+    for pair in records(beyond.head(WORST_SHOWN)):
+        selected, reference, chance = pair["share_selected"], pair["share_reference"], chance_clause(pair)
         lines.append(
             f"  {100 * (selected - reference):+6.1f}  {pair['query']}: {pair['group']} "
-            f"{selected:.0%} shown, {reference:.0%} in the reference"
+            f"{selected:.0%} shown, {reference:.0%} in the reference{'; ' if chance else ''}{chance}{_repair(pair)}"
         )
+    if len(beyond) < len(asked):
+        lines.append(f"{len(asked) - len(beyond)} of {len(asked)} queries show no gap beyond chance")
     return "\n".join(lines)
+
+
+def _repair(pair: Mapping[str, Any]) -> str:
+    """What it costs to bring a query to what chance shows, where a selection does."""
+    from jobs.analysis.wording import cost, percent
+
+    if pair["is_repaired_to_chance"] is not True:
+        return ""
+    before, after = pair["precision"], pair["precision_repaired"]
+    precision = "" if before != before or after != after else f", precision {percent(before)} to {percent(after)}"
+    return f"; to chance level for {cost(pair)} of similarity{precision}"
 
 
 def run_text(summary: RunSummary) -> str:

@@ -1,8 +1,9 @@
 """What two people would see: the first items of each method, side by side.
 
 Source:     MPR paper, the appendix's pages of retrieved images (top-k beside MOPR and the baselines).
-Deviation:  methods are shown at their smallest MPR of the first configured class; a picture is shown where
-            the run kept its thumbnail, which it does for top-k and the repaired selections within
+Deviation:  six columns as in the paper: top-k, the first constrained method, then baselines before further
+            constrained ones. Methods are shown at their smallest MPR of the first configured class; a picture
+            is shown where the run kept its thumbnail, which it does for top-k and the repaired selections within
             `report.thumbnail_megabytes`; all other items are shown by their text, labels or id. The labels
             that the audit used are in the table, so that a reader need not judge people by their looks.
 """
@@ -16,7 +17,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from jobs.analysis.cases import CASE, function_classes
+from jobs.analysis.cases import CASE, function_classes, is_constrained
 from jobs.analysis.frames import grouped
 from jobs.analysis.load import Run
 from jobs.analysis.wording import is_missing
@@ -28,7 +29,7 @@ from jobs.report.exhibits.sheet import Sheet
 
 TITLE = "First items of each method at its smallest MPR"
 # What a page holds; the table holds the same.
-SHEETS, COLUMNS, ITEMS, PRINTED_ITEMS = 10, 5, 12, 5
+SHEETS, COLUMNS, ITEMS, PRINTED_ITEMS = 10, 6, 12, 5
 # Lines of a cell: alone, and beside a picture.
 LINE_CHARACTERS, NARROW_CHARACTERS, LINES = 32, 19, 4
 
@@ -40,7 +41,7 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     points = points[[len(run.chosen.row(number)) > 0 for number in points.index]]
     if points.empty:
         raise Missing(f"no selection with items has an MPR under {first_class}")
-    columns = in_order(points["series"], curves)[:COLUMNS]
+    columns = _columns(points, in_order(points["series"], curves))
     order = run.results[CASE].drop_duplicates().groupby(["dataset", "reference", "k"], sort=False).head(SHEETS)
     rows, figures = [], {}
     for case in order.itertuples(index=False, name=None):
@@ -52,6 +53,13 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
             figures[file_part(*case)] = _sheet(run, case, shown, names)
     table = pd.DataFrame(rows)
     return Exhibit(title=TITLE, table=table, summary=_printed(table, columns), figures=figures)
+
+
+def _columns(points: pd.DataFrame, ordered: list[str]) -> list[str]:
+    """The series that a sheet has room for."""
+    method = points.drop_duplicates("series").set_index("series")["method"]
+    constrained = [name for name in ordered if is_constrained(method[name])]
+    return sorted(ordered, key=lambda name: name in constrained[1:])[:COLUMNS]
 
 
 def _items(run: Run, points: pd.DataFrame, case: tuple[Any, ...]) -> list[dict[str, Any]]:

@@ -1,10 +1,14 @@
 """One curve for many queries: the mean of what each query keeps at the same fraction of top-k's MPR.
 
 Queries meet their own values of a parameter, so points of two curves do not pair. Each curve is read
-as the step function "the best that the sweep offers with at most this MPR", and those are averaged.
+as the step function "the most similar selection that the sweep offers with at most this MPR", and those
+are averaged. It is what a user would get, who knows similarities: the best by true relevance would be
+chosen by hindsight, and a longer sweep would look better without being so.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -13,7 +17,7 @@ from matplotlib.axes import Axes
 from jobs.analysis.curves import is_fulfilled
 from jobs.analysis.frames import grouped
 from jobs.report.exhibits.operating_points import series_names
-from jobs.report.figures import style
+from jobs.report.styles import Series, Style, series_of
 
 # Fractions of top-k's MPR at which curves are averaged.
 FRACTIONS = np.linspace(0.0, 1.0, 51)
@@ -24,20 +28,20 @@ ROUNDING = 1e-9
 
 
 def mean_curves(curves: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Means over queries of the best `column` with at most each fraction of top-k's MPR.
+    """Means over queries of `column`, of the most similar selection with at most each fraction of top-k's MPR.
 
     Returns: one row per (data set, reference, k, class, method, target class, fraction) that some query
              reaches: mean, deviation (sample's), queries that reach it and queries asked, which are
              those that have fractions at all.
     """
-    able = curves.dropna(subset=["mpr_fraction", column])
+    able = curves.dropna(subset=["mpr_fraction", "similarity", column])
     rows = able[is_fulfilled(able["status"])]
     panel = ["dataset", "reference", "k", "function_class"]
     asked = able.groupby(panel)["query"].nunique().to_dict()
     found = []
     keys = [*panel, "method", "target_class"]
     for names, own in grouped(rows, keys, dropna=False):
-        steps = np.array([_best_within(one["mpr_fraction"], one[column]) for _, one in own.groupby("query")])
+        steps = np.array([_steps(one, column) for _, one in own.groupby("query")])
         reached = (~np.isnan(steps)).sum(axis=0)
         for place in np.flatnonzero(reached):
             values = steps[~np.isnan(steps[:, place]), place]
@@ -54,11 +58,12 @@ def mean_curves(curves: pd.DataFrame, column: str) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def _best_within(fractions: pd.Series, values: pd.Series) -> np.ndarray:
-    """The largest value with at most each of FRACTIONS; NaN where there is none."""
-    allowed = fractions.to_numpy()[None, :] <= FRACTIONS[:, None] + ROUNDING
-    best = np.where(allowed, values.to_numpy()[None, :], -np.inf).max(axis=1)
-    return np.where(np.isinf(best), np.nan, best)
+def _steps(sweep: pd.DataFrame, column: str) -> np.ndarray:
+    """The column of the most similar selection with at most each of FRACTIONS; NaN where there is none."""
+    # Among equally similar selections that of the smallest MPR, whatever else it has.
+    order = sweep.sort_values(["similarity", "mpr_fraction"], ascending=[False, True], kind="stable")
+    allowed = order["mpr_fraction"].to_numpy()[None, :] <= FRACTIONS[:, None] + ROUNDING
+    return np.where(allowed.any(axis=1), order[column].to_numpy(dtype=float)[allowed.argmax(axis=1)], np.nan)
 
 
 def printed(means: pd.DataFrame, digits: int) -> pd.DataFrame:
@@ -75,13 +80,12 @@ def printed(means: pd.DataFrame, digits: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def draw(panel: Axes, means: pd.DataFrame, methods: list[str]) -> None:
+def draw(panel: Axes, means: pd.DataFrame, styles: Mapping[Series, Style]) -> None:
     """The mean curves of one class; where only some queries reach a fraction, nothing is drawn."""
-    styles = style(methods)
     whole = means[means["queries"] == means["queries_asked"]]
-    for (method, _), own in grouped(whole, ["method", "target_class"], dropna=False):
-        colour, marker = styles[method]
-        panel.plot(own["mpr_fraction"], own["mean"], f"-{marker}", color=colour, lw=1, ms=3.5, markevery=5)
+    for series, own in grouped(whole, ["method", "target_class"], dropna=False):
+        style = styles[series_of(*series)]
+        panel.plot(own["mpr_fraction"], own["mean"], **style.line(), lw=1, ms=3.5, markevery=5)
     panel.set_xlim(0, 1.02)
     panel.set_xlabel("MPR, fraction of top-k's")
     panel.grid(alpha=0.25)

@@ -13,10 +13,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from jobs.analysis.cases import method_order
-from jobs.report.figures import DOTS_PER_INCH, series_label, style
+from jobs.report.figures import DOTS_PER_INCH, drawn_series, legend_handles
+from jobs.report.styles import styles_of
 
 PANELS_A_ROW = 3
 PANEL_INCHES = (3.1, 2.5)
@@ -60,14 +59,8 @@ class Panels:
 
 
 def legend(figure: Figure, rows: pd.DataFrame) -> None:
-    """Every series of the rows (columns method and target_class), in the styles of the methods."""
-    series = rows[["method", "target_class"]].drop_duplicates().astype(object)
-    labels = {series_label(method, target): method for method, target in series.itertuples(index=False, name=None)}
-    styles = style(list(labels.values()))
-    handles = [
-        Line2D([], [], color=styles[method][0], marker=styles[method][1], ms=4, lw=1, label=label)
-        for label, method in sorted(labels.items(), key=lambda one: method_order(one[1]))
-    ]
+    """Every curve of the rows (columns method and target_class), in its style."""
+    handles = legend_handles(styles_of(drawn_series(rows)))
     figure.legend(handles=handles, loc="lower center", ncols=max(2, 2 * round(figure.get_figwidth() / 3.5)),
                   fontsize=8, frameon=False)  # fmt: skip
 

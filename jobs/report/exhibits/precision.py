@@ -1,8 +1,9 @@
 """Precision against MPR: what fairness costs where each item's true query term is known.
 
 Source:     MPR paper, the figure of precision on Occupations (45 queries, judged gender).
-Deviation:  the best precision with at most a fraction of top-k's MPR is averaged over queries; precision
-            is a share of the k items, not divided by top-k's, which may be 0.
+Deviation:  at each fraction of top-k's MPR, the precision of the most similar selection within it is
+            averaged over queries: the most precise one could be chosen by hindsight alone. Precision is a
+            share of the k items, not divided by top-k's, which may be 0.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
 from jobs.report.exhibits.pictures import Panels, file_part, legend
+from jobs.report.figures import drawn_series
+from jobs.report.styles import styles_of
 
 TITLE = "Precision at fractions of top-k's MPR, means over queries"
 
@@ -29,7 +32,7 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
         classes = own["function_class"].unique().tolist()
         panels = Panels.of(len(classes))
         for panel, name in zip(panels.axes, classes):
-            draw(panel, own[own["function_class"] == name], own["method"].unique().tolist())
+            draw(panel, own[own["function_class"] == name], styles_of(drawn_series(own)))
             panel.set_title(name, fontsize=10, parse_math=False)
             panel.set_ylim(bottom=0)
         panels.axes[0].set_ylabel("precision")

@@ -20,7 +20,8 @@ from jobs.analysis.load import Run
 from jobs.report.exhibits.exhibit import Exhibit, Missing
 from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
 from jobs.report.exhibits.pictures import Panels, file_part, legend
-from jobs.report.figures import LONGEST_TITLE, draw_panel, style
+from jobs.report.figures import LONGEST_TITLE, draw_panel, drawn_series
+from jobs.report.styles import styles_of
 from jobs.words import shortened
 
 TITLE = "Similarity kept at fractions of top-k's MPR, means over queries"
@@ -51,7 +52,7 @@ def _mean_figure(own: pd.DataFrame) -> Figure:
     classes = own["function_class"].unique().tolist()
     panels = Panels.of(len(classes))
     for panel, name in zip(panels.axes, classes):
-        draw(panel, own[own["function_class"] == name], own["method"].unique().tolist())
+        draw(panel, own[own["function_class"] == name], styles_of(drawn_series(own)))
         panel.set_title(name, fontsize=10, parse_math=False)
     panels.axes[0].set_ylabel("similarity, fraction of top-k's")
     legend(panels.figure, own)
@@ -65,7 +66,7 @@ def _query_figure(
     floors: dict[tuple[Any, ...], float],
 ) -> Figure:
     """One panel per query; colours are those of all methods, so that pages agree."""
-    panels, styles = Panels.of(len(cases)), style(rows["method"].unique().tolist())
+    panels, styles = Panels.of(len(cases)), styles_of(drawn_series(rows))
     for panel, (case, own) in zip(panels.axes, cases):
         draw_panel(panel, own, styles, floors.get((*case, name), 0.0))
         panel.set_title(shortened(str(case[2]), LONGEST_TITLE), fontsize=9, parse_math=False)

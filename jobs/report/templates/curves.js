@@ -132,7 +132,8 @@ function drawPanel(name, which) {
         make("polyline", {
           points: line.map((place) => across(place.x).toFixed(1) + "," + up(place.y).toFixed(1)).join(" "),
           fill: "none",
-          stroke: head.styles[one.method][0],
+          stroke: styleOf(one)[0],
+          "stroke-dasharray": styleOf(one)[2].join(" "),
           "stroke-width": 1.2,
           opacity: 0.5,
         }),

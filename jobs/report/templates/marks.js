@@ -1,4 +1,4 @@
-// Marks: one shape and one colour a method, so that neither alone must tell them apart.
+// Marks: a colour for each method and a shape for each curve, so that no two curves look alike.
 function shape(kind, x, y, r) {
   const path = {
     D: [
@@ -63,7 +63,7 @@ function shape(kind, x, y, r) {
   });
 }
 function mark(one, x, y, r, full) {
-  const [colour, kind] = head.styles[one.method];
+  const [colour, kind] = styleOf(one);
   const drawn = shape(kind, x, y, r);
   drawn.setAttribute("fill", full ? colour : "#fff");
   drawn.setAttribute("stroke", colour);

@@ -28,6 +28,8 @@ const fraction = (value) =>
       ? "100%"
       : (100 * value).toFixed(Math.abs(value - 1) < 0.01 ? 2 : 1) + "%";
 const seriesName = (one) => one.method + (one.target ? " (" + one.target + ")" : "");
+// Colour, shape and dashes of a curve.
+const styleOf = (one) => head.styles[seriesName(one)];
 const seriesOf = (point) => block.series.find((one) => one.points.includes(point));
 function pointName(point) {
   const one = seriesOf(point),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import ray
@@ -17,7 +18,7 @@ from jobs.run.growth import await_gpus
 from jobs.run.meters import Meters
 from jobs.run.nodes import Nodes
 from jobs.run.ray.connection import connect
-from jobs.run.ray.workers import Actors, Tasks
+from jobs.run.ray.workers import Actors, Tasks, remove_copies
 from jobs.stages.unit import Unit
 from jobs.store import Store
 
@@ -40,6 +41,7 @@ class Cluster:
         self._limits = Limits(
             seconds=settings.unit_seconds, memory_bytes=None if megabytes is None else int(megabytes * 1e6)
         )
+        self._remote_stores: dict[str, Store] = {}
 
     def __enter__(self) -> Cluster:
         self._owns = not ray.is_initialized()
@@ -50,6 +52,8 @@ class Cluster:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        for store in self._remote_stores.values():
+            interruption.bounded("removing copies", partial(remove_copies, store), LONGEST_STOP_SECONDS)
         if not self._owns:
             return
         seconds = interruption.END_SECONDS if kind is None else LONGEST_STOP_SECONDS
@@ -75,8 +79,14 @@ class Cluster:
     def run_tasks(self, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool] = never) -> Events:
         """Run units that need no encoder; events as they happen, until it is enough."""
         if units and not is_enough():
+            self._note(store)
             tasks = Tasks(store, self._limits, Nodes(ray.nodes))
             yield from Dispatch(tasks, store, self._limits).run(units, is_enough)
+
+    def _note(self, store: Store) -> None:
+        """Units of this store may leave copies of its files on their nodes."""
+        if not store.is_local:
+            self._remote_stores[store.root] = store
 
     def await_gpus(self, kind: str | None) -> None:
         """Have the GPUs that an encoder of a kind wants, where the settings say to wait for them."""
@@ -98,6 +108,7 @@ class Cluster:
         """
         if not units or is_enough():
             return
+        self._note(store)
         self.await_gpus(None if encoder is None else encoder["kind"])
         actors = Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(encoder), encoder)
         try:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from jobs import encoders, interruption
 from jobs.errors import UsageError
@@ -50,6 +51,22 @@ class _EncoderActor:
         if self._encoder is None and self._settings is not None:
             self._encoder = encoders.load(self._settings)
         return self._encoder
+
+
+@ray.remote(num_cpus=0, max_retries=0)
+def _remove_copies(store: Store) -> None:
+    store.remove_node_copies()
+
+
+def remove_copies(store: Store) -> None:
+    """Remove the copies of a store's files on every node, once none of its units runs."""
+    strategies = (
+        NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        for node in ray.nodes()  # type: ignore[no-untyped-call]  # Ray leaves it untyped
+        if node["Alive"]
+    )
+    removed = [_remove_copies.options(scheduling_strategy=strategy).remote(store) for strategy in strategies]
+    ray.wait(removed, num_returns=len(removed))
 
 
 class _Streams:

@@ -53,4 +53,4 @@ def test_the_example_of_two_data_sets_that_agree(tmp_path):
     levels, remarks = shared_levels(datasets.load(block, tmp_path), reference, people)
     assert remarks == []
     assert levels["race"] == ["White", "Black", "Asian", "Indian", "Others"]
-    assert levels["age"] == ["under 50", "50 and over"]
+    assert levels["age"] == ["under 40", "40 and over"]

@@ -16,6 +16,7 @@ import pyarrow as pa
 from jobs.results.manifest import MANIFEST
 from jobs.stages.result_rows import RESULTS
 from jobs.store import Store, schema
+from mprlib.chance import gap_p_values
 
 LEVELS = {
     "sex": ["Female", "Male"],
@@ -27,6 +28,9 @@ CLASSES = ("linear", "tree", "groups")
 QUERIES = ("truck driver", "nurse", "chief executive officer", "secretary", "scientist", "farmer")
 MOST_LIKED = {"truck driver": 0.2, "nurse": -0.3, "chief executive officer": 0.12, "secretary": -0.2}
 SMALLEST_RHO = 0.005
+# Stand-ins of the right size as well: what lotteries show under each class, and groups as good as independent.
+CHANCE = {"linear": 0.02, "tree": 0.025, "groups": 0.27}
+LARGEST_OF = 15
 
 
 def tables(
@@ -159,6 +163,7 @@ def _result_rows(query, method, value, is_met, items, score, gaps, attributes, k
             "parameter": {"mopr": "rho", "mopr_qp": "rho", "mmr": "lambda"}.get(method), "parameter_value": value,
             "target_class": "linear" if is_rho else None, "function_class": name, "status": status,
             "mpr": float(mpr[name]), "mpr_upper_bound": float(mpr[name]),
+            "p_chance": 0.5 if mpr[name] <= CHANCE[name] else 0.0004, "mpr_chance": CHANCE[name],
             "mpr_low": max(0.0, float(mpr[name]) - 0.003), "mpr_high": float(mpr[name]) + 0.003,
             "chi": None if name == "groups" else float(mpr[name]) * np.sqrt((pool + people) / k),
             "similarity": similarity, "relaxation_bound": similarity * 1.0002 if is_rho else None,
@@ -189,6 +194,12 @@ def _group_table(selections, names, attributes, reference, k) -> pa.Table:
         "attributes": np.tile(attributes, count),
         "share_selected": np.concatenate([shares for _, _, _, shares in selections]),
         "share_reference": np.tile(reference, count),
+    }
+    p_values = gap_p_values(columns["share_selected"], columns["share_reference"], k)
+    columns |= {
+        "p_chance": p_values,
+        "p_largest": np.minimum(LARGEST_OF * p_values, 1.0),
+        "largest_gap_chance": np.full(count * size, CHANCE["groups"]),
     }
     return pa.table(columns, schema=schema.GROUPS)
 

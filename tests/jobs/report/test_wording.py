@@ -70,3 +70,29 @@ def test_the_verdict_names_who_is_worst_off_where_the_largest_gap_is_of_others()
 )
 def test_the_verdict_says_what_is_not_known(change: dict, end: str):
     assert wording.verdict(PAIR | change).endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"is_beyond_chance": True}, "points; a random 50 stays within 17.6: beyond chance)"),
+        ({"is_beyond_chance": False, "gap_points": -16.4}, "points; a random 50 stays within 17.6: within chance)"),
+        ({"is_beyond_chance": False}, "but among so many queries this is within chance)"),
+        ({"is_beyond_chance": None}, "points)."),
+    ],
+)
+def test_the_verdict_says_whether_a_gap_is_beyond_chance(change: dict, said: str):
+    text = wording.verdict(PAIR | {"chance_points": 17.6} | change)
+    assert said in text
+    assert text.startswith("Within chance: ") == (change["is_beyond_chance"] is False)
+
+
+def test_the_verdict_names_reference_and_precision_and_what_the_repair_aims_at():
+    text = wording.verdict(
+        PAIR
+        | {"reference": "population", "is_repaired_to_chance": True, "rho_repaired": 0.026}
+        | {"precision": 0.98, "precision_repaired": 0.96}
+    )
+    assert "of reference \u201cpopulation\u201d" in text
+    assert "Retrieval held to what a random 50 shows (mopr, rho = 0.026) shows 34%" in text
+    assert text.endswith("top-k's mean similarity; precision goes from 98% to 96%.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from jobs.analysis.worst import headline, worst_groups, worst_off, worst_pairs
+from jobs.analysis.worst import headline, largest, worst_groups, worst_off, worst_pairs
 
 CASE = {"dataset": "d", "reference": "r", "k": 10}
 
@@ -125,3 +125,46 @@ def test_worst_groups_are_means_over_queries():
 def test_no_top_k_gives_no_pairs():
     pairs = pairs_of([result("q", "mmr", 0.5)], shares("q", {"sex=f": 0.0}, "mmr", 0.5))
     assert pairs.empty and headline(pairs).empty and worst_groups(pairs).empty
+
+
+def with_p(groups: list[dict], p_values: dict[str, float], level: float = 0.3) -> list[dict]:
+    return [
+        group | {"largest_gap_chance": level} | dict.fromkeys(["p_chance", "p_largest"], p_values[group["group"]])
+        for group in groups
+    ]
+
+
+def test_what_is_not_beyond_chance_is_no_headline():
+    # Two queries; the harmonic factor of Benjamini and Yekutieli is 1.5, so that 0.03 alone does not pass.
+    real = with_p(shares("nurse", {"sex=f": 1.0, "sex=m": 0.0}), {"sex=f": 0.0001, "sex=m": 0.0001})
+    luck = with_p(shares("driver", {"sex=f": 0.0, "sex=m": 1.0}), {"sex=f": 0.04, "sex=m": 0.04})
+    pairs = pairs_of([result("nurse"), result("driver")], real + luck)
+    assert headline(pairs)["query"].tolist() == ["nurse"]
+    assert largest(pairs)["query"].tolist() == ["nurse", "driver"]
+    assert worst_off(pairs)["query"].tolist() == ["nurse"]
+    driver = pairs[pairs["query"] == "driver"].iloc[0]
+    assert not driver["is_beyond_chance"]
+    assert driver["p_adjusted"] == pytest.approx(0.06)
+    assert driver["chance_points"] == 30
+
+
+def test_a_group_of_a_query_passes_the_limit_that_the_queries_set():
+    groups = with_p(
+        shares("q", {"sex=f": 0.9, "sex=m": 0.1, "race=x": 0.1}), {"sex=f": 0.001, "sex=m": 0.01, "race=x": 0.9}
+    )
+    pairs = pairs_of([result("q")], groups).set_index("group")
+    assert pairs["is_beyond_chance"].to_dict() == {"sex=f": True, "sex=m": False, "race=x": False}
+
+
+def test_the_repaired_selection_is_the_most_similar_one_within_chance():
+    rows = [
+        result("q", "mopr", rho, mpr=rho, mpr_chance=0.03, rho=rho, similarity=0.4 + rho) for rho in (0.01, 0.02, 0.04)
+    ]
+    groups = shares("q", {"sex=f": 0.0}) + [
+        one for rho in (0.01, 0.02, 0.04) for one in shares("q", {"sex=f": 0.3}, "mopr", rho)
+    ]
+    row = headline(pairs_of([result("q"), *rows], groups)).iloc[0]
+    assert (row["rho_repaired"], row["is_repaired_to_chance"]) == (0.02, True)
+    beyond = [one | {"mpr_chance": 0.005} for one in rows]
+    row = headline(pairs_of([result("q"), *beyond], groups)).iloc[0]
+    assert (row["rho_repaired"], row["is_repaired_to_chance"]) == (0.01, False)

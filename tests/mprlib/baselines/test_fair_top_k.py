@@ -47,6 +47,14 @@ def test_bounds_by_hand():
     assert lower_bounds(4, 0.5, 0.1).tolist() == [0, 0, 0, 1]
 
 
+def test_the_table_without_correction_rejects_a_fair_lottery_too_often():
+    """Of 20 draws at 0.25, tested at level 0.1 each: the bounds, counted to the last of them, fail for 14.7%."""
+    uncorrected = np.maximum(binom.ppf(0.1, np.arange(1, 21), 0.25), 0).astype(int)
+    assert uncorrected.tolist() == [0] * 8 + [1] * 6 + [2] * 5 + [3]
+    assert rejection_probability(uncorrected, 0.25) == pytest.approx(0.1469, abs=5e-5)
+    assert rejection_probability(lower_bounds(20, 0.25, 0.1), 0.25) <= 0.1
+
+
 def test_a_merged_ranking_under_prefix_bounds_is_the_same_set():
     generator = np.random.default_rng(0)
     for _ in range(40):
@@ -65,6 +73,9 @@ def test_a_merged_ranking_under_prefix_bounds_is_the_same_set():
         problem = problem_of(scores, protected, k)
         ours = mprlib.select(problem, "fair_top_k", protected=protected, share=share).items
         assert set(ours.tolist()) == set(merged)
+        in_order = mprlib.select(problem, "fair_top_k", protected=protected, share=share, order="fair")
+        assert in_order.items.tolist() == merged
+        assert in_order.similarity == mprlib.select(problem, "fair_top_k", protected=protected, share=share).similarity
 
 
 def test_the_default_group_is_the_one_that_top_k_hides_most():

@@ -5,9 +5,9 @@ import pytest
 
 from mprlib import FUNCTION_CLASSES, InputError
 from mprlib.cells import cells_of
+from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
 from mprlib.statistics import sampling_margin
-from mprlib.statistics.gaps import closed_form_gaps
 from tests.populations import one_hot_problem
 
 

@@ -1,5 +1,8 @@
 """What exhibits are made of, on values solved by hand."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -105,3 +108,56 @@ def test_a_run_without_top_k_says_so():
     run = from_tables(**tables)
     with pytest.raises(Missing, match="top_k"):
         exhibits.smallest_mpr.make(run, trade_offs(without))
+
+
+def test_precision_is_what_a_user_would_get_not_the_best_by_hindsight():
+    """A long sweep holds a precise set by luck; who does not know the true terms takes the most similar one."""
+    lucky = [("a", "clip_clip", "done", 0.1 * step, 0.5 + 0.05 * step) for step in range(1, 10)]
+    rows = curves(lucky).assign(precision=[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.2])
+    means = mean_curves(rows, "precision").set_index("mpr_fraction")["mean"]
+    assert means.loc[0.5] == 0.1 and means.loc[1.0] == 0.2
+    assert means[0.3 - 1e-9 : 0.4 - 1e-9].max() == 0.9
+
+
+def integer_rows(hard_is_met: bool) -> pd.DataFrame:
+    """An easy rho without loss, and a hard one that loses a tenth, which Algorithm 1 may miss."""
+    rows = [
+        ("mopr", 0.2, "optimal", 1.0), ("mopr_paper", 0.2, "feasible", 1.0), ("mopr_integer", 0.2, "optimal", 1.0),
+        ("mopr", 0.1, "optimal", 0.9), ("mopr_integer", 0.1, "optimal", 0.9),
+        ("mopr_paper", 0.1, "feasible" if hard_is_met else "not_found", 0.9 if hard_is_met else 0.99),
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["method", "rho", "status", "similarity"])
+    same = {"dataset": "d", "reference": "r", "query": "q", "k": 5, "target_class": "linear"}
+    return frame.assign(
+        **same, function_class="linear", parameter_value=frame["rho"], mpr=frame["rho"], relaxation_bound=1.0,
+        similarity_bound=frame["similarity"], solve_seconds=0.1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("hard_is_met", "loss", "common"), [(False, "0.000", "1"), (True, "5.000", "2")])
+def test_programmes_are_compared_where_all_have_a_set(hard_is_met, loss, common):
+    run = SimpleNamespace(results=integer_rows(hard_is_met))
+    summary = exhibits.lp_and_integer.make(run, None).summary
+    assert summary["in common"].tolist() == [common] * 3
+    assert [text.split()[0] for text in summary["loss to relaxation, %"]] == [loss] * 3
+    assert summary["meets rho"].tolist() == ["2 of 2", f"{common} of 2", "2 of 2"]
+
+
+def test_what_a_method_prepares_once_has_a_column_of_its_own():
+    manifest = {"preparation": [{"dataset": "people", "method": "mmr", "seconds": 12.3}]}
+    run = from_tables(**synthetic.tables(queries=1, points=2), manifest=manifest)
+    dataset = run.results["dataset"].iloc[0]
+    run.manifest["preparation"][0]["dataset"] = dataset
+    summary = exhibits.running_times.make(run, trade_offs(run.results)).summary.set_index("method")
+    assert summary.loc["mmr", "once, before all queries"] == "12.30"
+    assert summary.loc["top_k", "once, before all queries"] == "0.00"
+
+
+def test_a_sheet_shows_baselines_before_further_constrained_methods():
+    run = from_tables(**synthetic.tables(queries=1, points=3, has_second_mopr=True), manifest={})
+    results = run.results
+    extra = [results[results["method"] == "mmr"].assign(method=f"baseline_{number}") for number in range(3)]
+    whole = pd.concat([results, *extra])
+    chosen = replace(run, results=whole)
+    shown = exhibits.contact_sheets.make(chosen, trade_offs(whole)).table["series"].drop_duplicates().tolist()
+    assert shown == ["top_k", "mopr (linear)", "baseline_0", "baseline_1", "baseline_2", "mmr"]

@@ -1,0 +1,51 @@
+"""Which gaps are more than luck, over all queries and groups of a run.
+
+Within a query the gap of a group is compared with the largest gap of any named group in lotteries from the
+reference (`p_largest`), so that a query with nothing behind it names some group with 5% at most. A query's own
+p value is the smallest of its groups'. Over queries, which share people and so depend on each other, the false
+discovery rate is controlled (Benjamini and Yekutieli), and a group is beyond chance when its own value passes the
+limit that the queries' values set.
+
+Sources: Westfall and Young 1993; Benjamini and Yekutieli 2001; Benjamini and Bogomolov 2014.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from jobs.analysis.cases import CASE
+from mprlib.arrays import FloatArray
+from mprlib.statistics import benjamini_yekutieli
+
+# Expected share of false discoveries among the queries that are said to be beyond chance.
+LEVEL = 0.05
+# Columns of the groups table that this reads.
+CHANCE = ["p_chance", "p_largest", "largest_gap_chance"]
+
+
+def with_chance(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs of one selection per case, with p_adjusted, is_beyond_chance and chance_points.
+
+    chance_points: the points within which the largest gap of 95% of lotteries stays. All are null for a run whose
+    groups have no p values.
+    """
+    pairs = pairs.assign(chance_points=100.0 * pairs["largest_gap_chance"].astype(float))
+    p_largest = pairs["p_largest"].astype(float)
+    of_queries = p_largest.groupby([pairs[key] for key in CASE]).min().dropna().to_numpy()
+    pairs["p_adjusted"] = np.where(p_largest.isna(), np.nan, _adjusted(p_largest.fillna(1.0).to_numpy(), of_queries))
+    beyond = (pairs["p_adjusted"] <= LEVEL).astype("boolean")
+    pairs["is_beyond_chance"] = beyond.mask(pairs["p_adjusted"].isna())
+    return pairs
+
+
+def _adjusted(values: FloatArray, of_queries: FloatArray) -> FloatArray:
+    """Each value as the queries' adjustment maps it: that of the next query's value at or above it."""
+    if not of_queries.size:
+        return np.ones(values.size)
+    known = np.sort(of_queries)
+    adjusted = np.append(benjamini_yekutieli(known), 1.0)
+    place = np.searchsorted(known, values, side="left")
+    # Beyond the last query's value nothing is compared with fewer queries than there are.
+    mapped: FloatArray = np.maximum(adjusted[place], np.minimum(values, 1.0))
+    return mapped

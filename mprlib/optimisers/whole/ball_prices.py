@@ -1,0 +1,55 @@
+"""The dual prices of a ball in the coordinates of a decoder, and the loss of each cell's counts at them.
+
+At prices z the distance of a set from the dual bound is a sum of non-negative terms,
+
+    bound - similarity(x)  =  sum_g loss_g(x_g)  +  rho |z| - z.v,
+
+so a set better than the incumbent by the gap has z.v >= rho |z| - gap: it lies in a cap of the ball.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.near_counts import margin_of
+from mprlib.optimisers.relaxation import Relaxation
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class BallPrices:
+    """Shapes:  direction (r,) = z, with z . M_g = price_g on all cells with items; loss (F, k + 1) of those cells,
+    infinite above a cell's capacity. length = |z|, at least; bound: the dual bound at these prices.
+    """
+
+    direction: FloatArray
+    length: float
+    bound: float
+    loss: FloatArray
+
+    @classmethod
+    def of(cls, relaxation: Relaxation, pool: CellPool, cells: IntArray, fit: FloatArray) -> BallPrices:
+        """From a relaxation; fit (r, F) is the pseudo-inverse of the features of the cells with items (F,)."""
+        direction = fit @ relaxation.price[cells]
+        return cls(
+            direction=direction,
+            length=relaxation.multiplier,
+            bound=relaxation.bound,
+            loss=losses(pool, relaxation.price, margin_of(relaxation, pool))[cells],
+        )
+
+
+def losses(pool: CellPool, price: FloatArray, margin: float) -> FloatArray:
+    """What each count (G, k + 1) loses against the cell's best count at these prices and this margin."""
+    reduced = pool.scores - price[pool.cell] - margin
+    sums = np.full((pool.cell_count, pool.k + 1), -np.inf)
+    sums[:, 0] = 0.0
+    table = np.zeros((pool.cell_count, pool.k))
+    table[pool.cell, pool.rank] = reduced
+    sums[:, 1:] = np.cumsum(table, axis=1)
+    sums[np.arange(pool.k + 1)[None, :] > pool.capacity[:, None]] = -np.inf
+    lost: FloatArray = sums.max(axis=1)[:, None] - sums
+    return lost

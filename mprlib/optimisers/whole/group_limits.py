@@ -1,0 +1,157 @@
+"""Whole counts of named groups: |c_G / k - q_G| <= rho for every group's whole count c_G, hence
+
+    ceil(k (q_G - rho))  <=  c_G  <=  floor(k (q_G + rho)).
+
+A group that admits no whole number rules rho out. Rounded limits hold for fractional counts as well, so that the
+linear programme with them has a sharper bound than the relaxation with rho itself. At its prices the counts that
+may belong to a better set are searched depth first.
+
+The MPR of a set is one of the distances |c / k - q_G|: the smallest possible one is found by bisection among those.
+
+Worked example: k = 5 and q = 0.3: k q = 1.5, so rho below 0.1 admits neither 1 nor 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.function_classes.groups import GroupsOracle
+from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.highs import RangedProgramme
+from mprlib.optimisers.relaxation import Relaxation, top_sum
+from mprlib.optimisers.whole.ball_prices import losses
+from mprlib.optimisers.whole.proof import Floor, Searched
+from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
+
+# A linear programme without a point is believed where its certificate exceeds the rounding of its sums.
+SMALLEST_CERTIFICATE = 1e-9
+# Steps of the bisection for the smallest rho.
+LARGEST_STEPS = 30
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class GroupProof:
+    """Proofs for one problem's named groups.
+
+    Shapes:  cells (F,), those with items; group (F, sets of attributes), each one's groups; target (groups,) = k q_G;
+             held (groups,), the most items of each group in k. sign: units of rho per share, 2 for signed functions.
+    """
+
+    pool: CellPool
+    names: tuple[str, ...]
+    cells: IntArray
+    group: IntArray
+    target: FloatArray
+    held: IntArray
+    sign: float
+    programme: RangedProgramme
+
+    @classmethod
+    def of(cls, pool: CellPool, oracle: GroupsOracle) -> GroupProof:
+        """The proof for these groups."""
+        held = np.minimum(np.rint(oracle.totals(pool.capacity.astype(float))), pool.k)
+        return cls(
+            pool=pool,
+            names=oracle.names,
+            cells=np.flatnonzero(pool.capacity),
+            group=oracle.codes.T[pool.capacity > 0].astype(np.int64),
+            target=pool.k * oracle.totals(oracle.cells.reference_shares),
+            held=held.astype(np.int64),
+            sign=2.0 if oracle.signed else 1.0,
+            programme=RangedProgramme(pool.scores, oracle.codes[:, pool.cell], len(oracle.names), pool.k),
+        )
+
+    def floor(self, closest: IntArray, value: float, nodes: int) -> Floor:
+        """The smallest MPR, by bisection from the closest counts known, whose MPR is `value`."""
+        whole = np.arange(self.pool.k + 1)
+        distances = np.abs(whole[None, :] - self.target[:, None])
+        distances[whole[None, :] > self.held[:, None]] = np.inf
+        least = float(distances.min(axis=1).max()) * self.sign / self.pool.k
+        possible = np.unique(distances[np.isfinite(distances)]) * self.sign / self.pool.k
+        possible = possible[(possible >= least) & (possible < value - SMALLEST_EXCESS)]
+        proven, best = least - SMALLEST_EXCESS, closest
+        is_attained = True
+        for _ in range(LARGEST_STEPS):
+            if possible.size == 0:
+                break
+            middle = possible.size // 2
+            found = self._found(float(possible[middle]), nodes)
+            if found.counts is not None:
+                best, possible = found.counts, possible[:middle]
+            elif found.is_complete:
+                proven, possible = float(possible[middle]) + SMALLEST_EXCESS, possible[middle + 1 :]
+            else:
+                is_attained = False
+                break
+        return Floor(rho=max(proven, 0.0), counts=best, is_attained=is_attained and possible.size == 0)
+
+    def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
+        """The best counts within the rounded limits."""
+        return self._searched(relaxation.rho, incumbent, nodes, is_any=False)
+
+    def obstacle(self, rho: float) -> str:
+        """The groups that admit no whole count within rho."""
+        low, high = self._limits(rho)
+        empty = np.flatnonzero(low > high)
+        if empty.size == 0:
+            return ""
+        first = empty[0]
+        groups = "1 group admits" if empty.size == 1 else f"{empty.size} groups admit"
+        among = "" if empty.size == 1 else "among them "
+        return f"{groups} no whole count within {rho:g}, {among}{self.names[first]}: k q = {self.target[first]:.4g}"
+
+    def _found(self, rho: float, nodes: int) -> Searched:
+        return self._searched(rho, None, nodes, is_any=True)
+
+    def _limits(self, rho: float) -> tuple[IntArray, IntArray]:
+        """The smallest and the largest whole count of each group."""
+        room = self.pool.k * (rho + SMALLEST_EXCESS) / self.sign
+        low = np.maximum(np.ceil(self.target - room), 0).astype(np.int64)
+        return low, np.minimum(np.floor(self.target + room), self.held).astype(np.int64)
+
+    def _searched(self, rho: float, incumbent: IntArray | None, nodes: int, *, is_any: bool) -> Searched:
+        from mprlib.optimisers.whole import group_kernel as kernel
+
+        none = Searched(counts=None, bound=-np.inf, is_complete=True)
+        low, high = self._limits(rho)
+        if (low > high).any():
+            return none
+        solved = self.programme.priced(low.astype(float), high.astype(float))
+        price = solved.price
+        reduced = self.pool.scores - self._of_items(price)
+        bound = top_sum(reduced, self.pool.k) + float(np.where(price > 0, high, low) @ price)
+        if solved.is_infeasible:
+            if self._is_ruled_out(price, low, high) or self._is_ruled_out(-price, low, high):
+                return none
+            return Searched(counts=None, bound=np.inf, is_complete=False)
+        start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
+        margin = float(np.partition(reduced, reduced.size - self.pool.k)[reduced.size - self.pool.k])
+        loss = losses(self.pool, self._of_cells(price), margin)[self.cells]
+        problem = kernel.Grouped(
+            self.pool.k, self.group, self.pool.capacity[self.cells].astype(np.int64), loss, low, high, price
+        )
+        counts = np.zeros(self.cells.size, np.int64)
+        best, is_complete, visited = kernel.cheapest(problem, bound, start, nodes, is_any, counts)
+        whole = None
+        if best > start:
+            whole = np.zeros(self.pool.cell_count, dtype=np.intp)
+            whole[self.cells] = counts
+        return Searched(counts=whole, bound=best if is_complete else bound, is_complete=is_complete, nodes=visited)
+
+    def _is_ruled_out(self, ray: FloatArray, low: IntArray, high: IntArray) -> bool:
+        """Whether k items cannot have as large a sum of the ray's values (groups,) as their limits ask for."""
+        asked = float(np.where(ray > 0, low, high) @ ray)
+        shortfall = asked - top_sum(self._of_items(ray), self.pool.k)
+        return shortfall > SMALLEST_CERTIFICATE * float(np.abs(ray).max(initial=0.0))
+
+    def _of_cells(self, price: FloatArray) -> FloatArray:
+        """Sums (G,) of the groups' prices over each cell's groups; 0 on cells without items."""
+        sums = np.zeros(self.pool.cell_count)
+        sums[self.cells] = price[self.group].sum(axis=1)
+        return sums
+
+    def _of_items(self, price: FloatArray) -> FloatArray:
+        return self._of_cells(price)[self.pool.cell]

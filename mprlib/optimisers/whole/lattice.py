@@ -1,0 +1,99 @@
+"""A lattice basis in triangular form, for decoders: v = outside + Q (offset + R c) for whole c.
+
+The columns are taken by falling distance from those that follow: a decoder decides the last coordinate first, and
+the longer its step the fewer values are left for it.
+
+Source:  Wuebben et al. 2001, on the sorted QR decomposition; Agrell et al. 2002, on closest points in lattices.
+
+Worked example: columns (3, 0) and (0, 1) are taken in the order (0, 1), (3, 0).
+
+>>> sorted_qr(np.array([[3.0, 0.0], [0.0, 1.0]])).order.tolist()
+[1, 0]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.whole.decoder_kernel import Basis
+
+# A column whose distance from the others' span is below this part of the longest one is in it.
+DEPENDENCE = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Triangular:
+    """Columns in triangular form.
+
+    Shapes:  order (d,), the columns taken, in order of the coordinates; dependent (others,), those in their span;
+             basis (r, d) = Q, orthonormal; triangle (d, d) = R, upper, with a positive diagonal.
+    """
+
+    order: IntArray
+    dependent: IntArray
+    basis: FloatArray
+    triangle: FloatArray
+
+    def with_dependent(self, columns: FloatArray) -> Triangular:
+        """The form with the dependent columns as last coordinates, with zeros on the diagonal."""
+        added = (self.basis.T[:, :, None] * columns[None][:, :, self.dependent]).sum(axis=1)
+        triangle = np.zeros((columns.shape[1], columns.shape[1]))
+        triangle[: self.order.size] = np.column_stack([self.triangle, added])
+        basis = np.zeros((columns.shape[0], columns.shape[1]))
+        basis[:, : self.order.size] = self.basis
+        order = np.concatenate([self.order, self.dependent])
+        return Triangular(order=order, dependent=self.dependent, basis=basis, triangle=triangle)
+
+
+def basis_of(form: Triangular, constant: FloatArray, direction: FloatArray) -> Basis:
+    """The lattice from a constant part of v (r,), with prices z = direction (r,)."""
+    from mprlib.optimisers.whole.decoder_kernel import Basis
+
+    offset = form.basis.T @ constant
+    outside = constant - form.basis @ offset
+    along = form.basis.T @ direction
+    return Basis(
+        triangle=form.triangle,
+        offset=offset,
+        along=along,
+        reach=np.sqrt(np.concatenate([[0.0], np.cumsum(along**2)])),
+        outside=float(outside @ outside),
+        constant=float(direction @ outside),
+    )
+
+
+def sorted_qr(columns: FloatArray) -> Triangular:
+    """The triangular form of columns (r, c); the nearest to the span of those taken comes next.
+
+    By element-wise sums: those of a matrix product may depend on the number of threads.
+    """
+    left = columns.copy()
+    smallest = (DEPENDENCE * float(np.sqrt((columns**2).sum(axis=0).max(initial=0.0)))) ** 2
+    basis: list[FloatArray] = []
+    order: list[int] = []
+    rest = np.arange(columns.shape[1])
+    while True:
+        squares = (left[:, rest] ** 2).sum(axis=0)
+        rest = rest[squares > smallest]
+        if rest.size == 0:
+            break
+        taken = int(rest[(left[:, rest] ** 2).sum(axis=0).argmin()])
+        direction = left[:, taken]
+        for earlier in basis:
+            # A second pass restores the digits that the first has lost.
+            direction = direction - earlier * (earlier * direction).sum()
+        direction = direction / np.sqrt((direction**2).sum())
+        basis.append(direction)
+        order.append(taken)
+        rest = rest[rest != taken]
+        left[:, rest] -= direction[:, None] * (direction[:, None] * left[:, rest]).sum(axis=0)
+    orthonormal = np.array(basis).reshape(len(basis), columns.shape[0])
+    triangle = (orthonormal[:, :, None] * columns[None][:, :, order]).sum(axis=1)
+    dependent = np.setdiff1d(np.arange(columns.shape[1]), order)
+    return Triangular(order=np.array(order, dtype=np.intp), dependent=dependent, basis=orthonormal.T, triangle=np.triu(triangle))

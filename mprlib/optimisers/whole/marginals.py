@@ -1,0 +1,229 @@
+"""Whole counts of balls that see a set only through its marginal counts: linear functions of one-hot labels.
+
+Let c_j be the number of selected items with level j of an attribute. If the features are affine in the levels'
+indicators, M_g = e + sum of A_j over the levels j of cell g, then
+
+    v  =  sum_g x_g M_g  =  k e + A c,
+
+so v is a point of a lattice of few dimensions: the levels, less one for each attribute, whose counts sum to k.
+A set that meets rho is a lattice point in the ball |v| <= rho; one that is better than the incumbent is in the
+cap z.v >= rho |z| - gap (see `ball_prices`). The lattice points there are listed, and for each one the cells are
+searched for counts with these marginals whose losses stay below what the point's own slack leaves of the gap.
+None: the incumbent is the best set; without an incumbent: no set meets rho. With a shrinking ball the
+same search finds the smallest MPR of all sets.
+
+Worked example: one attribute of two levels, equal shares, k = 3: v is proportional to c - 3/2, at least 1/2 from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.optimisers.ball_region import BallRegion
+from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.relaxation import Relaxation
+from mprlib.optimisers.whole.ball_prices import BallPrices
+from mprlib.optimisers.whole.lattice import Triangular, basis_of, sorted_qr
+from mprlib.optimisers.whole.proof import Floor, Searched
+from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
+from mprlib.problem import Problem
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.whole.decoder_kernel import Basis
+    from mprlib.optimisers.whole.marginal_kernel import Cells, Lattice
+
+# Features are affine in the indicators where the fit misses them by less than this part of the longest one.
+AFFINE = 1e-10
+# More levels than this are not few dimensions.
+MOST_LEVELS = 400
+# Nodes among cells per node of the lattice: both cost about as much.
+CELL_NODES = 2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Marginals:
+    """Indicators of the levels of cells with items.
+
+    Shapes:  cells (F,), those cells; column (F, attributes), each one's level in each attribute, numbered through;
+             attribute (l,), the attribute of each level; decided (d,), independent levels whose counts determine v.
+    """
+
+    cells: IntArray
+    column: IntArray
+    attribute: IntArray
+    decided: IntArray
+
+    @classmethod
+    def of(cls, problem: Problem, labels: FloatArray, capacity: IntArray) -> Marginals | None:
+        """Those of cells with these labels (G, l) and capacities; None where they have too many levels."""
+        filled = np.flatnonzero(capacity)
+        columns, sizes = [], []
+        for attribute in problem.attributes.values():
+            levels, code = np.unique(labels[np.ix_(filled, list(attribute))], axis=0, return_inverse=True)
+            columns.append(code.reshape(-1) + sum(sizes))
+            sizes.append(levels.shape[0])
+        if sum(sizes) > MOST_LEVELS:
+            return None
+        last = np.cumsum(sizes) - 1
+        column = np.column_stack(columns)
+        indicators = np.zeros((filled.size, sum(sizes)))
+        np.put_along_axis(indicators, column, 1.0, axis=1)
+        centred = indicators - indicators.mean(axis=0)
+        centred[:, last] = 0.0
+        return cls(
+            cells=filled,
+            column=column,
+            attribute=np.repeat(np.arange(len(sizes)), sizes),
+            decided=np.sort(sorted_qr(centred).order),
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of levels."""
+        return self.attribute.size
+
+    def affine(self, features: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """e (r,) and A (r, d) with features (F, r) = e + indicators A'; None where they are not affine in them."""
+        indicators = (self.column[:, :, None] == self.decided).any(axis=1).astype(float)
+        system = np.column_stack([np.ones(self.cells.size), indicators])
+        fitted = np.linalg.lstsq(system, features, rcond=None)[0]
+        longest = float(np.abs(features).max(initial=0.0))
+        if np.abs(system @ fitted - features).max(initial=0.0) > AFFINE * longest:
+            return None
+        return fitted[0], fitted[1:].T
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class MarginalProof:
+    """Proofs by marginal counts.
+
+    Shapes:  fit (r, F), the pseudo-inverse of centred features, per item and in the class's unit. constant (r,) = k e.
+    """
+
+    pool: CellPool
+    marginals: Marginals
+    form: Triangular
+    lattice: Lattice
+    cells: Cells
+    fit: FloatArray
+    constant: FloatArray
+    unit: float
+
+    @classmethod
+    def of(cls, problem: Problem, pool: CellPool, labels: FloatArray, ball: BallRegion) -> MarginalProof | None:
+        """The proof for a ball over these cells; None where v is not determined by a lattice of marginal counts."""
+        marginals = Marginals.of(problem, labels, pool.capacity)
+        if marginals is None:
+            return None
+        features = ball.features[marginals.cells] / ball.unit
+        affine = marginals.affine(features)
+        if affine is None:
+            return None
+        form = sorted_qr(affine[1])
+        if form.dependent.size:
+            return None
+        return cls(
+            pool=pool,
+            marginals=marginals,
+            form=form,
+            lattice=_lattice(pool, marginals, form),
+            cells=_cells(pool, marginals),
+            fit=np.linalg.pinv(features),
+            constant=pool.k * affine[0],
+            unit=ball.unit,
+        )
+
+    def floor(self, closest: IntArray, value: float, nodes: int) -> Floor:
+        """The smallest MPR of whole counts, by a ball that shrinks from the closest known ones."""
+        from mprlib.optimisers.whole import marginal_kernel as kernel
+
+        rho = value / self.unit + SMALLEST_EXCESS
+        task = kernel.Task(self.pool.k, rho, 0.0, 0.0, nodes, CELL_NODES * nodes, True)
+        counts = self._counts(closest)
+        _, square, is_complete, _ = kernel.decoded(
+            self._basis(np.zeros_like(self.constant)), self.lattice, self.cells, task, -np.inf, counts
+        )
+        if not is_complete or not np.isfinite(square):
+            return Floor(rho=0.0, counts=self._over_all(counts))
+        smallest = (float(np.sqrt(square)) - SMALLEST_EXCESS) * self.unit
+        return Floor(rho=max(smallest, 0.0), counts=self._over_all(counts), is_attained=True)
+
+    def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
+        """The best counts in the cap."""
+        from mprlib.optimisers.whole import marginal_kernel as kernel
+
+        prices = BallPrices.of(relaxation, self.pool, self.marginals.cells, self.fit)
+        start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
+        rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
+        bound = prices.bound + SMALLEST_EXCESS * length
+        task = kernel.Task(self.pool.k, rho, length, bound, nodes, CELL_NODES * nodes, False)
+        counts = np.zeros(self.marginals.cells.size, np.int64)
+        best, _, is_complete, visited = kernel.decoded(
+            self._basis(prices.direction), self.lattice, self.cells._replace(loss=prices.loss), task, start, counts
+        )
+        return Searched(
+            counts=self._over_all(counts) if best > start else None,
+            bound=best if is_complete else bound,
+            is_complete=is_complete,
+            nodes=visited,
+        )
+
+    def obstacle(self, rho: float) -> str:
+        """None in words."""
+        return ""
+
+    def _counts(self, counts: IntArray) -> IntArray:
+        return counts[self.marginals.cells].astype(np.int64)
+
+    def _over_all(self, counts: IntArray) -> IntArray:
+        whole = np.zeros(self.pool.cell_count, dtype=np.intp)
+        whole[self.marginals.cells] = counts
+        return whole
+
+    def _basis(self, direction: FloatArray) -> Basis:
+        return basis_of(self.form, self.constant, direction)
+
+
+def _lattice(pool: CellPool, marginals: Marginals, form: Triangular) -> Lattice:
+    """The coordinates' levels, and what their attributes can hold."""
+    from mprlib.optimisers.whole.marginal_kernel import Lattice
+
+    column = marginals.decided[form.order]
+    attribute = marginals.attribute[column]
+    held = np.zeros(marginals.size, np.int64)
+    np.add.at(held, marginals.column, pool.capacity[marginals.cells][:, None])
+    capacity = np.minimum(held, pool.k)
+    # Coordinates are decided from the last on: what an attribute's levels hold that are not decided by then.
+    rest = [capacity[marginals.attribute == own].sum() for own in range(marginals.column.shape[1])]
+    left = np.zeros(column.size, np.int64)
+    for level in range(column.size - 1, -1, -1):
+        rest[attribute[level]] -= capacity[column[level]]
+        left[level] = rest[attribute[level]]
+    return Lattice(
+        attribute=attribute.astype(np.int64), column=column.astype(np.int64), capacity=capacity[column], rest=left
+    )
+
+
+def _cells(pool: CellPool, marginals: Marginals) -> Cells:
+    """The cells with items, without losses."""
+    from mprlib.optimisers.whole.marginal_kernel import Cells
+
+    known = np.zeros(marginals.size, np.int64)
+    known[marginals.decided] = 1
+    last = np.full(marginals.column.shape[1], -1)
+    for attribute in range(last.size):
+        unknown = np.flatnonzero((marginals.attribute == attribute) & (known == 0))
+        if unknown.size == 1:
+            last[attribute] = unknown[0]
+    known[last[last >= 0]] = 1
+    return Cells(
+        column=marginals.column.astype(np.int64),
+        capacity=pool.capacity[marginals.cells].astype(np.int64),
+        loss=np.zeros((marginals.cells.size, pool.k + 1)),
+        last=last.astype(np.int64),
+        known=known,
+    )

@@ -1,0 +1,27 @@
+"""Which proof on whole counts a class has."""
+
+from __future__ import annotations
+
+from mprlib.function_classes.groups import GroupsOracle
+from mprlib.function_classes.saturated import SaturatedOracle
+from mprlib.optimisers.separation import Separator
+from mprlib.optimisers.whole.cell_lattice import CellProof
+from mprlib.optimisers.whole.group_limits import GroupProof
+from mprlib.optimisers.whole.marginals import MarginalProof
+from mprlib.optimisers.whole.proof import WholeProof
+from mprlib.optimisers.whole.separable import SeparableProof
+
+
+def whole_proof(separator: Separator) -> WholeProof | None:
+    """The proof of this class on this problem's cells; None where there is none."""
+    pool, oracle = separator.pool, separator.oracle
+    if pool.has_many_cells:
+        return None
+    if isinstance(oracle, SaturatedOracle):
+        return SeparableProof(pool=pool, oracle=oracle)
+    if isinstance(oracle, GroupsOracle):
+        return GroupProof.of(pool, oracle)
+    ball = separator.region.ball
+    if ball is not None and ball.is_complete:
+        return MarginalProof.of(separator.problem, pool, oracle.cells.labels, ball) or CellProof.of(pool, ball)
+    return None

@@ -1,0 +1,88 @@
+"""Resamples in cells have the distribution of resamples row by row."""
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from mprlib import Reference
+from mprlib.cells import cells_of
+from mprlib.function_classes.gaps import closed_form_gaps
+from mprlib.registry import function_class
+from mprlib.statistics import Resamples, sampling_margin
+from mprlib.statistics.resampling import resampled
+from tests.populations import one_hot_problem, one_hot_rows
+
+DRAWS = 4000
+# Of each of 72 comparisons.
+FALSE_ALARM = 1e-4
+WEIGHTS = {
+    "equal": lambda random, rows: np.ones(rows),
+    "two a cell": lambda random, rows: np.where(random.random(rows) < 0.2, 9.0, 1.0),
+    "even": lambda random, rows: random.random(rows) + 0.5,
+    "skewed": lambda random, rows: random.lognormal(sigma=1.5, size=rows),
+}
+
+
+def row_by_row(problem, draws, seed):
+    """Cell shares of resamples, each row drawn by itself."""
+    reference, cells = problem.population, cells_of(problem)
+    distance = np.abs(problem.reference[:, None, :] - reference.labels[None, :, :]).sum(axis=2)
+    cell = cells.reference_cell[distance.argmin(axis=1)]
+    random, weights = np.random.default_rng(seed), problem.reference_weights
+    found = np.empty((draws, cells.size))
+    for place in range(draws):
+        drawn = random.integers(weights.size, size=weights.size)
+        totals = np.bincount(cell[drawn], weights[drawn], cells.size)
+        found[place] = totals / totals.sum()
+    return found
+
+
+def is_alike(found, expected):
+    """Whether two samples may be of one distribution; values that differ by rounding are equal."""
+    return ks_2samp(found.round(12), expected.round(12)).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("rows", [60, 600])
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_shares_and_distances_are_distributed_alike(name, rows):
+    random = np.random.default_rng(1)
+    weights = WEIGHTS[name](random, rows)
+    problem = one_hot_problem(
+        levels=(2, 3), m=rows, reference=one_hot_rows(random, rows, (2, 3)), reference_weights=weights
+    )
+    cells, expected = cells_of(problem), row_by_row(problem, DRAWS, 2)
+    found = np.zeros_like(expected)
+    found[:, cells.reference_cell] = resampled(problem.population, DRAWS, [3])
+    assert np.cov(found.T) == pytest.approx(np.cov(expected.T), abs=0.08 * np.cov(expected.T).max())
+    for column in cells.reference_cell:
+        assert is_alike(found[:, column], expected[:, column])
+    for of_class in ("linear", "groups", "saturated"):
+        oracle = function_class(of_class).bind(problem)
+        distances = [closed_form_gaps(oracle, drawn - cells.reference_shares) for drawn in (found, expected)]
+        assert is_alike(*distances)
+
+
+def test_no_resample_leaves_the_range_of_the_weights():
+    labels = np.repeat([[1.0, 0.0], [0.0, 1.0]], [3, 50], axis=0)
+    weights = np.concatenate([[1e-6, 1.0, 1000.0], np.ones(50)])
+    shares = resampled(Reference.of(labels, weights), 2000, [0])
+    assert (shares >= 0).all() and shares.sum(axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["linear", "saturated", "groups", "tree", "mlp"])
+@pytest.mark.parametrize("is_weighted", [False, True], ids=["equal rows", "weighted rows"])
+def test_resamples_at_hand_give_the_same_margin(name, is_weighted):
+    weights = np.random.default_rng(0).random(200) if is_weighted else None
+    fresh, given = (one_hot_problem(reference_weights=weights) for _ in range(2))
+    drawn = Resamples.drawn(given.population, 1000, [5, 0])
+    assert sampling_margin(given, name, seed=5, drawn=drawn) == sampling_margin(fresh, name, seed=5)
+
+
+@pytest.mark.parametrize("name", ["linear", "saturated", "groups"])
+def test_cells_that_only_the_pool_has_vary_for_the_saturated_class(name):
+    problem = one_hot_problem(m=40, levels=(2, 3, 4))
+    assert cells_of(problem).size > problem.population.counts.size
+    drawn = Resamples.drawn(problem.population, 1000, [5, 0])
+    assert sampling_margin(problem, name, seed=5, drawn=drawn) == sampling_margin(
+        one_hot_problem(m=40, levels=(2, 3, 4)), name, seed=5
+    )
