@@ -21,12 +21,13 @@ from pydantic import TypeAdapter
 from jobs.datasets.part import VERSION, Summary
 from jobs.datasets.source import Piece, Place
 from jobs.store.keys import digest
+from jobs.store.user_cache import user_cache
 
 # Steps of the clocks of file systems, some of which count in whole seconds.
 CLOCK_STEP_SECONDS = 2.0
 # Entries that nobody has asked for in so long are removed.
 KEPT_SECONDS = 60 * 24 * 3600.0
-FOLDER = "mpr-audit/parts"
+FOLDER = "parts"
 SUMMARIES: TypeAdapter[Summary] = TypeAdapter(Summary)
 
 
@@ -66,8 +67,8 @@ class PartFiles:
 
 
 def cache_folder() -> Path:
-    """Where parts are remembered: in XDG_CACHE_HOME, by default ~/.cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / FOLDER
+    """Where parts are remembered."""
+    return user_cache() / FOLDER
 
 
 def part_key(settings: dict[str, Any], place: Place) -> str:

@@ -222,5 +222,6 @@ def _rescore_unit(embedded: Embedded, part: Prefilter, root: Candidates) -> Resc
         vectors=part.vectors,
         # A query's best items are anywhere: a part has its share of them.
         expected_rows=part.rows * len(part.prompts) * min(part.top, size) / size,
+        rows=part.rows,
         width=part.width,
     )

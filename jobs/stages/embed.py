@@ -22,9 +22,10 @@ from jobs.store.schema import SKIPPED_ITEMS
 # Mapped, not decoded: searches read vectors again and again.
 VECTORS, SKIPPED = "vectors.arrow", "skipped"
 # Columns of items that are embedded, and seconds of one core for an item: a text of twenty words through the
-# sentence encoder, a picture through ViT-B/32 on a CPU, a vector that is there already, or its row in files.
+# sentence encoder, a picture through ViT-B/32 on a CPU; and for a number of a vector that is there already.
 TEXT, IMAGE, VECTOR, VECTOR_ROW = "text", "image", "vector", "vector_row"
-SECONDS_PER_ITEM = {TEXT: 0.005, IMAGE: 0.1, VECTOR: 0.0001, VECTOR_ROW: 0.0001}
+SECONDS_PER_ITEM = {TEXT: 0.005, IMAGE: 0.1}
+SECONDS_PER_NUMBER = 20e-9
 # Copies of a shard's vectors that a worker holds while it writes them.
 COPIES = 3
 
@@ -94,7 +95,7 @@ class Embed(EncodingUnit):
 
     def cost(self) -> Cost:
         return Cost(
-            seconds=self.rows * SECONDS_PER_ITEM[self.column],
+            seconds=self.rows * SECONDS_PER_ITEM.get(self.column, self.width * SECONDS_PER_NUMBER),
             memory_bytes=COPIES * self.rows * self.vector_bytes,
             disk_bytes=self.rows * self.vector_bytes,
         )

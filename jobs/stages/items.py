@@ -16,7 +16,7 @@ ITEMS, SKIPPED = "items", "skipped"
 # Copies of a part that a process holds while it reads, orders and writes it.
 COPIES = 4
 # Bytes that one core reads, checks and writes a second.
-BYTES_PER_SECOND = 60e6
+BYTES_PER_SECOND = 130e6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

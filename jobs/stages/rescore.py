@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.search.canonical import best, exact_scores
-from jobs.stages.candidates import Candidates
+from jobs.stages.candidates import COPIES, Candidates
 from jobs.stages.catalogue import attribute_names, read_range
 from jobs.stages.embed import open_shard
 from jobs.stages.queries import read_query_vectors
@@ -23,6 +23,8 @@ FOUND, KNOWN = "found", "known.arrow"
 # Products of two numbers that one core makes a second while it computes exact scores
 # (`python -m tests.benchmarks.prefilter` prints them; this is cautious).
 PRODUCTS_PER_SECOND = 0.5e9
+# Items of which one core reads what is known of them a second; bytes of that, and of a found row and its score.
+KNOWN_PER_SECOND, KNOWN_BYTES, FOUND_BYTES = 4e6, 80, 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,8 +33,8 @@ class Rescore(Unit):
 
     Columns: prompt, rows (of the catalogue, ascending) and scores (float64). What is known of the items that any
     query found, their ids, relevance, weights and levels of attributes, is in a second table, once each, by row. The
-    shards' first vector is of row `start` of the catalogue. found: the merged candidates. expected_rows and width:
-    how many vectors will be scored, of how many numbers, for the estimate.
+    shards' first vector is of row `start` of the catalogue. found: the merged candidates. For the estimate, rows
+    are those of the shards, and expected_rows and width how many vectors will be scored, of how many numbers.
     """
 
     stage: ClassVar[str] = "rescore"
@@ -59,6 +61,7 @@ class Rescore(Unit):
     top: int
     vectors: tuple[str, ...] = reads()
     expected_rows: float = outside_key()
+    rows: int = outside_key(0)
     width: int = outside_key()
 
     def run(self, store: Store) -> Tables:
@@ -92,8 +95,14 @@ class Rescore(Unit):
 
     def cost(self) -> Cost:
         numbers = self.expected_rows * self.width
-        seconds = numbers / PRODUCTS_PER_SECOND
-        return Cost(seconds=seconds, search_seconds=seconds, read_bytes=numbers * BYTES_PER_NUMBER[self.storage])
+        seconds = numbers / PRODUCTS_PER_SECOND + self.rows / KNOWN_PER_SECOND
+        return Cost(
+            seconds=seconds,
+            search_seconds=seconds,
+            read_bytes=numbers * BYTES_PER_NUMBER[self.storage],
+            memory_bytes=self.rows * KNOWN_BYTES + COPIES * self.expected_rows * FOUND_BYTES,
+            disk_bytes=min(self.expected_rows, self.rows) * KNOWN_BYTES + self.expected_rows * FOUND_BYTES / 2,
+        )
 
 
 def items_of(store: Store, key: str, prompt: str) -> pa.Table:

@@ -32,6 +32,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
+from jobs.store.user_cache import VARIABLE
+
 ROWS_PER_FILE = 1_000_000
 # Rows that are made together.
 ROWS_AT_ONCE = 100_000
@@ -123,7 +125,7 @@ def write_audit(folder: Path, width: int, queries: int, numbers: str) -> Path:
 
 def timed(folder: Path, *arguments: str) -> Command:
     """A command of the program, watched."""
-    environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
+    environment = os.environ | {VARIABLE: str(folder / "cache")}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as complaints:
         started = time.perf_counter()
         command = [sys.executable, "-m", "jobs", *arguments, "--json"]

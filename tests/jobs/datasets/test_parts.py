@@ -20,6 +20,7 @@ from jobs.errors import UsageError
 from jobs.stages.execute import execute
 from jobs.stages.solve import Solve
 from jobs.store import Store
+from jobs.store.user_cache import VARIABLE
 from tests.jobs.conftest import people, write_audit
 from tests.jobs.datasets.layouts import write_clip_retrieval
 from tests.jobs.units_in_process import run_plan
@@ -39,7 +40,7 @@ def small_parts(monkeypatch, tmp_path):
 
     monkeypatch.setattr(table_files, "PART_ROWS", 30)
     monkeypatch.setattr(loading, "scanned", scanned)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr(known_parts, "CLOCK_STEP_SECONDS", 0.0)
     return read
 
@@ -114,7 +115,7 @@ def test_processes_read_what_this_one_would(tmp_path, small_parts, monkeypatch):
     write(tmp_path, table(), row_group_size=25)
     expected = loaded(tmp_path)
     monkeypatch.setattr(loading, "scanned", scan.scanned)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "other"))
     found = loaded(tmp_path)
     assert found.summaries == expected.summaries
     write(tmp_path, table(weight=-1.0), row_group_size=25)
@@ -153,7 +154,7 @@ def test_a_part_that_changed_just_before_it_was_read_is_read_again(tmp_path, sma
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, small_parts, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "file"))
     write(tmp_path, table())
     assert loaded(tmp_path).size == 100
 
