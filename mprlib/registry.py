@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from mprlib.baselines.apportionment import Apportionment
+from mprlib.baselines.as_shown import AsShown
 from mprlib.baselines.clip_clip import ClipClip
 from mprlib.baselines.debias_clip import DebiasClip
 from mprlib.baselines.det_cons import DetCons
@@ -44,6 +45,7 @@ __all__ = [
     "FUNCTION_CLASSES",
     "METHODS",
     "Apportionment",
+    "AsShown",
     "Classifier",
     "ClipClip",
     "DebiasClip",
@@ -81,6 +83,7 @@ METHODS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
         TopK,
+        AsShown,
         Mmr,
         Pbm,
         ClipClip,

@@ -21,6 +21,7 @@ FOLDERS = (
     "images",
     "datasets",
     "queries",
+    "lists",
     "encoders",
     "methods",
     "config",

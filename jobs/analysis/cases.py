@@ -16,6 +16,8 @@ QUESTION = ["dataset", "query", "k"]
 SELECTION = [*CASE, "method", "parameter_value", "target_class"]
 
 TOP_K = "top_k"
+# An engine's own first items, which are what is audited where a run has them.
+AS_SHOWN = "as_shown"
 # Statuses of a selection that does what was asked of it; the others are drawn hollow.
 KEEPS_RHO = ("optimal", "feasible")
 FULFILLED = (*KEEPS_RHO, "done")
@@ -26,9 +28,18 @@ def is_constrained(method: str) -> bool:
     return method.startswith("mopr")
 
 
+def is_audited(rows: pd.DataFrame) -> pd.Series:
+    """Whether each row's selection is what is audited: what an engine showed, or else the most similar items.
+
+    rows: all of a run's results, or of its groups.
+    """
+    methods = rows["method"]
+    return methods == (AS_SHOWN if (methods == AS_SHOWN).any() else TOP_K)
+
+
 def method_order(method: str) -> tuple[int, str]:
     """Sorting key: what is audited, then what repairs it, then what it is compared with."""
-    return (0 if method == TOP_K else 1 if is_constrained(method) else 2, method)
+    return (0 if method in (TOP_K, AS_SHOWN) else 1 if is_constrained(method) else 2, method)
 
 
 def function_classes(results: pd.DataFrame) -> list[str]:
@@ -37,12 +48,12 @@ def function_classes(results: pd.DataFrame) -> list[str]:
 
 
 def top_k_rows(results: pd.DataFrame) -> pd.DataFrame:
-    """One row per case: its top-k selection as the first class with a chi measures it.
+    """One row per case: its top-k selection, or what was shown, as the first class with a chi measures it.
 
     Where no class has a chi (only classes in share units), the first with an MPR; failing that,
     the first row, whose values are null.
     """
-    rows = results[results["method"] == TOP_K]
+    rows = results[is_audited(results)]
     without_mpr, without_chi = rows["mpr"].isna(), rows["chi"].isna()
     order = rows.assign(_lack=without_mpr * 2 + (without_mpr | without_chi))
     return _first_each(order.sort_values("_lack", kind="stable"), CASE).drop(columns="_lack")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.cases import CASE
+from jobs.analysis.cases import CASE, SELECTION
 from mprlib.arrays import FloatArray
 from mprlib.statistics import benjamini_yekutieli
 
@@ -24,19 +24,28 @@ LEVEL = 0.05
 CHANCE = ["p_chance", "p_largest", "largest_gap_chance"]
 
 
-def with_chance(pairs: pd.DataFrame) -> pd.DataFrame:
+def with_chance(pairs: pd.DataFrame, of_queries: FloatArray | None = None) -> pd.DataFrame:
     """The pairs of one selection per case, with p_adjusted, is_beyond_chance and chance_points.
 
     chance_points: the points within which the largest gap of 95% of lotteries stays. All are null for a run whose
-    groups have no p values.
+    groups have no p values. of_queries: the queries' own p values, where the pairs are of some of the queries.
     """
     pairs = pairs.assign(chance_points=100.0 * pairs["largest_gap_chance"].astype(float))
     p_largest = pairs["p_largest"].astype(float)
-    of_queries = p_largest.groupby([pairs[key] for key in CASE]).min().dropna().to_numpy()
+    if of_queries is None:
+        of_queries = p_largest.groupby([pairs[key] for key in CASE]).min().dropna().to_numpy()
     pairs["p_adjusted"] = np.where(p_largest.isna(), np.nan, _adjusted(p_largest.fillna(1.0).to_numpy(), of_queries))
     beyond = (pairs["p_adjusted"] <= LEVEL).astype("boolean")
     pairs["is_beyond_chance"] = beyond.mask(pairs["p_adjusted"].isna())
     return pairs
+
+
+def values_of_queries(selections: pd.DataFrame, smallest: pd.DataFrame) -> FloatArray:
+    """The queries' own p values. selections: one row a case; smallest: each selection's least p_largest of a group."""
+    keys = selections[SELECTION].astype({"parameter_value": float})
+    rows = smallest.astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
+    found: FloatArray = rows["p_largest"].astype(float).dropna().to_numpy()
+    return found
 
 
 def _adjusted(values: FloatArray, of_queries: FloatArray) -> FloatArray:

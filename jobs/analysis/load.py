@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -51,6 +52,19 @@ class Chosen:
             offsets=np.concatenate([[0], np.cumsum(lengths)]),
         )
 
+    def among(self, ids: Sequence[str]) -> Chosen:
+        """The same choices with other ids to refer to, which hold all of these.
+
+        Raises:  UsageError naming an id that is not among them.
+        """
+        places = pd.Index(ids).get_indexer(pd.Index(self.ids))
+        if (places < 0).any():
+            missing = self.ids[int(np.flatnonzero(places < 0)[0])]
+            raise UsageError(
+                f"item {missing!r:.200} is in results/ and not in items/: run the audit again to repair them"
+            )
+        return Chosen(ids=list(ids), codes=places.astype(np.int64)[self.codes], offsets=self.offsets)
+
     def row(self, number: int) -> NDArray[np.int64]:
         """Positions in ids (k,) of one row's items, best first; (0,) for a row without items."""
         return self.codes[self.offsets[number] : self.offsets[number + 1]]
@@ -94,14 +108,23 @@ def read_tables(folder: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     Raises:  UsageError when the folder holds no results, or tables that cannot be read.
     """
     store = Store(str(folder)).readable()
-    try:
-        tables = {name: _read_tables(store, name, columns) for name, columns in TABLES.items()}
-    except (OSError, pa.ArrowException) as error:
-        why = shortened(error)
-        raise UsageError(f"{folder}: the tables cannot be read, run the audit again to repair them: {why}") from None
+    with tables_of(store):
+        tables = {name: read_all(store, name, columns) for name, columns in TABLES.items()}
     if tables["results"].num_rows == 0:
         raise UsageError(f"{folder} holds no rows under results/: `run` writes them, a report only reads them")
     return store.read_json("manifest.json") or {}, tables
+
+
+@contextmanager
+def tables_of(store: Store) -> Iterator[None]:
+    """Tables that cannot be read are a UsageError."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        why = shortened(error)
+        raise UsageError(
+            f"{store.root}: the tables cannot be read, run the audit again to repair them: {why}"
+        ) from None
 
 
 def from_tables(
@@ -114,23 +137,31 @@ def from_tables(
 ) -> Run:
     """The run that these tables (columns of jobs.store.schema) hold."""
     frame = results.drop_columns(["item_ids", "witness"]).to_pandas()
-    described = items.to_pandas(maps_as_pydicts="lossy")
     return Run(
         results=frame,
         chosen=Chosen.of(results["item_ids"]),
         groups=groups.to_pandas(),
-        # An item enters once for each unit that chose it.
-        items=described.drop_duplicates(["dataset", "item_id"]).set_index(["dataset", "item_id"]).sort_index(),
+        items=described(items),
         manifest=manifest or {},
-        thumbnails={
-            (row["dataset"], row["item_id"]): row["thumbnail"]
-            for row in (thumbnails.to_pylist() if thumbnails is not None else [])
-        },
+        thumbnails=pictured(schema.THUMBNAILS.empty_table() if thumbnails is None else thumbnails),
     )
 
 
-def _read_tables(store: Store, folder: str, columns: pa.Schema) -> pa.Table:
-    """All committed Parquet files of a folder, by name, so that the order never depends on the disk."""
-    names = [name for name in store.list(folder) if name.endswith(".parquet")]
-    tables = [pq.read_table(pa.BufferReader(store.read(name)), schema=columns) for name in names]
-    return pa.concat_tables(tables) if tables else columns.empty_table()
+def described(items: pa.Table) -> pd.DataFrame:
+    """Descriptions of items, by (dataset, item_id)."""
+    frame: pd.DataFrame = items.to_pandas(maps_as_pydicts="lossy")
+    # An item enters once for each unit that chose it.
+    return frame.drop_duplicates(["dataset", "item_id"]).set_index(["dataset", "item_id"]).sort_index()
+
+
+def pictured(thumbnails: pa.Table) -> dict[tuple[str, str], bytes]:
+    """Thumbnails by (dataset, item_id)."""
+    return {(row["dataset"], row["item_id"]): row["thumbnail"] for row in thumbnails.to_pylist()}
+
+
+def read_all(store: Store, folder: str, columns: pa.Schema, names: Sequence[str] | None = None) -> pa.Table:
+    """All committed Parquet files of a folder, by name, so that the order never depends on the disk; some columns."""
+    chosen = columns if names is None else pa.schema([columns.field(name) for name in names])
+    files = [name for name in store.list(folder) if name.endswith(".parquet")]
+    tables = [pq.read_table(pa.BufferReader(store.read(name)), schema=chosen) for name in files]
+    return pa.concat_tables(tables) if tables else chosen.empty_table()

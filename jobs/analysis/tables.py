@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
 from jobs.analysis.chance import with_chance
+from mprlib.arrays import FloatArray
 
 # Spreadsheets run a cell that starts so as a formula; texts of the data must not.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
+def group_shares(
+    results: pd.DataFrame, groups: pd.DataFrame, of_queries: Mapping[str, FloatArray] | None = None
+) -> pd.DataFrame:
     """Every named group of each case's top-k and repaired selection, selected against reference.
 
+    of_queries: p values of all queries by selection (top_k, repaired), where these are some of the queries.
     Returns: one row per (case, selection, group); shares are fractions of 1, gaps are in points.
     """
     both = pd.concat(
@@ -24,7 +30,10 @@ def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     )
     rows = groups.drop_duplicates([*SELECTION, "group"]).astype({"parameter_value": float})
     table = both.merge(rows.drop(columns="unit"), on=SELECTION, how="inner")
-    both_selections = [with_chance(own) for _, own in table.groupby("selection", sort=False)]
+    both_selections = [
+        with_chance(own, None if of_queries is None else of_queries[str(name)])
+        for name, own in table.groupby("selection", sort=False)
+    ]
     table = pd.concat([table.iloc[:0], *both_selections])
     table["gap_points"] = 100.0 * (table["share_selected"] - table["share_reference"])
     columns = [
@@ -37,12 +46,23 @@ def group_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
 
 def csv(table: pd.DataFrame) -> bytes:
     """UTF-8 with a header and Unix line ends; texts that a spreadsheet would run get an apostrophe."""
+    return lines(guarded(table), has_header=True)
+
+
+def guarded(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with an apostrophe before texts that a spreadsheet would run."""
     safe = table.copy()
     for name in safe.columns:
         if pd.api.types.is_string_dtype(safe[name]):
             starts = safe[name].str.startswith(FORMULA_STARTS).fillna(False).astype(bool)
             safe[name] = safe[name].where(~starts, "'" + safe[name])
-    return safe.to_csv(index=False, lineterminator="\n", float_format=_number).encode("utf-8", "replace")
+    return safe
+
+
+def lines(table: pd.DataFrame, *, has_header: bool = False) -> bytes:
+    """The rows of a guarded table as CSV."""
+    text = table.to_csv(index=False, header=has_header, lineterminator="\n", float_format=_number)
+    return text.encode("utf-8", "replace")
 
 
 def _number(value: object) -> str:

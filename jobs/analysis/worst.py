@@ -14,6 +14,7 @@ import pandas as pd
 from jobs.analysis.cases import CASE, SELECTION, is_within_chance, repaired_rows, top_k_rows
 from jobs.analysis.chance import CHANCE, with_chance
 from jobs.analysis.fractions import has_top_k_to_divide_by, similarity_loss
+from mprlib.arrays import FloatArray
 
 # Below this share of the reference a group is a handful of people, whose gap is mostly noise: it
 # stays in the tables and out of the headline.
@@ -33,32 +34,47 @@ OF_REPAIRED = [
 ]  # fmt: skip
 
 
-def worst_pairs(results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -> pd.DataFrame:
+def worst_pairs(
+    results: pd.DataFrame,
+    groups: pd.DataFrame,
+    *,
+    minimum_share: float = MINIMUM_SHARE,
+    of_queries: FloatArray | None = None,
+) -> pd.DataFrame:
     """Every (query, group) pair of the top-k selections, largest absolute gap first.
 
     is_largest marks one pair per query: its worst group of at least that share of the reference;
     among equals the group that is shown too little, then the one of fewer attributes, then by
     name, so that a group and its complement do not fill the list twice. is_headline marks those of them that are
     beyond chance, all of them in a run that knows nothing of chance. The same group's share in the
-    repaired selection and its cost are in the same row, null where no selection met any rho.
+    repaired selection and its cost are in the same row, null where no selection met any rho. of_queries: p values of
+    all queries' top-k selections, where these are some of them.
 
     Returns: columns PAIRS; share columns are fractions of 1, similarity_fraction is the repaired
              selection's similarity as a fraction of top-k's, null where top-k's is not positive, and
              similarity_loss is how far it is below top-k's.
     """
-    pairs = with_chance(_shares(groups, top_k_rows(results), ["mpr", "chi", "function_class", "precision"]))
+    pairs = with_chance(_shares(groups, top_k_rows(results), ["mpr", "chi", "function_class", "precision"]), of_queries)
     pairs = pairs.merge(_repaired_shares(results, groups), on=[*CASE, "group"], how="left")
     pairs["gap_points"] = 100.0 * (pairs["share_selected"] - pairs["share_reference"])
     pairs["gap_repaired_points"] = 100.0 * (pairs["share_repaired"] - pairs["share_reference"])
     pairs["is_largest"] = _is_largest(pairs, minimum_share)
     pairs["is_headline"] = pairs["is_largest"] & pairs["is_beyond_chance"].fillna(True).astype(bool)
-    pairs["_size"] = pairs["gap_points"].abs()
-    # Rounded, so that a mirrored pair differing in the last bit is ordered by its sign.
-    pairs["_rounded"] = (pairs["_size"] / TIE_POINTS).round()
-    pairs["_too_many"] = pairs["gap_points"] > 0
-    order = ["_rounded", "is_headline", "_too_many", "attributes", *CASE, "group"]
-    pairs = pairs.sort_values(order, ascending=[False, False, *[True] * 7], kind="stable")
-    return pairs[PAIRS].reset_index(drop=True)
+    return worst_first(pairs[PAIRS])
+
+
+def worst_first(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of any cases, largest absolute gap first."""
+    ordered = pairs.assign(
+        # Rounded, so that a mirrored pair differing in the last bit is ordered by its sign.
+        _rounded=(pairs["gap_points"].abs() / TIE_POINTS).round(),
+        _too_many=pairs["gap_points"] > 0,
+    ).sort_values(
+        ["_rounded", "is_headline", "_too_many", "attributes", *CASE, "group"],
+        ascending=[False, False, *[True] * 7],
+        kind="stable",
+    )
+    return ordered[PAIRS].reset_index(drop=True)
 
 
 def headline(pairs: pd.DataFrame) -> pd.DataFrame:

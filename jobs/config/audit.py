@@ -6,9 +6,18 @@ Field descriptions are the documentation of the configuration file, which `jobs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    FiniteFloat,
+    PlainValidator,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from jobs.config.entries import ClassEntry, MethodEntry, class_entry, method_entry
 from jobs.config.probes import Probe
@@ -16,9 +25,13 @@ from jobs.datasets import AnyDataset
 from jobs.datasets.block import Dataset
 from jobs.encoders import KINDS as ENCODERS
 from jobs.encoders import AnyEncoder
+from jobs.encoders.block import EncoderSettings
 from jobs.errors import BadSetting
+from jobs.lists import AnyResults
+from jobs.lists.items import ListedItems
+from jobs.methods import arrays_of
 from jobs.queries.block import Queries
-from jobs.settings.block import Block, Many, Whole
+from jobs.settings.block import Block, DriverPath, Many, Whole
 from mprlib import registry
 from mprlib.reference import STATED_SIZE
 from mprlib.settings import LARGEST_SEED
@@ -26,6 +39,19 @@ from mprlib.settings import LARGEST_SEED
 
 def _one_or_many(value: Any) -> Any:
     return value if isinstance(value, (list, tuple)) else [value]
+
+
+# Every item of a query's list, however long it is.
+ALL: Final = "all"
+_NUMBER: TypeAdapter[int] = TypeAdapter(Annotated[Whole, Field(ge=1)])
+
+
+def _all_or_number(value: Any) -> Any:
+    return ALL if value == ALL else _NUMBER.validate_python(value)
+
+
+# A number of items. Not a union: pydantic would name its members in messages.
+Depth = Annotated[int | Literal["all"], PlainValidator(_all_or_number)]
 
 
 class Reference(Block):
@@ -44,6 +70,12 @@ class Reference(Block):
         None,
         description='kind shares: {attribute: {level: share}}, joint ones as {"a & b": {"x & y": share}}, where a name '
         "that holds & itself is written in double quotes within the key",
+    )
+    path: DriverPath | None = Field(
+        None,
+        description="kind shares: a table of each query's own target in the place of `shares`, with the columns query, "
+        "attribute, level and share (attribute and level as in `shares`), and perhaps size, the number of people whom "
+        "the query's shares were counted among; queries without a target are listed and not compared",
     )
     size: FiniteFloat | None = Field(
         None,
@@ -66,8 +98,12 @@ class Reference(Block):
     def _complete(self) -> Reference:
         if (self.kind == "dataset") != (self.dataset is not None):
             raise ValueError("a dataset block goes with kind: dataset, and only with it")
-        if (self.kind == "shares") != (self.shares is not None):
-            raise ValueError("shares go with kind: shares, and only with it")
+        if (self.kind == "shares") != (self.shares is not None or self.path is not None):
+            raise ValueError("shares go with kind: shares, and only with it, or a path to each query's own")
+        if self.shares is not None and self.path is not None:
+            raise ValueError(
+                "shares are stated, or those of each query are in a file: one of shares and path is expected"
+            )
         if self.query_conditioned and self.kind in ("balanced", "shares"):
             raise ValueError(f"query_conditioned needs a reference of people: kind {self.kind} has none")
         return self
@@ -102,6 +138,9 @@ class ReportSettings(Block):
         6, ge=0, le=100, description="megabytes of the page for thumbnails of the items shown first; 0: no thumbnails"
     )
 
+
+# What is said of a setting without a default that is not there.
+MISSING = "missing, and it has no default"
 
 # Settings that `executor: local` cannot honour, with the reason. `workers` and `encoder_actors` are upper bounds, which
 # running one unit at a time respects.
@@ -174,8 +213,15 @@ class Audit(Block):
     output: str | None = Field(
         None, description="folder of the run, relative to where the command runs, or any fsspec URL"
     )
-    dataset: Annotated[Many[AnyDataset], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
-        description="the items to retrieve: a block, or a list of named blocks"
+    results: AnyResults | None = Field(
+        None,
+        description="what an engine showed, in the place of `encoder` and `queries`: nothing is embedded or searched",
+    )
+    dataset: Annotated[Many[AnyDataset], BeforeValidator(_one_or_many)] = Field(
+        (),
+        validate_default=True,
+        description="the items to retrieve: a block, or a list of named blocks; required, but for `results` with "
+        "attributes of their own",
     )
     reference: Annotated[Many[Reference], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
         (Reference(),), description="the population to represent: a block, or a list of named blocks"
@@ -183,12 +229,21 @@ class Audit(Block):
     probes: dict[str, Probe] = Field(
         {}, description="classifiers of vectors by name, for attributes with `probe: NAME` and for `pbm`"
     )
-    encoder: AnyEncoder = Field(description=f"the model that makes the vectors; its `kind` is {', '.join(ENCODERS)}")
-    queries: Queries = Field(description="the queries of the audit")
+    encoder: AnyEncoder | None = Field(
+        None,
+        description="required without `results`: the model that makes the vectors; its `kind` is "
+        f"{', '.join(ENCODERS)}",
+    )
+    queries: Queries | None = Field(
+        None,
+        description="required without `results`: the queries of the audit; with `results`, those of the list to audit",
+    )
     prefilter: Prefilter = Field(Prefilter(), description="how each query's pool is found")
     shard_items: Whole = Field(4096, ge=1, description="items per shard, which one unit embeds")
-    k: Annotated[Many[Annotated[Whole, Field(ge=1)]], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
-        (50,), description="number of retrieved items: a number, or a list of numbers"
+    k: Annotated[Many[Depth], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+        (50,),
+        description="number of retrieved items, at least 1: a number, or a list of numbers; `all` is the whole list of "
+        "each query, where an engine's `results` are audited",
     )
     function_classes: Annotated[
         Many[Annotated[ClassEntry, BeforeValidator(class_entry)]], BeforeValidator(_one_or_many), Field(min_length=1)
@@ -199,9 +254,45 @@ class Audit(Block):
     report: ReportSettings = Field(ReportSettings(), description="what the report shows")
     runtime: Runtime = Field(Runtime(), description="how the job runs")
 
+    @classmethod
+    def least(cls) -> list[str]:
+        return ["dataset", "encoder", "queries"]
+
+    @property
+    def searching(self) -> tuple[EncoderSettings, Queries]:
+        """The encoder and the queries of an audit that searches itself."""
+        assert self.encoder is not None and self.queries is not None
+        return self.encoder, self.queries
+
+    @property
+    def depths(self) -> list[int]:
+        """Every k that is a number."""
+        return [k for k in self.k if k != ALL]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _shown_first(cls, raw: Any) -> Any:
+        """What an engine showed is what is audited, unless methods are named."""
+        return {"methods": ["as_shown"], **raw} if isinstance(raw, dict) and raw.get("results") is not None else raw
+
+    @field_validator("dataset")
+    @classmethod
+    def _items_of_the_list(cls, blocks: tuple[Dataset, ...], info: ValidationInfo) -> tuple[Dataset, ...]:
+        results = info.data.get("results")
+        if blocks and results is not None and results.attributes:
+            raise BadSetting("the labels are in a dataset, or in the attributes of results: one of them is expected")
+        if not blocks and results is not None and results.attributes:
+            return (ListedItems.of(results),)
+        if not blocks:
+            raise BadSetting(
+                MISSING if results is None else f"{MISSING}: it holds the labels, or results.attributes do"
+            )
+        return blocks
+
     @model_validator(mode="after")
     def _consistent(self) -> Audit:
         self._check_executor()
+        self._check_source()
         for key, names in (
             ("dataset", [block.name for block in self.dataset]),
             ("reference", [block.name for block in self.reference]),
@@ -219,6 +310,45 @@ class Audit(Block):
             seen = () if isinstance(one.over, str) else one.over
             self._check_attributes(one.display, seen, "function_classes", place, one.name, "over")
         return self
+
+    def _check_source(self) -> None:
+        """Vectors and a search, or a list that needs neither and cannot have what does."""
+        if self.results is None:
+            for key in ("encoder", "queries"):
+                if getattr(self, key) is None:
+                    raise BadSetting(MISSING, key)
+            if ALL in self.k:
+                raise BadSetting("all is the whole list of each query: it goes with results", "k")
+            for place, entry in enumerate(self.methods):
+                if arrays_of(entry.name).needs_list:
+                    raise BadSetting(f"{entry.name} is what an engine showed: it goes with results", "methods", place)
+            return
+        if self.encoder is not None:
+            raise BadSetting("results are in the place of the encoder: nothing is embedded, leave it out", "encoder")
+        if self.queries is not None and self.queries.vectors is not None:
+            raise BadSetting("results need no vectors of queries: name queries of the list", "queries", "vectors")
+        self._check_without_vectors()
+
+    def _check_without_vectors(self) -> None:
+        lack = "looks at vectors, and a result list has none"
+        for place, entry in enumerate(self.methods):
+            method, arrays = registry.METHODS[entry.name], arrays_of(entry.name)
+            if method.needs_embeddings or method.needs_query or arrays.needs_embeddings(entry.extras):
+                raise BadSetting(
+                    f"{entry.name} {lack}: leave it out, or give an encoder in the place of results", "methods", place
+                )
+        for place, one in enumerate(self.function_classes):
+            if one.over == "embedding":
+                raise BadSetting(f"{one.name} over embedding {lack}", "function_classes", place, one.name, "over")
+        for name in self.probes:
+            raise BadSetting(f"the probe {name!r} {lack}", "probes", name)
+        for place, block in enumerate(self.dataset):
+            for name, attribute in block.attributes.items():
+                if attribute.probe is not None:
+                    raise BadSetting(f"a probe {lack}", "dataset", place, "attributes", name, "probe")
+        for place, reference in enumerate(self.reference):
+            if reference.query_conditioned and reference.dataset is not None:
+                raise BadSetting(f"query_conditioned {lack}", "reference", place, "query_conditioned")
 
     def _check_attributes(self, who: str, seen: Sequence[str], *key: str | int) -> None:
         """Attributes that a method or class uses exist in every data set."""

@@ -68,7 +68,7 @@ def read_config(
         why = f"{error}" if isinstance(error, RepeatedKey) else f"not valid YAML: {error}"
         raise UsageError(f"{path}{line}: {why}") from None
     if not isinstance(root.content, dict):
-        required = [name for name, field in form.model_fields.items() if field.is_required()]
+        required = form.least()
         least = f"{', '.join(required[:-1])} and {required[-1]}"
         raise UsageError(f"{path}: a mapping of settings is expected, with at least {least}")
     overridden = set()

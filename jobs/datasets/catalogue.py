@@ -75,9 +75,9 @@ class Catalogue:
         """Whether the items' vectors are in files of their own."""
         return self.summaries[0].vector_files is not None
 
-    @property
+    @cached_property
     def items(self) -> pa.Table:
-        """All items, which are read for it: see `part.Part`; missing values have their name."""
+        """All items, which are read for it and kept: see `part.Part`; missing values have their name."""
         return pa.concat_tables(part.read().items_with(self.missing) for part in self.parts)
 
     @property

@@ -44,6 +44,8 @@ def examine(path: Path, overrides: tuple[str, ...]) -> Examined:
 
 def encoder_settings(config: ConfigFile[Audit]) -> dict[str, Any] | None:
     """The model that a run loads, None where items and queries come as vectors, or where it cannot be found."""
+    if config.settings.encoder is None:
+        return None
     try:
         source = text_source(config.settings.encoder, config.folder)
     except UsageError:

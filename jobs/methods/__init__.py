@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from jobs.methods.as_shown import AsShownArrays
 from jobs.methods.clip_clip import ClipClipArrays
 from jobs.methods.debias_clip import DebiasClipArrays
 from jobs.methods.fair_top_k import FairTopKArrays
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 ARRAYS: dict[str, NamedArrays] = {
+    "as_shown": AsShownArrays(),
     "pbm": PbmArrays(),
     "clip_clip": ClipClipArrays(),
     "debias_clip": DebiasClipArrays(),

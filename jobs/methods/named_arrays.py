@@ -100,17 +100,21 @@ class Given(Protocol):
     def probe_levels(self) -> list[list[str]]:
         """For each probe, the level of every item of the pool."""
 
+    def places(self) -> np.ndarray:
+        """The place (n,) of every item of the pool in the list that an engine showed."""
+
 
 class NamedArrays:
     """The arrays of one method. This one is of a method that takes none.
 
     keywords: settings of the library's method that are arrays; settings: what a configuration has for them.
-    needs_text_tower: the encoder must take learned tokens.
+    needs_text_tower: the encoder must take learned tokens; needs_list: the pool must be a list that an engine showed.
     """
 
     keywords: ClassVar[frozenset[str]] = frozenset()
     settings: ClassVar[Mapping[str, OneText | TextList]] = {}
     needs_text_tower: ClassVar[bool] = False
+    needs_list: ClassVar[bool] = False
 
     def checked(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Those of a configuration's settings that name arrays, as they are used.

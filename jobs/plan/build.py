@@ -11,6 +11,8 @@ from jobs.errors import BadSetting, about
 from jobs.methods import arrays_of
 from jobs.plan.inputs import Inputs, is_embedded
 from jobs.plan.level_remarks import level_remarks, similar_levels
+from jobs.plan.list_units import list_search, list_tables
+from jobs.plan.listed import left_out
 from jobs.plan.method_units import Reading, Searched, method_units
 from jobs.plan.plan import Plan
 from jobs.plan.probe_units import probe_notes, probing
@@ -75,11 +77,15 @@ class _Planner:
         self.settings, self.inputs = settings, inputs
         self.sources = sources_of(settings, inputs)
         self.asked = asked_queries(inputs, asked)
-        self.searches = {
-            side: search_units(settings, self.asked, one)
-            for side, one in self.sources.items()
-            if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
-        }
+        self.searches = (
+            self._lists()
+            if inputs.lists
+            else {
+                side: search_units(settings, self.asked, one)
+                for side, one in self.sources.items()
+                if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
+            }
+        )
         labelled = {name: self.sources[Side("probe", name)] for name in settings.probes}
         self.probing = probing(settings, labelled)
         self.reference_shards = dict(self._reference_shards())
@@ -113,6 +119,10 @@ class _Planner:
             made=dict(self._made(readings)),
             probes=self.probing.fits,
             notes=tuple(dict.fromkeys(self.notes)),
+            left_out={
+                self.sources[Side("dataset", name)].unit.key: left_out(lists)
+                for name, lists in self.inputs.lists.items()
+            },
         )
 
     def _units(self, readings: Sequence[Reading]) -> Iterator[Unit]:
@@ -128,6 +138,11 @@ class _Planner:
         for shards in self.reference_shards.values():
             yield from shards
         yield from (*self.probing.fits.values(), *self.probing.labels.values())
+
+    def _lists(self) -> dict[Side, Search]:
+        """What an engine showed, in the place of searches."""
+        sides = {Side("dataset", name): lists for name, lists in self.inputs.lists.items()}
+        return {side: list_search(self.sources[side], lists, self.inputs.queries) for side, lists in sides.items()}
 
     def _is_query_conditioned(self, reference: str) -> bool:
         return any(block.query_conditioned for block in self.settings.reference if block.name == reference)
@@ -166,14 +181,19 @@ class _Planner:
         others = [other for name, other in self.inputs.catalogues.items() if name != block.name]
         with about("reference", position):
             compared = self.inputs.references.get(reference.name, catalogue)
-            levels, remarks = shared_levels(catalogue, reference, compared, block, others, position)
+            targets = self.inputs.targets.get(reference.name)
+            levels, remarks = shared_levels(catalogue, reference, compared, block, others, position, targets)
         self.notes += remarks
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
         return Compared(
             searched=searched,
             levels={name: tuple(of_attribute) for name, of_attribute in levels.items()},
-            sources={query: self._reference_source(reference, query, searched) for query in self.inputs.queries},
+            sources={
+                query: self._reference_source(reference, query, searched)
+                for query in self.inputs.queries
+                if targets is None or query.text in targets
+            },
             reads=reads,
             queries=self.asked.unit,
         )
@@ -181,9 +201,10 @@ class _Planner:
     def _reference_source(self, reference: Reference, query: Query, searched: Searched) -> ReferenceSource:
         """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
         if reference.kind in ("balanced", "shares"):
-            return ReferenceSource(
-                name=reference.name, kind=reference.kind, shares=reference.shares, size=reference.size
-            )
+            target = self.inputs.targets.get(reference.name, {}).get(query.text)
+            shares = reference.shares if target is None else target.shares
+            size = reference.size if target is None or target.size is None else target.size
+            return ReferenceSource(name=reference.name, kind=reference.kind, shares=shares, size=size)
         side = Side("reference", reference.name)
         is_own = reference.kind == "dataset"
         search: Search | None = self.searches.get(side) if is_own else searched.search
@@ -204,6 +225,9 @@ class _Planner:
         for reading in readings:
             for key, tokens in reading.tokens.items():
                 yield key, partial(tokens_tables, tokens)
+        for name, lists in self.inputs.lists.items():
+            side = Side("dataset", name)
+            yield from list_tables(self.searches[side], self.inputs.catalogues[name], lists)
         given = given_tables(self.inputs, self.asked.unit)
         if given is not None:
             yield self.asked.unit.key, given

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,10 +14,16 @@ from jobs.datasets.catalogue import Catalogue, has_images, with_missing_called
 from jobs.datasets.labels import missing_name
 from jobs.encoders import TAKES_TOKENS, item_source, text_source
 from jobs.encoders.block import EncoderSource
-from jobs.errors import BadSetting, UsageError, about
+from jobs.errors import BadSetting, UsageError, about, said_of
+from jobs.lists import load as load_lists
+from jobs.lists.block import ResultList
+from jobs.lists.items import ListedItems
 from jobs.methods import Asked, arrays_of, file_settings
+from jobs.plan.listed import Listed, expect_depths, listed
 from jobs.plan.probes import read_labelled, with_levels
+from jobs.plan.targets import Targets, read_targets, target_remarks
 from jobs.queries import Query, query_remarks, query_vectors, read_queries
+from jobs.words import closest, did_you_mean
 from mprlib import InputError, registry
 
 
@@ -27,7 +33,9 @@ class Inputs:
 
     asked: what each method must have before it can choose, by its place in the configuration. labelled: the data
     sets that probes learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is
-    None where items have their vectors, text_encoder where nothing can embed a text.
+    None where items have their vectors, text_encoder where nothing can embed a text. lists: what an engine showed, by
+    the data set that holds its items' labels; empty for an audit that searches itself. targets: of each query, by the
+    reference's name.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -39,6 +47,8 @@ class Inputs:
     remarks: tuple[str, ...]
     item_encoder: EncoderSource | None
     text_encoder: EncoderSource | None
+    lists: Mapping[str, Listed] = field(default_factory=dict)
+    targets: Mapping[str, Targets] = field(default_factory=dict)
 
 
 def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
@@ -46,7 +56,9 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
 
     Raises:  UsageError, one sentence that names the data set, file, column or setting.
     """
-    encoder = settings.encoder
+    if settings.results is not None:
+        return _read_listed(settings, settings.results, folder, limit)
+    encoder, asking = settings.searching
     column = encoder.vector_column
     labelled, catalogues, references = _read_datasets(settings, folder, column)
     with about("encoder"):
@@ -55,26 +67,23 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
             _expect_content(item_encoder, catalogue, f"dataset {catalogue.name}: encoder {encoder.kind} needs")
     for catalogue in catalogues.values():
         _check_values(settings, catalogue.vector_width or (item_encoder.width if item_encoder is not None else None))
-        for k in settings.k:
+        for k in settings.depths:
             pool = min(catalogue.size, settings.prefilter.top)
             if k > pool:
                 limited = f"dataset {catalogue.name} has {catalogue.size} items"
                 if settings.prefilter.top < catalogue.size:
                     limited = f"prefilter.top is {settings.prefilter.top}"
                 raise BadSetting(f"k is {k}, but {limited}: k must not be larger", "k")
-        for place, block in enumerate(settings.reference):
-            if block.name in references:
-                with about("reference", place):
-                    _expect_attributes(catalogue, block.name, references[block.name])
+    _check_reference_attributes(settings, catalogues, references)
     _check_references(settings, references, item_encoder)
-    queries = read_queries(settings.queries, folder, limit)
-    vectors = query_vectors(settings.queries, folder) if settings.queries.vectors else None
+    queries = read_queries(asking, folder, limit)
+    vectors = query_vectors(asking, folder) if asking.vectors else None
     asked = 0 if vectors is None or column is None else len(vectors["vector"][0])
     for catalogue in catalogues.values() if asked else ():
         width = catalogue.vector_width
         if width != asked:
             have = f"vectors have {asked} numbers, those of dataset {catalogue.name} have {width}"
-            raise BadSetting(f"{settings.queries.vectors}: {have}", "queries", "vectors")
+            raise BadSetting(f"{asking.vectors}: {have}", "queries", "vectors")
     if vectors is None and encoder.text_encoder is None:
         raise BadSetting(
             f"encoder {encoder.kind} cannot embed query texts: give queries.vectors, or encoder.text with the model "
@@ -83,6 +92,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         )
     if column is None and vectors is not None:
         raise BadSetting(f"vectors go with encoder precomputed, not with {encoder.kind}", "queries", "vectors")
+    targets, lacking = _targets(settings, queries, folder)
     return Inputs(
         catalogues=catalogues,
         references=references,
@@ -90,10 +100,65 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         query_vectors=vectors,
         asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
         labelled=labelled,
-        remarks=query_remarks(settings.queries, folder),
+        remarks=(*query_remarks(asking, folder), *lacking),
         item_encoder=item_encoder,
         text_encoder=text_encoder,
+        targets=targets,
     )
+
+
+def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int | None) -> Inputs:
+    """The inputs of an audit of what an engine showed."""
+    with about("results"):
+        shown = load_lists(results, folder)
+    queries = _queries_of_the_list(settings, shown.queries, folder, limit)
+    _, catalogues, references = _read_datasets(settings, folder, None)
+    own = {block.name for block in settings.dataset if isinstance(block, ListedItems)}
+    with about("results"):
+        lists = {name: listed(shown, catalogue, is_own=name in own) for name, catalogue in catalogues.items()}
+    _check_reference_attributes(settings, catalogues, references)
+    targets, lacking = _targets(settings, queries, folder)
+    remarks = [remark for found in lists.values() for remark in found.remarks]
+    return Inputs(
+        catalogues=catalogues,
+        references=references,
+        queries=queries,
+        query_vectors=None,
+        asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
+        labelled={},
+        remarks=tuple(dict.fromkeys([*remarks, *expect_depths(settings, queries, lists), *lacking])),
+        item_encoder=None,
+        text_encoder=None,
+        lists=lists,
+        targets=targets,
+    )
+
+
+def _targets(settings: Audit, queries: Sequence[Query], folder: Path) -> tuple[dict[str, Targets], list[str]]:
+    """The targets of each query, by the reference's name, and sentences on queries without one."""
+    found: dict[str, Targets] = {}
+    remarks: list[str] = []
+    for place, reference in enumerate(settings.reference):
+        if reference.path is not None:
+            with about("reference", place, "path"), said_of(f"reference {reference.name}"):
+                found[reference.name] = read_targets(reference.path, folder)
+                remarks += target_remarks(reference.name, found[reference.name], queries)
+    return found, remarks
+
+
+def _queries_of_the_list(settings: Audit, shown: Sequence[str], folder: Path, limit: int | None) -> list[Query]:
+    """The queries that are named, or all of the list.
+
+    Raises:  UsageError for a query that the list lacks.
+    """
+    if settings.queries is None:
+        return [Query(text=text, prompt=text) for text in shown[:limit]]
+    named = read_queries(settings.queries, folder, limit)
+    for query in named:
+        if query.text not in shown:
+            hint = did_you_mean(query.text, shown) if closest(query.text, shown) else f"such as {shown[0]!r:.80}"
+            raise BadSetting(f"the list has no query {query.text!r:.80}; it has {len(shown):,}, {hint}", "queries")
+    return [Query(text=query.text, prompt=query.text) for query in named]
 
 
 def _read_datasets(
@@ -160,9 +225,9 @@ def _asked(settings: Audit, place: int, folder: Path) -> Asked:
     with about("methods", place, entry.name, *file_settings(entry.name)):
         asked = arrays.asked(entry.extras, folder)
     with about("methods", place, entry.name):
-        if asked.texts and settings.encoder.text_encoder is None:
+        if asked.texts and settings.searching[0].text_encoder is None:
             raise UsageError(
-                f"method {entry.name} has texts to embed, which encoder {settings.encoder.kind} cannot: give "
+                f"method {entry.name} has texts to embed, which encoder {settings.searching[0].kind} cannot: give "
                 "encoder.text with the model that made the vectors"
             )
     return asked
@@ -173,7 +238,7 @@ def _expect_text_tower(settings: Audit, method: str) -> None:
 
     Raises:  UsageError where there is none.
     """
-    reading = settings.encoder.text_encoder
+    reading = settings.searching[0].text_encoder
     if reading is None or not reading.takes_tokens:
         has = "has no text tower" if reading is None else f"is {reading.kind}, whose text tower takes none"
         raise UsageError(
@@ -204,6 +269,16 @@ def _expect_content(encoder: EncoderSource | None, catalogue: Catalogue, who_nee
         return
     wanted = "image, a column of paths, or text" if encoder.reads_images else "text"
     raise UsageError(f"{who_needs} {wanted}{where}, a template over columns")
+
+
+def _check_reference_attributes(
+    settings: Audit, catalogues: Mapping[str, Catalogue], references: Mapping[str, Catalogue]
+) -> None:
+    for catalogue in catalogues.values():
+        for place, block in enumerate(settings.reference):
+            if block.name in references:
+                with about("reference", place):
+                    _expect_attributes(catalogue, block.name, references[block.name])
 
 
 def _expect_attributes(catalogue: Catalogue, name: str, reference: Catalogue) -> None:

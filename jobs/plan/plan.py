@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import pyarrow as pa
 
 from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import Catalogue
@@ -20,7 +22,8 @@ class Plan:
 
     catalogues are those that the catalogue units write, blocks their settings, and parts the items units of their
     parts, all by the unit's key; shards has the embed units of a part by the key of its items unit; made has the tables
-    of units that reading the inputs has made already, by key; probes are the units that train them, by name.
+    of units that reading the inputs has made already, by key; probes are the units that train them, by name; left_out
+    are items that an engine showed and nobody labelled, by the key of the catalogue that lacks them.
     """
 
     stages: Mapping[str, Sequence[Unit]]
@@ -31,6 +34,7 @@ class Plan:
     made: Mapping[str, Callable[[], Tables]]
     probes: Mapping[str, Probe]
     notes: tuple[str, ...]
+    left_out: Mapping[str, pa.Table] = field(default_factory=dict)
 
     @property
     def units(self) -> list[Unit]:

@@ -21,6 +21,8 @@ Vectors = Mapping[str, list[float]]
 
 def asked_queries(inputs: Inputs, prompts: Collection[str] | None) -> AskedQueries:
     """All queries, of which those with these prompts are embedded and searched; all by default."""
+    if inputs.lists:
+        return AskedQueries(queries=inputs.queries, unit=Queries(title="no queries", prompts=()), contents={})
     searched = [query for query in inputs.queries if prompts is None or query.prompt in prompts]
     given, encoder = given_vectors(inputs), inputs.text_encoder
     unit = Queries(

@@ -11,6 +11,7 @@ from jobs.config.audit import Reference
 from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import Catalogue
 from jobs.errors import BadSetting, UsageError
+from jobs.plan.targets import Targets
 from mprlib import InputError
 from mprlib.encoding import Encoding
 from mprlib.reference import STATED_SIZE, target_shares
@@ -27,18 +28,23 @@ def shared_levels(
     block: Dataset | None = None,
     others: Sequence[Catalogue] = (),
     place: int = 0,
+    targets: Targets | None = None,
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Levels of both sides, the data set's order first, and a remark on each one-sided level.
 
-    block: the data set's settings; others: the audit's other data sets; place: the reference's in the configuration.
+    block: the data set's settings; others: the audit's other data sets; place: the reference's in the configuration;
+    targets: of each query, where the reference has them.
     Raises:  UsageError for too many combinations of levels, and for shares of an attribute or level that nobody has,
              or that contradict each other.
     """
     stated: Mapping[str, Sequence[str]] = catalogue.levels
-    if reference.shares is not None:
+    if reference.shares is not None or targets is not None:
         levels = _known_levels(catalogue, block, others)
         _expect_few_combinations(reference, levels)
-        stated = _stated_levels(catalogue, reference, levels, place)
+        if targets is not None:
+            stated = _targeted_levels(catalogue, reference, levels, place, targets)
+        else:
+            stated = _stated_levels(catalogue, reference, levels, place)
         levels = {
             attribute: [level for level in known if level in catalogue.levels[attribute] or level in stated[attribute]]
             for attribute, known in levels.items()
@@ -118,6 +124,27 @@ def _stated_levels(
         attribute: [level for level, column in zip(levels[attribute], columns) if has_share[column]]
         for attribute, columns in encoding.attributes.items()
     }
+
+
+def _targeted_levels(
+    catalogue: Catalogue, reference: Reference, levels: Mapping[str, Sequence[str]], place: int, targets: Targets
+) -> dict[str, list[str]]:
+    """Levels that the targets of some query give something to, by attribute.
+
+    Raises:  BadSetting naming the query of shares that the library refuses.
+    """
+    found: dict[str, dict[str, None]] = {attribute: {} for attribute in levels}
+    for query, target in targets.items():
+        own = reference.model_copy(update={"shares": target.shares})
+        try:
+            stated = _stated_levels(catalogue, own, levels, place)
+        except BadSetting as error:
+            raise BadSetting(
+                f"{error.message}, in the target of query {query!r:.80}", "reference", place, "path"
+            ) from None
+        for attribute, names in stated.items():
+            found[attribute].update(dict.fromkeys(names))
+    return {attribute: list(names) for attribute, names in found.items()}
 
 
 def _target(

@@ -125,7 +125,7 @@ def _embed_units(settings: Audit, embedded: Embedded, part: Items, summary: Summ
     """The shards of a part whose first item is the data set's item `first`."""
     encoder, column = embedded.encoder, embedded.column
     is_image, is_row = column == embed.IMAGE, column == embed.VECTOR_ROW
-    key = settings.encoder.model_dump(mode="json", exclude={"text"}) if encoder is None else dict(encoder.key)
+    key = settings.searching[0].model_dump(mode="json", exclude={"text"}) if encoder is None else dict(encoder.key)
     limits = embedded.block.image_limits.model_dump(mode="json") if is_image else None
     for start, stop in summary.shards(settings.shard_items):
         yield Embed(

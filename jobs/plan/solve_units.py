@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from jobs.config.audit import Audit
+from jobs.config.audit import ALL, Audit
 from jobs.config.entries import ClassEntry, MethodEntry
 from jobs.methods import arrays_of
 from jobs.plan.method_units import Reading, Searched, in_key
@@ -46,11 +46,17 @@ def reads_vectors(method: MethodEntry) -> bool:
 
 
 def solve_units(settings: Audit, compared: Compared) -> Iterator[Solve]:
-    """The units of all queries, k, methods and classes to constrain."""
+    """The units of all queries, k, methods and classes to constrain.
+
+    An engine's list that is shorter than k is not measured at it; in one of just k items nothing can be chosen.
+    """
+    is_list = settings.results is not None
     for query in compared.sources:
-        for k in settings.k:
+        size = compared.searched.search.pools[query].top
+        for k in (size if one == ALL else one for one in settings.k):
             for place, target in method_targets(settings):
-                yield _solve_unit(settings, compared, query, k, place, target)
+                if not is_list or 0 < k < size or (0 < k == size and target is None):
+                    yield _solve_unit(settings, compared, query, k, place, target)
 
 
 def _solve_unit(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,18 +49,16 @@ def digits(values: ArrayLike, width: int) -> str:
     return DIGITS[(values[:, None] // places) % 64].tobytes().decode("ascii")
 
 
-def items_block(run: Run) -> dict[str, Any]:
-    """Text, image path and labels of every chosen item, in the order of chosen.ids.
+def items_block(ids: Sequence[str], items: pd.DataFrame) -> dict[str, Any]:
+    """Text, image path and labels of every chosen item, by its position in ids. items: by (dataset, item_id).
 
     An id chosen in two data sets keeps one description a data set. Levels are positions in a
     list, since they repeat.
     """
     levels: dict[str, int] = {}
     datasets: dict[str, list[list[Any]]] = {}
-    position = {item: number for number, item in enumerate(run.chosen.ids)}
-    for (dataset, item), text, image, labels in zip(
-        run.items.index, run.items["text"], run.items["image"], run.items["labels"]
-    ):
+    position = {item: number for number, item in enumerate(ids)}
+    for (dataset, item), text, image, labels in zip(items.index, items["text"], items["image"], items["labels"]):
         if item not in position:
             continue
         coded = [
@@ -69,14 +68,14 @@ def items_block(run: Run) -> dict[str, Any]:
         ]
         described = [position[item], "" if is_missing(text) else text, coded]
         datasets.setdefault(dataset, []).append(described if is_missing(image) else [*described, image])
-    return {"ids": run.chosen.ids, "levels": list(levels), "datasets": datasets}
+    return {"ids": list(ids), "levels": list(levels), "datasets": datasets}
 
 
-def pictures_block(run: Run) -> dict[str, dict[int, str]]:
-    """The thumbnails, by data set and position in chosen.ids; a packed block of their own, opened last."""
-    position = {item: number for number, item in enumerate(run.chosen.ids)}
+def pictures_block(ids: Sequence[str], thumbnails: Mapping[tuple[str, str], bytes]) -> dict[str, dict[int, str]]:
+    """The thumbnails, by data set and position in ids; a packed block of their own, opened last."""
+    position = {item: number for number, item in enumerate(ids)}
     datasets: dict[str, dict[int, str]] = {}
-    for (dataset, item), picture in run.thumbnails.items():
+    for (dataset, item), picture in thumbnails.items():
         if item in position:
             datasets.setdefault(dataset, {})[position[item]] = base64.b64encode(picture).decode("ascii")
     return datasets

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -42,20 +42,20 @@ def file_name(case: tuple[Any, ...]) -> str:
     return f"curves/{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}.png"
 
 
-def picture_names(curves: pd.DataFrame) -> pd.DataFrame:
+def picture_names(cases: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
     """Which picture belongs to which case."""
-    cases = curves[CASE].drop_duplicates().sort_values(CASE)
-    return cases.assign(picture=[file_name(case) for case in cases.itertuples(index=False, name=None)])
+    return pd.DataFrame([(*case, file_name(case)) for case in cases], columns=[*CASE, "picture"])
 
 
-def curve_pictures(curves: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
-    """(file name, PNG) of every case: one panel per function class.
+def curve_pictures(
+    curves: pd.DataFrame, classes: Sequence[str], series: Sequence[Series]
+) -> Iterator[tuple[str, bytes]]:
+    """(file name, PNG) of every case: one panel per function class; series: all that any case of the run has.
 
     One figure serves all cases, and only what differs is drawn anew: setting up axes and legend
     takes longer than filling them.
     """
-    classes = curves["function_class"].dropna().unique().tolist()
-    styles = styles_of(drawn_series(curves))
+    styles = styles_of(series)
     floors = vertical_floors(curves)
     figure = _figure(len(classes))
     panels = figure.subplots(1, len(classes), squeeze=False)[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,15 +18,15 @@ import pandas as pd
 from markupsafe import Markup
 
 from jobs.analysis import wording
-from jobs.analysis.cases import CASE, FULFILLED, SELECTION, function_classes, repaired_rows, top_k_rows
-from jobs.analysis.curves import is_fulfilled
-from jobs.analysis.frames import grouped, records
-from jobs.analysis.load import Run
+from jobs.analysis.cases import FULFILLED
+from jobs.analysis.frames import records
 from jobs.analysis.worst import headline, worst_groups, worst_off
 from jobs.report import embed
-from jobs.report.figures import drawn_series
-from jobs.report.overview import HEIGHT, LEFT, RIGHT, WIDTH, Distribution
+from jobs.report.assembled import Assembled
+from jobs.report.described import case_of
+from jobs.report.overview import HEIGHT, LEFT, RIGHT, WIDTH
 from jobs.report.probes import probe_sections
+from jobs.report.shared import Shared
 from jobs.report.styles import series_label, styles_of
 from jobs.words import shortened
 
@@ -38,20 +38,14 @@ FILTERS = ("percent", "points", "number", "count", "group_name", "cost")
 LONGEST_CELL = 80
 # In the order in which they build on each other.
 SCRIPTS = ("data.js", "wording.js", "marks.js", "curves.js", "selections.js", "page.js")
+# Pieces of text that the template gives at a time.
+PIECES_AT_ONCE = 500
 # A page cannot hold the failures of a broken cluster; the manifest does.
 SHOWN_FAILURES = 200
 
 
-def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribution | None) -> bytes:
-    """The page, in UTF-8; the same run gives the same bytes.
-
-    curves and pairs are this run's tables; shown is the distribution of MPR, None without values.
-    """
-    group_names = sorted(run.groups["group"].unique().tolist())
-    blocks = embed.case_blocks(run, curves, repaired_rows(run.results), group_names)
-    for block, label in zip(blocks, _case_labels(blocks)):
-        block["label"] = label
-    worst = _judged(run, pairs, blocks)
+def page(report: Assembled) -> Iterator[bytes]:
+    """The page, in UTF-8, in parts; the same run gives the same bytes."""
     loader = jinja2.PackageLoader("jobs.report", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {name: getattr(wording, name) for name in FILTERS}
@@ -59,56 +53,60 @@ def render(run: Run, curves: pd.DataFrame, pairs: pd.DataFrame, shown: Distribut
     script, style_sheet = (_source(environment, loader, *names) for names in (SCRIPTS, ("page.css",)))
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    text = environment.get_template("page.html").render(
+    shared, labels = report.shared, list(report.column("label"))
+    stream = environment.get_template("page.html").stream(
         script=Markup(script),
         script_hash=f"sha256-{digest}",
         css=Markup(style_sheet),
-        title=str(run.manifest.get("name") or "Audit of retrieval"),
-        **_facts(run),
-        worst=worst,
-        unranked=[(place, block["label"]) for place, block in enumerate(blocks) if "verdict" not in block],
-        worst_groups=records(worst_groups(pairs, minimum_share=run.minimum_share)),
+        title=str(report.manifest.get("name") or "Audit of retrieval"),
+        **_facts(report),
+        worst=_worst(report, labels),
+        unranked=[
+            (place, labels[place]) for place, is_ranked in enumerate(report.column("is_ranked")) if not is_ranked
+        ],
+        worst_groups=records(worst_groups(report.pairs, minimum_share=shared.minimum_share)),
         open_queries=OPEN_QUERIES,
         open_groups=OPEN_GROUPS,
-        shown=shown,
+        shown=report.shown,
         drawing={"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT},
-        labels=[block["label"] for block in blocks],
-        head=embed.pack(_head(run, group_names)),
-        items=embed.pack(embed.items_block(run)),
-        pictures=embed.pack(embed.pictures_block(run)),
-        cases=[embed.pack(block) for block in blocks],
-        case_count=len(blocks),
+        labels=labels,
+        head=embed.pack(_head(shared)),
+        items=embed.pack(embed.items_block(report.ids, report.items)),
+        pictures=embed.pack(embed.pictures_block(report.ids, report.thumbnails)),
+        cases=report.column("block"),
+        case_count=len(labels),
     )
-    return text.encode("utf-8", "replace")
+    stream.enable_buffering(PIECES_AT_ONCE)
+    return (text.encode("utf-8", "replace") for text in stream)
 
 
-def _judged(run: Run, pairs: pd.DataFrame, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The worst pair of each case, worst first, with the case's number, label and verdict; blocks get the verdict."""
-    lacking = {_case(row): row for row in records(worst_off(pairs, minimum_share=run.minimum_share))}
-    number = {_case(block): place for place, block in enumerate(blocks)}
+def _worst(report: Assembled, labels: Sequence[str]) -> list[dict[str, Any]]:
+    """The worst pair of each case, worst first, with the case's number, label and verdict."""
+    lacking = {case_of(row): row for row in records(worst_off(report.pairs, minimum_share=report.shared.minimum_share))}
+    number = {case: place for place, case in enumerate(report.names)}
     rows = []
-    for row in records(headline(pairs)):
-        place, worst = number[_case(row)], lacking.get(_case(row))
-        verdict = wording.verdict(row, worst)
-        blocks[place] |= {"verdict": verdict, "worst_is_crossed": row["attributes"] > 1}
-        rows.append(row | {"number": place, "label": blocks[place]["label"], "verdict": verdict, "lacking": worst})
+    for row in records(headline(report.pairs)):
+        place, worst = number[case_of(row)], lacking.get(case_of(row))
+        said = {"number": place, "label": labels[place], "verdict": wording.verdict(row, worst), "lacking": worst}
+        rows.append(row | said)
     return rows
 
 
-def _facts(run: Run) -> dict[str, Any]:
+def _facts(report: Assembled) -> dict[str, Any]:
     """What the manifest and the results say of the run as a whole."""
-    failures = _entries(run.manifest.get("failures"))
+    manifest = report.manifest
+    failures = _entries(manifest.get("failures"))
     return {
-        "manifest": run.manifest,
-        "settings": _readable(run.manifest.get("settings")),
-        "encoder": _readable(run.manifest.get("encoder")),
-        "data": _entries(run.manifest.get("data")),
+        "manifest": manifest,
+        "settings": _readable(manifest.get("settings")),
+        "encoder": _readable(manifest.get("encoder")),
+        "data": _entries(manifest.get("data")),
         "failures": failures[:SHOWN_FAILURES],
         "failure_count": len(failures),
-        "unmet": _unmet(run.results),
-        "probes": probe_sections(run.manifest),
-        "top": _top_facts(run.results),
-        "minimum_share": run.minimum_share,
+        "unmet": records(report.unmet),
+        "probes": probe_sections(manifest),
+        "top": _top_facts(report.top),
+        "minimum_share": report.shared.minimum_share,
     }
 
 
@@ -117,46 +115,24 @@ def _source(environment: jinja2.Environment, loader: jinja2.PackageLoader, *name
     return "\n".join(loader.get_source(environment, name)[0] for name in names)
 
 
-def _head(run: Run, group_names: list[str]) -> dict[str, Any]:
+def _head(shared: Shared) -> dict[str, Any]:
     """What all cases share: names that their blocks refer to, colours, and which statuses are full."""
     return {
-        "classes": function_classes(run.results),
-        "groups": [wording.group_name(name) for name in group_names],
-        "styles": {series_label(*one): style for one, style in styles_of(drawn_series(run.results)).items()},
+        "classes": list(shared.classes),
+        "groups": [wording.group_name(name) for name in shared.groups],
+        "styles": {series_label(*one): style for one, style in styles_of(shared.series).items()},
         "fulfilled": list(FULFILLED),
-        "minimum": run.minimum_share,
+        "minimum": shared.minimum_share,
     }
 
 
-def _case(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[key] for key in CASE)
-
-
-def _case_labels(blocks: list[dict[str, Any]]) -> list[str]:
-    """The query, and what else it takes to tell the cases apart."""
-    several = [key for key in CASE if len({block[key] for block in blocks}) > 1]
-    prefix = {"dataset": "items ", "reference": "reference ", "k": "k = "}
-    return [
-        ", ".join([block["query"], *(f"{prefix[key]}{block[key]}" for key in several if key != "query")])
-        for block in blocks
-    ]
-
-
-def _top_facts(results: pd.DataFrame) -> dict[str, Any]:
-    """What every query has in common, for the opening sentence; None where they differ."""
-    top = top_k_rows(results)
+def _top_facts(top: pd.DataFrame) -> dict[str, Any]:
+    """What every query has in common, for the opening sentence; None where they differ. top: one row a case."""
     facts = {}
     for name in ("dataset", "reference", "k", "n_pool", "n_reference"):
         values = top[name].dropna().unique().tolist()
         facts[name] = values[0] if len(values) == 1 else None
     return facts
-
-
-def _unmet(results: pd.DataFrame) -> list[dict[str, Any]]:
-    """How many selections of each method ended in a status that is not what was asked for."""
-    rows = results[~is_fulfilled(results["status"])].drop_duplicates(SELECTION)
-    counted = grouped(rows, ["method", "status"], sort=True)
-    return [{"method": method, "status": status, "count": len(own)} for (method, status), own in counted]
 
 
 def _readable(value: Any) -> str | None:

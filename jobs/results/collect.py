@@ -13,12 +13,15 @@ from jobs.run.skipped import write_skipped
 from jobs.stages.catalogue import attribute_names, read_parts
 from jobs.stages.labels import with_predicted
 from jobs.stages.result_rows import RESULTS
-from jobs.stages.solve import RESULTS_TABLE, Solve
+from jobs.stages.solve import GROUPS_TABLE, RESULTS_TABLE, Solve
 from jobs.store import FileReceipt, Store
+from jobs.store.growing import GrowingTable
 from jobs.store.schema import GROUPS, ITEMS
 
-# Result rows of one output file: a part is written when this many are together.
-ROWS_PER_PART = 100_000
+# Result rows of one output file, and of one of its row groups, which is what a report reads at a time. A file is
+# written group by group, and a group holds whole cases.
+ROWS_PER_FILE = 100_000
+ROWS_PER_GROUP = 2_000
 TABLES = ("results", "groups", "items", "skipped")
 
 
@@ -27,12 +30,21 @@ def collect(store: Store, solved: Sequence[Solve], run_id: str, skipped: pa.Tabl
 
     Returns: what each file holds, by its name below the root.
     """
-    written = {
-        **_parts(store, "results", _with_run(store, solved, "results", RESULTS, run_id)),
-        **_parts(store, "groups", _with_run(store, solved, "groups", GROUPS, None)),
-        **_parts(store, "items", iter([_items(store, solved)])),
-        **write_skipped(store, skipped),
-    }
+    chosen = _Chosen()
+    with (
+        GrowingTable(store, "results", RESULTS, ROWS_PER_FILE) as results,
+        GrowingTable(store, "groups", GROUPS, ROWS_PER_FILE) as groups,
+    ):
+        for units, tables in _of_whole_cases(store, solved):
+            interruption.check()
+            for unit, table in zip(units, tables):
+                chosen.add(unit, table)
+            results.add(_together(units, tables, RESULTS, {"run_id": run_id}))
+            shares = [store.read_table(Solve.file(unit.key, GROUPS_TABLE)) for unit in units]
+            groups.add(_together(units, shares, GROUPS, {}))
+        results.finish()
+        groups.finish()
+    written = {**results.files, **groups.files, **_write_items(store, chosen), **write_skipped(store, skipped)}
     for table in TABLES:
         for name in store.list(table):
             if name not in written:
@@ -40,55 +52,62 @@ def collect(store: Store, solved: Sequence[Solve], run_id: str, skipped: pa.Tabl
     return written
 
 
-def _parts(store: Store, table: str, tables: Iterator[pa.Table]) -> dict[str, FileReceipt]:
-    """Part files by name."""
-    written: dict[str, FileReceipt] = {}
-    batch: list[pa.Table] = []
-
-    def flush() -> None:
-        name = f"{table}/part-{len(written):05d}.parquet"
-        written[name] = store.write_table(name, pa.concat_tables(batch))
-        batch.clear()
-
-    for part in tables:
-        interruption.check()
-        batch.append(part)
-        if sum(one.num_rows for one in batch) >= ROWS_PER_PART:
-            flush()
-    if batch:
-        flush()
-    return written
-
-
-def _with_run(
-    store: Store, solved: Sequence[Solve], table: str, schema: pa.Schema, run_id: str | None
-) -> Iterator[pa.Table]:
-    """A table of each unit, with the unit's key and the run's id filled in."""
-    filled = {"run_id": run_id} if run_id is not None else {}
+def _of_whole_cases(store: Store, solved: Sequence[Solve]) -> Iterator[tuple[list[Solve], list[pa.Table]]]:
+    """Units with their result rows, a row group's at a time; neighbours of one case stay together."""
+    units: list[Solve] = []
+    tables: list[pa.Table] = []
     for unit in solved:
-        rows = store.read_table(Solve.file(unit.key, table))
-        for name, value in (filled | {"unit": unit.key}).items():
-            constant = pa.repeat(pa.scalar(value, pa.string()), rows.num_rows)
-            rows = rows.set_column(rows.schema.get_field_index(name), schema.field(name), constant)
-        yield rows.cast(schema)
+        if units and _case(unit) != _case(units[-1]) and sum(table.num_rows for table in tables) >= ROWS_PER_GROUP:
+            yield units, tables
+            units, tables = [], []
+        units.append(unit)
+        tables.append(store.read_table(Solve.file(unit.key, RESULTS_TABLE)))
+    if units:
+        yield units, tables
 
 
-def _items(store: Store, solved: Sequence[Solve]) -> pa.Table:
-    """Every item that some selection holds, by data set, in the catalogue's order."""
-    chosen: dict[tuple[str, str], set[str]] = {}
-    predicted: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
-    for unit in solved:
-        ids = store.read_table(Solve.file(unit.key, RESULTS_TABLE), columns=["item_ids"])["item_ids"]
+def _case(unit: Solve) -> tuple[str, str, str, int]:
+    return unit.dataset, unit.reference.name, unit.query, unit.k
+
+
+def _together(
+    units: Sequence[Solve], tables: Sequence[pa.Table], schema: pa.Schema, filled: Mapping[str, str]
+) -> pa.Table:
+    """One table of several units', with each unit's key and what else is the same for all filled in."""
+    parts = []
+    for unit, rows in zip(units, tables):
+        constants = {
+            name: pa.repeat(pa.scalar(value, pa.string()), rows.num_rows)
+            for name, value in (dict(filled) | {"unit": unit.key}).items()
+        }
+        columns = {name: constants.get(name, rows[name]) for name in schema.names}
+        parts.append(pa.table(columns).cast(schema))
+    return pa.concat_tables(parts)
+
+
+class _Chosen:
+    """The items that some selection holds, by data set and catalogue, each once."""
+
+    def __init__(self) -> None:
+        self.ids: dict[tuple[str, str], set[str]] = {}
+        self.predicted: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
+
+    def add(self, unit: Solve, rows: pa.Table) -> None:
+        """The items of a unit's rows."""
         source = unit.dataset, unit.catalogue
-        chosen.setdefault(source, set()).update(pc.list_flatten(ids).to_pylist())
-        predicted[source] = unit.predicted
+        self.ids.setdefault(source, set()).update(pc.unique(pc.list_flatten(rows["item_ids"])).to_pylist())
+        self.predicted[source] = unit.predicted
+
+
+def _write_items(store: Store, chosen: _Chosen) -> dict[str, FileReceipt]:
+    """Every chosen item, by data set, in the catalogue's order."""
     tables = [ITEMS.empty_table()]
-    for (dataset, catalogue), ids in chosen.items():
+    for (dataset, catalogue), ids in chosen.ids.items():
         read = ["item_id", "text", "image", *attribute_names(store, catalogue)]
         wanted = pa.array(sorted(ids), pa.string())
         parts = read_parts(store, catalogue, read)
         items = pa.concat_tables(part.filter(pc.is_in(part["item_id"], value_set=wanted)) for part in parts)
-        items = with_predicted(items, predicted[dataset, catalogue], store)
+        items = with_predicted(items, chosen.predicted[dataset, catalogue], store)
         names = [name for name in items.column_names if name.startswith(ATTRIBUTE)]
         labels = [
             [(name.removeprefix(ATTRIBUTE), level) for name, level in zip(names, levels)]
@@ -102,4 +121,5 @@ def _items(store: Store, solved: Sequence[Solve]) -> pa.Table:
             "labels": pa.array(labels, ITEMS.field("labels").type),
         }
         tables.append(pa.table(columns).cast(ITEMS))
-    return pa.concat_tables(tables)
+    name = "items/part-00000.parquet"
+    return {name: store.write_table(name, pa.concat_tables(tables))}

@@ -82,7 +82,7 @@ def manifest_of(
             }
             for catalogue in catalogues
         ],
-        "encoder": settings.encoder.model_dump(mode="json"),
+        "encoder": settings.encoder and settings.encoder.model_dump(mode="json"),
         # The same with hashes of model and weights in the place of their paths.
         "encoder_content": inputs.item_encoder and dict(inputs.item_encoder.key),
         "versions": {"python": platform.python_version(), **_versions()},

@@ -28,11 +28,12 @@ Counts = dict[str, dict[str, dict[str, Any]]]
 
 
 def skipped_items(store: Store, plan: Plan, done: Mapping[str, Receipt]) -> pa.Table:
-    """Every item that the plan's finished units skipped, by data set."""
+    """Every item that the plan's finished units skipped, or an engine showed without labels, by data set."""
+    found = [*plan.left_out.items()]
+    found += [(one.catalogue, store.read_table(unit_file(one.stage, one.unit, TABLE))) for one in _skipping(plan, done)]
     parts = [SKIPPED.empty_table()]
-    for one in _skipping(plan, done):
-        rows = store.read_table(unit_file(one.stage, one.unit, TABLE))
-        dataset = pa.repeat(pa.scalar(plan.catalogues[one.catalogue].name), rows.num_rows)
+    for catalogue, rows in found:
+        dataset = pa.repeat(pa.scalar(plan.catalogues[catalogue].name), rows.num_rows)
         parts.append(rows.add_column(0, SKIPPED.field("dataset"), dataset).cast(SKIPPED))
     return pa.concat_tables(parts)
 
@@ -61,6 +62,9 @@ def expect_few_skipped(store: Store, plan: Plan, done: Mapping[str, Receipt]) ->
         numbers[one.catalogue] += one.items
         if one.stage == Items.stage:
             left_out[one.catalogue] += one.items
+    for key, rows in plan.left_out.items():
+        numbers[key] += rows.num_rows
+        left_out[key] += rows.num_rows
     for key, number in numbers.items():
         catalogue, most = plan.catalogues[key], plan.blocks[key].max_skipped_share
         items = catalogue.size + left_out[key]

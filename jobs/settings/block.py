@@ -81,6 +81,11 @@ class Block(BaseModel):
         return raw
 
     @classmethod
+    def least(cls) -> list[str]:
+        """The settings that a block cannot do without."""
+        return [name for name, field in cls.model_fields.items() if field.is_required()]
+
+    @classmethod
     def file_paths(cls) -> dict[str, FilePath]:
         """The settings that are paths relative to the configuration file."""
         marks = {name: _marks(field.annotation, field.metadata) for name, field in cls.model_fields.items()}

@@ -40,6 +40,8 @@ class Case:
         reference = unit.reference.read(encoding, store, unit.missing)
         self.is_sampled = reference.is_sample
         self.relevance = pool["relevance"].to_pylist()
+        # Of a pool that was searched there are none.
+        self.places = pool["place"].to_numpy() if "place" in pool.column_names else None
         self.problem = Problem(
             scores=pool["score"].to_numpy(),
             labels=encoding.encode(attribute_columns(pool)),

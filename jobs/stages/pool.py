@@ -32,6 +32,9 @@ class Pool(Unit):
     The key names what decides the pool (vectors, the prompt and its encoder or given vector, depth, the versions of
     the search's code), not the searches that find it: a new query, another backend or sharding of the search leave
     the pools of the others as they are. items: of the catalogue, for the estimate.
+
+    A list that an engine showed is a pool as well, whose table came with reading the list: `encoder` is then the
+    list's hash, there are no vectors, and a column `place` says where in the list each item is.
     """
 
     stage: ClassVar[str] = "pool"
@@ -51,7 +54,7 @@ class Pool(Unit):
     search: tuple[int, ...]
     prompt: str
     top: int
-    scored: tuple[str, ...] = reads(in_key=False)
+    scored: tuple[str, ...] = reads(in_key=False, default=())
     items: int = outside_key(0)
 
     def run(self, store: Store) -> Tables:

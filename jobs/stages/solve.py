@@ -162,6 +162,7 @@ class _Given:
     def __init__(self, unit: Solve, case: Case, store: Store) -> None:
         self._unit, self._store = unit, store
         self.problem: Problem = case.problem
+        self._places = case.places
         self.seed, self.levels, self.missing = unit.seed, unit.levels, unit.missing
 
     def text_vectors(self) -> np.ndarray:
@@ -177,6 +178,10 @@ class _Given:
         ids = pa.array(self.problem.item_ids)
         keys: Sequence[tuple[str, ...]] = list(self._unit.asked.probe_labels.values())
         return [predicted_levels(ids, of_probe, self._store).to_pylist() for of_probe in keys]
+
+    def places(self) -> np.ndarray:
+        assert self._places is not None
+        return np.asarray(self._places)
 
 
 def _grid_remark(method: type[Method], grid: list[Any], values: list[Any]) -> str:

@@ -6,9 +6,10 @@ import errno
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 # Marks files that were being written when their process died.
 TEMPORARY = ".tmp-"
@@ -25,23 +26,30 @@ class Entry:
 
 
 def put(target: Path, data: bytes | memoryview, is_durable: bool) -> str | None:
-    """Write under a temporary name, flush, rename, flush the folder. Returns the file's stamp."""
+    """Write a whole file, or leave what was there. Returns the file's stamp."""
+    with putting(target, is_durable) as stream:
+        stream.write(data)
+        stream.flush()
+        return entry_of(os.fstat(stream.fileno())).stamp
+
+
+@contextmanager
+def putting(target: Path, is_durable: bool) -> Iterator[IO[bytes]]:
+    """Write under a temporary name; at the end flush, rename, flush the folder, or leave what was there."""
     _make_folder(target.parent, is_durable)
     temporary = target.with_name(f"{target.name}{TEMPORARY}{uuid.uuid4().hex}")
     try:
         with temporary.open("wb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             if is_durable:
                 os.fsync(stream.fileno())
-            stamp = entry_of(os.fstat(stream.fileno())).stamp
         os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     if is_durable:
         flush_folder(target.parent)
-    return stamp
 
 
 def create(target: Path, data: bytes, is_durable: bool) -> bool:

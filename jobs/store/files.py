@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
+import tempfile
 import uuid
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import fsspec
 
@@ -23,8 +25,29 @@ from jobs.store.tables import Tables
 SECRETS = ("key", "secret", "token", "password", "credential", "sas")
 # Names that listings give to the last change of a file, by preference.
 STAMPS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
+# Bytes that are copied at a time.
+COPIED_BYTES = 16 * 2**20
 # A small file of a finished run: reading it shows whether the root can be read.
 SMALL = "_SUCCESS"
+
+
+class HashedStream:
+    """What is written to a file in parts, with its number of bytes and their SHA-256."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._sha256 = stream, hashlib.sha256()
+        self.bytes, self.closed = 0, False
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Append."""
+        self._sha256.update(data)
+        self.bytes += len(data)
+        return self._stream.write(data)
+
+    @property
+    def sha256(self) -> str:
+        """Of all that was written."""
+        return self._sha256.hexdigest()
 
 
 class Store(Tables):
@@ -191,6 +214,24 @@ class Store(Tables):
                 raise OSError(f"{path} does not hold the {len(data):,} bytes that were put there")
             return entry.stamp
         return disk.put(Path(path), data, self.is_durable)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[HashedStream]:
+        """A file to write in parts: at the end it is in place whole, or what was there stays."""
+        if self.is_local:
+            with disk.putting(Path(self.path(name)), self.is_durable) as stream:
+                yield HashedStream(stream)
+            return
+        # Object stores show a file once it is closed; what ends early is put nowhere.
+        with tempfile.TemporaryFile() as stream:
+            yield HashedStream(stream)
+            size = stream.tell()
+            stream.seek(0)
+            with self._files.open(self.path(name), "wb") as target:
+                shutil.copyfileobj(stream, target, COPIED_BYTES)
+        entry = self.entry(name)
+        if entry is None or entry.bytes != size:
+            raise OSError(f"{self.path(name)} does not hold the {size:,} bytes that were put there")
 
     def create(self, name: str, data: bytes) -> bool:
         """Put a whole file in place where there is none. Returns whether there was none.

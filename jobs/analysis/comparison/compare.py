@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, QUESTION, TOP_K
+from jobs.analysis.cases import CASE, QUESTION, is_audited
 from jobs.analysis.comparison.limits import LEVEL, THRESHOLD
 from jobs.analysis.comparison.movement import movement
 from jobs.analysis.comparison.sameness import refusal, remarks
@@ -67,7 +67,7 @@ def compare(
 def _with_gaps(groups: pd.DataFrame, old: Run, new: Run) -> pd.DataFrame:
     """Shares shown before and after, and the reference's, for each reference; the largest change first."""
     shares = [
-        run.groups[run.groups["method"] == TOP_K].drop_duplicates([*CASE, "group"])[
+        run.groups[is_audited(run.groups)].drop_duplicates([*CASE, "group"])[
             [*CASE, "group", "share_selected", "share_reference"]
         ]
         for run in (old, new)

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from jobs.analysis.cases import CASE, QUESTION, TOP_K
+from jobs.analysis.cases import CASE, QUESTION, is_audited
 from jobs.analysis.load import Run
 from mprlib.level_names import joint_name, level_name
 
@@ -43,7 +43,7 @@ def pairs(old: Run, new: Run) -> Iterator[tuple[Question, Pair]]:
 
 def _selections(run: Run) -> dict[Question, set[Member]]:
     """The top-k items of every question."""
-    rows = run.results[run.results["method"] == TOP_K].drop_duplicates(CASE)
+    rows = run.results[is_audited(run.results)].drop_duplicates(CASE)
     rows = rows.drop_duplicates(QUESTION)
     labels = {key: tuple((value or {}).items()) for key, value in run.items["labels"].items()}
     return {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.cases import CASE, TOP_K, top_k_rows
+from jobs.analysis.cases import CASE, TOP_K, is_audited, top_k_rows
 from jobs.analysis.frames import records
 from jobs.analysis.load import Run
 from jobs.analysis.wording import percent
@@ -43,7 +43,7 @@ def _refusals(old: Run, new: Run) -> Iterator[str]:
         for key, one, other in _differences(before, after, name):
             yield f"{key} differs ({_shown(one)} and {_shown(other)}): values do not compare; {ADVICE}"
     for side, run in (("OLD", old), ("NEW", new)):
-        if not (run.results["method"] == TOP_K).any():
+        if not is_audited(run.results).any():
             yield f"{side} holds no selection of method {TOP_K}, which is what is compared; add {TOP_K} to its methods"
     both = shared_cases(old, new)
     yield from _sizes(both)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, QUESTION, TOP_K
+from jobs.analysis.cases import CASE, QUESTION, is_audited
 from jobs.analysis.load import Run
 from jobs.analysis.worst import largest, worst_pairs
 
@@ -45,7 +45,7 @@ def _largest_rises(old: Run, new: Run) -> pd.DataFrame:
     """Each case's class whose MPR rose most, and its values."""
     keys = [*CASE, CLASS]
     rows = [
-        run.results[run.results["method"] == TOP_K].drop_duplicates(keys)[[*keys, "mpr"]].astype({"mpr": float})
+        run.results[is_audited(run.results)].drop_duplicates(keys)[[*keys, "mpr"]].astype({"mpr": float})
         for run in (old, new)
     ]
     both = rows[0].merge(rows[1], on=keys, suffixes=("_old", "_new")).dropna(subset=["mpr_old", "mpr_new"])

@@ -61,14 +61,16 @@ def run(
 
 
 def worst_text(run: Run) -> str:
-    """The worst group of top-k retrieval for each of the worst queries; of two mirrored groups, one."""
+    """The worst group of what is audited for each of the worst queries; of two mirrored groups, one."""
+    from jobs.analysis.cases import AS_SHOWN
     from jobs.analysis.frames import records
     from jobs.analysis.wording import chance_clause
     from jobs.analysis.worst import headline, largest, worst_pairs
 
     pairs = worst_pairs(run.results, run.groups, minimum_share=run.minimum_share)
     beyond, asked = headline(pairs), largest(pairs)
-    lines = ["worst groups of top-k retrieval, percentage points against the reference:"]
+    audited = "what was shown" if (run.results["method"] == AS_SHOWN).any() else "top-k retrieval"
+    lines = [f"worst groups of {audited}, percentage points against the reference:"]
     for pair in records(beyond.head(WORST_SHOWN)):
         selected, reference, chance = pair["share_selected"], pair["share_reference"], chance_clause(pair)
         lines.append(

@@ -19,8 +19,10 @@ from jobs.report.exhibits import (
     intersections,
     lp_and_integer,
     oracle_and_closed_form,
+    order_measures,
     precision,
     running_times,
+    shown_and_expected,
     smallest_mpr,
     trade_off,
 )
@@ -37,7 +39,9 @@ EXHIBITS: Mapping[str, Callable[[Run, pd.DataFrame], Exhibit]] = {
     "cutting_plane_and_cone": cutting_plane_and_cone.make,
     "oracle_and_closed_form": oracle_and_closed_form.make,
     "precision": precision.make,
+    "order_measures": order_measures.make,
     "contact_sheets": contact_sheets.make,
+    "shown_and_expected": shown_and_expected.make,
 }
 
 

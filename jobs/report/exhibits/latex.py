@@ -26,6 +26,7 @@ SPECIAL = {
     "\u2212": r"$-$",
     "\u00b1": r"$\pm$",
     "\u2264": r"$\leq$",
+    "\u221e": r"$\infty$",
     "\u2026": r"\ldots{}",
 }
 # Longer tables break over pages.

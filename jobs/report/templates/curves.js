@@ -142,7 +142,7 @@ function drawPanel(name, which) {
   let below = 0;
   const best = new Map();
   for (const { one, at, x, y } of shown) {
-    const drawn = mark(one, across(x), up(y), one.method === "top_k" ? 5 : 3.6, isFull(at));
+    const drawn = mark(one, across(x), up(y), one.method === "top_k" || one.method === "as_shown" ? 5 : 3.6, isFull(at));
     drawn.classList.add("mark");
     drawn.append(
       make(

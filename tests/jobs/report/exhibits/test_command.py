@@ -73,6 +73,15 @@ def test_regression_finds_the_linear_value_and_a_greedy_tree_no_more_than_the_be
     assert len(tree) and (tree["mpr_oracle"] <= tree["mpr_exact"] + 1e-12).all()
 
 
+def test_measures_of_the_order_are_the_recorded_ones(made, run):
+    rows = pd.read_csv(made / "order_measures.csv")
+    results = pd.read_parquet(run / "results")
+    top = results[(results["method"] == "top_k") & (results["function_class"] == "linear")].set_index("query")
+    found = rows[(rows["method"] == "top_k") & (rows["function_class"] == "linear")].set_index("query")
+    for name in ("awrf", "ndkl", "max_skew", "min_skew", "ndcg", "precision"):
+        assert found[name].to_dict() == pytest.approx(top[name].to_dict())
+
+
 def test_intersections_are_the_recorded_shares(made, run):
     rows = pd.read_csv(made / "intersections.csv")
     groups = pd.read_parquet(run / "groups")

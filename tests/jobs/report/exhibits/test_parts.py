@@ -85,7 +85,7 @@ def made() -> dict[str, dict[str, bytes] | str]:
 
 def test_what_a_run_lacks_is_said_in_one_line_and_the_rest_is_made(made):
     missing = {name: text for name, text in made.items() if isinstance(text, str)}
-    assert set(missing) == {"lp_and_integer", "oracle_and_closed_form", "precision"}
+    assert set(missing) == {"lp_and_integer", "oracle_and_closed_form", "precision", "order_measures"}
     assert all("\n" not in text and len(text) < 250 for text in missing.values())
     assert "dataset.relevance" in missing["precision"] and "mopr_integer" in missing["lp_and_integer"]
     for name in set(exhibits.EXHIBITS) - set(missing):
@@ -117,6 +117,32 @@ def test_precision_is_what_a_user_would_get_not_the_best_by_hindsight():
     means = mean_curves(rows, "precision").set_index("mpr_fraction")["mean"]
     assert means.loc[0.5] == 0.1 and means.loc[1.0] == 0.2
     assert means[0.3 - 1e-9 : 0.4 - 1e-9].max() == 0.9
+
+
+def test_measures_of_the_order_are_medians_at_the_smallest_mpr():
+    rows = curves(
+        [
+            ("a", "top_k", "done", 1.0, 1.0), ("b", "top_k", "done", 1.0, 1.0), ("c", "top_k", "done", 1.0, 1.0),
+            ("a", "mopr", "optimal", 0.5, 0.9), ("a", "mopr", "optimal", 0.2, 0.8),
+        ]
+    )  # fmt: skip
+    rows = rows.assign(parameter="rho", precision=None)
+    results = pd.DataFrame(
+        {
+            "awrf": [0.7, 0.8, 0.9, 0.95, 0.96],
+            "ndkl": [0.3, np.inf, np.inf, 0.2, 0.1],
+            "max_skew": [0.5, 0.6, 0.7, 0.2, 0.1],
+            "min_skew": [-np.inf, -np.inf, -1.0, -0.2, -0.1],
+            "ndcg": None,
+            "precision": [0.1, 0.2, 0.9, 0.4, 0.5],
+        }
+    )
+    made = exhibits.order_measures.make(SimpleNamespace(results=results), rows)
+    names = ["AWRF", "NDKL", "MaxSkew", "MinSkew", "nDCG", "precision", "queries"]
+    summary = made.summary.set_index("method")[names]
+    assert summary.loc["top_k"].tolist() == ["0.800", "\u221e", "0.600", "\u2212\u221e", "--", "0.200", "3"]
+    assert summary.loc["mopr"].tolist() == ["0.960", "0.100", "0.100", "-0.100", "--", "0.500", "1"]
+    assert r"$-$$\infty$" in table(made.summary, "c", "l").decode()
 
 
 def integer_rows(hard_is_met: bool) -> pd.DataFrame:

@@ -1,0 +1,28 @@
+"""Result lists: what an engine showed for each query, one file a kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from jobs.errors import said_of
+from jobs.lists.block import ResultList
+from jobs.lists.ranking import Shown, ranked
+from jobs.lists.table import ResultTable
+from jobs.lists.trec import TrecRun
+from jobs.settings.block import OneOf
+
+KINDS: dict[str, type[ResultList]] = {"table": ResultTable, "trec": TrecRun}
+# That of a block that names none.
+DEFAULT_KIND = "table"
+# A result list of any kind, as a configuration describes it.
+AnyResults = Annotated[ResultList, OneOf(KINDS, default=DEFAULT_KIND)]
+
+
+def load(block: ResultList, folder: Path) -> Shown:
+    """Every query's list in the engine's order.
+
+    Raises:  UsageError naming the file, row and column for what is no result list.
+    """
+    with said_of("results"):
+        return ranked(block.read(folder))
