@@ -18,6 +18,7 @@ from jobs.datasets.block import Dataset
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Listing, Place, Source
 from jobs.datasets.table_folder import table_files as files_at
+from jobs.errors import UsageError
 from jobs.settings.block import DriverPath, Label
 
 
@@ -48,7 +49,7 @@ class Table(Dataset):
         return Listing(places=places, remarks=remarks, is_told_by_files=self.image is None)
 
     def read_place(self, folder: Path, columns: Mapping[str, str], place: Place) -> Source:
-        table, stretches = table_files.read(place.pieces, {self.id: "id", **columns}, self.id)
+        table, stretches = table_files.read_pieces(place.pieces, {self.id: "id", **columns}, self.id)
         source = Source(table=table, id=self.id, stretches=stretches)
         if self.image is None:
             return source
@@ -63,6 +64,8 @@ class Table(Dataset):
         """
         files, remarks = files_at(folder / self.path, table_files.SUFFIXES)
         source = self.read_place(folder, columns, Place(pieces=tuple(files)))
+        if not source.table.num_rows:
+            raise UsageError(f"{files[0].path} has no rows")
         if self.image is not None:
             layout.expect_some(self._root(folder), strings(self, source.table, self.image, "image").to_pylist())
         return replace(source, remarks=remarks)
