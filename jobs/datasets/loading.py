@@ -41,7 +41,7 @@ def catalogue_of(reader: Reader) -> Catalogue:
     Raises:  UsageError for input that cannot be audited.
     """
     listing = reader.listing()
-    if listing is None or (len(listing.places) == 1 and listing.places[0].is_small):
+    if listing is None:
         part = reader.read()
         return _catalogue(reader, (KnownPart(summary=part.summary(), reader=reader, whole=part),))
     parts = _in_parts(reader, listing)
