@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from jobs.datasets import layout, pictures, table_files
@@ -21,6 +23,9 @@ from jobs.datasets.table_folder import table_files as files_at
 from jobs.errors import UsageError
 from jobs.settings.block import DriverPath, Label
 
+# What the column of numbers is called where items have no ids, unless the table has such a column.
+ROW = "row"
+
 
 class Table(Dataset):
     """A table: parquet, csv or json lines, a file or a folder of them."""
@@ -29,7 +34,7 @@ class Table(Dataset):
     terms = "yours"
 
     kind: Literal["table"] = "table"
-    id: Label = Field("item_id", description="column of distinct ids")
+    id: Label | None = Field("item_id", description="column of distinct ids; null: items are numbered as rows, from 1")
     image: Label | None = Field(None, description="column of image paths, relative to `root`, or `shard.tar::member`")
     root: DriverPath | None = Field(
         None,
@@ -42,15 +47,23 @@ class Table(Dataset):
     def read_by_workers(self) -> str | None:
         return None if self.image is None else self.root or self.path
 
-    def listing(self, folder: Path, columns: Mapping[str, str]) -> Listing:
+    def listing(self, folder: Path, columns: Mapping[str, str]) -> Listing | None:
+        if self.id is None:
+            # How many rows come before a part is known when all before it are read.
+            return None
         files, remarks = files_at((folder / self.path).absolute(), table_files.SUFFIXES)
         places = table_files.places(files, {self.id, *columns})
         # Where there are pictures, the folder that has them tells whether a part is what it was.
         return Listing(places=places, remarks=remarks, is_told_by_files=self.image is None)
 
     def read_place(self, folder: Path, columns: Mapping[str, str], place: Place) -> Source:
-        table, stretches = table_files.read_pieces(place.pieces, {self.id: "id", **columns}, self.id)
-        source = Source(table=table, id=self.id, stretches=stretches)
+        own = {} if self.id is None else {self.id: "id"}
+        table, stretches = table_files.read_pieces(place.pieces, {**own, **columns}, self.id)
+        name = self.id
+        if name is None:
+            name = _free_name(table)
+            table = table.append_column(name, pa.array(np.arange(1, table.num_rows + 1)))
+        source = Source(table=table, id=name, stretches=stretches)
         if self.image is None:
             return source
         named = strings(self, table, self.image, "image").to_pylist()
@@ -75,3 +88,11 @@ class Table(Dataset):
         path = folder / self.path
         beside = path if path.is_dir() else path.parent
         return pictures.folder_of(folder / (self.root or beside.absolute()))
+
+
+def _free_name(table: pa.Table) -> str:
+    """A name that no column of the table has."""
+    name = ROW
+    while name in table.column_names:
+        name += "_"
+    return name
