@@ -18,7 +18,7 @@ from jobs.stages.pool import pool_vectors, read_pool
 from jobs.stages.queries import read_query_vector
 from jobs.stages.vectors import rows_with_vectors
 from jobs.store import Store
-from mprlib import Measurement, Problem, registry
+from mprlib import Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.encoding import Encoding
 from mprlib.statistics import sampling_margin
@@ -58,6 +58,7 @@ class Case:
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str], Measurement] = {}
         self._margins: dict[str, float] = {}
+        self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
     @property
     def top_k(self) -> IntArray:
@@ -120,6 +121,13 @@ class Case:
         if key not in self._measured:
             self._measured[key] = mprlib.measure(self.view(entry), items, entry.name, **entry.settings)
         return self._measured[key]
+
+    def in_order(self, items: IntArray) -> metrics.WorstAttribute:
+        """The measures of a selection in its order, for the attribute that each is worst for."""
+        key = items.tobytes()
+        if key not in self._in_order:
+            self._in_order[key] = metrics.worst_attribute(self.problem, items)
+        return self._in_order[key]
 
     def margin(self, entry: ClassEntry) -> float | None:
         """t of the interval MPR +- t; None where the reference is no sample and has no error."""

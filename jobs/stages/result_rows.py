@@ -253,7 +253,7 @@ FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:
     """One row a function class; nothing is dropped, whatever the status."""
     has_items = bool(selection.items.size)
-    in_order = metrics.worst_attribute(case.problem, selection.items) if has_items else None
+    in_order = case.in_order(selection.items) if has_items else None
     for entry in unit.function_classes:
         row = Row(
             unit=unit,

@@ -57,7 +57,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
@@ -70,6 +70,7 @@ class Solve(Unit):
         "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.chance",
+        "mprlib.compiled",
         "mprlib.encoding",
         "mprlib.exact_sums",
         "mprlib.frames",
@@ -87,6 +88,7 @@ class Solve(Unit):
         "jobs.methods.joint_levels",
         "jobs.methods.pbm",
         "jobs.stages.case",
+        "jobs.stages.cells",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.vectors",
