@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from jobs.datasets import layout, pictures, table_files
@@ -21,6 +23,10 @@ from jobs.datasets.table_folder import table_files as files_at
 from jobs.settings.block import DriverPath, Label
 
 
+# What the numbers of rows are called; signs are put after it while a column has that name.
+ROW = "row"
+
+
 class Table(Dataset):
     """A table: parquet, csv or json lines, a file or a folder of them."""
 
@@ -28,7 +34,7 @@ class Table(Dataset):
     terms = "yours"
 
     kind: Literal["table"] = "table"
-    id: Label = Field("item_id", description="column of distinct ids")
+    id: Label | None = Field("item_id", description="column of distinct ids; null: items are numbered as rows, from 1")
     image: Label | None = Field(None, description="column of image paths, relative to `root`, or `shard.tar::member`")
     root: DriverPath | None = Field(
         None,
@@ -48,8 +54,13 @@ class Table(Dataset):
         """
         path = folder / self.path
         files, remarks = files_at(path, table_files.SUFFIXES)
-        table, parts = table_files.read(files, {self.id: "id", **columns}, self.id)
-        source = Source(table=table, labels=table_files.fingerprint(files), id=self.id, parts=parts, remarks=remarks)
+        own = {} if self.id is None else {self.id: "id"}
+        table, parts = table_files.read(files, {**own, **columns}, self.id)
+        name = self.id
+        if name is None:
+            name = _free_name(table)
+            table = table.append_column(name, pa.array(np.arange(1, table.num_rows + 1)))
+        source = Source(table=table, labels=table_files.fingerprint(files), id=name, parts=parts, remarks=remarks)
         if self.image is None:
             return source
         beside = path if path.is_dir() else path.parent
@@ -58,3 +69,11 @@ class Table(Dataset):
         layout.expect_some(root, named)
         seen = pictures.fingerprint(self, root, named)
         return replace(source, image=self.image, root=str(root), files=seen)
+
+
+def _free_name(table: pa.Table) -> str:
+    """A name that no column of the table has."""
+    name = ROW
+    while name in table.column_names:
+        name += "_"
+    return name

@@ -46,15 +46,12 @@ SHOWN_FAILURES = 200
 
 def page(report: Assembled) -> Iterator[bytes]:
     """The page, in UTF-8, in parts; the same run gives the same bytes."""
-    loader = jinja2.PackageLoader("jobs.report", "templates")
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {name: getattr(wording, name) for name in FILTERS}
-    environment.filters["shortened"] = partial(shortened, most=LONGEST_CELL)
-    script, style_sheet = (_source(environment, loader, *names) for names in (SCRIPTS, ("page.css",)))
+    templates = environment()
+    script, style_sheet = (source(templates, *names) for names in (SCRIPTS, ("page.css",)))
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shared, labels = report.shared, list(report.column("label"))
-    stream = environment.get_template("page.html").stream(
+    stream = templates.get_template("page.html").stream(
         script=Markup(script),
         script_hash=f"sha256-{digest}",
         css=Markup(style_sheet),
@@ -110,9 +107,19 @@ def _facts(report: Assembled) -> dict[str, Any]:
     }
 
 
-def _source(environment: jinja2.Environment, loader: jinja2.PackageLoader, *names: str) -> str:
+def environment() -> jinja2.Environment:
+    """The templates' folder, with the report's words as filters."""
+    loader = jinja2.PackageLoader("jobs.report", "templates")
+    made = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made.filters |= {name: getattr(wording, name) for name in FILTERS}
+    made.filters["shortened"] = partial(shortened, most=LONGEST_CELL)
+    return made
+
+
+def source(templates: jinja2.Environment, *names: str) -> str:
     """The templates' files as they are."""
-    return "\n".join(loader.get_source(environment, name)[0] for name in names)
+    assert templates.loader is not None
+    return "\n".join(templates.loader.get_source(templates, name)[0] for name in names)
 
 
 def _head(shared: Shared) -> dict[str, Any]:
