@@ -21,7 +21,7 @@ from jobs.store import Store
 from mprlib import Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.encoding import Encoding
-from mprlib.statistics import sampling_margin
+from mprlib.statistics import Resamples, sampling_margin
 
 if TYPE_CHECKING:
     from jobs.stages.solve import Solve
@@ -135,11 +135,20 @@ class Case:
             return None
         if entry.display not in self._margins:
             function_class = registry.function_class(entry.name, **entry.settings)
-            problem, drawn = self.view(entry), None
-            if entry.over != "embedding":
-                drawn = self._unit.reference.resamples(self._store, self._encoding_of(entry.over), problem.population)
-            self._margins[entry.display] = sampling_margin(problem, function_class, seed=self._unit.seed, drawn=drawn)
+            problem, seed = self.view(entry), self._unit.seed
+            self._margins[entry.display] = sampling_margin(problem, function_class, seed=seed, drawn=self._drawn(entry))
         return self._margins[entry.display]
+
+    def _drawn(self, entry: ClassEntry) -> Resamples | None:
+        """Resamples that the reference unit drew, of what a class looks at; None where there are none."""
+        if entry.over == "embedding":
+            return None
+        problem = self.view(entry)
+
+        def read() -> Resamples | None:
+            return self._unit.reference.resamples(self._store, self._encoding_of(entry.over), problem.population)
+
+        return problem.cached("drawn", read)
 
 
 def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:

@@ -20,7 +20,6 @@ from jobs.stages.result_rows import FORM, RESULTS, group_rows, result_rows
 from jobs.stages.texts import read_text_vectors
 from jobs.stages.unit import Cost, Tables, Unit, reads
 from jobs.store import Store
-from jobs.store.schema import GROUPS
 from mprlib import Problem, Selection, registry
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.linear import Linear
@@ -123,13 +122,11 @@ class Solve(Unit):
         case = Case(self, store)
         selections, remark = self._sweep(case, store)
         results: list[dict[str, Any]] = []
-        groups: list[dict[str, Any]] = []
         for selection in selections:
             results += result_rows(self, case, selection, remark)
-            groups += group_rows(self, case, selection)
         return {
             RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
-            GROUPS_TABLE: pa.Table.from_pylist(groups, schema=GROUPS),
+            GROUPS_TABLE: pa.concat_tables([group_rows(self, case, selection) for selection in selections]),
         }
 
     def cost(self) -> Cost:
