@@ -111,7 +111,7 @@ class Case:
     def _row_weights(self) -> FloatArray:
         """Weights (m,) of the people one by one: of the whole data set, whose vectors a class looks at."""
         unit, columns = self._unit, ["item_id", "weight"]
-        people = with_predicted(read_items(self._store, unit.catalogue).select(columns), unit.predicted, self._store)
+        people = with_predicted(read_items(self._store, unit.catalogue, columns), unit.predicted, self._store)
         weights: FloatArray = people["weight"].to_numpy()
         return weights
 
