@@ -15,9 +15,11 @@ from jobs.config.file import ConfigFile
 from jobs.errors import RunError, UsageError, full_disk, is_disk_full
 from jobs.plan import inputs as audit_inputs
 from jobs.plan.build import build
+from jobs.plan.estimate import cpus_of
 from jobs.plan.inputs import Inputs
 from jobs.plan.plan import Plan, unanswered
 from jobs.plan.plan_file import write_plan
+from jobs.plan.rates import learn
 from jobs.report.publish import publish
 from jobs.report.thumbnails import write_thumbnails
 from jobs.results.collect import collect
@@ -143,8 +145,16 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
         if not progress.is_stopped:
             _collect(settings, inputs, plan, store, progress, summary, journal, executor)
         summary = replace(summary, seconds=time.monotonic() - started)
+        _note_rates(settings, plan, progress, summary.seconds)
         journal.end("stopped" if progress.is_stopped else "done", summary.counts, summary.seconds)
     return summary
+
+
+def _note_rates(settings: Audit, plan: Plan, progress: Progress, seconds: float) -> None:
+    """Remember how fast this machine was, for later estimates; a cluster is another one each time."""
+    if settings.runtime.address is None:
+        units = [unit for unit in plan.units if unit.key in progress.computed and unit.key not in plan.made]
+        learn(units, progress.done, seconds, cpus_of(settings))
 
 
 def _collect(

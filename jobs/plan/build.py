@@ -24,12 +24,12 @@ from jobs.plan.solve_units import Compared, solve_units
 from jobs.plan.sources import Side, sources_of
 from jobs.plan.vector_remarks import length_notes
 from jobs.queries import Query
-from jobs.stages.catalogue import ITEMS, SKIPPED
 from jobs.stages.catalogue import Catalogue as CatalogueUnit
 from jobs.stages.cells import Cells
 from jobs.stages.debiased import Debiased
 from jobs.stages.embed import Embed
 from jobs.stages.information import Information
+from jobs.stages.items import Items, items_tables
 from jobs.stages.labels import Labels
 from jobs.stages.merge import Merge
 from jobs.stages.order import Order
@@ -48,6 +48,7 @@ from mprlib.encoding import Encoding
 
 # Stages in the order in which they run. Those that need an encoder are neighbours, so that it is loaded once.
 ORDER: tuple[type[Unit], ...] = (
+    Items,
     CatalogueUnit,
     Tokens,
     Queries,
@@ -123,7 +124,8 @@ class _Planner:
             stages=_by_stage(units),
             catalogues=catalogues,
             blocks={one.unit.key: one.block for one in self.sources.values()},
-            shards=_shards_by_catalogue(units),
+            parts={one.unit.key: one.unit.parts for one in self.sources.values()},
+            shards=_shards_by_part(units),
             made=dict(self._made(readings)),
             probes=self.probing.fits,
             notes=tuple(dict.fromkeys(self.notes)),
@@ -135,7 +137,8 @@ class _Planner:
 
     def _units(self, readings: Sequence[Reading]) -> Iterator[Unit]:
         """Units of all stages but the last."""
-        yield from (one.unit for one in self.sources.values())
+        for one in self.sources.values():
+            yield from (*one.parts, one.unit)
         if self.asked.is_searched:
             yield self.asked.unit
         yield from (unit for reading in readings for unit in reading.units)
@@ -262,7 +265,9 @@ class _Planner:
     def _made(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:
         """Tables of units that came with reading the inputs."""
         for one in self.sources.values():
-            yield one.unit.key, partial(dict, {ITEMS: one.catalogue.items, SKIPPED: one.catalogue.skipped})
+            for unit, part in zip(one.parts, one.catalogue.parts):
+                if part.whole is not None:
+                    yield unit.key, partial(items_tables, part.whole, one.catalogue.missing)
         for reading in readings:
             for key, tokens in reading.tokens.items():
                 yield key, partial(tokens_tables, tokens)
@@ -286,12 +291,12 @@ def _by_stage(units: Iterable[Unit]) -> dict[str, list[Unit]]:
     return {kind.stage: of_stage for kind, of_stage in found.items() if of_stage}
 
 
-def _shards_by_catalogue(units: Iterable[Unit]) -> dict[str, tuple[str, ...]]:
-    """Keys of shards; those of the same items are of each catalogue that has them."""
+def _shards_by_part(units: Iterable[Unit]) -> dict[str, tuple[str, ...]]:
+    """Keys of shards by the part that they are of; those of the same items are of each part that has them."""
     shards: dict[str, dict[str, None]] = {}
     for unit in units:
         if isinstance(unit, Embed):
-            shards.setdefault(unit.catalogue, {})[unit.key] = None
+            shards.setdefault(unit.part, {})[unit.key] = None
     return {key: tuple(keys) for key, keys in shards.items()}
 
 

@@ -295,7 +295,7 @@ def _expect_content(encoder: EncoderSource | None, catalogue: Catalogue, who_nee
 
     Raises:  UsageError beginning with `who_needs`.
     """
-    if encoder is None or (encoder.reads_images and has_images(catalogue)) or not catalogue.items["text"].null_count:
+    if encoder is None or (encoder.reads_images and has_images(catalogue)) or catalogue.has_texts():
         return
     wanted = "image, a column of paths, or text" if encoder.reads_images else "text"
     raise UsageError(f"{who_needs} {wanted}{where}, a template over columns")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.datasets import table_files
-from jobs.datasets.table_folder import TableFile
+from jobs.datasets.source import Piece
 from jobs.datasets.values import BadValue, numbers_of, texts_of
 
 # Attributes of more levels are as a rule names or free text.
@@ -86,7 +86,7 @@ def columns_of(file: Path) -> list[Column]:
     Raises:  UsageError for what is no table.
     """
     names = table_files.names(file)
-    table, _ = table_files.read([TableFile(path=file)], dict.fromkeys(names, "file"))
+    table, _ = table_files.read([Piece(path=file)], dict.fromkeys(names, "file"))
     return [_column(name, table[name]) for name in names]
 
 

@@ -184,7 +184,10 @@ COLUMNS = (
     Column("gap", NUMBER, "similarity_bound minus similarity", lambda row: row.selection.gap),
     Column("rho", NUMBER, "the bound on MPR that was asked for; null without", lambda row: row.selection.rho),
     Column(
-        "rho_min", NUMBER, "proven lower bound on the MPR of every set of k items", lambda row: row.selection.rho_min
+        "rho_min",
+        NUMBER,
+        "proven lower bound on the MPR of every set of k whole items; a rho below it is infeasible",
+        lambda row: row.selection.rho_min,
     ),
     Column(
         "precision",

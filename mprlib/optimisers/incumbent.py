@@ -95,8 +95,11 @@ class Incumbents:
         if self._is_below_floor(relaxation.rho):
             return Incumbent(counts=self.floor.counts, is_feasible=False, bound=-np.inf)
         found = self._found(relaxation)
-        if self.proof is None:
-            return replace(found, bound=relaxation.bound)
+        return replace(found, bound=relaxation.bound) if self.proof is None else self._proven(relaxation, found)
+
+    def _proven(self, relaxation: Relaxation, found: Incumbent) -> Incumbent:
+        """The incumbent after what is proven of whole counts."""
+        assert self.proof is not None
         if not found.is_feasible:
             found = self._from_floor(self.proof, relaxation, found)
         if self._is_below_floor(relaxation.rho) or relaxation.is_infeasible:

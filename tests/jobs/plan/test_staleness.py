@@ -70,7 +70,8 @@ def test_changed_data_is_called_so_and_units_above_name_the_unit_below(tmp_path,
     table = people()
     table.loc[0, "age"] = 20 if table["age"][0] > 40 else 80
     found = stale(write_audit(tmp_path, table), store, before)
-    assert found["catalogue"] == {"its data changed": 1}
+    assert found["items"] == {"its data changed": 1}
+    assert found["catalogue"] == {"its items changed": 1}
     assert all("its catalogue changed" in reason for reason in found["solve"])
 
 
