@@ -18,7 +18,7 @@ from jobs.stages.order import read_order
 from jobs.stages.reference import ReferenceSource
 from jobs.stages.result_rows import FORM, RESULTS, group_rows, result_rows
 from jobs.stages.texts import read_text_vectors
-from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
+from jobs.stages.unit import IN_KEY, Cost, Tables, Unit, reads
 from jobs.store import Store
 from mprlib import Problem, Selection, registry
 from mprlib.function_classes.base import FunctionClass
@@ -129,7 +129,7 @@ class Solve(Unit):
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
     asked: MethodUnits = field(default_factory=MethodUnits)
     queries: str | None = reads(in_key=False, default=None)
-    size: ProblemSize = outside_key(UNKNOWN_SIZE)
+    size: ProblemSize = field(default=UNKNOWN_SIZE, metadata={IN_KEY: False})
     vectors: tuple[str, ...] = reads(in_key=False, default=())
 
     @property
