@@ -87,6 +87,8 @@ def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None)
     """
     named = [pair] if worst_off is None or worst_off["group"] == pair["group"] else [worst_off, pair]
     text = " ".join(_gap_sentence(one) for one in named)
+    if is_missing(pair["method_repaired"]) and pair.get("n_pool") == pair["k"]:
+        return f"{text} The list holds no other items: nothing else could be chosen."
     if is_missing(pair["method_repaired"]):
         return f"{text} No constrained selection met any rho."
     if is_missing(pair["gap_repaired_points"]):

@@ -25,9 +25,11 @@ TIE_POINTS = 0.05
 PAIRS = [
     *CASE, "group", "attributes", "share_selected", "share_reference", "gap_points", "is_headline", "is_largest",
     "is_beyond_chance", "p_chance", "p_adjusted", "chance_points", "mpr", "chi", "function_class", "precision",
-    "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "target_repaired",
+    "n_pool", "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "target_repaired",
     "is_repaired_to_chance", "precision_repaired", "similarity_fraction", "similarity_loss",
 ]  # fmt: skip
+# Columns of the audited selection's row of results.
+OF_AUDITED = ["mpr", "chi", "function_class", "precision", "n_pool"]
 OF_REPAIRED = [
     "method_repaired", "rho_repaired", "target_repaired", "is_repaired_to_chance", "precision_repaired",
     "similarity_fraction", "similarity_loss",
@@ -54,7 +56,7 @@ def worst_pairs(
              selection's similarity as a fraction of top-k's, null where top-k's is not positive, and
              similarity_loss is how far it is below top-k's.
     """
-    pairs = with_chance(_shares(groups, top_k_rows(results), ["mpr", "chi", "function_class", "precision"]), of_queries)
+    pairs = with_chance(_shares(groups, top_k_rows(results), OF_AUDITED), of_queries)
     pairs = pairs.merge(_repaired_shares(results, groups), on=[*CASE, "group"], how="left")
     pairs["gap_points"] = 100.0 * (pairs["share_selected"] - pairs["share_reference"])
     pairs["gap_repaired_points"] = 100.0 * (pairs["share_repaired"] - pairs["share_reference"])

@@ -275,6 +275,18 @@ class Audit(Block):
         """What an engine showed is what is audited, unless methods are named."""
         return {"methods": ["as_shown"], **raw} if isinstance(raw, dict) and raw.get("results") is not None else raw
 
+    @model_validator(mode="before")
+    @classmethod
+    def _asked_terms(cls, raw: Any) -> Any:
+        """Queries that are a column of the data set are its items' true terms."""
+        queries = raw.get("queries") if isinstance(raw, dict) else None
+        column = queries.get("column") if isinstance(queries, dict) else None
+        if column is None or raw.get("results") is not None:
+            return raw
+        blocks = _one_or_many(raw.get("dataset"))
+        told = [{"relevance": column, **block} if isinstance(block, dict) else block for block in blocks]
+        return raw | {"dataset": told}
+
     @field_validator("dataset")
     @classmethod
     def _items_of_the_list(cls, blocks: tuple[Dataset, ...], info: ValidationInfo) -> tuple[Dataset, ...]:
@@ -317,6 +329,7 @@ class Audit(Block):
             for key in ("encoder", "queries"):
                 if getattr(self, key) is None:
                     raise BadSetting(MISSING, key)
+            self._check_terms()
             if ALL in self.k:
                 raise BadSetting("all is the whole list of each query: it goes with results", "k")
             for place, entry in enumerate(self.methods):
@@ -325,9 +338,20 @@ class Audit(Block):
             return
         if self.encoder is not None:
             raise BadSetting("results are in the place of the encoder: nothing is embedded, leave it out", "encoder")
-        if self.queries is not None and self.queries.vectors is not None:
-            raise BadSetting("results need no vectors of queries: name queries of the list", "queries", "vectors")
+        for key in ("vectors", "column"):
+            if self.queries is not None and getattr(self.queries, key) is not None:
+                raise BadSetting(f"queries of results are those of the list: no {key} is needed", "queries", key)
         self._check_without_vectors()
+
+    def _check_terms(self) -> None:
+        """Queries that are a column are what makes an item relevant."""
+        column = self.queries and self.queries.column
+        for place, block in enumerate(self.dataset if column is not None else ()):
+            if block.relevance != column:
+                raise BadSetting(
+                    f"queries.column is {column!r} and this {block.relevance!r}: one column of terms is expected",
+                    "dataset", place, "relevance",
+                )  # fmt: skip
 
     def _check_without_vectors(self) -> None:
         lack = "looks at vectors, and a result list has none"

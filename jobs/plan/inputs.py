@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
                 raise BadSetting(f"k is {k}, but {limited}: k must not be larger", "k")
     _check_reference_attributes(settings, catalogues, references)
     _check_references(settings, references, item_encoder)
-    queries = read_queries(asking, folder, limit)
+    queries = read_queries(asking, folder, limit, lambda: _terms(catalogues.values()))
     vectors = query_vectors(asking, folder) if asking.vectors else None
     asked = 0 if vectors is None or column is None else len(vectors["vector"][0])
     for catalogue in catalogues.values() if asked else ():
@@ -265,10 +266,18 @@ def _expect_content(encoder: EncoderSource | None, catalogue: Catalogue, who_nee
 
     Raises:  UsageError beginning with `who_needs`.
     """
-    if encoder is None or (encoder.reads_images and has_images(catalogue)) or not catalogue.items["text"].null_count:
+    if encoder is None or (encoder.reads_images and has_images(catalogue)) or catalogue.has_texts():
         return
     wanted = "image, a column of paths, or text" if encoder.reads_images else "text"
     raise UsageError(f"{who_needs} {wanted}{where}, a template over columns")
+
+
+def _terms(catalogues: Iterable[Catalogue]) -> list[str]:
+    """The true terms of all items, the most frequent first."""
+    counts = Counter(
+        term.strip() for catalogue in catalogues for term in catalogue.items["relevance"].drop_null().to_pylist()
+    )
+    return [term for term, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0])) if term]
 
 
 def _check_reference_attributes(

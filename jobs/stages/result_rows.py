@@ -80,21 +80,11 @@ def _message(row: Row) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _gains(case: Case, query: str) -> FloatArray | None:
-    """1 for each item of the pool (n,) whose true term is the query, else 0; None where no term is known."""
-    if all(term is None for term in case.relevance):
-        return None
-    asked = query.strip().casefold()
-    is_asked = [term is not None and term.strip().casefold() == asked for term in case.relevance]
-    return np.array(is_asked, dtype=float)
-
-
 def _of_gains(value: Callable[[FloatArray, FloatArray], Any]) -> Callable[[Row], Any]:
     """A measure of the gains (k,) of the items, in order, and of the pool's (n,); null where none are known."""
 
     def measure(row: Row) -> Any:
-        case, items = row.case, row.selection.items
-        gains = case.problem.cached("gains", lambda: _gains(case, row.unit.query))
+        gains, items = row.case.gains, row.selection.items
         return None if gains is None or not items.size else value(gains[items], gains)
 
     return measure
@@ -194,7 +184,10 @@ COLUMNS = (
     Column("gap", NUMBER, "similarity_bound minus similarity", lambda row: row.selection.gap),
     Column("rho", NUMBER, "the bound on MPR that was asked for; null without", lambda row: row.selection.rho),
     Column(
-        "rho_min", NUMBER, "proven lower bound on the MPR of every set of k items", lambda row: row.selection.rho_min
+        "rho_min",
+        NUMBER,
+        "proven lower bound on the MPR of every set of k whole items; a rho below it is infeasible",
+        lambda row: row.selection.rho_min,
     ),
     Column(
         "precision",

@@ -35,6 +35,8 @@ from mprlib.settings import Flag
 # Entries of the largest table, intersections times cells: 0.2 GB. Continuous labels and great
 # depths pass it, and are answered by a greedily grown tree.
 LARGEST_TABLE = 25_000_000
+# A distance between shares below this is the rounding of their sums.
+FLOOR_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,8 +159,7 @@ class TreeOracle(Oracle):
         """The best tree's gap, by dynamic programming from the last split to the first."""
         differences = self.cells.differences(weights)
         leaf = self._intersections @ (self._sides * differences).T
-        gains = np.abs(leaf) if self._is_signed else leaf**2 * self._inverse_masses
-        worths = gains[:, 0::2] + gains[:, 1::2]
+        worths = self._worths(leaf)
         best_split = [np.argmax(worths, axis=1)]
         for children in reversed(self._children):
             worth = np.append(np.max(worths, axis=1), 0.0)
@@ -171,6 +172,35 @@ class TreeOracle(Oracle):
         else:
             value, function = normalised(self._problem, self.cells, differences, function)
         return WorstCase(value=value, upper_bound=value, is_exact=True, function=function)
+
+    @property
+    def entry_count(self) -> int:
+        """Products in one evaluation: intersections, sides and cells."""
+        return self._intersections.size * self._sides.shape[0]
+
+    def whole_floor(self, k: int) -> float:
+        """A lower bound on the value of every selection of k items.
+
+        A leaf's share is a multiple of 1/k, at most its items' share: the gap of the best tree is at least its sum
+        over leaves of the smallest gap that such a share leaves.
+        """
+        reference = self._intersections @ (self._sides * self.cells.reference_shares).T
+        held = np.minimum(self._intersections @ (self._sides * self.cells.pool_counts).T, k)
+        nearest = np.minimum(np.rint(k * reference), held) / k
+        distance = np.abs(reference - nearest)
+        # Shares are sums of many weights.
+        distance[distance <= FLOOR_ROUNDING] = 0.0
+        worths = self._worths(distance)
+        for children in reversed(self._children):
+            worths = np.append(np.max(worths, axis=1), 0.0)[children].sum(axis=2)
+        worth = float(worths.max())
+        return worth if self._is_signed else float(np.sqrt(self._problem.scale * worth))
+
+    def _worths(self, leaf: FloatArray) -> FloatArray:
+        """The worth (I, S) of every last split, from the gaps (I, 2S) of its leaves."""
+        gains = np.abs(leaf) if self._is_signed else leaf**2 * self._inverse_masses
+        worths: FloatArray = gains[:, 0::2] + gains[:, 1::2]
+        return worths
 
     def _grow(self, best_split: list[IntArray], leaf: FloatArray, function: FloatArray) -> None:
         """Write the best tree's values into function (G,), leaf by leaf; leaf (I, 2S) holds p - q of each."""

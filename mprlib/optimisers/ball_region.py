@@ -24,7 +24,7 @@ class BallRegion:
     # 1,600 moves in one matrix product of 40 rows: tens of microseconds.
     neighbourhood = Neighbourhood(cells=40, moves_in_pairs=96, pair_steps=8)
     is_exact = True
-    # Features give every product.
+    # Features give every product; a part of them still bounds values from below.
     is_complete = True
     cut_count = 0
 

@@ -57,7 +57,12 @@ class CellSearch:
         return Incumbent(counts=closest if best is None else best, is_feasible=best is not None)
 
     def improved(self, counts: IntArray, relaxation: Relaxation) -> IntArray:
-        """Counts that meet rho, after local search from some that do."""
+        """Counts that meet rho, after local search from some that do; over cuts these counts themselves.
+
+        What local search finds over cuts depends on those it has added before: it would end elsewhere later on.
+        """
+        if not self._region.is_exact:
+            return counts
         found = self._optimum(counts, relaxation)
         is_better = self._pool.similarity(found.counts) > self._pool.similarity(counts)
         return found.counts if found.value <= relaxation.rho and is_better else counts

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, localcontext
 
 import numpy as np
 
@@ -16,6 +17,14 @@ from mprlib.selection import Selection, Status
 
 # A similarity this close to the dual bound, relative to the range of scores, attains it: the bound's own rounding.
 OPTIMALITY = 1e-10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Impossible:
+    """Why no set meets a rho. is_smallest_known: some set has an MPR of rho_min."""
+
+    obstacle: str = ""
+    is_smallest_known: bool = False
 
 
 def certified(
@@ -54,7 +63,9 @@ def certified(
     )
 
 
-def with_advice(row: Selection, relaxation: Relaxation, *, not_found: str, stopped: str = "") -> Selection:
+def with_advice(
+    row: Selection, relaxation: Relaxation, reason: Impossible, *, not_found: str, stopped: str = ""
+) -> Selection:
     """The row with a message: what is unusual about it, and what to try next; empty when all is as usual.
 
     not_found, stopped: what to try where no set was found, and where the clock ended the search.
@@ -62,12 +73,28 @@ def with_advice(row: Selection, relaxation: Relaxation, *, not_found: str, stopp
     parts = []
     if not relaxation.is_converged:
         parts.append("the relaxation was not solved to its tolerance: its bound holds, but a tighter one exists")
-    if row.status == Status.INFEASIBLE and relaxation.is_infeasible:
-        parts.append(f"no selection has MPR <= {row.rho:g}: raise rho to at least {row.rho_min:g}")
-    elif row.status == Status.INFEASIBLE:
-        parts.append(f"no set of whole items has MPR <= {row.rho:g}, all were ruled out: raise rho")
+    if row.status == Status.INFEASIBLE:
+        parts.append(_impossible(row, relaxation, reason))
     if row.status == Status.NOT_FOUND:
         parts.append(f"no set with MPR <= {row.rho:g} was found, and none was ruled out: {not_found}")
     if row.status == Status.TIME_LIMIT:
         parts.append(stopped)
     return replace(row, message="; ".join(parts))
+
+
+def at_least(value: float) -> str:
+    """A number of six digits that is no smaller."""
+    with localcontext(prec=6, rounding=ROUND_CEILING) as context:
+        return f"{float(context.create_decimal(value)):g}"
+
+
+def _impossible(row: Selection, relaxation: Relaxation, reason: Impossible) -> str:
+    limit = f"MPR <= {row.rho:g}"
+    raised = "raise rho" if row.rho_min is None else f"raise rho to at least {at_least(row.rho_min)}"
+    if relaxation.is_infeasible:
+        return f"no selection has {limit}: {raised}"
+    if reason.obstacle:
+        limit = f"{limit} ({reason.obstacle})"
+    if reason.is_smallest_known:
+        return f"no set of whole items has {limit}: {raised}"
+    return f"no set of whole items has {limit}, all were ruled out: raise rho"

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mprlib.arrays import IntArray
+from mprlib.function_classes.base import uncut_limit
 from mprlib.optimisers.cell_search import CellSearch
-from mprlib.optimisers.certificate import OPTIMALITY
+from mprlib.optimisers.certificate import OPTIMALITY, Impossible
 from mprlib.optimisers.item_swaps import ItemSwaps
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
@@ -75,10 +76,18 @@ class Incumbents:
         known = [rho for rho in (relaxation.rho_min, self.floor and self.floor.rho) if rho is not None]
         return max(known, default=None)
 
+    def impossible(self, rho: float) -> Impossible:
+        """Why no set meets rho, where none does."""
+        return Impossible(
+            obstacle="" if self.proof is None else self.proof.obstacle(rho),
+            is_smallest_known=self.floor is not None and self.floor.is_attained,
+        )
+
     def rule_out(self, rho: float, closest: IntArray) -> None:
         """Keep that no set meets rho; the closest counts known."""
-        excess = SMALLEST_EXCESS * self.separator.oracle.unit
-        self.floor = Floor(rho=rho + excess, counts=closest)
+        proven = rho + SMALLEST_EXCESS * self.separator.oracle.unit
+        if self.floor is None or self.floor.rho < proven:
+            self.floor = Floor(rho=proven, counts=closest)
 
     def _best(self, relaxation: Relaxation) -> Incumbent:
         if self.top_value <= relaxation.rho:
@@ -86,8 +95,11 @@ class Incumbents:
         if self._is_below_floor(relaxation.rho):
             return Incumbent(counts=self.floor.counts, is_feasible=False, bound=-np.inf)
         found = self._found(relaxation)
-        if self.proof is None:
-            return replace(found, bound=relaxation.bound)
+        return replace(found, bound=relaxation.bound) if self.proof is None else self._proven(relaxation, found)
+
+    def _proven(self, relaxation: Relaxation, found: Incumbent) -> Incumbent:
+        """The incumbent after what is proven of whole counts."""
+        assert self.proof is not None
         if not found.is_feasible:
             found = self._from_floor(self.proof, relaxation, found)
         if self._is_below_floor(relaxation.rho) or relaxation.is_infeasible:
@@ -110,7 +122,9 @@ class Incumbents:
     def _from_floor(self, proof: WholeProof, relaxation: Relaxation, found: Incumbent) -> Incumbent:
         """The incumbent from the set with the smallest MPR, where local search found none."""
         if self.floor is None:
-            self.floor = proof.floor(found.counts, self.separator.measured(found.counts), self.nodes)
+            # The measuring code cuts decimals: these counts' own MPR may be above what it says.
+            value = uncut_limit(self.separator.measured(found.counts), self.separator.oracle.unit)
+            self.floor = proof.floor(found.counts, value, self.nodes)
         counts = self.floor.counts
         if self.separator.measured(counts) <= relaxation.rho:
             return Incumbent(counts=self.search.improved(counts, relaxation), is_feasible=True)

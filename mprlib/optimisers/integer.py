@@ -12,12 +12,14 @@ set with one man meets rho = 0.2; no set meets 0.1, although fractional counts d
 >>> women, men = [1, 0], [0, 1]
 >>> problem = mprlib.Problem(
 ...     scores=[0.9, 0.8, 0.7, 0.6, 0.5, 0.4], labels=3 * [women] + 3 * [men], reference=[women, men], k=3,
-...     attributes={"gender": [0, 1]})
+...     attributes={"gender": [0, 1]}, label_names=["women", "men"])
 >>> mprlib.select(problem, "mopr_integer", 0.2, "groups").items.tolist()
 [0, 1, 3]
 >>> row = mprlib.select(problem, "mopr_integer", 0.1, "groups")
->>> row.status.value, row.message
-('infeasible', 'no set of whole items has MPR <= 0.1, all were ruled out: raise rho')
+>>> row.status.value, round(row.rho_min, 6)
+('infeasible', 0.166667)
+>>> print(row.message.partition(": raise")[0])
+no set of whole items has MPR <= 0.1 (2 groups admit no whole count within 0.1, among them women: k q = 1.5)
 """
 
 from __future__ import annotations
@@ -128,7 +130,10 @@ class _ProvenSearch:
             nodes=incumbent.nodes + state.nodes,
         )
         return with_advice(
-            replace(row, statistics=statistics), relaxation, not_found=self._advice(), stopped=_stopped()
+            replace(row, statistics=statistics),
+            relaxation,
+            self._incumbents.impossible(request.rho),
+            not_found=self._advice(), stopped=_stopped()
         )
 
     def _advice(self) -> str:

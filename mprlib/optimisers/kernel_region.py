@@ -31,11 +31,10 @@ SMALLEST_PIVOT = 1e-13
 class KernelRegion(BallRegion):
     """Exact products from the kernel; features (G, r) that see a part of v, zero on cells without items."""
 
-    is_complete = False
-
     def __init__(self, products: CentredProducts, cells: Cells, unit: float, k: int) -> None:
         self._products, self._k = products, k
         filled = np.flatnonzero(cells.pool_counts)
+        self.is_complete = filled.size <= LARGEST_RANK
         features = np.zeros((cells.size, min(LARGEST_RANK, filled.size)))
         features[filled] = self._truncated_cholesky(filled, features.shape[1])
         super().__init__(features, unit)

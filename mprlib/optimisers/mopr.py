@@ -16,7 +16,7 @@ are two women, a gap of 1/2 in shares; for a gap of at most 0.1 the best man rep
 ...     attributes={"gender": [0, 1]})
 >>> row = mprlib.select(problem, "mopr", 0.1, "groups")
 >>> row.items.tolist(), row.status.value, row.mpr
-([0, 3], 'feasible', 0.0)
+([0, 3], 'optimal', 0.0)
 >>> mprlib.select(problem, "mopr", 0.5, "groups").items.tolist()
 [0, 1]
 """
@@ -98,7 +98,9 @@ def row_of(
         nodes=incumbent.nodes,
     )
     row = replace(row, statistics=statistics)
-    return with_advice(row, relaxation, not_found=_advice(separator.pool, method))
+    return with_advice(
+        row, relaxation, incumbents.impossible(request.rho), not_found=_advice(separator.pool, method)
+    )
 
 
 def _advice(pool: CellPool, method: str) -> str:

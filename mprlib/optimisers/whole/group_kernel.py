@@ -32,12 +32,12 @@ class Grouped(NamedTuple):
 
 
 class Options(NamedTuple):
-    """Counts of each cell below the budget.  Shapes: low, size, order (F,);
+    """Counts of each cell below the budget, the cheapest first.  Shapes: size, order (F,); count (F, k + 1);
 
     fewest, most (F + 1, groups), what the cells from each place of the order on add; items (F + 1, 2) in all.
     """
 
-    low: IntArray
+    count: IntArray
     size: IntArray
     order: IntArray
     fewest: IntArray
@@ -58,32 +58,35 @@ def unused(problem: Grouped, options: Options, taken: IntArray, group: int, plac
 def options_below(problem: Grouped, budget: float) -> Options:
     """The counts of each cell that lose at most the budget; cells with few of them come first."""
     cells, groups = problem.capacity.size, problem.low.size
-    low, size = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
+    size, count = np.zeros(cells, np.int64), np.zeros((cells, problem.k + 1), np.int64)
     for cell in range(cells):
-        first, last = -1, -1
-        least, largest = 0, problem.capacity[cell]
+        largest = problem.capacity[cell]
         for place in range(problem.group.shape[1]):
             largest = min(largest, problem.high[problem.group[cell, place]])
-        for count in range(least, largest + 1):
-            if problem.loss[cell, count] <= budget + ROUNDING:
-                if first < 0:
-                    first = count
-                last = count
-        low[cell] = max(first, 0)
-        size[cell] = last - first + 1 if first >= 0 else 0
+        for taken in range(largest + 1):
+            loss = problem.loss[cell, taken]
+            if loss <= budget + ROUNDING:
+                place = size[cell]
+                while place > 0 and problem.loss[cell, count[cell, place - 1]] > loss:
+                    count[cell, place] = count[cell, place - 1]
+                    place -= 1
+                count[cell, place] = taken
+                size[cell] += 1
     order = np.argsort(size, kind="mergesort")
     fewest, most = np.zeros((cells + 1, groups), np.int64), np.zeros((cells + 1, groups), np.int64)
     items = np.zeros((cells + 1, 2), np.int64)
     for place in range(cells - 1, -1, -1):
         cell = order[place]
         fewest[place], most[place] = fewest[place + 1], most[place + 1]
-        top = low[cell] + size[cell] - 1
+        if size[cell] == 0:
+            continue
+        low, top = count[cell, : size[cell]].min(), count[cell, : size[cell]].max()
         for one in range(problem.group.shape[1]):
-            fewest[place, problem.group[cell, one]] += low[cell]
+            fewest[place, problem.group[cell, one]] += low
             most[place, problem.group[cell, one]] += top
-        items[place, 0] = items[place + 1, 0] + low[cell]
+        items[place, 0] = items[place + 1, 0] + low
         items[place, 1] = items[place + 1, 1] + top
-    return Options(low, size, order, fewest, most, items)
+    return Options(count, size, order, fewest, most, items)
 
 
 @compiled
@@ -138,7 +141,7 @@ def cheapest(
             best = bound - cost[place]
             for earlier in range(cells):
                 cell = options.order[earlier]
-                counts[cell] = options.low[cell] + pick[earlier] - 1
+                counts[cell] = options.count[cell, pick[earlier] - 1]
             if is_any:
                 break
         if is_done or pick[place] >= options.size[options.order[place]]:
@@ -147,10 +150,10 @@ def cheapest(
             place -= 1
             if place >= 0:
                 cell = options.order[place]
-                take(problem, taken, cell, -(options.low[cell] + pick[place] - 1))
+                take(problem, taken, cell, -options.count[cell, pick[place] - 1])
             continue
         cell = options.order[place]
-        count = options.low[cell] + pick[place]
+        count = options.count[cell, pick[place]]
         pick[place] += 1
         visited += 1
         if visited > nodes:
@@ -160,6 +163,8 @@ def cheapest(
             continue
         spent = cost[place] + problem.loss[cell, count]
         if spent > bound - best - ROUNDING:
+            # The others lose more.
+            pick[place] = options.size[cell]
             continue
         spent += step_cost(problem, options, taken, place, count)
         if spent > bound - best - ROUNDING:

@@ -23,6 +23,7 @@ from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.highs import RangedProgramme
 from mprlib.optimisers.relaxation import Relaxation, top_sum
 from mprlib.optimisers.whole.ball_prices import losses
+from mprlib.optimisers.whole.deepening import deepened, with_counts
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 
@@ -134,12 +135,13 @@ class GroupProof:
             self.pool.k, self.group, self.pool.capacity[self.cells].astype(np.int64), loss, low, high, price
         )
         counts = np.zeros(self.cells.size, np.int64)
-        best, is_complete, visited = kernel.cheapest(problem, bound, start, nodes, is_any, counts)
-        whole = None
-        if best > start:
-            whole = np.zeros(self.pool.cell_count, dtype=np.intp)
-            whole[self.cells] = counts
-        return Searched(counts=whole, bound=best if is_complete else bound, is_complete=is_complete, nodes=visited)
+
+        def search(threshold: float, left: int) -> tuple[float, bool, int]:
+            best, is_complete, visited = kernel.cheapest(problem, bound, threshold, left, is_any, counts)
+            return best, is_complete, visited
+
+        found = deepened(search, bound, start, nodes, self.pool.k)
+        return with_counts(found, counts, self.cells, self.pool.cell_count)
 
     def _is_ruled_out(self, ray: FloatArray, low: IntArray, high: IntArray) -> bool:
         """Whether k items cannot have as large a sum of the ray's values (groups,) as their limits ask for."""

@@ -27,6 +27,7 @@ from mprlib.optimisers.ball_region import BallRegion
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.whole.ball_prices import BallPrices
+from mprlib.optimisers.whole.deepening import deepened, over_all, with_counts
 from mprlib.optimisers.whole.lattice import Triangular, basis_of, sorted_qr
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
@@ -148,9 +149,9 @@ class MarginalProof:
             self._basis(np.zeros_like(self.constant)), self.lattice, self.cells, task, -np.inf, counts
         )
         if not is_complete or not np.isfinite(square):
-            return Floor(rho=0.0, counts=self._over_all(counts))
+            return Floor(rho=0.0, counts=over_all(counts, self.marginals.cells, self.pool.cell_count))
         smallest = (float(np.sqrt(square)) - SMALLEST_EXCESS) * self.unit
-        return Floor(rho=max(smallest, 0.0), counts=self._over_all(counts), is_attained=True)
+        return Floor(rho=max(smallest, 0.0), counts=over_all(counts, self.marginals.cells, self.pool.cell_count), is_attained=True)
 
     def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
         """The best counts in the cap."""
@@ -160,17 +161,16 @@ class MarginalProof:
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
         bound = prices.bound + SMALLEST_EXCESS * length
-        task = kernel.Task(self.pool.k, rho, length, bound, nodes, CELL_NODES * nodes, False)
+        basis, cells = self._basis(prices.direction), self.cells._replace(loss=prices.loss)
         counts = np.zeros(self.marginals.cells.size, np.int64)
-        best, _, is_complete, visited = kernel.decoded(
-            self._basis(prices.direction), self.lattice, self.cells._replace(loss=prices.loss), task, start, counts
-        )
-        return Searched(
-            counts=self._over_all(counts) if best > start else None,
-            bound=best if is_complete else bound,
-            is_complete=is_complete,
-            nodes=visited,
-        )
+
+        def search(threshold: float, left: int) -> tuple[float, bool, int]:
+            task = kernel.Task(self.pool.k, rho, length, bound, left, CELL_NODES * left, False)
+            best, _, is_complete, visited = kernel.decoded(basis, self.lattice, cells, task, threshold, counts)
+            return best, is_complete, visited
+
+        found = deepened(search, bound, start, nodes, self.pool.k)
+        return with_counts(found, counts, self.marginals.cells, self.pool.cell_count)
 
     def obstacle(self, rho: float) -> str:
         """None in words."""
@@ -178,11 +178,6 @@ class MarginalProof:
 
     def _counts(self, counts: IntArray) -> IntArray:
         return counts[self.marginals.cells].astype(np.int64)
-
-    def _over_all(self, counts: IntArray) -> IntArray:
-        whole = np.zeros(self.pool.cell_count, dtype=np.intp)
-        whole[self.marginals.cells] = counts
-        return whole
 
     def _basis(self, direction: FloatArray) -> Basis:
         return basis_of(self.form, self.constant, direction)

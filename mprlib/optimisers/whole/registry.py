@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.saturated import SaturatedOracle
+from mprlib.function_classes.tree import TreeOracle
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.whole.cell_lattice import CellProof
+from mprlib.optimisers.whole.cut_counts import TreeProof
 from mprlib.optimisers.whole.group_limits import GroupProof
 from mprlib.optimisers.whole.marginals import MarginalProof
 from mprlib.optimisers.whole.proof import WholeProof
@@ -21,6 +23,8 @@ def whole_proof(separator: Separator) -> WholeProof | None:
         return SeparableProof(pool=pool, oracle=oracle)
     if isinstance(oracle, GroupsOracle):
         return GroupProof.of(pool, oracle)
+    if isinstance(oracle, TreeOracle):
+        return TreeProof.of(separator, oracle)
     ball = separator.region.ball
     if ball is not None and ball.is_complete:
         return MarginalProof.of(separator.problem, pool, oracle.cells.labels, ball) or CellProof.of(pool, ball)

@@ -177,7 +177,7 @@ def test_a_second_run_computes_what_a_changed_list_changes(tmp_path, capsys):
     ("change", "expected"),
     [
         ({"encoder": {"kind": "sentence"}}, "results are in the place of the encoder"),
-        ({"queries": {"vectors": "list.csv"}}, "results need no vectors"),
+        ({"queries": {"vectors": "list.csv"}}, "no vectors is needed"),
         ({"function_classes": [{"linear": {"over": "embedding"}}]}, "linear over embedding looks at vectors"),
         ({"results": {"kind": "trec", "path": "people.csv"}}, "line 1 of"),
         ({"results": {"kind": "table", "path": "list.csv", "query": "quary"}}, "did you mean 'query'?"),

@@ -51,7 +51,10 @@ def test_rows_of_a_programme_that_was_not_solved_claim_what_is_true(no_iteration
     values = np.array([oracle.worst_case(selection_weights(problem, items)).value for items in sets])
     for row in sweep(problem, "mopr", [0.1, 0.2, 0.3, 0.4], name):
         inside = [problem.scores[items].mean() for items, value in zip(sets, values) if value <= row.rho]
-        assert row.status != "infeasible"
+        # What is proven does not come from the programme.
+        assert row.status != "infeasible" or not inside
+        if not inside:
+            continue
         assert row.similarity_bound >= max(inside, default=0.0) - 1e-12
         if row.status in ("optimal", "feasible"):
             assert row.mpr <= row.rho

@@ -74,27 +74,45 @@ def test_an_infeasible_row_names_the_smallest_rho(method):
     problem = Problem(scores=[0.9, 0.8], labels=[[1, 0], [1, 0]], reference=[[1, 0], [0, 1]], k=1)
     [row] = sweep(problem, method, [0.01])
     assert row.status == "infeasible"
-    assert row.message == f"no selection has MPR <= 0.01: raise rho to at least {row.rho_min:g}"
+    said, _, smallest = row.message.rpartition(" ")
+    assert said == "no selection has MPR <= 0.01: raise rho to at least"
+    assert row.rho_min <= float(smallest) <= row.rho_min * (1 + 1e-5)
 
 
 def test_a_row_without_a_set_says_what_to_try():
     """Three of two groups: whole shares are at least 1/6 from one half, fractional ones are not."""
     for method, name, advice in (
-        ("mopr", "groups", "raise rho, or use mopr_integer"),
-        ("mopr_qp", "linear", "raise rho, or use mopr_integer"),
+        ("mopr", "tree_greedy", "raise rho, or use mopr_integer"),
         ("mopr_paper", "groups", "use mopr"),
     ):
         [row] = sweep(women_and_men(), method, [0.01], name)
         assert (row.status, row.mpr > row.rho) == ("not_found", True)
         assert row.message.endswith(advice) or advice in row.message
-    [row] = sweep(women_and_men(), "mopr_integer", [0.01], "groups")
+    [row] = sweep(women_and_men(), "mopr_integer", [0.01], "tree_greedy")
     assert row.status == "infeasible" and row.message.endswith("all were ruled out: raise rho")
+
+
+@pytest.mark.parametrize("method", ["mopr", "mopr_integer"])
+def test_a_rho_that_no_whole_count_meets_says_which_one_is_met(method):
+    [row] = sweep(women_and_men(), method, [0.01], "groups")
+    assert row.status == "infeasible" and row.rho_min == pytest.approx(1 / 6)
+    assert row.message.startswith(
+        "no set of whole items has MPR <= 0.01 (2 groups admit no whole count within 0.01, among"
+    )
+    assert row.message.endswith("k q = 1.5): raise rho to at least 0.166667")
+    [met] = sweep(women_and_men(), method, [0.166667], "groups")
+    assert met.status == "optimal"
+    for name in ("linear", "saturated", "rkhs"):
+        [row] = sweep(women_and_men(), method, [0.01], name)
+        said = float(row.message.partition("raise rho to at least ")[2])
+        assert row.status == "infeasible" and said >= row.rho_min
+        assert sweep(women_and_men(), method, [said], name)[0].status == "optimal"
 
 
 def test_a_search_that_met_its_nodes_says_to_raise_them(monkeypatch):
     monkeypatch.setattr(integer, "CUT_SUMS", 1)
     monkeypatch.setattr(branch_and_bound, "LARGEST_ROUNDS", 0)
-    rows = [sweep(problem_of(seed, n=60, k=7), "mopr_integer", [0.02], "groups", nodes=7)[0] for seed in range(6)]
+    rows = [sweep(problem_of(seed, n=60, k=7), "mopr_integer", [0.02], "tree_greedy", nodes=7)[0] for seed in range(6)]
     found = [row for row in rows if row.status == "not_found"]
     assert found and all("raise nodes (now 7) or rho" in row.message for row in found)
 

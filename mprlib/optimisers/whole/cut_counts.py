@@ -1,0 +1,135 @@
+"""Whole counts of trees: leaves are never nearer than whole counts allow, and near-optimal sets are all measured.
+
+*The smallest rho.* The share of a leaf is a multiple of 1/k, so that its gap is at least the distance of q_L from the
+nearest one. For each tree these distances give a lower bound on MPR; the best tree's is found as any tree's value is.
+
+*The best set.* At the relaxation's prices a set that is better than the incumbent loses less than the gap, a sum over
+cells. Sets that do and that meet all cuts are listed depth first. The measuring code, which is exact for trees,
+accepts such a set, which is the new incumbent, or names a tree that becomes one more cut. None left: the incumbent
+is the best set.
+
+Worked example: one attribute of two levels, q = 1/2, k = 3: either leaf is 1/6 from its reference share at least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.function_classes.tree import TreeOracle
+from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.near_counts import margin_of
+from mprlib.optimisers.relaxation import Relaxation, centred_cut
+from mprlib.optimisers.separation import Separator
+from mprlib.optimisers.whole.ball_prices import losses
+from mprlib.optimisers.whole.deepening import deepened, over_all, with_counts
+from mprlib.optimisers.whole.proof import Floor, Searched
+from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.whole.cut_kernel import CutCells
+
+# Sets that the measuring code is asked about for one rho: as many as take some milliseconds, by the size of its
+# tables, and within limits.
+MEASURED_ENTRIES = 200_000_000
+FEWEST_MEASURED, MOST_MEASURED = 20, 300
+
+
+@dataclass(kw_only=True, eq=False, slots=True)
+class _Listing:
+    """One listing of sets: the incumbent's counts (F,), and how many sets may still be measured."""
+
+    counts: IntArray
+    left: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class TreeProof:
+    """Proofs for one problem's trees.  Shapes: cells (F,), those with items.
+
+    cuts: those found here, (G,) each. Local search has its own, and finds the same sets whatever is proven.
+    """
+
+    separator: Separator
+    oracle: TreeOracle
+    pool: CellPool
+    cells: IntArray
+    measured: int
+    cuts: list[FloatArray] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, separator: Separator, oracle: TreeOracle) -> TreeProof:
+        """The proof for the exact oracle of trees."""
+        pool = separator.pool
+        measured = min(max(MEASURED_ENTRIES // oracle.entry_count, FEWEST_MEASURED), MOST_MEASURED)
+        cells = np.flatnonzero(pool.capacity)
+        return cls(separator=separator, oracle=oracle, pool=pool, cells=cells, measured=measured)
+
+    def floor(self, closest: IntArray, value: float, nodes: int) -> Floor:
+        """A lower bound on the smallest MPR, from the distances of leaves to whole counts."""
+        return Floor(rho=max(self.oracle.whole_floor(self.pool.k) - SMALLEST_EXCESS, 0.0), counts=closest)
+
+    def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
+        """The best of the sets that lose less than the gap, each measured."""
+        from mprlib.optimisers.whole import cut_kernel as kernel
+
+        price = relaxation.price[self.cells]
+        cells = kernel.CutCells(
+            self.pool.k,
+            self.pool.capacity[self.cells].astype(np.int64),
+            price,
+            losses(self.pool, relaxation.price, margin_of(relaxation, self.pool))[self.cells],
+            relaxation.rho * relaxation.multiplier,
+        )
+        listing = _Listing(counts=np.zeros(self.cells.size, np.int64), left=self.measured)
+        start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
+        bound = relaxation.bound
+
+        def search(threshold: float, left: int) -> tuple[float, bool, int]:
+            return self._listed(cells, listing, relaxation.rho, bound, threshold, left)
+
+        found = deepened(search, bound, start, nodes, self.pool.k)
+        return with_counts(found, listing.counts, self.cells, self.pool.cell_count)
+
+    def obstacle(self, rho: float) -> str:
+        """None in words."""
+        return ""
+
+    def _listed(
+        self, cells: CutCells, listing: _Listing, rho: float, bound: float, best: float, nodes: int
+    ) -> tuple[float, bool, int]:
+        """One listing of the sets above a similarity."""
+        from mprlib.optimisers.whole import cut_kernel as kernel
+
+        held = [*self.separator.region.directions.T, *self.cuts]
+        options = kernel.cut_options(cells, bound - best)
+        state = kernel.new_state(cells, len(held) + listing.left)
+        cuts = np.zeros((self.cells.size, len(held) + listing.left))
+        for number, cut in enumerate(held):
+            cuts[:, number] = cut[self.cells]
+            kernel.add_cut(options, state, cut[self.cells], number)
+        visited, used = 0, len(held)
+        while True:
+            limits = (rho + SMALLEST_EXCESS, bound - best, nodes - visited)
+            loss, is_complete, own = kernel.next_candidate(cells, options, state, cuts, used, limits)
+            visited += own
+            if not np.isfinite(loss):
+                return best, is_complete, visited
+            if listing.left == 0:
+                return best, False, visited
+            listing.left -= 1
+            counts = np.zeros(self.cells.size, np.int64)
+            counts[options.order] = options.count[options.order, state.pick[:-1] - 1]
+            worst = self.separator.worst_case(over_all(counts, self.cells, self.pool.cell_count))
+            if worst.value <= rho:
+                best = bound - loss
+                listing.counts[:] = counts
+                continue
+            cut = centred_cut(worst.function, self.oracle.cells.reference_shares, self.pool.k)
+            self.cuts.append(cut)
+            cuts[:, used] = cut[self.cells]
+            kernel.add_cut(options, state, cut[self.cells], used)
+            used += 1
