@@ -47,11 +47,16 @@ def test_a_result_list_is_told_by_its_columns_and_runs_as_proposed(tmp_path, mon
 
 
 def test_an_item_column_holds_an_item_a_row(tmp_path):
-    rows = pd.DataFrame({"query": ["a"] * 40 + ["b"] * 40, "score": np.linspace(1, 0, 80), "image_gender": ["m", "f"] * 40})
+    rows = pd.DataFrame(
+        {"query": ["a"] * 40 + ["b"] * 40, "score": np.linspace(1, 0, 80), "image_gender": ["m", "f"] * 40}
+    )
     rows.assign(image=[f"{row % 60}.jpg" for row in range(80)]).drop(columns="image_gender").to_csv(
         tmp_path / "plain.csv", index=False
     )
-    text = (main(["init", str(tmp_path / "plain.csv"), "--output", str(tmp_path / "plain.yaml")]), tmp_path / "plain.yaml")
+    text = (
+        main(["init", str(tmp_path / "plain.csv"), "--output", str(tmp_path / "plain.yaml")]),
+        tmp_path / "plain.yaml",
+    )
     assert text[0] == 0
     written = text[1].read_text(encoding="utf-8")
     assert "  item: image" in written and "path: labels.csv" in written
