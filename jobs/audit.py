@@ -15,15 +15,18 @@ from jobs.config.file import ConfigFile
 from jobs.errors import RunError, UsageError, full_disk, is_disk_full
 from jobs.plan import inputs as audit_inputs
 from jobs.plan.build import build
+from jobs.plan.estimate import cpus_of
 from jobs.plan.inputs import Inputs
 from jobs.plan.plan import Plan, unanswered
 from jobs.plan.plan_file import write_plan
+from jobs.plan.rates import learn
 from jobs.report.publish import publish
 from jobs.report.thumbnails import write_thumbnails
 from jobs.results.collect import collect
 from jobs.results.manifest import MANIFEST, PAGE, SUCCESS, Finished, manifest_of, results_are_current, seal
+from jobs.results.preparation import preparation
 from jobs.run.compute import Progress, compute
-from jobs.run.executor import expect_available
+from jobs.run.executor import Lazily, expect_available
 from jobs.run.journal import Journal, opened
 from jobs.run.lock import Lock
 from jobs.run.progress import Reporter
@@ -129,18 +132,30 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
         expect_available(settings.runtime)
     store.prepare()
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
-    with Lock(store, run_id, reporter.say) as lock, opened(reporter, store, run_id, name=settings.name) as journal:
+    with (
+        Lock(store, run_id, reporter.say) as lock,
+        opened(reporter, store, run_id, name=settings.name) as journal,
+        Lazily(settings.runtime) as executor,
+    ):
         store.delete(SUCCESS)
         write_plan(store, plan)
         _clear(store, plan, found, journal)
-        compute(settings, inputs, plan, store, progress, journal)
+        compute(settings, inputs, plan, store, progress, journal, executor)
         summary = _summary(store, plan, progress, run_id, started)
         lock.expect_held()
         if not progress.is_stopped:
-            _collect(settings, inputs, plan, store, progress, summary, journal)
+            _collect(settings, inputs, plan, store, progress, summary, journal, executor)
         summary = replace(summary, seconds=time.monotonic() - started)
+        _note_rates(settings, plan, progress, summary.seconds)
         journal.end("stopped" if progress.is_stopped else "done", summary.counts, summary.seconds)
     return summary
+
+
+def _note_rates(settings: Audit, plan: Plan, progress: Progress, seconds: float) -> None:
+    """Remember how fast this machine was, for later estimates; a cluster is another one each time."""
+    if settings.runtime.address is None:
+        units = [unit for unit in plan.units if unit.key in progress.computed and unit.key not in plan.made]
+        learn(units, progress.done, seconds, cpus_of(settings))
 
 
 def _collect(
@@ -151,6 +166,7 @@ def _collect(
     progress: Progress,
     summary: RunSummary,
     journal: Journal,
+    executor: Lazily,
 ) -> None:
     """Write tables, manifest and report; where nothing was solved, those of an earlier run are kept."""
     solved = [unit for unit in plan.solved if unit.key in progress.done]
@@ -166,10 +182,11 @@ def _collect(
         files=files,
         skipped=counts_of(skipped),
         probes=_judged_probes(plan, store, progress),
+        preparation=preparation(plan.units, progress.done),
     )
     store.write_json(MANIFEST, manifest_of(finished, settings, inputs, plan, progress.done))
     journal.enter("reporting", "writing the report")
-    publish(store)
+    publish(store, executor)
     interruption.check()
     if not summary.failures:
         seal(store)

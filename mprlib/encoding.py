@@ -90,12 +90,7 @@ class Encoding:
 
     def groups(self, codes: Sequence[IntArray]) -> tuple[FloatArray, IntArray]:
         """One-hot rows (groups, l) that occur among rows given by their codes, and the group (n,) of each row."""
-        joint = np.zeros(codes[0].size, dtype=np.int64)
-        for levels, of_rows in zip(self.levels.values(), codes):
-            joint = joint * len(levels) + of_rows
-            if joint.size and joint.max() > LARGEST_JOINT_CODE:
-                joint = np.unique(joint, return_inverse=True)[1]
-        _, first, groups = np.unique(joint, return_index=True, return_inverse=True)
+        first, groups = joint_groups(codes, [len(levels) for levels in self.levels.values()])
         return self.one_hot([of_rows[first] for of_rows in codes]), groups
 
     def _codes_of(self, attribute: str, rows: Mapping[str, Sequence[str]]) -> IntArray:
@@ -110,6 +105,20 @@ class Encoding:
                     f"attribute {attribute!r} has the value {level!r}, unknown here: known are {', '.join(levels)}"
                 )
         return np.array([position[level] for level in distinct.tolist()], dtype=np.intp)[inverse]
+
+
+def joint_groups(codes: Sequence[IntArray], sizes: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """Rows that have all codes in common: the first row (groups,) of each group, and the group (n,) of each row.
+
+    Shapes:  codes, an array (n,) for each attribute, from 0 to below its size.
+    """
+    joint = np.zeros(codes[0].size, dtype=np.int64)
+    for size, of_rows in zip(sizes, codes):
+        joint = joint * size + of_rows
+        if joint.max(initial=0) > LARGEST_JOINT_CODE:
+            joint = np.unique(joint, return_inverse=True)[1]
+    _, first, groups = np.unique(joint, return_index=True, return_inverse=True)
+    return first, groups
 
 
 def _text(attribute: str, rows: Mapping[str, Sequence[str]]) -> np.ndarray:

@@ -7,9 +7,11 @@ Without a marker: every day, `make test`. `system`: clusters, kills, signals, a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+
+from jobs.store.user_cache import VARIABLE
 
 # Of a fuzzer's cases, how many are tried without --full: what fits into ten minutes beside all other system tests.
 BRIEF_SHARE = 0.05
@@ -28,6 +30,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if "full" not in item.keywords]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What commands remember of parts and speeds is of these tests alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

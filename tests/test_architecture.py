@@ -34,6 +34,7 @@ FOLDERS = (
     "report",
     "submission",
     "audit",
+    "proposal",
     "doctor",
     "cli",
     "__main__",

@@ -28,6 +28,7 @@ NAMESAKES = {"trec": {"jobs/results/export/formats.py"}}
 COMMON_WORDS = (
     "catalogue",
     "information",
+    "items",
     "labels",
     "order",
     "pool",

@@ -89,8 +89,13 @@ class Run:
     @property
     def minimum_share(self) -> float:
         """Share of the reference below which a group stays out of headlines, as the run was configured."""
-        configured = (self.manifest.get("settings") or {}).get("report") or {}
-        return float(configured.get("minimum_share", MINIMUM_SHARE))
+        return minimum_share_of(self.manifest)
+
+
+def minimum_share_of(manifest: Mapping[str, Any]) -> float:
+    """Share of the reference below which a group stays out of headlines, as the run was configured."""
+    configured = (manifest.get("settings") or {}).get("report") or {}
+    return float(configured.get("minimum_share", MINIMUM_SHARE))
 
 
 def load(folder: str | PathLike[str]) -> Run:

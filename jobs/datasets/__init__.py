@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import TypeAdapter
 
-from jobs.datasets.assemble import assemble
 from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import Catalogue
 from jobs.datasets.celeba import Celeba
 from jobs.datasets.clip_retrieval import ClipRetrieval
-from jobs.datasets.columns import VECTOR_SETTING, named_columns
 from jobs.datasets.fairface import FairFace
 from jobs.datasets.images import Images
+from jobs.datasets.loading import catalogue_of
 from jobs.datasets.occupations import Occupations
+from jobs.datasets.reader import Reader
 from jobs.datasets.table import Table
 from jobs.datasets.utkface import UtkFace
 from jobs.datasets.webdataset import WebDataset
@@ -53,7 +54,14 @@ def load(block: Dataset, folder: Path, embedding_column: str | None = None) -> C
     Raises:  UsageError naming the data set, file and column for input that cannot be audited.
     """
     with said_of(f"dataset {block.name}"):
-        columns = named_columns(block)
-        if embedding_column is not None:
-            columns.setdefault(embedding_column, VECTOR_SETTING)
-        return assemble(block, block.read(folder, columns), embedding_column)
+        return catalogue_of(Reader(block=block, folder=folder, embedding_column=embedding_column))
+
+
+def reader_of(settings: Mapping[str, Any]) -> Reader:
+    """The reader that gave these settings."""
+    return Reader(
+        block=described(settings["block"]),
+        folder=Path(settings["folder"]),
+        embedding_column=settings["embedding_column"],
+        called_unknown=tuple(settings["called_unknown"]),
+    )

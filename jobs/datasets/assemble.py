@@ -1,8 +1,8 @@
-"""What a loader has read to a catalogue: ids, texts, pictures, weights and levels, each checked."""
+"""What a loader has read to a part of a catalogue: ids, texts, pictures, weights and levels, each checked."""
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import ATTRIBUTE, Catalogue, embedded_column
 from jobs.datasets.columns import numbers, strings
-from jobs.datasets.given_vectors import vectors
-from jobs.datasets.labels import UNKNOWN, labels_of
+from jobs.datasets.given_vectors import lengths_of, vectors
+from jobs.datasets.labels import UNKNOWN, levels_of
+from jobs.datasets.part import ATTRIBUTE, Part, embedded_column
 from jobs.datasets.source import Source
 from jobs.datasets.template import filled, template_columns
 from jobs.datasets.values import first_ambiguous_id, holds_texts
@@ -22,49 +22,64 @@ from jobs.store.schema import SKIPPED_ITEMS
 
 # Longer than any path of a file, and short enough that ids of a whole pool fit into memory side by side.
 LONGEST_ID = 4_096
+# Vectors in files that are looked at before a run.
+SAMPLED_VECTORS = 1_000
 
 
-def assemble(block: Dataset, source: Source, embedding_column: str | None = None) -> Catalogue:
-    """The catalogue of what was read, in canonical order.
+def assemble(
+    block: Dataset, source: Source, embedding_column: str | None = None, called_unknown: Collection[str] = ()
+) -> Part:
+    """The part of a catalogue that was read, in canonical order.
 
-    Raises:  UsageError for a missing column, an id that is null or repeats, an attribute with one value, weights
-             or vectors that are not finite, and where nothing is left.
+    called_unknown: attributes of which `unknown` is a level, though perhaps not in these rows.
+    Raises:  UsageError for a missing column, an id that is null or repeats, and weights or vectors that are not finite.
     """
     source = _with_numbers(block, source)
     table = source.table
     ids = _ids(block, source)
-    labels = labels_of(block, source)
+    levels = levels_of(block, source, called_unknown)
+    is_kept = _is_kept(block, [one.of_rows for one in levels.values()], table.num_rows)
     items = {
-        "item_id": pa.array(ids, pa.string()),
+        "item_id": ids,
         "text": _texts(block, table),
         "image": _optional(block, table, source.image, "image"),
         "relevance": _optional(block, table, block.relevance or source.relevance, "relevance"),
-        "weight": pa.array(_weights(block, source, labels.is_kept)),
-        **{ATTRIBUTE + name: rows for name, rows in labels.of_rows.items()},
+        "weight": pa.array(_weights(block, source)),
+        **{ATTRIBUTE + name: one.of_rows for name, one in levels.items()},
     }
+    lengths = None
     if source.vectors is not None:
         items["vector_row"] = pa.array(np.arange(table.num_rows))
-    elif embedding_column is not None:
+        sample = np.linspace(0, table.num_rows - 1, min(table.num_rows, SAMPLED_VECTORS)).astype(np.intp)
+        lengths = lengths_of(source.vectors.take(np.unique(sample)))
+    elif embedding_column is not None and table.num_rows:
         items["vector"] = vectors(block, table, embedding_column, ids)
-    kept, dropped = pa.table(items), {}
-    if not labels.is_kept.all():
-        dropped["missing attribute value"] = int((~labels.is_kept).sum())
-        kept = kept.filter(pa.array(labels.is_kept))
-    if kept.num_rows == 0:
-        raise UsageError(f"{block.path} has no items left to audit")
-    return Catalogue(
-        name=block.name,
-        items=_identical_adjacent(kept),
-        levels=labels.levels,
-        missing=labels.missing,
-        fingerprint=hashlib.sha256(f"{source.labels} {source.files}".encode()).hexdigest(),
+        lengths = lengths_of(items["vector"].flatten().to_numpy().reshape(table.num_rows, -1))
+    kept = pa.table(items) if is_kept.all() else pa.table(items).filter(pa.array(is_kept))
+    order = _identical_adjacent(kept)
+    return Part(
+        items=kept if order is None else kept.take(order),
+        skipped=pa.Table.from_pylist([skip.to_row() for skip in source.skipped], SKIPPED_ITEMS),
+        dropped=int((~is_kept).sum()),
+        levels={name: tuple(one.names) for name, one in levels.items()},
+        texts={name: one.texts for name, one in levels.items() if block.attributes[name].bins is None},
+        order={name: one.order for name, one in levels.items()},
         files=source.files,
-        dropped=dropped,
+        is_whole=bool(is_kept.all()) and order is None,
         root=source.root,
         vector_files=source.vectors,
-        skipped=pa.Table.from_pylist([skip.to_row() for skip in source.skipped], SKIPPED_ITEMS),
-        remarks=tuple(f"dataset {block.name}: {remark}" for remark in source.remarks),
+        lengths=lengths,
+        lacks=source.lacks,
+        remarks=source.remarks,
     )
+
+
+def _is_kept(block: Dataset, levels: list[pa.DictionaryArray], rows: int) -> np.ndarray:
+    """Which rows (n,) stay: where the settings drop missing values, those that have a level of every attribute."""
+    is_kept = np.ones(rows, dtype=bool)
+    for of_rows in levels if block.missing == "drop" else ():
+        is_kept &= of_rows.is_valid().to_numpy(zero_copy_only=False)
+    return is_kept
 
 
 def _with_numbers(block: Dataset, source: Source) -> Source:
@@ -88,7 +103,7 @@ def _optional(block: Dataset, table: pa.Table, name: str | None, setting: str) -
     return strings(block, table, name, setting) if name else pa.nulls(table.num_rows, pa.string())
 
 
-def _ids(block: Dataset, source: Source) -> list[str]:
+def _ids(block: Dataset, source: Source) -> pa.Array:
     name = source.id
     column = strings(block, source.table, name, "id")
     start = f"column {name!r}"
@@ -115,7 +130,7 @@ def _ids(block: Dataset, source: Source) -> list[str]:
             f"id {repeated[0]['values'].as_py()!r} occurs {repeated[0]['counts'].as_py()} times "
             f"in column {name!r} of {block.path}: ids must be distinct"
         )
-    return [str(one) for one in column.to_pylist()]
+    return column
 
 
 def _texts(block: Dataset, source: pa.Table) -> pa.Array:
@@ -128,29 +143,33 @@ def _texts(block: Dataset, source: pa.Table) -> pa.Array:
     return pa.array(filled(block, columns), pa.string())
 
 
-def _weights(block: Dataset, source: Source, is_kept: np.ndarray) -> np.ndarray:
-    """Weights of all rows; those that stay must have a positive, finite sum."""
+def _weights(block: Dataset, source: Source) -> np.ndarray:
+    """Weights (n,) of all rows: finite and not negative."""
     if block.weight is None:
         return np.ones(source.table.num_rows)
     weights = numbers(block, source, block.weight, "weight")
-    with np.errstate(over="ignore"):
-        total = weights[is_kept].sum()
     is_bad = ~(np.isfinite(weights) & (weights >= 0))
-    if is_bad.any() or not 0 < total < np.inf:
+    if is_bad.any():
         row = int(is_bad.argmax())
         what = "no number" if np.isnan(weights[row]) else f"{weights[row]:.15g}"
-        found = f", and has {what} in {source.place_of(row, block.path)}" if is_bad.any() else ""
-        raise UsageError(
-            f"weight column {block.weight!r} of {block.path} must hold finite, "
-            f"non-negative numbers with a positive sum{found}"
-        )
+        raise bad_weights(block, f", and has {what} in {source.place_of(row, block.path)}")
     return weights
 
 
-def _identical_adjacent(table: pa.Table) -> pa.Table:
-    """Rows by the first sight of what is embedded; the order stays where all differ or some have none."""
-    seen = embedded_column(table)
+def bad_weights(block: Dataset, found: str = "") -> UsageError:
+    """What is wrong with a column of weights."""
+    return UsageError(
+        f"weight column {block.weight!r} of {block.path} must hold finite, "
+        f"non-negative numbers with a positive sum{found}"
+    )
+
+
+def _identical_adjacent(items: pa.Table) -> pa.Array | None:
+    """Rows by the first sight of what is embedded; None where they stay: all differ, or some have nothing."""
+    seen = embedded_column(items)
     if seen.null_count:
-        return table
+        return None
     first_sight = seen.combine_chunks().dictionary_encode().indices.to_numpy()
-    return table.take(pa.array(np.argsort(first_sight, kind="stable")))
+    if first_sight.size < 2 or (np.diff(first_sight) >= 0).all():
+        return None
+    return pa.array(np.argsort(first_sight, kind="stable"))

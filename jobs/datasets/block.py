@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, FiniteFloat, field_validator, model_validator
 
-from jobs.datasets.source import Source
+from jobs.datasets.source import Listing, Place, Source
 from jobs.images.limits import ImageLimits
 from jobs.settings.block import Block, DriverPath, Label, Many
 
@@ -78,7 +78,8 @@ class Dataset(Block):
     image_fingerprint: Literal["names", "listing", "content"] = Field(
         "listing",
         description="how changed pictures, or files of vectors, are noticed: by names alone, also by sizes and times "
-        "of change, or by all bytes",
+        "of change, or by all bytes; `content` also has a table of many rows read anew at every start, whatever the "
+        "times of its files say",
     )
     max_skipped_share: float = Field(
         0.1, ge=0, le=1, description="share of the items that may be skipped; above it the run fails"
@@ -121,6 +122,17 @@ class Dataset(Block):
     def read_by_workers(self) -> str | None:
         """The folder or file that workers read on every node, None where the driver alone reads the data set."""
         return self.path
+
+    def listing(self, folder: Path, columns: Mapping[str, str]) -> Listing | None:
+        """The parts that the data set may be read in, by `read_place`; None where only `read` reads it, whole.
+
+        Raises:  UsageError for what is not there, as `read` does.
+        """
+        return None
+
+    def read_place(self, folder: Path, columns: Mapping[str, str], place: Place) -> Source:
+        """The rows of one part of `listing`, as `read` gives those of all."""
+        raise NotImplementedError(f"{self.kind} is read whole")
 
     @abstractmethod
     def read(self, folder: Path, columns: Mapping[str, str]) -> Source:

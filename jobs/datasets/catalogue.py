@@ -3,112 +3,119 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from jobs.datasets.labels import UNKNOWN
-from jobs.datasets.vector_files import VectorFiles
-from jobs.store.schema import SKIPPED_ITEMS
+from jobs.datasets.part import ATTRIBUTE, Part, Summary, embedded_column
+from jobs.datasets.reader import Reader
+from jobs.datasets.source import Place
 
-# Prefix of the columns that hold each item's level of an attribute.
-ATTRIBUTE = "attribute:"
-# Columns that name something in a file.
-BEHIND_FILES = ("image", "vector_row")
+__all__ = ["ATTRIBUTE", "Catalogue", "attribute_columns", "embedded_column", "has_images", "with_missing_called"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Catalogue:
-    """Items in canonical order: identical pictures or texts adjacent, otherwise as the source has them.
+class KnownPart:
+    """A part by what the driver keeps of it, and how it is read; whole: all of it, where the data set is small."""
 
-    items has the columns item_id, text, image, relevance (nullable strings), weight (float64) and one
-    string column `attribute:NAME` an attribute; with precomputed vectors, also `vector`, or `vector_row` where they
-    are in vector_files.
+    summary: Summary
+    reader: Reader
+    place: Place | None = None
+    whole: Part | None = None
+
+    def read(self) -> Part:
+        """All of it, which is in memory already where the data set is small."""
+        return self.whole or self.reader.read(self.place)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """Items in parts, in the source's order; within a part identical pictures or texts are adjacent.
+
     levels holds each attribute's levels in reading order; missing is what an item without a value is called, a name
-    that no value has. fingerprint is a SHA-256 of all of the source, files one
-    of the pictures (or files of vectors) alone.
-    dropped counts items that were left out, by reason. skipped (item_id, reason, detail) names those that
-    the loader could not take. root is the folder that `image` starts from: each value is a path below it, or
-    `archive.tar::member`. remarks are sentences on files that were passed over.
+    that no value has. dropped counts items that were left out, by reason. root is the folder that `image` starts
+    from: each value is a path below it, or `archive.tar::member`. remarks are sentences on files that were passed over.
     """
 
     name: str
-    items: pa.Table
+    parts: tuple[KnownPart, ...]
     levels: Mapping[str, tuple[str, ...]]
     missing: str = UNKNOWN
-    fingerprint: str
-    files: str
-    dropped: Mapping[str, int]
+    dropped: Mapping[str, int] = field(default_factory=dict)
     root: str | None = None
-    vector_files: VectorFiles | None = None
-    skipped: pa.Table = field(default_factory=SKIPPED_ITEMS.empty_table)
     remarks: tuple[str, ...] = ()
 
-    @property
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """What each part holds."""
+        return tuple(part.summary for part in self.parts)
+
+    @cached_property
     def size(self) -> int:
         """Number of items."""
-        return int(self.items.num_rows)
+        return sum(summary.rows for summary in self.summaries)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of all parts."""
+        return hashlib.sha256(" ".join(summary.fingerprint for summary in self.summaries).encode()).hexdigest()
 
     @property
     def vector_width(self) -> int | None:
         """Numbers in a vector, where items have theirs already."""
-        if self.vector_files is not None:
-            return self.vector_files.width
-        return self.items["vector"].type.list_size if "vector" in self.items.column_names else None
+        return next(summary.width for summary in self.summaries if summary.rows)
+
+    @property
+    def has_vector_files(self) -> bool:
+        """Whether the items' vectors are in files of their own."""
+        return self.summaries[0].vector_files is not None
+
+    @cached_property
+    def items(self) -> pa.Table:
+        """All items, which are read for it and kept: see `part.Part`; missing values have their name."""
+        items = [part.read().items_with(self.missing) for part in self.parts]
+        # A part without items has no vectors.
+        return pa.concat_tables(items, promote_options="default")
+
+    @property
+    def skipped(self) -> pa.Table:
+        """Items that the loader could not take, with reasons."""
+        return pa.concat_tables([part.read().skipped for part in self.parts])
+
+    def counts(self, attribute: str) -> Counter[str]:
+        """Items by their level of an attribute."""
+        found: Counter[str] = Counter()
+        for summary in self.summaries:
+            for level, count in summary.counts[attribute]:
+                found[self.missing if level is None else level] += count
+        return found
+
+    def has_texts(self) -> bool:
+        """Whether every item has a text."""
+        return not any(summary.texts_missing for summary in self.summaries)
 
     def content_of(self, column: str) -> str:
         """SHA-256 of what is embedded when that column is read: ids, the column's values, and the files behind it."""
-        digest = hashlib.sha256(self.files.encode() if column in BEHIND_FILES else b"")
-        for name in ("item_id", column):
-            _add(digest, self.items[name])
-        return digest.hexdigest()
-
-    def vector_files_of(self, start: int, stop: int) -> VectorFiles:
-        """The files that hold the vectors of rows [start, stop)."""
-        if self.vector_files is None:
-            raise ValueError(f"data set {self.name} has no files of vectors")
-        return self.vector_files.holding(self.items["vector_row"].slice(start, stop - start).to_numpy())
+        return hashlib.sha256(" ".join(one.contents[column] for one in self.summaries).encode()).hexdigest()
 
     def shards(self, shard_items: int) -> list[tuple[int, int]]:
-        """Row ranges [start, stop) of about that many items; identical pictures or texts never part.
-
-        So each is embedded once though no shard knows of another.
-        """
-        seen = embedded_column(self.items)
-        is_new = np.ones(self.size, dtype=bool)
-        if seen.null_count == 0:
-            codes = seen.combine_chunks().dictionary_encode().indices.to_numpy()
-            is_new[1:] = codes[1:] != codes[:-1]
-        cuts, at = [0], shard_items
-        starts = np.flatnonzero(is_new)
-        while at < self.size:
-            following = np.searchsorted(starts, at)
-            if following == starts.size:
-                break
-            cuts.append(int(starts[following]))
-            at = cuts[-1] + shard_items
-        return list(zip(cuts, [*cuts[1:], self.size]))
+        """Row ranges [start, stop) of about that many items; none is of two parts."""
+        starts = np.cumsum([0] + [summary.rows for summary in self.summaries]).tolist()
+        return [
+            (start + low, start + high)
+            for start, summary in zip(starts, self.summaries)
+            for low, high in summary.shards(shard_items)
+        ]
 
 
 def has_images(catalogue: Catalogue) -> bool:
     """Whether any item has a picture."""
-    return bool(catalogue.items["image"].null_count < catalogue.size)
-
-
-def _add(digest: Any, column: pa.ChunkedArray) -> None:
-    """A column's values, whatever its chunks and what is under its nulls."""
-    values = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    if pa.types.is_string(values.type):
-        texts = values.to_pylist()
-        digest.update(np.array([-1 if text is None else len(text) for text in texts], dtype=np.int64).tobytes())
-        digest.update("".join(text or "" for text in texts).encode())
-    else:
-        flat = values.flatten() if pa.types.is_fixed_size_list(values.type) else values
-        digest.update(np.ascontiguousarray(flat.to_numpy(zero_copy_only=False)).tobytes())
+    return any(summary.images for summary in catalogue.summaries)
 
 
 def with_missing_called(catalogue: Catalogue, name: str) -> Catalogue:
@@ -116,27 +123,17 @@ def with_missing_called(catalogue: Catalogue, name: str) -> Catalogue:
     old = catalogue.missing
     if name == old:
         return catalogue
-    items = catalogue.items
-    for place, column in enumerate(items.column_names):
-        if column.startswith(ATTRIBUTE):
-            renamed = pc.if_else(pc.equal(items[column], old), name, items[column])
-            items = items.set_column(place, column, renamed)
     levels = {
         attribute: tuple(name if level == old else level for level in levels)
         for attribute, levels in catalogue.levels.items()
     }
-    return replace(catalogue, items=items, levels=levels, missing=name)
-
-
-def embedded_column(items: pa.Table) -> pa.ChunkedArray:
-    """What an encoder reads of an item: its picture where any item has one, else its text."""
-    return items["text"] if items["image"].null_count == items.num_rows else items["image"]
+    return replace(catalogue, levels=levels, missing=name)
 
 
 def attribute_columns(items: pa.Table) -> dict[str, list[str]]:
     """Level of every row, by attribute."""
     return {
-        name.removeprefix(ATTRIBUTE): items[name].to_pylist()
+        name.removeprefix(ATTRIBUTE): items[name].cast(pa.string()).to_pylist()
         for name in items.column_names
         if name.startswith(ATTRIBUTE)
     }

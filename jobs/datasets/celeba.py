@@ -18,11 +18,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.datasets import layout, pictures, table_files
+from jobs.datasets import layout, pictures
 from jobs.datasets.block import Dataset
 from jobs.datasets.encodings import UTF8
 from jobs.datasets.source import Source
-from jobs.datasets.table_folder import TableFile
 from jobs.errors import UsageError
 from jobs.words import shortened
 
@@ -76,7 +75,6 @@ class Celeba(Dataset):
                 found[name] = _named(values[attribute], levels)
         return Source(
             table=pa.table(found),
-            labels=table_files.fingerprint([TableFile(path=file) for file in files]),
             files=pictures.fingerprint(self, root, names),
             id="item_id",
             image="item_id",

@@ -18,8 +18,7 @@ from pydantic import Field
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.block import Dataset
 from jobs.datasets.columns import strings
-from jobs.datasets.source import Skip, Source
-from jobs.datasets.table_folder import TableFile
+from jobs.datasets.source import Piece, Skip, Source
 from jobs.errors import UsageError
 from jobs.images import Reason
 from jobs.settings.block import DriverPath
@@ -60,7 +59,7 @@ class FairFace(Dataset):
         """
         labels = pictures.folder_of(folder / self.path)
         partitions = LABELS if self.partition is None else {self.partition: LABELS[self.partition]}
-        files = [TableFile(path=layout.find_file(labels, [name], "FairFace's labels")) for name in partitions.values()]
+        files = [Piece(path=layout.find_file(labels, [name], "FairFace's labels")) for name in partitions.values()]
         table, _ = table_files.read(files, {**dict.fromkeys(COLUMNS, "FairFace"), **columns}, "file")
         known = {name: strings(self, table, name, "FairFace's labels") for name in COLUMNS}
         names = known["file"].to_pylist()
@@ -78,7 +77,6 @@ class FairFace(Dataset):
         table = table.set_column(table.column_names.index("age"), "age", pa.array(ages, pa.string()))
         return Source(
             table=table.filter(pa.array(is_known)),
-            labels=table_files.fingerprint(files),
             files=pictures.fingerprint(self, root, names),
             id="file",
             image="file",

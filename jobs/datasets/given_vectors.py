@@ -11,9 +11,12 @@ from jobs.datasets.columns import VECTOR_SETTING, column
 from jobs.datasets.values import holds_lists
 from jobs.errors import UsageError
 
+# Vectors looked at together, so that it takes little memory.
+CHECKED_ROWS = 65_536
 
-def vectors(block: Dataset, source: pa.Table, name: str, ids: list[str]) -> pa.Array:
-    """Vectors as float32 lists of one length.
+
+def vectors(block: Dataset, source: pa.Table, name: str, ids: pa.Array) -> pa.Array:
+    """Vectors as lists of one length, in float16 where they are stored so, else in float32.
 
     Raises:  UsageError naming the item for one that is missing, not finite, or zero.
     """
@@ -23,7 +26,7 @@ def vectors(block: Dataset, source: pa.Table, name: str, ids: list[str]) -> pa.A
         raise UsageError(f"{where} holds {source[name].type}: lists of numbers are expected")
     if found.null_count:
         row = int(pc.index(pc.is_null(found), True).as_py())
-        raise UsageError(f"{where} has no vector for item {ids[row]!r}")
+        raise UsageError(f"{where} has no vector for item {ids[row].as_py()!r}")
     lengths = pc.unique(pc.list_value_length(found))
     if len(lengths) != 1:
         raise UsageError(f"{where} holds vectors of different lengths: {sorted(lengths.to_pylist())[:5]}")
@@ -31,19 +34,33 @@ def vectors(block: Dataset, source: pa.Table, name: str, ids: list[str]) -> pa.A
     if width == 0:
         raise UsageError(f"{where} holds empty vectors")
     try:
-        flat = found.flatten().cast(pa.float32(), safe=False).to_numpy(zero_copy_only=False)
+        numbers = found.flatten()
+        if not pa.types.is_float16(numbers.type):
+            numbers = numbers.cast(pa.float32(), safe=False)
+        flat = numbers.to_numpy(zero_copy_only=False)
     except pa.ArrowException:
         raise UsageError(f"{where} does not hold numbers") from None
     matrix = flat.reshape(-1, width)
     bad = ~np.isfinite(matrix).all(axis=1)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise UsageError(f"{where} holds a value that is not finite, in the vector of item {ids[row]!r}")
+        raise UsageError(f"{where} holds a value that is not finite, in the vector of item {ids[row].as_py()!r}")
     empty = ~matrix.any(axis=1)
     if empty.any():
         row = int(np.flatnonzero(empty)[0])
-        raise UsageError(f"{where} holds only zeros in the vector of item {ids[row]!r}: it has no direction")
+        raise UsageError(f"{where} holds only zeros in the vector of item {ids[row].as_py()!r}: it has no direction")
     return pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), width)
+
+
+def lengths_of(vectors: np.ndarray) -> tuple[float, float] | None:
+    """Lengths of the shortest and the longest of some vectors (n, d) that have a direction; None where none has."""
+    squares = [np.empty(0)]
+    for start in range(0, len(vectors), CHECKED_ROWS):
+        rows = vectors[start : start + CHECKED_ROWS].astype(np.float64)
+        squares.append(np.einsum("ij,ij->i", rows, rows))
+    lengths = np.sqrt(np.concatenate(squares))
+    lengths = lengths[np.isfinite(lengths) & (lengths > 0)]
+    return (float(lengths.min()), float(lengths.max())) if lengths.size else None
 
 
 def _lists(column: pa.ChunkedArray) -> pa.Array | None:

@@ -20,8 +20,7 @@ from pydantic import Field
 from jobs.datasets import pictures, table_files
 from jobs.datasets.block import Dataset
 from jobs.datasets.columns import shown, strings
-from jobs.datasets.source import Part, Skip, Source
-from jobs.datasets.table_folder import TableFile
+from jobs.datasets.source import Piece, Skip, Source, Stretch
 from jobs.errors import UsageError
 from jobs.images import Reason
 from jobs.settings.block import Label
@@ -68,23 +67,21 @@ class Images(Dataset):
         if not paths:
             raise UsageError(f"{root} holds no pictures ({', '.join(pictures.SUFFIXES)})")
         labels = _label_table(self, root)
-        parts: tuple[Part, ...] = ()
+        stretches: tuple[Stretch, ...] = ()
         if labels is None:
-            table, content = _by_folders(paths), ""
+            table = _by_folders(paths)
         else:
-            table, parts = _by_table(self, labels, root, paths, columns)
+            table, stretches = _by_table(self, labels, root, paths, columns)
             labelled = set(table[ID].to_pylist())
             skipped += [Skip(item_id=path, reason=Reason.NO_LABEL) for path in paths if path not in labelled]
-            content = table_files.fingerprint([TableFile(path=labels)])
         return Source(
             table=table,
-            labels=content,
             files=pictures.fingerprint(self, root, table[ID].to_pylist()),
             id=ID,
             image=ID,
             root=str(root),
             skipped=tuple(skipped),
-            parts=parts,
+            stretches=stretches,
         )
 
 
@@ -99,7 +96,7 @@ def _label_table(block: Images, root: Path) -> Path | None:
 
 def _by_table(
     block: Images, labels: Path, root: Path, paths: Sequence[str], columns: Mapping[str, str]
-) -> tuple[pa.Table, tuple[Part, ...]]:
+) -> tuple[pa.Table, tuple[Stretch, ...]]:
     """The labels' rows, each with the path of its picture as the folder has it."""
     names = table_files.names(labels)
     name = block.image or next((one for one in NAMING_COLUMNS if one in names), None)
@@ -108,11 +105,11 @@ def _by_table(
             f"{labels} has none of the columns {', '.join(NAMING_COLUMNS)}: "
             f"say with `image` which one names the pictures; it has {shown(names)}"
         )
-    table, parts = table_files.read([TableFile(path=labels)], {name: "image", **columns})
+    table, stretches = table_files.read([Piece(path=labels)], {name: "image", **columns})
     named = _as_found(strings(block, table, name, "image").to_pylist(), root, paths)
     # A label table may have a column of this name that means something else.
     table = table.drop_columns([ID]) if ID in table.column_names else table
-    return table.append_column(ID, pa.array(named, pa.string())), parts
+    return table.append_column(ID, pa.array(named, pa.string())), stretches
 
 
 def _as_found(named: Sequence[str | None], root: Path, paths: Sequence[str]) -> list[str | None]:

@@ -6,7 +6,7 @@ a name that no level has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, pairwise
 
@@ -27,39 +27,40 @@ LONGEST_LEVEL = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Labels:
-    """The level of every row (n,) and all levels in reading order, by attribute.
+class Levels:
+    """The levels that an attribute has in some rows: the level of every row (n,), a dictionary of them, null where
+    there is none, and the levels that come first in reading order.
 
-    missing is what rows without a value are called, is_kept (n,) says which rows stay.
+    texts are the values of the column that the levels are of, where it is not binned.
     """
 
-    of_rows: Mapping[str, pa.Array]
-    levels: Mapping[str, tuple[str, ...]]
-    missing: str
-    is_kept: np.ndarray
+    of_rows: pa.DictionaryArray
+    order: tuple[str, ...]
+    texts: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """All levels."""
+        return list(self.of_rows.dictionary.to_pylist())
 
 
-def labels_of(block: Dataset, source: Source) -> Labels:
+def levels_of(block: Dataset, source: Source, called_unknown: Collection[str] = ()) -> dict[str, Levels]:
     """The attributes that columns hold.
 
-    Raises:  UsageError for a column that is missing or does not fit its setting, and an attribute with one value.
+    called_unknown: attributes of which `unknown` is a level, though perhaps not in these rows.
+    Raises:  UsageError for a column that is missing or does not fit its setting.
     """
-    found = {
-        name: _levels(block, attribute, source, attribute.column or name, f"attributes.{name}")
+    return {
+        name: _levels(block, name, source, is_level=name in called_unknown)
         for name, attribute in block.attributes.items()
         if attribute.probe is None  # else known once the items are embedded
     }
-    missing = missing_name(*(pc.unique(rows.drop_null()).to_pylist() for rows, _ in found.values()))
-    is_kept = np.ones(source.table.num_rows, dtype=bool)
-    if block.missing == "drop":
-        for rows, _ in found.values():
-            is_kept &= pc.is_valid(rows).to_numpy(zero_copy_only=False)
-    of_rows = {name: rows.fill_null(missing) for name, (rows, _) in found.items()}
-    levels = {
-        name: _present(block, source, name, of_rows[name].filter(pa.array(is_kept)), (*order, missing))
-        for name, (_, order) in found.items()
-    }
-    return Labels(of_rows=of_rows, levels=levels, missing=missing, is_kept=is_kept)
+
+
+def in_reading_order(present: Collection[str], order: Iterable[str], missing: str) -> tuple[str, ...]:
+    """Levels that rows have: those of `order` first, others by name, the missing value last."""
+    others = sorted(level for level in present if level != missing)
+    return tuple(level for level in dict.fromkeys((*order, *others, missing)) if level in present)
 
 
 def missing_name(*levels: Iterable[str]) -> str:
@@ -69,39 +70,58 @@ def missing_name(*levels: Iterable[str]) -> str:
     return next(name for name in chain((UNKNOWN, *OTHER_NAMES), numbered) if name not in taken)
 
 
-def _present(block: Dataset, source: Source, name: str, rows: pa.Array, order: tuple[str, ...]) -> tuple[str, ...]:
-    """The levels that the rows have, in order.
+def expect_two(block: Dataset, name: str, levels: Sequence[str], remarks: Sequence[str]) -> None:
+    """An attribute has something to compare.
 
-    Raises:  UsageError where there is one, or none.
+    Raises:  UsageError where there is one level, or none.
     """
-    present = set(pc.unique(rows).to_pylist())
-    levels = tuple(level for level in dict.fromkeys(order) if level in present)
     if len(levels) < 2:
         only = f"has one value, {levels[0]!r}" if levels else "has no value"
         raise UsageError(
             f"attribute {name!r} {only}, in {block.path}: "
-            f"at least two are needed to compare shares{''.join(f'; {remark}' for remark in source.remarks)}"
+            f"at least two are needed to compare shares{''.join(f'; {remark}' for remark in remarks)}"
         )
-    return levels
 
 
-def _levels(
-    block: Dataset, attribute: Attribute, source: Source, name: str, setting: str
-) -> tuple[pa.Array, tuple[str, ...]]:
-    """Each row's level, null where it has none, and levels in reading order."""
+def expect_renamed(block: Dataset, name: str, texts: Collection[str]) -> None:
+    """What `map` renames is there.
+
+    Raises:  UsageError naming a value that the column lacks.
+    """
+    attribute = block.attributes[name]
+    absent = sorted(set(attribute.map) - set(texts))
+    if absent:
+        raise UsageError(
+            f"attributes.{name}.map renames {absent[0]!r}, which column {attribute.column or name!r} of "
+            f"{block.path} lacks"
+        )
+
+
+def may_mean_missing(attribute: Attribute) -> bool:
+    """Whether `unknown` in the settings is a missing value, or a level where the data have one of that name."""
+    return UNKNOWN in attribute.map.values()
+
+
+def _levels(block: Dataset, attribute_name: str, source: Source, *, is_level: bool) -> Levels:
+    attribute, setting = block.attributes[attribute_name], f"attributes.{attribute_name}"
+    name = attribute.column or attribute_name
     if attribute.bins is not None:
         return _binned(attribute.bins, numbers(block, source, name, setting))
     encoded = strings(block, source.table, name, setting).dictionary_encode()
     texts = encoded.dictionary.to_pylist()
-    absent = sorted(set(attribute.map) - set(texts))
-    if absent:
-        raise UsageError(f"{setting}.map renames {absent[0]!r}, which column {name!r} of {block.path} lacks")
     _expect_names(block, source, encoded, name, setting)
-    renamed = [_renamed(attribute, text, is_level=UNKNOWN in texts) for text in texts]
+    renamed = [_renamed(attribute, text, is_level=is_level or UNKNOWN in texts) for text in texts]
     usual = source.orders.get(name, ())
-    ordered = attribute.order or tuple(attribute.map.get(value, value) for value in usual)
-    order = (*ordered, *sorted({level for level in renamed if level is not None}))
-    return pa.array(renamed, pa.string()).take(encoded.indices), order
+    order = attribute.order or tuple(attribute.map.get(value, value) for value in usual)
+    return Levels(of_rows=_recoded(encoded.indices, renamed), order=tuple(order), texts=tuple(texts))
+
+
+def _recoded(indices: pa.Array, levels: Sequence[str | None]) -> pa.DictionaryArray:
+    """Codes of texts to codes of the levels that they stand for."""
+    names = list(dict.fromkeys(level for level in levels if level is not None))
+    code = {level: position for position, level in enumerate(names)}
+    codes = pa.array([None if level is None else code[level] for level in levels], pa.int32())
+    return pa.DictionaryArray.from_arrays(codes.take(indices), pa.array(names, pa.string()))
 
 
 def _renamed(attribute: Attribute, text: str, *, is_level: bool) -> str | None:
@@ -110,10 +130,14 @@ def _renamed(attribute: Attribute, text: str, *, is_level: bool) -> str | None:
     return None if level == "" or (text in attribute.map and level == UNKNOWN and not is_level) else level
 
 
-def _binned(bins: tuple[float, ...], values: np.ndarray) -> tuple[pa.Array, tuple[str, ...]]:
+def _binned(bins: tuple[float, ...], values: np.ndarray) -> Levels:
     names = bin_names(bins)
     position = np.minimum(np.searchsorted(bins, values, side="right"), len(names) - 1)
-    return pa.array(names).take(pa.array(position, mask=np.isnan(values))), tuple(names)
+    codes = pa.array(position.astype(np.int32), mask=np.isnan(values))
+    present = [names[code] for code in sorted(pc.unique(codes.drop_null()).to_pylist())]
+    place = pa.array([present.index(name) if name in present else None for name in names], pa.int32())
+    of_rows = pa.DictionaryArray.from_arrays(place.take(codes), pa.array(present, pa.string()))
+    return Levels(of_rows=of_rows, order=tuple(names))
 
 
 def _expect_names(block: Dataset, source: Source, encoded: pa.DictionaryArray, name: str, setting: str) -> None:

@@ -20,8 +20,7 @@ from pydantic import Field
 from jobs.datasets import layout, pictures, table_files
 from jobs.datasets.block import Dataset
 from jobs.datasets.columns import strings
-from jobs.datasets.source import Source
-from jobs.datasets.table_folder import TableFile
+from jobs.datasets.source import Piece, Source
 from jobs.datasets.values import texts_of
 from jobs.settings.block import DriverPath
 
@@ -71,7 +70,7 @@ class Occupations(Dataset):
         if ADDRESS in table_files.names(file):
             wanted[ADDRESS] = "the table of Occupations"
         wanted |= {name: setting for name, setting in columns.items() if name not in (*MADE, *wanted)}
-        files = [TableFile(path=file)]
+        files = [Piece(path=file)]
         table, _ = table_files.read(files, wanted)
         terms, providers, ranks, genders = (
             strings(self, table, name, "the table of Occupations").to_pylist() for name in COLUMNS
@@ -88,7 +87,6 @@ class Occupations(Dataset):
             table = table.append_column(name, pa.array(values, pa.string()))
         return Source(
             table=table,
-            labels=table_files.fingerprint(files),
             files=pictures.fingerprint(self, root, names),
             id="item_id",
             image="item_id",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
 
 from jobs.datasets import csv_files, json_lines, parquet_files
 from jobs.datasets.columns import shown
-from jobs.datasets.source import Part
+from jobs.datasets.source import Piece, Place, Stretch
 from jobs.datasets.table_fault import MissingColumn, TableFault
-from jobs.datasets.table_folder import TableFile
 from jobs.datasets.values import BadValue, first_ambiguous_id, holds_lists, texts_of
 from jobs.errors import UsageError
 from jobs.words import closest
@@ -21,6 +23,10 @@ from jobs.words import closest
 # Readers by the ending of a file's name.
 FORMATS = {".parquet": parquet_files, ".csv": csv_files, ".jsonl": json_lines, ".ndjson": json_lines}
 SUFFIXES = tuple(FORMATS)
+# Rows and bytes (of the columns that are read, not compressed) of one part: a process that reads it holds a few copies.
+PART_ROWS, PART_BYTES = 250_000, 64e6
+# Files whose footers are read at once: a shared file system answers each after milliseconds.
+LOOKS_AT_ONCE = 16
 # Vectors of files that store them in different numbers.
 LISTS = pa.large_list(pa.float64())
 # Names of columns are short and alike: a slip leaves more than half of the letters.
@@ -45,41 +51,92 @@ def names(file: Path) -> list[str]:
 
 
 def read(
-    files: Sequence[TableFile], columns: Mapping[str, str], id_column: str | None = None
-) -> tuple[pa.Table, tuple[Part, ...]]:
-    """Columns of all files, one after the other, and how many rows each has.
+    files: Sequence[Piece], columns: Mapping[str, str], id_column: str | None = None
+) -> tuple[pa.Table, tuple[Stretch, ...]]:
+    """Columns of all files or their pieces, one after the other, and how many rows each has.
 
     columns: their names, each with the setting that names it. Other columns are not looked at. id_column: the one
     of them that names the items, if any does.
     Raises:  UsageError for a file that is no table, or lacks a column; and where no file has rows.
     """
-    parts = [_read_one(files, file, columns) for file in files]
-    rows = tuple(Part(file=str(file.path), rows=part.num_rows) for file, part in zip(files, parts))
-    if not sum(part.rows for part in rows):
+    table, rows = read_pieces(files, columns, id_column)
+    if not table.num_rows:
         raise UsageError(f"{files[0].path} has no rows")
-    filled = [(file, part) for file, part in zip(files, parts) if part.num_rows]
+    return table, rows
+
+
+def read_pieces(
+    files: Sequence[Piece], columns: Mapping[str, str], id_column: str | None = None
+) -> tuple[pa.Table, tuple[Stretch, ...]]:
+    """The same, also where there are no rows."""
+    parts = [_read_one(files, file, columns) for file in files]
+    rows = tuple(Stretch(file=str(file.path), rows=part.num_rows, first=file.start) for file, part in zip(files, parts))
+    filled = [(file, part) for file, part in zip(files, parts) if part.num_rows] or [(files[0], parts[0])]
     stacked = {name: _stacked(name, id_column, [(file, part[name]) for file, part in filled]) for name in columns}
     return pa.table(stacked), rows
 
 
-def fingerprint(files: Sequence[TableFile]) -> str:
-    """SHA-256 of the files' content, and of what their folders' names say of the rows."""
-    digest = hashlib.sha256()
-    for file in files:
-        if file.partition:
-            digest.update(repr(sorted(file.partition.items())).encode())
-        with file.path.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
-    return digest.hexdigest()
+def places(files: Sequence[Piece], columns: Collection[str]) -> tuple[Place, ...]:
+    """Files, and row groups of Parquet, in parts of a size that one process reads; one part where all are small.
+
+    Raises:  UsageError for a file that is no table.
+    """
+    with ThreadPoolExecutor(LOOKS_AT_ONCE) as threads:
+        pieces = [sized for found in threads.map(lambda file: _pieces(file, columns), files) for sized in found]
+    grouped: list[list[Piece]] = []
+    sizes: list[float] = []
+    rows = 0
+    for piece, piece_rows, piece_bytes in pieces:
+        if not grouped or rows + piece_rows > PART_ROWS or sizes[-1] + piece_bytes > PART_BYTES:
+            grouped.append([])
+            sizes.append(0.0)
+            rows = 0
+        rows, sizes[-1] = rows + piece_rows, sizes[-1] + piece_bytes
+        _join(grouped[-1], piece)
+    return tuple(
+        Place(pieces=tuple(together), is_small=size_bytes <= PART_BYTES) for together, size_bytes in zip(grouped, sizes)
+    )
 
 
-def _read_one(files: Sequence[TableFile], file: TableFile, columns: Mapping[str, str]) -> pa.Table:
+def _join(pieces: list[Piece], piece: Piece) -> None:
+    """Put a piece behind others; neighbouring rows of a file are one."""
+    last = pieces[-1] if pieces else None
+    if last is not None and last.path == piece.path and last.stop == piece.start:
+        pieces[-1] = replace(last, stop=piece.stop)
+    else:
+        pieces.append(piece)
+
+
+def _pieces(file: Piece, columns: Collection[str]) -> list[tuple[Piece, int, float]]:
+    """A file's pieces, with rows as far as they are known, and bytes."""
+    try:
+        if FORMATS[file.path.suffix.lower()] is not parquet_files:
+            return [(file, 0, float(file.path.stat().st_size))]
+        groups = parquet_files.group_sizes(file.path, columns)
+    except (OSError, TableFault) as error:
+        raise UsageError(_fault(file.path, error)) from None
+    found, start = [], 0
+    for rows, size_bytes in groups:
+        slices = max(1, math.ceil(rows / PART_ROWS), math.ceil(size_bytes / PART_BYTES))
+        edges = [start + rows * edge // slices for edge in range(slices + 1)]
+        found += [
+            (replace(file, start=low, stop=high), high - low, size_bytes / slices) for low, high in pairwise(edges)
+        ]
+        start += rows
+    return found or [(file, 0, 0.0)]
+
+
+def _read_one(files: Sequence[Piece], file: Piece, columns: Mapping[str, str]) -> pa.Table:
     reader = FORMATS[file.path.suffix.lower()]
     try:
         # What a folder's name says and the file too is taken from the file.
         own = set(reader.names(file.path)) if file.partition else set()
         told = {name: value for name, value in file.partition.items() if name in columns and name not in own}
-        table = reader.read(file.path, [name for name in columns if name not in told])
+        named = [name for name in columns if name not in told]
+        if file.stop is None:
+            table = reader.read(file.path, named)
+        else:  # only Parquet has pieces that can be read apart
+            table = parquet_files.read(file.path, named, file.start, file.stop)
     except MissingColumn as missing:
         raise UsageError(_lack(files, file, missing, columns[missing.name])) from None
     except (OSError, TableFault) as error:
@@ -89,7 +146,7 @@ def _read_one(files: Sequence[TableFile], file: TableFile, columns: Mapping[str,
     return table.select(list(columns))
 
 
-def _stacked(name: str, id_column: str | None, parts: Sequence[tuple[TableFile, pa.ChunkedArray]]) -> pa.ChunkedArray:
+def _stacked(name: str, id_column: str | None, parts: Sequence[tuple[Piece, pa.ChunkedArray]]) -> pa.ChunkedArray:
     """One column of all files; where their types differ, each value is the text that it has in its file."""
     kinds = {column.type for _, column in parts}
     if len(kinds) == 1 and not any(map(pa.types.is_dictionary, kinds)):
@@ -102,7 +159,7 @@ def _stacked(name: str, id_column: str | None, parts: Sequence[tuple[TableFile, 
     )
 
 
-def _numbers(name: str, file: TableFile, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _numbers(name: str, file: Piece, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(LISTS)
     except pa.ArrowException:
@@ -111,7 +168,7 @@ def _numbers(name: str, file: TableFile, column: pa.ChunkedArray) -> pa.ChunkedA
         ) from None
 
 
-def _texts(name: str, file: TableFile, column: pa.ChunkedArray, *, is_id: bool) -> pa.Array:
+def _texts(name: str, file: Piece, column: pa.ChunkedArray, *, is_id: bool) -> pa.Array:
     try:
         ambiguous = first_ambiguous_id(column) if is_id else None
         if ambiguous is not None:
@@ -124,7 +181,7 @@ def _texts(name: str, file: TableFile, column: pa.ChunkedArray, *, is_id: bool) 
     raise UsageError(f"column {name!r} of {file.path} {reason}")
 
 
-def _lack(files: Sequence[TableFile], file: TableFile, missing: MissingColumn, setting: str) -> str:
+def _lack(files: Sequence[Piece], file: Piece, missing: MissingColumn, setting: str) -> str:
     if file is not files[0]:
         return f"{file.path} lacks the column {missing.name!r} that {files[0].path} has"
     has = [*missing.names, *file.partition]

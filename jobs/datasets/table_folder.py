@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
+from jobs.datasets.source import Piece
 from jobs.errors import UsageError
 
 # What Hive calls a partition whose column has no value.
@@ -22,15 +22,7 @@ PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".lz4", ".snappy")
 TABLE_FORMATS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TableFile:
-    """A file, and the columns that the names of its folders tell, None for no value."""
-
-    path: Path
-    partition: Mapping[str, str | None] = field(default_factory=dict)
-
-
-def table_files(path: Path, suffixes: Sequence[str]) -> tuple[list[TableFile], tuple[str, ...]]:
+def table_files(path: Path, suffixes: Sequence[str]) -> tuple[list[Piece], tuple[str, ...]]:
     """The table files at a path, by name, and a sentence on each kind of file that is passed over.
 
     Raises:  UsageError when there is none, or one that cannot be a table.
@@ -50,7 +42,7 @@ def table_files(path: Path, suffixes: Sequence[str]) -> tuple[list[TableFile], t
         kinds = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
         passed = "".join(f"; {remark}" for remark in remarks)
         raise UsageError(f"{path} is neither a {kinds} file nor a folder of them{passed}")
-    files = [TableFile(path=file, partition=_partition(file.relative_to(path).parent)) for file in found]
+    files = [Piece(path=file, partition=_partition(file.relative_to(path).parent)) for file in found]
     return files, tuple(remarks)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.source import Part
+from jobs.datasets.source import Stretch
 from jobs.datasets.values import BadValue, first_ambiguous_id, numbers_of, texts_of
 from jobs.errors import UsageError
 
@@ -28,7 +28,7 @@ class Entries:
     ranks: np.ndarray | None
     scores: np.ndarray | None
     columns: Mapping[str, str] = field(default_factory=dict)
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Stretch, ...] = ()
     remarks: tuple[str, ...] = ()
 
     def place_of(self, row: int) -> str:
@@ -36,7 +36,7 @@ class Entries:
         return place_of(row, self.parts, self.path)
 
 
-def place_of(row: int, parts: Sequence[Part], path: str) -> str:
+def place_of(row: int, parts: Sequence[Stretch], path: str) -> str:
     """Where a row (from 0) of some files is: "row 3 of list.csv"."""
     for part in parts:
         if row < part.rows:
@@ -45,7 +45,7 @@ def place_of(row: int, parts: Sequence[Part], path: str) -> str:
     return f"row {row + 1} of {path}"
 
 
-def texts(table: pa.Table, name: str, setting: str, parts: Sequence[Part], path: str) -> pa.Array:
+def texts(table: pa.Table, name: str, setting: str, parts: Sequence[Stretch], path: str) -> pa.Array:
     """A column of names (n,).
 
     Raises:  UsageError for a value that is missing, or no text.
@@ -71,7 +71,7 @@ def texts(table: pa.Table, name: str, setting: str, parts: Sequence[Part], path:
     return found
 
 
-def numbers(table: pa.Table, name: str, setting: str, parts: Sequence[Part], path: str) -> np.ndarray:
+def numbers(table: pa.Table, name: str, setting: str, parts: Sequence[Stretch], path: str) -> np.ndarray:
     """A column of finite numbers (n,).
 
     Raises:  UsageError for a value that is missing, or no number.

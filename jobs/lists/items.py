@@ -16,7 +16,6 @@ from jobs.datasets.values import BadValue, texts_of
 from jobs.errors import UsageError
 from jobs.lists.block import ResultList
 from jobs.lists.entries import Entries, place_of
-from jobs.store.keys import digest
 
 ID = "item_id"
 
@@ -52,8 +51,7 @@ class ListedItems(Dataset):
         for name in columns:
             if name != ID:
                 found[name] = _one_each(entries, table[name], code, count, name)
-        content = digest([found_column.to_pylist() for found_column in found.values()])
-        return Source(table=pa.table(found), labels=content, id=ID, parts=entries.parts if count == len(code) else ())
+        return Source(table=pa.table(found), id=ID, stretches=entries.parts if count == len(code) else ())
 
 
 def _one_each(entries: Entries, column: pa.ChunkedArray, code: np.ndarray, count: int, name: str) -> pa.Array:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pydantic import Field
 
 from jobs.datasets import table_files
-from jobs.datasets.source import Part
+from jobs.datasets.source import Stretch
 from jobs.datasets.table_folder import table_files as files_at
 from jobs.lists.block import ResultList
 from jobs.lists.entries import Entries, numbers, texts
@@ -69,7 +69,7 @@ class ResultTable(ResultList):
         """
         return self._read(folder, columns)[0]
 
-    def _read(self, folder: Path, columns: Mapping[str, str]) -> tuple[pa.Table, tuple[Part, ...], tuple[str, ...]]:
+    def _read(self, folder: Path, columns: Mapping[str, str]) -> tuple[pa.Table, tuple[Stretch, ...], tuple[str, ...]]:
         files, remarks = files_at(folder / self.path, table_files.SUFFIXES)
         table, parts = table_files.read(files, columns)
         return table, parts, remarks

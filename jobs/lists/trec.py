@@ -74,3 +74,21 @@ def _number(value: str) -> float:
         return float(value)
     except ValueError:
         return float("nan")
+
+
+def looks_like_a_run(path: Path) -> bool:
+    """Whether a file's first line is one of a run."""
+    try:
+        with path.open("rb") as file:
+            fields = file.readline().split()
+    except OSError:
+        return False
+    return len(fields) == len(FIELDS) and all(_is_number(field) for field in fields[3:5])
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True

@@ -18,16 +18,18 @@ from jobs.plan.plan import Plan
 from jobs.plan.probe_units import probe_notes, probing
 from jobs.plan.query_units import asked_queries, given_tables
 from jobs.plan.reference_levels import shared_levels
-from jobs.plan.search_units import Search, embed_units, search_units
+from jobs.plan.reference_units import People, ReferenceUnits
+from jobs.plan.search_units import Embedded, Search, embed_units, search_units
 from jobs.plan.solve_units import Compared, solve_units
 from jobs.plan.sources import Side, sources_of
 from jobs.plan.vector_remarks import length_notes
 from jobs.queries import Query
-from jobs.stages.catalogue import ITEMS, SKIPPED
 from jobs.stages.catalogue import Catalogue as CatalogueUnit
+from jobs.stages.cells import Cells
 from jobs.stages.debiased import Debiased
 from jobs.stages.embed import Embed
 from jobs.stages.information import Information
+from jobs.stages.items import Items, items_tables
 from jobs.stages.labels import Labels
 from jobs.stages.merge import Merge
 from jobs.stages.order import Order
@@ -35,7 +37,7 @@ from jobs.stages.pool import Pool
 from jobs.stages.prefilter import Prefilter
 from jobs.stages.probe import Probe
 from jobs.stages.queries import Queries
-from jobs.stages.reference import ReferenceSource
+from jobs.stages.reference import ReferenceCells, ReferenceSource
 from jobs.stages.rescore import Rescore
 from jobs.stages.solve import Solve
 from jobs.stages.texts import Texts
@@ -46,6 +48,7 @@ from mprlib.encoding import Encoding
 
 # Stages in the order in which they run. Those that need an encoder are neighbours, so that it is loaded once.
 ORDER: tuple[type[Unit], ...] = (
+    Items,
     CatalogueUnit,
     Tokens,
     Queries,
@@ -54,6 +57,8 @@ ORDER: tuple[type[Unit], ...] = (
     Embed,
     Probe,
     Labels,
+    Cells,
+    ReferenceCells,
     Information,
     Order,
     Prefilter,
@@ -85,6 +90,11 @@ class _Planner:
                 if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
             }
         )
+        self.reference_lists = {
+            (reference, dataset): list_search(self._labelling(reference, dataset), lists, inputs.queries)
+            for reference, of_datasets in inputs.reference_lists.items()
+            for dataset, lists in of_datasets.items()
+        }
         labelled = {name: self.sources[Side("probe", name)] for name in settings.probes}
         self.probing = probing(settings, labelled)
         self.reference_shards = dict(self._reference_shards())
@@ -93,6 +103,7 @@ class _Planner:
             for reference in settings.reference
             if reference.dataset is not None
         }
+        self.reference_units = ReferenceUnits(settings=settings)
         self.notes: list[str] = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
         self.notes += (note for one in self.sources.values() for note in level_remarks(one.block, one.catalogue))
 
@@ -113,7 +124,8 @@ class _Planner:
             stages=_by_stage(units),
             catalogues=catalogues,
             blocks={one.unit.key: one.block for one in self.sources.values()},
-            shards=_shards_by_catalogue(units),
+            parts={one.unit.key: one.unit.parts for one in self.sources.values()},
+            shards=_shards_by_part(units),
             made=dict(self._made(readings)),
             probes=self.probing.fits,
             notes=tuple(dict.fromkeys(self.notes)),
@@ -125,21 +137,27 @@ class _Planner:
 
     def _units(self, readings: Sequence[Reading]) -> Iterator[Unit]:
         """Units of all stages but the last."""
-        yield from (one.unit for one in self.sources.values())
+        for one in self.sources.values():
+            yield from (*one.parts, one.unit)
         if self.asked.is_searched:
             yield self.asked.unit
         yield from (unit for reading in readings for unit in reading.units)
-        for search in self.searches.values():
+        for search in (*self.searches.values(), *self.reference_lists.values()):
             yield from (*search.shards, *search.parts, *search.merges, *search.scored, *search.pools.values())
         yield from self.probing.shards
         for shards in self.reference_shards.values():
             yield from shards
         yield from (*self.probing.fits.values(), *self.probing.labels.values())
+        yield from (*self.reference_units.cells.values(), *self.reference_units.references.values())
 
     def _lists(self) -> dict[Side, Search]:
         """What an engine showed, in the place of searches."""
         sides = {Side("dataset", name): lists for name, lists in self.inputs.lists.items()}
         return {side: list_search(self.sources[side], lists, self.inputs.queries) for side, lists in sides.items()}
+
+    def _labelling(self, reference: str, dataset: str) -> Embedded:
+        """The data set that labels the items of a reference's list: its own, or the audited one."""
+        return self.sources.get(Side("reference", reference)) or self.sources[Side("dataset", dataset)]
 
     def _is_query_conditioned(self, reference: str) -> bool:
         return any(block.query_conditioned for block in self.settings.reference if block.name == reference)
@@ -183,46 +201,82 @@ class _Planner:
         self.notes += remarks
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
+        known = {name: tuple(of_attribute) for name, of_attribute in levels.items()}
         return Compared(
             searched=searched,
-            levels={name: tuple(of_attribute) for name, of_attribute in levels.items()},
-            sources={
-                query: self._reference_source(reference, query, searched)
-                for query in self.inputs.queries
-                if targets is None or query.text in targets
-            },
+            levels=known,
+            sources=self._reference_sources(reference, searched, known),
             reads=reads,
             queries=self.asked.unit,
         )
 
-    def _reference_source(self, reference: Reference, query: Query, searched: Searched) -> ReferenceSource:
-        """What the solver needs to build a reference: stated shares, or people and perhaps a query's own."""
+    def _reference_sources(
+        self, reference: Reference, searched: Searched, levels: Mapping[str, tuple[str, ...]]
+    ) -> dict[Query, ReferenceSource]:
+        """What the solver needs of a reference, by query: its cells, those of the query's shares, or its own people."""
+        name, queries = reference.name, self.inputs.queries
+        predicted = self.reference_predicted.get(name, searched.predicted)
+        if reference.query_conditioned:
+            side = Side("reference", name)
+            pools = (self.searches[side] if reference.kind == "dataset" else searched.search).pools
+            return {query: ReferenceSource(name=name, pool=pools[query].key, predicted=predicted) for query in queries}
+        if reference.results is not None:
+            pools = self.reference_lists[name, searched.name].pools
+            return {query: ReferenceSource(name=name, pool=pool.key, predicted=predicted) for query, pool in pools.items()}
+        targets = self.inputs.targets.get(name)
+        if targets is not None:
+            stated = {query: targets[query.text] for query in queries if query.text in targets}
+            return {
+                query: ReferenceSource(
+                    name=name,
+                    units=self.reference_units.stated(
+                        f"{name}: {query.text}",
+                        reference.kind,
+                        levels,
+                        searched.missing,
+                        target.shares,
+                        reference.size if target.size is None else target.size,
+                    ),
+                )
+                for query, target in stated.items()
+            }
+        units = self._reference_units_of(reference, searched, levels, predicted)
+        return dict.fromkeys(queries, ReferenceSource(name=name, units=units))
+
+    def _reference_units_of(
+        self,
+        reference: Reference,
+        searched: Searched,
+        levels: Mapping[str, tuple[str, ...]],
+        predicted: Mapping[str, tuple[str, ...]],
+    ) -> dict[str, str]:
+        """Keys of the units of a reference that is the same for all queries."""
+        units = self.reference_units
         if reference.kind in ("balanced", "shares"):
-            target = self.inputs.targets.get(reference.name, {}).get(query.text)
-            shares = reference.shares if target is None else target.shares
-            size = reference.size if target is None or target.size is None else target.size
-            return ReferenceSource(name=reference.name, kind=reference.kind, shares=shares, size=size)
-        side = Side("reference", reference.name)
+            shares, size = reference.shares, reference.size
+            return units.stated(reference.name, reference.kind, levels, searched.missing, shares, size)
         is_own = reference.kind == "dataset"
-        search: Search | None = self.searches.get(side) if is_own else searched.search
-        return ReferenceSource(
-            name=reference.name,
-            kind=reference.kind,
-            people=self.sources[side].unit.key if is_own else searched.catalogue.key,
-            predicted=self.reference_predicted.get(reference.name, searched.predicted),
-            pool=search.pools[query].key if reference.query_conditioned and search is not None else None,
+        source = self.sources[Side("reference", reference.name) if is_own else Side("dataset", searched.name)]
+        people = People(
+            name=source.catalogue.name, catalogue=source.unit.key, size=source.catalogue.size, predicted=predicted
         )
+        return units.counted(reference.name, people, levels, searched.missing)
 
     def _made(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:
         """Tables of units that came with reading the inputs."""
         for one in self.sources.values():
-            yield one.unit.key, partial(dict, {ITEMS: one.catalogue.items, SKIPPED: one.catalogue.skipped})
+            for unit, part in zip(one.parts, one.catalogue.parts):
+                if part.whole is not None:
+                    yield unit.key, partial(items_tables, part.whole, one.catalogue.missing)
         for reading in readings:
             for key, tokens in reading.tokens.items():
                 yield key, partial(tokens_tables, tokens)
         for name, lists in self.inputs.lists.items():
             side = Side("dataset", name)
             yield from list_tables(self.searches[side], self.inputs.catalogues[name], lists)
+        for (reference, dataset), search in self.reference_lists.items():
+            catalogue = self._labelling(reference, dataset).catalogue
+            yield from list_tables(search, catalogue, self.inputs.reference_lists[reference][dataset])
         given = given_tables(self.inputs, self.asked.unit)
         if given is not None:
             yield self.asked.unit.key, given
@@ -237,12 +291,12 @@ def _by_stage(units: Iterable[Unit]) -> dict[str, list[Unit]]:
     return {kind.stage: of_stage for kind, of_stage in found.items() if of_stage}
 
 
-def _shards_by_catalogue(units: Iterable[Unit]) -> dict[str, tuple[str, ...]]:
-    """Keys of shards; those of the same items are of each catalogue that has them."""
+def _shards_by_part(units: Iterable[Unit]) -> dict[str, tuple[str, ...]]:
+    """Keys of shards by the part that they are of; those of the same items are of each part that has them."""
     shards: dict[str, dict[str, None]] = {}
     for unit in units:
         if isinstance(unit, Embed):
-            shards.setdefault(unit.catalogue, {})[unit.key] = None
+            shards.setdefault(unit.part, {})[unit.key] = None
     return {key: tuple(keys) for key, keys in shards.items()}
 
 

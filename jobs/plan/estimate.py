@@ -1,7 +1,6 @@
-"""What a plan will cost: time, memory and disk, from rates measured with the demo on two cores.
+"""What a plan will cost: time, memory and disk.
 
-Rough on purpose, and said to be: it tells minutes from days before anything is started. Each stage knows what a unit
-of it takes.
+Each stage knows what a unit of it takes; how fast this machine has been at it in earlier runs corrects the time.
 """
 
 from __future__ import annotations
@@ -13,11 +12,15 @@ import psutil
 
 from jobs.config.audit import Audit
 from jobs.plan.plan import Plan
+from jobs.plan.rates import read_rates
+from jobs.stages.unit import WORKER_BYTES
 
-# Seconds until Ray and its workers run and encoders are loaded.
-SECONDS_TO_START = 25.0
-# Bytes of memory of a worker process.
-WORKER_BYTES = 800e6
+# Memory of the driver before it knows of any unit, and of Ray's own processes.
+DRIVER_BYTES, RAY_BYTES = 250e6, 350e6
+# Memory of the driver for a unit, its spec and receipt; and bytes that both have on disk.
+UNIT_BYTES, UNIT_DISK_BYTES = 10e3, 2e3
+# The report and other files of a run, whatever its size.
+REPORT_BYTES = 2e6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,14 +39,23 @@ class Estimate:
 
 def estimate(settings: Audit, plan: Plan, missing: Collection[str]) -> Estimate:
     """The cost of a plan's missing units, by their keys; memory and disk are those of the whole plan."""
-    cpus = settings.runtime.most_cpus or psutil.cpu_count() or 1
-    costs = {unit.key: unit.cost() for unit in plan.units}
-    waiting = [unit for unit in plan.units if unit.key in missing]
-    seconds = sum(unit.seconds + costs[unit.key].seconds for unit in waiting)
+    cpus = cpus_of(settings)
+    units = plan.units
+    costs = {unit.key: unit.cost() for unit in units}
+    waiting = [unit for unit in units if unit.key in missing]
+    rates = read_rates()
+    held = sorted((cost.memory_bytes for cost in costs.values()), reverse=True)[:cpus]
+    is_local = settings.runtime.executor == "local"
+    around_bytes = DRIVER_BYTES if is_local else DRIVER_BYTES + RAY_BYTES + cpus * WORKER_BYTES
     return Estimate(
-        wall_seconds=seconds / cpus + SECONDS_TO_START * bool(waiting),
+        wall_seconds=rates.seconds(waiting, cpus) + rates.around * bool(waiting),
         read_bytes=sum(costs[unit.key].read_bytes for unit in waiting),
-        search_seconds=sum(costs[unit.key].search_seconds for unit in waiting) / cpus,
-        memory_bytes=cpus * (WORKER_BYTES + max((cost.memory_bytes for cost in costs.values()), default=0.0)),
-        disk_bytes=sum(cost.disk_bytes for cost in costs.values()),
+        search_seconds=sum(costs[unit.key].search_seconds * rates.of(unit.stage).work for unit in waiting) / cpus,
+        memory_bytes=around_bytes + sum(held) + len(units) * UNIT_BYTES,
+        disk_bytes=sum(cost.disk_bytes for cost in costs.values()) + len(units) * UNIT_DISK_BYTES + REPORT_BYTES,
     )
+
+
+def cpus_of(settings: Audit) -> int:
+    """CPUs that a run on this machine uses."""
+    return settings.runtime.most_cpus or psutil.cpu_count() or 1

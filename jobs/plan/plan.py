@@ -20,15 +20,16 @@ from jobs.store.keys import digest
 class Plan:
     """Units by stage, in the order in which stages run, and remarks for the reader of the run.
 
-    catalogues are those that the catalogue units write, blocks their settings, and shards the embed units of their
-    items, all by the unit's key; made has the tables of units that reading the inputs has made already, by key;
-    probes are the units that train them, by name; left_out are items that an engine showed and nobody labelled, by the
-    key of the catalogue that lacks them.
+    catalogues are those that the catalogue units write, blocks their settings, and parts the items units of their
+    parts, all by the unit's key; shards has the embed units of a part by the key of its items unit; made has the tables
+    of units that reading the inputs has made already, by key; probes are the units that train them, by name; left_out
+    are items that an engine showed and nobody labelled, by the key of the catalogue that lacks them.
     """
 
     stages: Mapping[str, Sequence[Unit]]
     catalogues: Mapping[str, Catalogue]
     blocks: Mapping[str, Dataset]
+    parts: Mapping[str, tuple[str, ...]]
     shards: Mapping[str, tuple[str, ...]]
     made: Mapping[str, Callable[[], Tables]]
     probes: Mapping[str, Probe]

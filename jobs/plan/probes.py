@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow.compute as pc
-
 from jobs import datasets
 from jobs.config.audit import Audit
 from jobs.config.probes import Probe
 from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import ATTRIBUTE, Catalogue
+from jobs.datasets.catalogue import Catalogue
 from jobs.errors import UsageError, about
 from mprlib.probes import FEWEST_ROWS
 
@@ -33,14 +31,13 @@ def read_labelled(settings: Audit, folder: Path, embedding_column: str | None) -
 def _expect_enough(catalogue: Catalogue, learnt: str) -> None:
     if learnt not in catalogue.levels:
         raise UsageError(f"dataset {catalogue.name} has no attribute {learnt!r}; it has {', '.join(catalogue.levels)}")
-    counts = pc.value_counts(catalogue.items[ATTRIBUTE + learnt]).to_pylist()
-    known = [row for row in counts if row["values"] != catalogue.missing]
+    known = {level: count for level, count in catalogue.counts(learnt).items() if level != catalogue.missing}
     if len(known) < 2:
         raise UsageError(f"dataset {catalogue.name} has one level of {learnt}: a probe needs two to tell apart")
-    rare = min(known, key=lambda row: row["counts"])
-    if rare["counts"] < FEWEST_ROWS:
+    rare = min(known, key=known.__getitem__)
+    if known[rare] < FEWEST_ROWS:
         raise UsageError(
-            f"dataset {catalogue.name} has {rare['counts']} items of {learnt} {rare['values']!r}, too few to train on "
+            f"dataset {catalogue.name} has {known[rare]} items of {learnt} {rare!r}, too few to train on "
             f"and hold out: at least {FEWEST_ROWS} are expected, merge levels with map or bins"
         )
 

@@ -9,12 +9,14 @@ from typing import Any
 from jobs.config.audit import Audit
 from jobs.datasets.block import Dataset
 from jobs.datasets.catalogue import Catalogue, has_images
+from jobs.datasets.part import Summary
 from jobs.encoders.block import EncoderSource
 from jobs.queries import Query
 from jobs.stages import embed
 from jobs.stages.candidates import Candidates
 from jobs.stages.catalogue import Catalogue as CatalogueUnit
 from jobs.stages.embed import Embed
+from jobs.stages.items import Items
 from jobs.stages.merge import Merge
 from jobs.stages.pool import Pool
 from jobs.stages.prefilter import Prefilter
@@ -32,19 +34,20 @@ ASSUMED_WIDTH = 512
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Embedded:
-    """A data set whose items get vectors: its settings and catalogue, the catalogue's unit, and what embeds the
-    items, which is None where they have their vectors."""
+    """A data set whose items get vectors: its settings and catalogue, the units of the catalogue and of its parts, and
+    what embeds the items, which is None where they have their vectors."""
 
     block: Dataset
     catalogue: Catalogue
     unit: CatalogueUnit
+    parts: tuple[Items, ...]
     encoder: EncoderSource | None
 
     @property
     def column(self) -> str:
         """The column that is embedded; pictures win over texts where the encoder sees both."""
         if self.encoder is None:
-            return embed.VECTOR if self.catalogue.vector_files is None else embed.VECTOR_ROW
+            return embed.VECTOR_ROW if self.catalogue.has_vector_files else embed.VECTOR
         return embed.IMAGE if self.encoder.reads_images and has_images(self.catalogue) else embed.TEXT
 
     @property
@@ -85,8 +88,8 @@ def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded) -> Se
     shards = embed_units(settings, embedded)
     parts, merges, scored = [], [], []
     if asked.is_searched:
-        groups = list(_neighbours(settings, embedded, shards))
-        parts = [_part_unit(settings, group, asked.unit) for group in groups]
+        name, groups = embedded.catalogue.name, _neighbours(settings, embedded, shards)
+        parts = [_part_unit(settings, name, group, asked.unit, embedded.width) for group in groups]
         merges = list(_merge_units(settings, embedded.catalogue.name, parts))
         root = Candidates.of([merges[-1] if merges else parts[0]])
         scored = [_rescore_unit(embedded, part, root) for part in parts]
@@ -109,16 +112,25 @@ def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded) -> Se
 
 
 def embed_units(settings: Audit, embedded: Embedded) -> list[Embed]:
-    """The shards of a data set, in order."""
-    encoder, catalogue, column = embedded.encoder, embedded.catalogue, embedded.column
+    """The shards of a data set, in order; none is of two parts."""
+    units: list[Embed] = []
+    start = 0
+    for unit, summary in zip(embedded.parts, embedded.catalogue.summaries):
+        units += _embed_units(settings, embedded, unit, summary, start)
+        start += summary.rows
+    return units
+
+
+def _embed_units(settings: Audit, embedded: Embedded, part: Items, summary: Summary, first: int) -> Iterator[Embed]:
+    """The shards of a part whose first item is the data set's item `first`."""
+    encoder, column = embedded.encoder, embedded.column
     is_image, is_row = column == embed.IMAGE, column == embed.VECTOR_ROW
-    items = catalogue.content_of(column)
     key = settings.searching[0].model_dump(mode="json", exclude={"text"}) if encoder is None else dict(encoder.key)
     limits = embedded.block.image_limits.model_dump(mode="json") if is_image else None
-    return [
-        Embed(
-            title=f"{catalogue.name} items {start} to {stop - 1}",
-            items=items,
+    for start, stop in summary.shards(settings.shard_items):
+        yield Embed(
+            title=f"{embedded.catalogue.name} items {first + start} to {first + stop - 1}",
+            items=summary.contents[column],
             column=column,
             encoder=key,
             storage=settings.prefilter.storage,
@@ -126,40 +138,52 @@ def embed_units(settings: Audit, embedded: Embedded) -> list[Embed]:
             stop=stop,
             limits=limits,
             numbers="widest" if is_row else None,
-            catalogue=embedded.unit.key,
-            root=catalogue.root if is_image else None,
-            files=catalogue.vector_files_of(start, stop).to_json() if is_row else None,
+            part=part.key,
+            root=summary.root if is_image else None,
+            files=summary.vector_files_of(start, stop).to_json() if is_row else None,
             width=embedded.width,
         )
-        for start, stop in catalogue.shards(settings.shard_items)
-    ]
 
 
-def _neighbours(settings: Audit, embedded: Embedded, shards: Sequence[Embed]) -> Iterator[list[Embed]]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Neighbours:
+    """Neighbouring shards that one task searches, the first at row `start` of the catalogue."""
+
+    shards: Sequence[Embed]
+    start: int
+
+    @property
+    def rows(self) -> int:
+        return sum(shard.rows for shard in self.shards)
+
+
+def _neighbours(settings: Audit, embedded: Embedded, shards: Sequence[Embed]) -> Iterator[_Neighbours]:
     """Runs of neighbouring shards whose vectors fit the memory of one search task; at least one each."""
     vector_bytes = embedded.width * BYTES_PER_NUMBER[settings.prefilter.storage]
     most = settings.prefilter.shard_megabytes * 1e6 / vector_bytes
     group: list[Embed] = []
+    start = rows = 0
     for shard in shards:
-        if group and shard.stop - group[0].start > most:
-            yield group
-            group = []
+        if group and rows + shard.rows > most:
+            yield _Neighbours(shards=group, start=start)
+            group, start, rows = [], start + rows, 0
         group.append(shard)
-    yield group
+        rows += shard.rows
+    yield _Neighbours(shards=group, start=start)
 
 
-def _part_unit(settings: Audit, group: Sequence[Embed], queries: Queries) -> Prefilter:
+def _part_unit(settings: Audit, name: str, group: _Neighbours, queries: Queries, width: int) -> Prefilter:
     return Prefilter(
-        title=f"{group[0].title.rpartition(' to ')[0]} to {group[-1].stop - 1}",
-        vectors=tuple(shard.key for shard in group),
-        start=group[0].start,
+        title=f"{name} items {group.start} to {group.start + group.rows - 1}",
+        vectors=tuple(shard.key for shard in group.shards),
+        start=group.start,
         queries=queries.key,
         prompts=queries.prompts,
         top=settings.prefilter.top,
         backend=settings.prefilter.backend,
         storage=settings.prefilter.storage,
-        rows=sum(shard.rows for shard in group),
-        width=group[0].width,
+        rows=group.rows,
+        width=width,
     )
 
 
@@ -198,5 +222,6 @@ def _rescore_unit(embedded: Embedded, part: Prefilter, root: Candidates) -> Resc
         vectors=part.vectors,
         # A query's best items are anywhere: a part has its share of them.
         expected_rows=part.rows * len(part.prompts) * min(part.top, size) / size,
+        rows=part.rows,
         width=part.width,
     )

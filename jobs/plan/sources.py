@@ -11,11 +11,9 @@ from jobs.datasets.catalogue import Catalogue
 from jobs.encoders.block import EncoderSource
 from jobs.plan.inputs import Inputs
 from jobs.plan.search_units import Embedded
-from jobs.stages import embed
 from jobs.stages.catalogue import Catalogue as CatalogueUnit
+from jobs.stages.items import Items
 
-# Columns of a catalogue that hold an item's vector, or its row in files of vectors.
-VECTOR_COLUMNS = (embed.VECTOR, embed.VECTOR_ROW)
 # Settings of a data set that name or place it without changing its items.
 _NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_share"}
 
@@ -45,13 +43,29 @@ def _sides(settings: Audit, inputs: Inputs) -> Iterator[tuple[Side, Dataset, Cat
 
 
 def _embedded(block: Dataset, catalogue: Catalogue, encoder: EncoderSource | None) -> Embedded:
+    parts = tuple(_items_units(block, catalogue))
     unit = CatalogueUnit(
         title=f"items of {catalogue.name}",
-        block=block.model_dump(mode="json", exclude=_NAMING),
-        fingerprint=catalogue.fingerprint,
-        columns=tuple(catalogue.items.column_names),
-        # The encoder's settings say which column holds them.
-        vectors=tuple(catalogue.content_of(name) for name in VECTOR_COLUMNS if name in catalogue.items.column_names),
-        missing=catalogue.missing,
+        parts=tuple(part.key for part in parts),
+        rows=tuple(part.rows for part in parts),
     )
-    return Embedded(block=block, catalogue=catalogue, unit=unit, encoder=encoder)
+    return Embedded(block=block, catalogue=catalogue, unit=unit, parts=parts, encoder=encoder)
+
+
+def _items_units(block: Dataset, catalogue: Catalogue) -> Iterator[Items]:
+    """A unit for each part of a data set."""
+    settings, start = block.model_dump(mode="json", exclude=_NAMING), 0
+    for part in catalogue.parts:
+        summary = part.summary
+        yield Items(
+            title=f"{catalogue.name} items {start} to {start + summary.rows - 1}",
+            block=settings,
+            fingerprint=summary.fingerprint,
+            columns=summary.columns,
+            missing=catalogue.missing,
+            reader=None if part.place is None else part.reader.settings(),
+            pieces=None if part.place is None else part.place.to_json(),
+            rows=summary.rows,
+            size_bytes=summary.memory_bytes,
+        )
+        start += summary.rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,13 +31,16 @@ class Query:
     prompt: str
 
 
-def read_queries(block: Queries, folder: Path, limit: int | None = None) -> list[Query]:
-    """The first `limit` queries with their prompts.
+def read_queries(
+    block: Queries, folder: Path, limit: int | None = None, terms: Callable[[], Sequence[str]] = list
+) -> list[Query]:
+    """The first `limit` queries with their prompts. terms: the values of the data set's column, where they are asked.
 
     Raises:  UsageError when there are none, one is empty or one repeats.
     """
-    if sum(source is not None for source in (block.list, block.named, block.file, block.vectors)) != 1:
-        raise BadSetting("exactly one of list, named, file and vectors is expected", "queries")
+    given = (block.list, block.named, block.file, block.vectors, block.column)
+    if sum(source is not None for source in given) != 1:
+        raise BadSetting("exactly one of list, named, file, vectors and column is expected", "queries")
     if block.list is not None:
         texts, source = list(block.list), "list"
     elif block.named is not None:
@@ -44,6 +48,8 @@ def read_queries(block: Queries, folder: Path, limit: int | None = None) -> list
     elif block.file is not None:
         with about("queries", "file"):
             texts, source = _lines(folder / block.file), "file"
+    elif block.column is not None:
+        texts, source = list(terms()), "column"
     else:
         texts, source = query_vectors(block, folder)["query"].to_pylist(), "vectors"
     if not texts:

@@ -21,6 +21,11 @@ class Queries(Block):
     vectors: DriverPath | None = Field(
         None, description="a Parquet file with columns query and vector, for a precomputed encoder; relative as `file`"
     )
+    column: Label | None = Field(
+        None,
+        description="a column of the data set, whose distinct values are asked, the most frequent first; it is the "
+        "data set's `relevance` as well, which gives precision",
+    )
     prompt: str = Field("A photo of {a} {query}", description="template: {query} is the query, {a} becomes a or an")
 
     @field_validator("named")

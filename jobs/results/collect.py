@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from jobs import interruption
 from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.run.skipped import write_skipped
-from jobs.stages.catalogue import read_items
+from jobs.stages.catalogue import attribute_names, read_parts
 from jobs.stages.labels import with_predicted
 from jobs.stages.result_rows import RESULTS
 from jobs.stages.solve import GROUPS_TABLE, RESULTS_TABLE, Solve
@@ -103,8 +103,10 @@ def _write_items(store: Store, chosen: _Chosen) -> dict[str, FileReceipt]:
     """Every chosen item, by data set, in the catalogue's order."""
     tables = [ITEMS.empty_table()]
     for (dataset, catalogue), ids in chosen.ids.items():
-        items = read_items(store, catalogue)
-        items = items.filter(pc.is_in(items["item_id"], value_set=pa.array(sorted(ids), pa.string())))
+        read = ["item_id", "text", "image", *attribute_names(store, catalogue)]
+        wanted = pa.array(sorted(ids), pa.string())
+        parts = read_parts(store, catalogue, read)
+        items = pa.concat_tables(part.filter(pc.is_in(part["item_id"], value_set=wanted)) for part in parts)
         items = with_predicted(items, chosen.predicted[dataset, catalogue], store)
         names = [name for name in items.column_names if name.startswith(ATTRIBUTE)]
         labels = [
@@ -116,6 +118,7 @@ def _write_items(store: Store, chosen: _Chosen) -> dict[str, FileReceipt]:
             "item_id": items["item_id"],
             "text": items["text"],
             "image": items["image"],
+            "relevance": items["relevance"],
             "labels": pa.array(labels, ITEMS.field("labels").type),
         }
         tables.append(pa.table(columns).cast(ITEMS))

@@ -41,12 +41,11 @@ def compare_system_folders(
 
     Raises:  UsageError naming the folder, or what differs, where the systems cannot be compared.
     """
-    runs, about = {}, {}
-    for side, folder in (("a", a), ("b", b or a)):
-        runs[side], about[side] = (runs["a"], about["a"]) if folder == a and runs else _opened(folder)
+    first, facts = _opened(a)
+    second, other = (first, facts) if b is None or b == a else _opened(b)
     chosen = methods or (None, None)
-    sides = [Side.of(runs[name], method) for name, method in zip(("a", "b"), chosen)]
-    return compare_systems(*sides, minimum_share=runs["a"].minimum_share), about
+    sides = [Side.of(run, method) for run, method in zip((first, second), chosen)]
+    return compare_systems(*sides, minimum_share=first.minimum_share), {"a": facts, "b": other}
 
 
 def _opened(folder: str) -> tuple[Run, dict[str, Any]]:

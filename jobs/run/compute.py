@@ -13,7 +13,7 @@ from jobs.errors import RunError, full_disk
 from jobs.plan.inputs import Inputs
 from jobs.plan.plan import Plan
 from jobs.run.dispatch import Event, Events, UnitEnded
-from jobs.run.executor import Executor, executor_of
+from jobs.run.executor import Executor, Lazily
 from jobs.run.journal import Journal
 from jobs.run.skipped import expect_few_skipped
 from jobs.stages.embed import Embed
@@ -43,7 +43,15 @@ class Progress:
         }
 
 
-def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress: Progress, journal: Journal) -> None:
+def compute(
+    settings: Audit,
+    inputs: Inputs,
+    plan: Plan,
+    store: Store,
+    progress: Progress,
+    journal: Journal,
+    executor: Lazily,
+) -> None:
     """Run every stage's missing units; units whose needs failed are skipped.
 
     Stops early once runtime.max_failures units have failed: what was not tried counts as skipped.
@@ -53,22 +61,21 @@ def compute(settings: Audit, inputs: Inputs, plan: Plan, store: Store, progress:
     if len(progress.done) == len(plan.units):
         return
     expect_few_skipped(store, plan, progress.done)
-    executor = executor_of(settings.runtime)
     if executor.starting:
         journal.say(f"{settings.runtime.executor}_starting", executor.starting)
     interruption.check()
-    with executor:
-        interruption.check()
-        journal.begin(executor.cpus, executor.meters(settings.name))
-        note = executor.encoder_note(None if inputs.item_encoder is None else inputs.item_encoder.loading)
-        if note:
-            journal.say("encoder_actors", note)
-        for stages in _rounds(plan):
-            _run_round(executor, stages, settings, inputs, plan, store, progress, journal)
-            if progress.is_stopped:
-                break
-            if Embed.stage in stages:
-                expect_few_skipped(store, plan, progress.done)
+    entered = executor.entered()
+    interruption.check()
+    journal.begin(entered.cpus, entered.meters(settings.name))
+    note = entered.encoder_note(None if inputs.item_encoder is None else inputs.item_encoder.loading)
+    if note:
+        journal.say("encoder_actors", note)
+    for stages in _rounds(plan):
+        _run_round(entered, stages, settings, inputs, plan, store, progress, journal)
+        if progress.is_stopped:
+            break
+        if Embed.stage in stages:
+            expect_few_skipped(store, plan, progress.done)
     progress.skipped |= {unit.key for unit in plan.units} - set(progress.done) - set(progress.failed)
 
 

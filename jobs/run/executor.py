@@ -78,6 +78,35 @@ def executor_of(settings: Runtime) -> Executor:
     return Cluster(settings)
 
 
+class Lazily:
+    """An executor that is entered when it is first asked for, and left at the end."""
+
+    def __init__(self, settings: Runtime) -> None:
+        self._executor = executor_of(settings)
+        self.is_entered = False
+
+    def __enter__(self) -> Lazily:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.is_entered:
+            self._executor.__exit__(kind, error, trace)
+
+    @property
+    def starting(self) -> str:
+        """What to say before it is asked for; empty where that takes no time."""
+        return "" if self.is_entered else self._executor.starting
+
+    def entered(self) -> Executor:
+        """The executor."""
+        if not self.is_entered:
+            self._executor.__enter__()
+            self.is_entered = True
+        return self._executor
+
+
 def expect_available(settings: Runtime) -> None:
     """Find out whether units could run, before the run's folder is touched.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from jobs.run.attempts import Limits
+from jobs.stages.unit import WORKER_BYTES, Unit
 
 # Seconds for which what is known of the nodes is good enough.
 KNOWN_SECONDS = 5.0
@@ -38,13 +39,20 @@ class Nodes:
         """CPUs and GPUs of each machine."""
         return [(node.get("CPU", 0.0), node.get("GPU", 0.0)) for node in self._alive()]
 
-    def request_bytes(self, limits: Limits, halvings: int) -> int | None:
-        """Memory to request for a unit: one CPU's share, or the unit's limit; doubled each time memory ran out.
+    def request_bytes(self, limits: Limits, halvings: int, held_bytes: float = 0.0) -> int | None:
+        """Memory to request for a unit: one CPU's share, its limit, or what it holds with its process, whichever is
+        most; doubled each time memory ran out.
 
-        At last it asks for a whole machine, and nothing runs beside it. None where no machine states any.
+        held_bytes: what a unit is expected to hold. At last it asks for a whole machine, and nothing runs beside it.
+        None where no machine states any.
         """
         nodes = [(node.get("memory", 0), node["CPU"]) for node in self._alive() if node.get("CPU", 0) >= 1]
         share_bytes = min((memory / cpus for memory, cpus in nodes), default=0)
         largest_bytes = max((memory for memory, _ in nodes), default=0)
-        first = max(limits.memory_bytes or 0, ASKED * share_bytes)
+        first = max(limits.memory_bytes or 0, ASKED * share_bytes, held_bytes + WORKER_BYTES)
         return int(min(first * 2**halvings, ASKED * largest_bytes)) or None
+
+
+def held_bytes(units: Iterable[Unit]) -> float:
+    """Memory of the one that holds most of some units, which run one after the other."""
+    return max((unit.cost().memory_bytes for unit in units), default=0.0)

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from jobs.errors import RunError
 from jobs.plan.plan import Plan
-from jobs.stages.catalogue import Catalogue
 from jobs.stages.embed import Embed
+from jobs.stages.items import Items
 from jobs.store import FileReceipt, Receipt, Store, unit_file
 from jobs.store.schema import SKIPPED
 
@@ -60,7 +60,7 @@ def expect_few_skipped(store: Store, plan: Plan, done: Mapping[str, Receipt]) ->
     left_out = Counter[str]()
     for one in _skipping(plan, done):
         numbers[one.catalogue] += one.items
-        if one.stage == Catalogue.stage:
+        if one.stage == Items.stage:
             left_out[one.catalogue] += one.items
     for key, rows in plan.left_out.items():
         numbers[key] += rows.num_rows
@@ -102,8 +102,9 @@ class _Skipping(NamedTuple):
 
 
 def _skipping(plan: Plan, done: Mapping[str, Receipt]) -> Iterator[_Skipping]:
-    for catalogue in plan.catalogues:
-        units = [(Catalogue.stage, catalogue), *((Embed.stage, shard) for shard in plan.shards.get(catalogue, ()))]
+    for catalogue, parts in plan.parts.items():
+        units = [(Items.stage, part) for part in parts]
+        units += dict.fromkeys((Embed.stage, shard) for part in parts for shard in plan.shards.get(part, ()))
         for stage, unit in units:
             file = done[unit].files.get(TABLE) if unit in done else None
             if file is not None and file.rows:

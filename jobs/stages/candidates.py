@@ -21,6 +21,10 @@ TABLE = "candidates"
 ROWS_PER_GROUP = 1
 # Rows ascend, scores hardly repeat.
 ENCODINGS = {"rows.list.element": "DELTA_BINARY_PACKED", "scores.list.element": "BYTE_STREAM_SPLIT"}
+# Bytes of a candidate, its row and score, in memory and compressed on disk; copies of all until they are written.
+HELD_BYTES, STORED_BYTES, COPIES = 12, 8.7, 3
+# Candidates that one core merges a second.
+MERGED_PER_SECOND = 12e6
 CANDIDATES = pa.schema(
     [
         ("prompt", pa.string()),

@@ -6,20 +6,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 import mprlib
-from jobs.config.entries import ClassEntry
-from jobs.datasets.catalogue import attribute_columns
+from jobs.config.entries import ClassEntry, Over
+from jobs.stages.catalogue import read_items
+from jobs.stages.cells import encoded_levels
 from jobs.stages.embed import open_shard
 from jobs.stages.labels import with_predicted
 from jobs.stages.pool import pool_vectors, read_pool
 from jobs.stages.queries import read_query_vector
 from jobs.stages.vectors import rows_with_vectors
 from jobs.store import Store
-from mprlib import Measurement, Problem, registry
-from mprlib.arrays import IntArray
+from mprlib import Measurement, Problem, metrics, registry
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.encoding import Encoding
-from mprlib.statistics import sampling_margin
+from mprlib.statistics import Resamples, sampling_margin
 
 if TYPE_CHECKING:
     from jobs.stages.solve import Solve
@@ -36,26 +38,27 @@ class Case:
                 f"k is {unit.k}, but only {pool.num_rows} items of dataset {unit.dataset} have a vector: "
                 "the others were skipped"
             )
-        encoding = Encoding(levels={name: tuple(levels) for name, levels in unit.levels.items()})
-        reference = unit.reference.read(encoding, store, unit.missing)
+        self._encoding = Encoding(levels={name: tuple(levels) for name, levels in unit.levels.items()})
+        reference = unit.reference.read(store, self._encoding)
         self.is_sampled = reference.is_sample
-        self.relevance = pool["relevance"].to_pylist()
         # Of a pool that was searched there are none.
         self.places = pool["place"].to_numpy() if "place" in pool.column_names else None
         self.problem = Problem(
             scores=pool["score"].to_numpy(),
-            labels=encoding.encode(attribute_columns(pool)),
+            labels=encoded_levels(pool, self._encoding),
+            reference=reference,
             k=unit.k,
-            attributes=encoding.attributes,
+            attributes=self._encoding.attributes,
             embeddings=pool_vectors(store, unit.vectors, pool["row"].to_numpy()) if unit.vectors else None,
             query=None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt),
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
-            label_names=encoding.names,
-            reference=reference,
+            label_names=self._encoding.names,
         )
-        self._views: dict[Any, Problem] = {"labels": self.problem}
+        self.gains = _gains(pool["relevance"], unit.query)
+        self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str], Measurement] = {}
         self._margins: dict[str, float] = {}
+        self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
     @property
     def top_k(self) -> IntArray:
@@ -74,21 +77,26 @@ class Case:
         return self._views[over]
 
     def _columns_view(self, attributes: tuple[str, ...]) -> Problem:
-        problem = self.problem
+        problem, seen = self.problem, self._encoding_of(attributes)
         columns = [column for name in attributes for column in problem.attributes[name]]
-        position = {column: at for at, column in enumerate(columns)}
         return replace(
             problem,
             labels=problem.labels[:, columns],
-            reference=problem.population.of_columns(columns),
-            attributes={name: [position[column] for column in problem.attributes[name]] for name in attributes},
-            label_names=[problem.label_names[column] for column in columns],
+            reference=self._unit.reference.read(self._store, seen),
+            reference_size=None,
+            attributes=seen.attributes,
+            label_names=seen.names,
         )
+
+    def _encoding_of(self, over: Over) -> Encoding:
+        """The columns that a class over labels may look at."""
+        levels = self._encoding.levels
+        return self._encoding if isinstance(over, str) else Encoding(levels={name: levels[name] for name in over})
 
     def _embedding_view(self) -> Problem:
         shards = [open_shard(self._store, key) for key in self._unit.reference_vectors]
         # Who has no vector counts by label, but has nothing that a class over embeddings could see.
-        present, weights = rows_with_vectors(shards), self._unit.reference.row_weights(self._store)
+        present, weights = rows_with_vectors(shards), self._row_weights()
         assert self.problem.embeddings is not None
         others: dict[str, Any] = {"attributes": None, "label_names": None}
         return replace(
@@ -100,6 +108,13 @@ class Case:
             **others,
         )
 
+    def _row_weights(self) -> FloatArray:
+        """Weights (m,) of the people one by one: of the whole data set, whose vectors a class looks at."""
+        unit, columns = self._unit, ["item_id", "weight"]
+        people = with_predicted(read_items(self._store, unit.catalogue, columns), unit.predicted, self._store)
+        weights: FloatArray = people["weight"].to_numpy()
+        return weights
+
     def measure(self, entry: ClassEntry, items: np.ndarray) -> Measurement:
         """A selection's measurement; neighbours of a sweep are often the same set."""
         key = (np.sort(items).tobytes(), entry.display)
@@ -107,11 +122,42 @@ class Case:
             self._measured[key] = mprlib.measure(self.view(entry), items, entry.name, **entry.settings)
         return self._measured[key]
 
+    def in_order(self, items: IntArray) -> metrics.WorstAttribute:
+        """The measures of a selection in its order, for the attribute that each is worst for."""
+        key = items.tobytes()
+        if key not in self._in_order:
+            self._in_order[key] = metrics.worst_attribute(self.problem, items)
+        return self._in_order[key]
+
     def margin(self, entry: ClassEntry) -> float | None:
         """t of the interval MPR +- t; None where the reference is no sample and has no error."""
         if not self.is_sampled:
             return None
         if entry.display not in self._margins:
             function_class = registry.function_class(entry.name, **entry.settings)
-            self._margins[entry.display] = sampling_margin(self.view(entry), function_class, seed=self._unit.seed)
+            problem, seed = self.view(entry), self._unit.seed
+            self._margins[entry.display] = sampling_margin(problem, function_class, seed=seed, drawn=self._drawn(entry))
         return self._margins[entry.display]
+
+    def _drawn(self, entry: ClassEntry) -> Resamples | None:
+        """Resamples that the reference unit drew, of what a class looks at; None where there are none."""
+        if entry.over == "embedding":
+            return None
+        problem = self.view(entry)
+
+        def read() -> Resamples | None:
+            return self._unit.reference.resamples(self._store, self._encoding_of(entry.over), problem.population)
+
+        return problem.cached("drawn", read)
+
+
+def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:
+    """1 for each item (n,) whose true term is the query, else 0; None where no term is known."""
+    if terms.null_count == len(terms):
+        return None
+    coded, asked = terms.combine_chunks(), query.strip().casefold()
+    if not pa.types.is_dictionary(coded.type):
+        coded = coded.dictionary_encode()
+    is_query = [float(term is not None and term.strip().casefold() == asked) for term in coded.dictionary.to_pylist()]
+    gains: FloatArray = np.array([*is_query, 0.0])[coded.indices.fill_null(len(is_query)).to_numpy()]
+    return gains

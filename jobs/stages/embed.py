@@ -13,7 +13,7 @@ from jobs.datasets.vector_files import VectorFiles
 from jobs.encoders import Encoder, ImageEncoder
 from jobs.images import Reason
 from jobs.images.limits import ImageLimits
-from jobs.stages.catalogue import ITEMS, Catalogue
+from jobs.stages.items import ITEMS, Items
 from jobs.stages.unit import Cost, EncodingUnit, Tables, outside_key, reads
 from jobs.stages.vectors import BYTES_PER_NUMBER, EXTENT, LARGEST_LENGTH, Shard, shard_table, to_matrix
 from jobs.store import Store
@@ -21,21 +21,22 @@ from jobs.store.schema import SKIPPED_ITEMS
 
 # Mapped, not decoded: searches read vectors again and again.
 VECTORS, SKIPPED = "vectors.arrow", "skipped"
-# Columns of a catalogue that are embedded, and seconds of one core for an item: a text of twenty words through the
-# sentence encoder, a picture through ViT-B/32 on a CPU, a vector that is there already, or its row in files.
+# Columns of items that are embedded, and seconds of one core for an item: a text of twenty words through the
+# sentence encoder, a picture through ViT-B/32 on a CPU; and for a number of a vector that is there already.
 TEXT, IMAGE, VECTOR, VECTOR_ROW = "text", "image", "vector", "vector_row"
-SECONDS_PER_ITEM = {TEXT: 0.005, IMAGE: 0.1, VECTOR: 0.0001, VECTOR_ROW: 0.0001}
+SECONDS_PER_ITEM = {TEXT: 0.005, IMAGE: 0.1}
+SECONDS_PER_NUMBER = 20e-9
 # Copies of a shard's vectors that a worker holds while it writes them.
 COPIES = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Embed(EncodingUnit):
-    """The vectors of rows [start, stop) of a catalogue, with their item ids in the same file.
+    """The vectors of rows [start, stop) of a part of a catalogue, with their item ids in the same file.
 
-    items is the hash of what is embedded, column where it is: `image`, `text`, or `vector`, which is used as given
-    but for being stored as float32 or float16, or `vector_row`, the place of such a vector in `files`, whose parts
-    in different numbers are brought to the widest. encoder: its key; limits: what a picture may cost; root: where
+    items is the hash of what is embedded of the part, column where it is: `image`, `text`, or `vector`, which is used
+    as given but for being stored as float32 or float16, or `vector_row`, the place of such a vector in `files`, which
+    are brought to the widest of their numbers. encoder: its key; limits: what a picture may cost; root: where
     pictures are kept; width: numbers of a vector, as far as that is known before.
 
     The key names what is embedded, not the labels beside it nor the place of its files: another bin or attribute, or
@@ -62,7 +63,7 @@ class Embed(EncodingUnit):
     stop: int
     limits: Mapping[str, Any] | None = None
     numbers: str | None = None
-    catalogue: str = reads(in_key=False)
+    part: str = reads(in_key=False)
     root: str | None = outside_key(None)
     files: Mapping[str, Any] | None = outside_key(None)
     width: int = outside_key()
@@ -78,7 +79,7 @@ class Embed(EncodingUnit):
         return self.width * BYTES_PER_NUMBER[self.storage]
 
     def encode(self, store: Store, encoder: Encoder | None) -> Tables:
-        shard = store.read_rows(Catalogue.file(self.catalogue, ITEMS), self.start, self.stop, ["item_id", self.column])
+        shard = store.read_rows(Items.file(self.part, ITEMS), self.start, self.stop, ["item_id", self.column])
         if self.column == IMAGE:
             return self._embed_images(shard, cast(ImageEncoder, encoder))
         if self.column == VECTOR_ROW:
@@ -94,7 +95,7 @@ class Embed(EncodingUnit):
 
     def cost(self) -> Cost:
         return Cost(
-            seconds=self.rows * SECONDS_PER_ITEM[self.column],
+            seconds=self.rows * SECONDS_PER_ITEM.get(self.column, self.width * SECONDS_PER_NUMBER),
             memory_bytes=COPIES * self.rows * self.vector_bytes,
             disk_bytes=self.rows * self.vector_bytes,
         )

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from jobs.datasets.catalogue import attribute_columns
 from jobs.methods.joint_levels import joint_names
-from jobs.stages.catalogue import read_items
+from jobs.stages.catalogue import attribute_names, read_items
 from jobs.stages.embed import open_shard
 from jobs.stages.labels import with_predicted
 from jobs.stages.unit import Tables, Unit, reads
@@ -56,7 +56,8 @@ class Information(Unit):
         present = rows_with_vectors(shards)
         if not present.size:
             raise ValueError("no item has a vector: see the skipped items")
-        items = read_items(store, self.catalogue).take(pa.array(present))
+        columns = ["item_id", *attribute_names(store, self.catalogue)]
+        items = read_items(store, self.catalogue, columns).take(pa.array(present))
         levels = attribute_columns(with_predicted(items, self.predicted, store))
         joint = group_labels.from_levels(joint_names(zip(*(levels[name] for name in self.attributes))))
         rows = np.unique(np.linspace(0, len(joint) - 1, min(len(joint), MOST_ROWS)).astype(np.intp))
@@ -64,8 +65,8 @@ class Information(Unit):
         width = vectors.shape[1]
         start, stop = (width * edge // self.parts for edge in (self.part, self.part + 1))
         found = mutual_information(vectors, joint[rows], slice(start, stop)) if stop > start else np.empty(0)
-        columns = {"column": pa.array(range(start, stop), pa.int64()), "information": pa.array(found, pa.float64())}
-        return {TABLE: pa.table(columns)}
+        written = {"column": pa.array(range(start, stop), pa.int64()), "information": pa.array(found, pa.float64())}
+        return {TABLE: pa.table(written)}
 
 
 def read_information(store: Store, key: str) -> pa.Table:

@@ -10,8 +10,18 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.search.canonical import within_margin
-from jobs.stages.candidates import ENCODINGS, ROWS_PER_GROUP, TABLE, Candidates, candidate_table
-from jobs.stages.unit import Tables, Unit
+from jobs.stages.candidates import (
+    COPIES,
+    ENCODINGS,
+    HELD_BYTES,
+    MERGED_PER_SECOND,
+    ROWS_PER_GROUP,
+    STORED_BYTES,
+    TABLE,
+    Candidates,
+    candidate_table,
+)
+from jobs.stages.unit import Cost, Tables, Unit
 from jobs.store import Store
 
 
@@ -50,3 +60,11 @@ class Merge(Unit):
             scores.append(score[is_kept])
             allowed.append(margin)
         return {TABLE: candidate_table(self.prompts, rows, scores, np.array(allowed))}
+
+    def cost(self) -> Cost:
+        written = len(self.prompts) * self.top
+        return Cost(
+            seconds=len(self.found.keys) * written / MERGED_PER_SECOND,
+            memory_bytes=COPIES * written * HELD_BYTES,
+            disk_bytes=written * STORED_BYTES,
+        )

@@ -18,6 +18,8 @@ from jobs.store import Store
 TABLE = "pool"
 # Bytes of an item in a pool, compressed: its id, row, score, weight and levels.
 ITEM_BYTES = 15
+# Bytes of an item while the best of all parts are chosen.
+HELD_BYTES = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +63,8 @@ class Pool(Unit):
         return {TABLE: found.take(pa.array(chosen)).combine_chunks()}
 
     def cost(self) -> Cost:
-        return Cost(disk_bytes=min(self.top, self.items) * ITEM_BYTES)
+        items = min(self.top, self.items)
+        return Cost(disk_bytes=items * ITEM_BYTES, memory_bytes=items * HELD_BYTES)
 
 
 def read_pool(store: Store, key: str, columns: Sequence[str] | None = None) -> pa.Table:

@@ -11,7 +11,15 @@ import numpy as np
 from jobs.search import kernel
 from jobs.search.canonical import margins, proposals
 from jobs.search.survivors import NotFiniteError
-from jobs.stages.candidates import ENCODINGS, ROWS_PER_GROUP, TABLE, candidate_table
+from jobs.stages.candidates import (
+    COPIES,
+    ENCODINGS,
+    HELD_BYTES,
+    ROWS_PER_GROUP,
+    STORED_BYTES,
+    TABLE,
+    candidate_table,
+)
 from jobs.stages.embed import open_shard
 from jobs.stages.queries import read_query_vectors
 from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
@@ -21,6 +29,10 @@ from jobs.store import Store
 # Products of two numbers that one core makes a second while it scores shards
 # (`python -m tests.benchmarks.prefilter` prints them; this is cautious).
 PRODUCTS_PER_SECOND = 20e9
+# Bytes of vectors that it reads a second, however few queries there are.
+BYTES_PER_SECOND = 1e9
+# Memory of torch and its blocks of scores.
+KERNEL_BYTES = 150e6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,8 +77,16 @@ class Prefilter(Unit):
 
     def cost(self) -> Cost:
         numbers = self.rows * self.width
-        seconds = numbers * len(self.prompts) / PRODUCTS_PER_SECOND
-        return Cost(seconds=seconds, search_seconds=seconds, read_bytes=numbers * BYTES_PER_NUMBER[self.storage])
+        read_bytes = numbers * BYTES_PER_NUMBER[self.storage]
+        seconds = numbers * len(self.prompts) / PRODUCTS_PER_SECOND + read_bytes / BYTES_PER_SECOND
+        candidates = len(self.prompts) * min(self.top, self.rows)
+        return Cost(
+            seconds=seconds,
+            search_seconds=seconds,
+            read_bytes=read_bytes,
+            memory_bytes=KERNEL_BYTES + COPIES * candidates * HELD_BYTES,
+            disk_bytes=candidates * STORED_BYTES,
+        )
 
 
 def _place(shards: Sequence[Shard], error: NotFiniteError) -> str:

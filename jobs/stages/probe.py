@@ -44,7 +44,7 @@ class Probe(Unit):
     seed: int
 
     def run(self, store: Store) -> Tables:
-        items = read_items(store, self.catalogue)
+        items = read_items(store, self.catalogue, ["item_id", ATTRIBUTE + self.attribute])
         names = (items[column].to_pylist() for column in ("item_id", ATTRIBUTE + self.attribute))
         level_of = {item: level for item, level in zip(*names) if level != self.missing}
         vectors, levels = [], []

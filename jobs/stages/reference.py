@@ -1,56 +1,139 @@
-"""The reference that selections are compared with: people, a query's people, or stated shares."""
+"""What selections are compared with, in cells: people or stated shares; and how much a sample of people varies."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
 
 import pyarrow as pa
 
-from jobs.datasets.catalogue import attribute_columns
-from jobs.stages.catalogue import read_items
+from jobs.stages.cells import cell_table, encoded_levels, read_cells, restored, stored
 from jobs.stages.labels import with_predicted
 from jobs.stages.pool import read_pool
-from jobs.stages.unit import reads
+from jobs.stages.unit import Cost, Tables, Unit, reads
+from jobs.stages.vectors import to_column, to_matrix
 from jobs.store import Store
-from mprlib.arrays import FloatArray
+from mprlib import Reference
 from mprlib.encoding import Encoding
-from mprlib.reference import STATED_SIZE, Reference, balanced, sampled, target_shares
+from mprlib.reference import STATED_SIZE, balanced, target_shares
+from mprlib.statistics.resampling import LARGEST_BLOCK, RESAMPLES, Resamples
+
+TABLE, DRAWN = "reference", "resamples.arrow"
+# The kind of a reference of people; others are as configured.
+PEOPLE = "people"
+# Key of the schema's metadata: what the reference is, beside its cells.
+KIND = b"kind"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReferenceCells(Unit):
+    """A reference in the columns of an encoding, and resamples of it where it is a sample.
+
+    kind: `people`, or shares and size as configured. cells: keys of the units that counted its people, where it has
+    some. levels: of each attribute, those that a class may look at. missing: what an item without a value is called.
+    """
+
+    stage: ClassVar[str] = "reference"
+    version: ClassVar[int] = 1
+    seconds: ClassVar[float] = 0.1
+    numeric_code: ClassVar[tuple[str, ...]] = (
+        "mprlib.arrays",
+        "mprlib.cell_table",
+        "mprlib.encoding",
+        "mprlib.exact_sums",
+        "mprlib.level_names",
+        "mprlib.proportional_fitting",
+        "mprlib.reference",
+        "mprlib.shares",
+        "mprlib.statistics.resampling",
+        "jobs.stages.cells",
+        "jobs.stages.vectors",
+    )
+
+    kind: str
+    levels: Mapping[str, tuple[str, ...]]
+    missing: str
+    shares: Mapping[str, Mapping[str, float]] | None = None
+    size: int | float | None = None
+    cells: tuple[str, ...] = reads(default=())
+    seed: int = 0
+
+    def run(self, store: Store) -> Tables:
+        reference = self._read(store)
+        table = reference.table
+        kind = {"size": reference.size, "is_sample": reference.is_sample}
+        written = stored(table, {"labels": to_column(table.labels, "float64")})
+        tables = {TABLE: written.replace_schema_metadata({**written.schema.metadata, KIND: json.dumps(kind)})}
+        if _is_resampled(reference):
+            drawn = Resamples.drawn(reference, RESAMPLES, [self.seed, 0])
+            columns = {name: to_column(getattr(drawn, name), "float64") for name in ("plain", "smoothed")}
+            tables[DRAWN] = pa.table(columns)
+        return tables
+
+    def cost(self) -> Cost:
+        # As many cells as there can be, or as resamples of are kept.
+        cells = min(prod(map(len, self.levels.values())), LARGEST_BLOCK // RESAMPLES)
+        drawn_bytes = 2 * cells * RESAMPLES * 8 if self.cells else 0
+        return Cost(seconds=2e-7 * cells * RESAMPLES, memory_bytes=2 * drawn_bytes, disk_bytes=drawn_bytes)
+
+    def _read(self, store: Store) -> Reference:
+        """The reference.
+
+        A balanced one gives no share to items without a value, which `missing` names: they are no group.
+        Raises:  mprlib.InputError for shares that contradict each other or do not sum to 1.
+        """
+        encoding = Encoding(levels=dict(self.levels))
+        if self.kind == "shares":
+            return target_shares(encoding, self.shares or {}, self.size or STATED_SIZE)
+        if self.kind == "balanced":
+            return balanced(encoding, self.size, missing=self.missing)
+        return Reference(table=read_cells(store, self.cells, encoding))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReferenceSource:
-    """Where a reference is from: stated or equal shares of that many people, or the people of a catalogue, or those
-    of them who are in a query's pool. predicted: keys of labels units by attribute."""
+    """Where a solve unit's reference is from.
+
+    units: keys of reference units, by what a class may look at (`seen`); none for the people of a query's pool, whose
+    labels units `predicted` names by attribute.
+    """
 
     name: str
-    kind: str
-    shares: Mapping[str, Mapping[str, float]] | None = None
-    size: int | float | None = None
-    people: str | None = reads(default=None)
-    predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
+    units: Mapping[str, str] = reads(default_factory=dict)
     pool: str | None = reads(default=None)
+    predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
 
-    def read(self, encoding: Encoding, store: Store, missing: str) -> Reference:
-        """The reference in the columns of an encoding.
-
-        A balanced reference gives no share to items without a value, which `missing` names: they are no group.
-        Raises:  mprlib.InputError for shares that contradict each other or do not sum to 1.
-        """
-        if self.kind == "shares":
-            return target_shares(encoding, self.shares or {}, self.size or STATED_SIZE)
-        if self.kind == "balanced":
-            return balanced(encoding, self.size, missing=missing)
-        people = self._people(store)
-        chosen = sampled(encoding, attribute_columns(people), people["weight"].to_numpy())
+    def read(self, store: Store, encoding: Encoding) -> Reference:
+        """The reference in the columns of an encoding."""
+        if self.pool is None:
+            return read_reference(store, self.units[seen(list(encoding.levels))])
+        people = with_predicted(read_pool(store, self.pool), self.predicted, store)
+        cells = cell_table(people)
         # Chosen by their similarity, the people of a pool are no independent draws of a population.
-        return chosen if self.pool is None else replace(chosen, is_sample=False)
+        return Reference(table=restored(cells, encoded_levels(cells, encoding)), is_sample=False)
 
-    def row_weights(self, store: Store) -> FloatArray:
-        """Weights (m,) of the people one by one, for classes that look at each."""
-        weights: FloatArray = self._people(store)["weight"].to_numpy()
-        return weights
+    def resamples(self, store: Store, encoding: Encoding, reference: Reference) -> Resamples | None:
+        """Resamples of the reference; None where it is no sample, or has too many cells to keep them."""
+        if not _is_resampled(reference):
+            return None
+        drawn = store.map_table(ReferenceCells.file(self.units[seen(list(encoding.levels))], DRAWN))
+        return Resamples(**{name: to_matrix(drawn[name]) for name in ("plain", "smoothed")})
 
-    def _people(self, store: Store) -> pa.Table:
-        people = read_items(store, str(self.people)) if self.pool is None else read_pool(store, self.pool)
-        return with_predicted(people, self.predicted, store)
+
+def seen(attributes: Sequence[str]) -> str:
+    """A name for the attributes that a class looks at."""
+    return json.dumps(list(attributes), ensure_ascii=False)
+
+
+def read_reference(store: Store, key: str) -> Reference:
+    """The reference that a unit wrote."""
+    written = store.read_table(ReferenceCells.file(key, TABLE))
+    kind = json.loads(written.schema.metadata[KIND])
+    return Reference(table=restored(written, to_matrix(written["labels"])), **kind)
+
+
+def _is_resampled(reference: Reference) -> bool:
+    return reference.is_sample and reference.counts.size * RESAMPLES <= LARGEST_BLOCK

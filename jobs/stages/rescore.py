@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.catalogue import ATTRIBUTE
 from jobs.search.canonical import best, exact_scores
-from jobs.stages.candidates import Candidates
-from jobs.stages.catalogue import ITEMS, Catalogue
+from jobs.stages.candidates import COPIES, Candidates
+from jobs.stages.catalogue import attribute_names, read_range
 from jobs.stages.embed import open_shard
 from jobs.stages.queries import read_query_vectors
 from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
@@ -24,6 +23,8 @@ FOUND, KNOWN = "found", "known.arrow"
 # Products of two numbers that one core makes a second while it computes exact scores
 # (`python -m tests.benchmarks.prefilter` prints them; this is cautious).
 PRODUCTS_PER_SECOND = 0.5e9
+# Items of which one core reads what is known of them a second; bytes of that, and of a found row and its score.
+KNOWN_PER_SECOND, KNOWN_BYTES, FOUND_BYTES = 4e6, 80, 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,8 +33,8 @@ class Rescore(Unit):
 
     Columns: prompt, rows (of the catalogue, ascending) and scores (float64). What is known of the items that any
     query found, their ids, relevance, weights and levels of attributes, is in a second table, once each, by row. The
-    shards' first vector is of row `start` of the catalogue. found: the merged candidates. expected_rows and width:
-    how many vectors will be scored, of how many numbers, for the estimate.
+    shards' first vector is of row `start` of the catalogue. found: the merged candidates. For the estimate, rows
+    are those of the shards, and expected_rows and width how many vectors will be scored, of how many numbers.
     """
 
     stage: ClassVar[str] = "rescore"
@@ -60,6 +61,7 @@ class Rescore(Unit):
     top: int
     vectors: tuple[str, ...] = reads()
     expected_rows: float = outside_key()
+    rows: int = outside_key(0)
     width: int = outside_key()
 
     def run(self, store: Store) -> Tables:
@@ -93,8 +95,14 @@ class Rescore(Unit):
 
     def cost(self) -> Cost:
         numbers = self.expected_rows * self.width
-        seconds = numbers / PRODUCTS_PER_SECOND
-        return Cost(seconds=seconds, search_seconds=seconds, read_bytes=numbers * BYTES_PER_NUMBER[self.storage])
+        seconds = numbers / PRODUCTS_PER_SECOND + self.rows / KNOWN_PER_SECOND
+        return Cost(
+            seconds=seconds,
+            search_seconds=seconds,
+            read_bytes=numbers * BYTES_PER_NUMBER[self.storage],
+            memory_bytes=self.rows * KNOWN_BYTES + COPIES * self.expected_rows * FOUND_BYTES,
+            disk_bytes=min(self.expected_rows, self.rows) * KNOWN_BYTES + self.expected_rows * FOUND_BYTES / 2,
+        )
 
 
 def items_of(store: Store, key: str, prompt: str) -> pa.Table:
@@ -117,9 +125,12 @@ def ids_of(ids: pa.ChunkedArray) -> np.ndarray:
 
 def _known(store: Store, catalogue: str, start: int, stop: int) -> pa.Table:
     """What a pool says of its items besides their scores."""
-    name = Catalogue.file(catalogue, ITEMS)
-    attributes = [column for column in store.parquet(name).schema_arrow.names if column.startswith(ATTRIBUTE)]
-    return store.read_rows(name, start, stop, ["item_id", "relevance", "weight", *attributes])
+    attributes = attribute_names(store, catalogue)
+    known = read_range(store, catalogue, start, stop, ["item_id", "relevance", "weight", *attributes])
+    for name in attributes:
+        # Of the few items that queries find, texts are as small as codes and their dictionary.
+        known = known.set_column(known.column_names.index(name), name, known[name].cast(pa.string()))
+    return known
 
 
 def _scores(shards: Sequence[Shard], cuts: np.ndarray, query: np.ndarray, rows: np.ndarray) -> np.ndarray:

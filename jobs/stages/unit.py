@@ -23,6 +23,8 @@ from jobs.encoders import Encoder
 from jobs.store import Store, unit_file
 from jobs.store.keys import digest
 
+# Bytes of memory of a process that runs units, before it holds anything of theirs.
+WORKER_BYTES = 170e6
 IN_KEY, READS = "is in the key", "names units"
 
 Tables = Mapping[str, pa.Table]

@@ -1,8 +1,8 @@
 """What an engine showed: its first k items, in its own order, which similarity need not follow.
 
 Engines mix business rules, freshness and chance into what they show, so that a score that they export beside it may
-rank the items in another way. `top_k` goes by the scores; this method goes by the engine's places, and is what an
-audit of a result list is about. Without places the engine's order is that of the scores.
+rank the items in another way. `top_k` goes by the scores; this method goes by the engine's places, returns the items
+in that order, and is what an audit of a result list is about. Without places the engine's order is that of the scores.
 
 Worked example: the engine showed the second item first.
 
@@ -48,4 +48,5 @@ class AsShown(FixedBaseline):
         places: FloatArray = finite("places", self.places, ndim=1)
         expect_length("places", places, problem.n, "the pool has that many items")
         in_order = problem.best_first
-        return Chosen(items=in_order[np.argsort(places[in_order], kind="stable")][: problem.k], message=message)
+        shown = in_order[np.argsort(places[in_order], kind="stable")][: problem.k]
+        return Chosen(items=shown, is_ordered=True, message=message)

@@ -81,8 +81,8 @@ def compute_vectors(path: Path) -> None:
     _, plan = prepare(read_config(path))
     store = Store(str(path.parent / "run"))
     for unit in plan.units:
-        if unit.stage == "catalogue":
-            commit(unit, store, {"items": plan.catalogues[unit.key].items}, 0.0)
+        if unit.stage == "items":
+            commit(unit, store, plan.made[unit.key](), 0.0)
         elif unit.stage == "embed" and unit.column in ("vector", "vector_row"):
             message = execute(unit, store, lambda: None).message
             assert "Traceback" not in message

@@ -59,8 +59,8 @@ def test_two_data_sets_of_the_same_items_share_their_vectors(tmp_path):
     both = f"dataset=[{block % ('one', 'gender')}, {block % ('two', 'job')}]"
     plan = prepare(read_config(path, (both,)))[1]
     assert len(plan.stages["catalogue"]) == 2
-    first, second = plan.shards.values()
-    assert first == second == tuple(unit.key for unit in plan.stages["embed"])
+    units = tuple(unit.key for unit in plan.stages["embed"])
+    assert [plan.shards[part] for parts in plan.parts.values() for part in parts] == [units, units]
 
 
 def content(folder, **changes) -> str:
@@ -94,4 +94,4 @@ def test_nulls_and_empty_texts_are_told_apart():
         contents.append(frame)
     block = Table(path="x", image="place", attributes={"gender": {}})
     made = [assemble(block, Source(table=pa.Table.from_pandas(one), id="item_id", image="place")) for one in contents]
-    assert len({catalogue.content_of("image") for catalogue in made}) == 3
+    assert len({part.summary().contents["image"] for part in made}) == 3

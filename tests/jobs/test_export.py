@@ -74,7 +74,8 @@ def test_judgements_are_of_the_whole_data_set(run, tmp_path):
     store = Store(str(run))
     terms = ["Truck driver ", "nurse", None, "truck driver"]
     items = pa.table({"item_id": ["a 1", "b", "c", "d"], "relevance": pa.array(terms, pa.string())})
-    store.write_table(unit_file("catalogue", "key", "items"), items)
+    store.write_table(unit_file("items", "part", "items"), items)
+    store.write_table(unit_file("catalogue", "key", "parts"), pa.table({"part": ["part"], "rows": [4]}))
     store.write_json(PLAN, [{"stage": "catalogue", "unit": "key", "title": "items of people"}])
     assert exported(run, "trec", tmp_path) == 0
     lines = (tmp_path / "people.qrels").read_text().splitlines()

@@ -52,9 +52,8 @@ def started(path: Path, output: Path):
     """Inputs, plan and store of an audit whose catalogues are written."""
     inputs, plan = prepare(read_config(path))
     store = Store(str(output))
-    for unit in plan.stages["catalogue"]:
-        catalogue = plan.catalogues[unit.key]
-        commit(unit, store, {"items": catalogue.items, "skipped": catalogue.skipped}, 0.0)
+    for unit in plan.stages["items"]:
+        commit(unit, store, plan.made[unit.key](), 0.0)
     return inputs, plan, store
 
 

@@ -201,8 +201,8 @@ def messages_of(plan, folder, encoder):
 
     store, messages = Store(str(folder / "run")), {}
     for one in plan.units:
-        if one.stage == "catalogue":
-            commit(one, store, {"items": plan.catalogues[one.key].items}, 0.0)
+        if one.stage == "items":
+            commit(one, store, plan.made[one.key](), 0.0)
         else:
             messages.setdefault(one.stage, set()).add(execute(one, store, lambda: encoder).message)
     return messages

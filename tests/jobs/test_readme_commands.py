@@ -55,5 +55,5 @@ def test_each_command_ends_well(folder, monkeypatch, capsys):
             shutil.copytree("runs/staff", "runs/monday")
         code = main(arguments)
         assert code == 0, f"{line}\n{capsys.readouterr()}"
-    assert names[:2] == ["plan", "run"] and len(names) == 9
+    assert names[:3] == ["init", "plan", "run"] and len(names) == 10
     assert len(pd.read_parquet("staff-items.parquet")) > 0

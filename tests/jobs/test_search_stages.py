@@ -51,8 +51,8 @@ def searched(folder, table=None, shards=1, parts=1, top=TOP, **prefilter):
     store = Store(str(folder / "run"))
     vectors = np.array(inputs.query_vectors["vector"].to_pylist(), dtype=np.float32)
     for unit in plan.units:
-        if unit.stage == "catalogue":
-            commit(unit, store, {"items": plan.catalogues[unit.key].items}, 0.0)
+        if unit.stage == "items":
+            commit(unit, store, plan.made[unit.key](), 0.0)
         elif unit.stage == "queries":
             commit(unit, store, query_tables(unit.prompts, vectors), 0.0)
         elif unit.stage != "solve":

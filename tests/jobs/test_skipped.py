@@ -84,8 +84,8 @@ def test_the_largest_share_changes_no_unit(picture_audit):
 def test_items_that_cannot_be_embedded_count_with_those_left_out(picture_audit, tmp_path):
     _, plan = prepare(read_config(picture_audit))
     store = Store(str(tmp_path / "store"))
-    [catalogue], shards = plan.stages["catalogue"], plan.stages["embed"]
-    done = {catalogue.key: commit(catalogue, store, {"skipped": plan.catalogues[catalogue.key].skipped}, 0.0)}
+    [items], shards = plan.stages["items"], plan.stages["embed"]
+    done = {items.key: commit(items, store, plan.made[items.key](), 0.0)}
     for shard, ids in zip(shards, (["000.jpg", "001.jpg"], [], ["110.jpg"])):
         rows = [{"item_id": item, "reason": "truncated", "detail": "half of it"} for item in ids]
         done[shard.key] = commit(shard, store, {"skipped": pa.Table.from_pylist(rows, SKIPPED_ITEMS)}, 0.0)

@@ -50,7 +50,7 @@ def test_what_determines_a_stage():
     assert "mprlib.optimisers.mopr" in modules("solve")
     assert "jobs.search.canonical" in modules("pool")
     assert "jobs.encoders.sentence" in modules("queries")
-    assert "jobs.datasets.fairface" in modules("catalogue")
+    assert "jobs.datasets.fairface" in modules("items")
     assert {"jobs.stages.rescore", "jobs.search.canonical"} <= modules("rescore")
     assert not any(name.startswith(("jobs.run.ray", "jobs.store", "jobs.stages.solve")) for name in modules("pool"))
 

@@ -163,7 +163,7 @@ def test_collect_fills_run_and_unit_and_drops_old_parts(solved):
 def test_what_a_unit_raises_is_its_outcome(solved):
     _, plan, store = solved
     unit = plan.stages["embed"][0]
-    broken = replace(unit, items="others", catalogue="absent")
+    broken = replace(unit, items="others", part="absent")
     outcome = execute(broken, store)
     assert outcome.receipt is None
     assert "absent" in outcome.message

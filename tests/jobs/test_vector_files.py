@@ -46,9 +46,9 @@ def test_a_shard_holds_the_vectors_of_its_own_ids(embedded, tmp_path):
     path, whole = embedded
     _, plan = prepare(read_config(path))
     store = Store(str(tmp_path / "store"))
-    [catalogue] = plan.stages["catalogue"]
-    commit(catalogue, store, {"items": plan.catalogues[catalogue.key].items}, 0.0)
-    assert "vector" not in store.read_table(unit_file("catalogue", catalogue.key, "items")).column_names
+    [items] = plan.stages["items"]
+    commit(items, store, plan.made[items.key](), 0.0)
+    assert "vector" not in store.read_table(unit_file("items", items.key, "items")).column_names
     seen = {}
     for unit in plan.stages["embed"]:
         assert len(unit.files["paths"]) <= 5

@@ -140,10 +140,10 @@ def _have_equal_units(a: Side, b: Side, keys: list[str]) -> bool:
 
 def _other_similarity(a: Side, b: Side) -> str | None:
     """Why similarities do not compare; None where one encoder saw the same of every item."""
-    for what, of in (("encoder", _encoder), ("text that is embedded", _seen)):
+    for what, of in (("encoder", _encoder), ("embedded texts", _seen)):
         one, other = of(a.run.manifest), of(b.run.manifest)
         if one != other:
-            return f"similarity is not compared: the {what} of A and B differ"
+            return f"similarity is not compared: A and B differ in the {what}"
         if one is None:
             return f"similarity is not compared: nothing is known of the {what}"
     return None

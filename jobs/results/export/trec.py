@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from jobs.plan.plan_file import read_plan
 from jobs.results.export.selections import read_selections
-from jobs.stages.catalogue import ITEMS, Catalogue
+from jobs.stages.catalogue import PARTS, Catalogue, read_parts
 from jobs.store import Store
 from jobs.store.keys import digest
 
@@ -118,15 +118,14 @@ def _judgements(store: Store, dataset: str, queries: list[str]) -> Iterator[str]
     """
     planned = read_plan(store) or []
     units = [unit.key for unit in planned if unit.stage == Catalogue.stage and unit.title == f"items of {dataset}"]
-    name = Catalogue.file(units[0], ITEMS) if units else ""
-    if not units or not store.exists(name):
+    if not units or not store.exists(Catalogue.file(units[0], PARTS)):
         return
     asked = {query.strip().casefold(): query for query in queries}
-    items = store.read_table(name, columns=["item_id", "relevance"])
     found = defaultdict(list)
-    for item, term in zip(items["item_id"].to_pylist(), items["relevance"].to_pylist()):
-        if term is not None and term.strip().casefold() in asked:
-            found[asked[term.strip().casefold()]].append(item)
+    for items in read_parts(store, units[0], ["item_id", "relevance"]):
+        for item, term in zip(items["item_id"].to_pylist(), items["relevance"].to_pylist()):
+            if term is not None and term.strip().casefold() in asked:
+                found[asked[term.strip().casefold()]].append(item)
     for query in queries:
         for item in found[query]:
             yield f"{token(query)} 0 {token(item)} 1\n"

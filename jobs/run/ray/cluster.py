@@ -113,7 +113,7 @@ class Cluster:
         actors = Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(encoder), encoder)
         try:
             if encoder is not None:
-                actors.prepare(len(units))
+                actors.prepare(units)
             yield from Dispatch(actors, store, self._limits).run(units, is_enough)
         finally:
             actors.close()

@@ -19,8 +19,9 @@ from jobs.errors import UsageError
 from jobs.run.attempts import Attempt, Limits, Lost, Report, lost
 from jobs.run.dispatch import LONGEST_WAIT_SECONDS
 from jobs.run.encoder_actors import EncoderActors
-from jobs.run.nodes import Nodes
+from jobs.run.nodes import Nodes, held_bytes
 from jobs.run.worker import work
+from jobs.stages.unit import Unit
 from jobs.store import Store
 
 # Tasks in flight for each CPU: enough that none waits for the driver, few enough to plan afresh.
@@ -98,7 +99,9 @@ class Tasks(_Streams):
         return TASKS_PER_CPU * self._nodes.cpus
 
     def submit(self, attempts: Sequence[Attempt]) -> Any:
-        memory_bytes = self._nodes.request_bytes(self._limits, max(attempt.halvings for attempt in attempts))
+        halvings = max(attempt.halvings for attempt in attempts)
+        held = held_bytes(attempt.unit for attempt in attempts)
+        memory_bytes = self._nodes.request_bytes(self._limits, halvings, held)
         return _execute.options(memory=memory_bytes).remote(self._store, attempts, self._limits)
 
     def stop(self, handle: Any) -> None:
@@ -119,6 +122,7 @@ class Actors(_Streams):
     ) -> None:
         self._store, self._limits, self._nodes, self._shape = store, limits, nodes, shape
         self._settings = None if settings is None else shape.loading(settings)
+        self._held_bytes = 0.0
         self._free: list[tuple[Any, int]] = []
         self._busy: dict[Any, tuple[Any, int]] = {}
 
@@ -126,12 +130,13 @@ class Actors(_Streams):
     def window(self) -> int:
         return self._shape.count
 
-    def prepare(self, units: int) -> None:
-        """Load the weights in all actors that `units` need, and wait for the first one.
+    def prepare(self, units: Sequence[Unit]) -> None:
+        """Load the weights in all actors that the units need, and wait for the first one.
 
         Raises:  UsageError for weights that cannot be used: that is the configuration's fault, not a unit's.
         """
-        self._free = [(self._start(0), 0) for _ in range(min(self.window, units))]
+        self._held_bytes = held_bytes(units)
+        self._free = [(self._start(0), 0) for _ in range(min(self.window, len(units)))]
         first, _ = self._free[0]
         try:
             self._await(first.load.remote())
@@ -175,7 +180,7 @@ class Actors(_Streams):
         settings = self._settings
         if settings is not None and "batch" in settings:
             settings = settings | {"batch": max(1, settings["batch"] >> halvings)}
-        memory_bytes = self._nodes.request_bytes(self._limits, halvings)
+        memory_bytes = self._nodes.request_bytes(self._limits, halvings, self._held_bytes)
         asks = {"num_cpus": self._shape.cpus, "num_gpus": self._shape.gpus, "memory": memory_bytes}
         return _EncoderActor.options(**asks).remote(settings)  # type: ignore[attr-defined]  # Ray's decorator adds it
 

@@ -6,7 +6,7 @@ import pytest
 
 from jobs import datasets
 from jobs.datasets import described
-from jobs.datasets.vector_files import numbered, open_files
+from jobs.datasets.vector_files import VectorFiles, numbered, open_files
 from jobs.errors import UsageError
 from tests.jobs.datasets.layouts import write_clip_retrieval
 
@@ -19,7 +19,7 @@ def test_vectors_belong_to_their_ids_across_ten_and_two(tmp_path):
     catalogue = load(tmp_path, text="{caption}")
     ids, rows = (catalogue.items[name].to_pylist() for name in ("item_id", "vector_row"))
     assert ids == [f"pictures/{number}.jpg" for number in range(36)]
-    vectors = catalogue.vector_files.take(np.array(rows))
+    vectors = VectorFiles(**catalogue.summaries[0].vector_files).take(np.array(rows))
     assert vectors.dtype == np.float16
     assert vectors[:, 0].tolist() == list(range(36))
     assert catalogue.items["text"].to_pylist()[10] == "person 10"
@@ -49,7 +49,8 @@ def test_dropped_and_reordered_items_keep_their_vectors(tmp_path):
         int(item.removeprefix("pictures/").removesuffix(".jpg")) for item in catalogue.items["item_id"].to_pylist()
     ]
     assert numbers != sorted(numbers)
-    assert catalogue.vector_files.take(catalogue.items["vector_row"].to_numpy())[:, 0].tolist() == numbers
+    files = VectorFiles(**catalogue.summaries[0].vector_files)
+    assert files.take(catalogue.items["vector_row"].to_numpy())[:, 0].tolist() == numbers
 
 
 def test_another_column_names_the_items(tmp_path):

@@ -46,7 +46,7 @@ SEARCH = {"prefilter", "merge", "rescore"}
         # Another kernel scores; the pools come out the same and so does everything above them.
         ("prefilter.backend=torch", SEARCH - {"merge"}, None),
         ("k=12", {"solve"}, {"k changed from 10 to 12": 6}),
-        ("seed=3", {"solve"}, {"seed changed from 0 to 3": 6}),
+        ("seed=3", {"reference", "solve"}, {"its reference changed; seed changed from 0 to 3": 6}),
         ("methods.1.mopr.points=5", {"solve"}, {"method.points changed from 4 to 5": 2}),
         ("function_classes.1={tree: {depth: 2}}", {"solve"}, {"function_classes changed": 6}),
         ("prefilter.top=50", {*SEARCH, "pool", "solve"}, {"its pool changed": 6}),
@@ -70,7 +70,8 @@ def test_changed_data_is_called_so_and_units_above_name_the_unit_below(tmp_path,
     table = people()
     table.loc[0, "age"] = 20 if table["age"][0] > 40 else 80
     found = stale(write_audit(tmp_path, table), store, before)
-    assert found["catalogue"] == {"its data changed": 1}
+    assert found["items"] == {"its data changed": 1}
+    assert found["catalogue"] == {"its items changed": 1}
     assert all("its catalogue changed" in reason for reason in found["solve"])
 
 

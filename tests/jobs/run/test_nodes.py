@@ -1,5 +1,6 @@
 from jobs.run.attempts import Limits, Loss, lost
 from jobs.run.nodes import ASKED, Nodes
+from jobs.stages.unit import WORKER_BYTES
 
 GIGABYTE = 10**9
 
@@ -25,6 +26,13 @@ def test_a_limit_is_asked_for_where_it_is_more_than_a_share():
     assert cluster.request_bytes(Limits(memory_bytes=3 * GIGABYTE), 0) == 3 * GIGABYTE
     assert cluster.request_bytes(Limits(memory_bytes=GIGABYTE), 0) == int(ASKED * 2 * GIGABYTE)
     assert nodes({"CPU": 4.0}).request_bytes(Limits(), 0) is None
+
+
+def test_a_unit_that_holds_more_than_a_share_asks_for_it():
+    cluster = nodes({"CPU": 16.0, "memory": 32 * GIGABYTE})
+    assert cluster.request_bytes(Limits(), 0, 0.5 * GIGABYTE) == int(ASKED * 2 * GIGABYTE)
+    assert cluster.request_bytes(Limits(), 0, 7 * GIGABYTE) == int(7 * GIGABYTE + WORKER_BYTES)
+    assert cluster.request_bytes(Limits(), 0, 100 * GIGABYTE) == int(ASKED * 32 * GIGABYTE)
 
 
 def test_what_ray_says_of_a_loss():

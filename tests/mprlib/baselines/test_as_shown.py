@@ -12,9 +12,9 @@ def problem(k: int = 2) -> mprlib.Problem:
     return mprlib.Problem(scores=[0.9, 0.8, 0.8, 0.1], labels=LABELS, reference=LABELS, k=k, item_ids=list("dcba"))
 
 
-def test_the_first_places_are_chosen_and_items_come_by_similarity():
+def test_the_first_places_are_chosen_and_items_come_as_they_were_shown():
     found = mprlib.select(problem(), "as_shown", places=[3, 4, 2, 1])
-    assert found.items.tolist() == [2, 3]
+    assert found.items.tolist() == [3, 2]
     assert found.similarity == pytest.approx(0.45)
     assert found.status == "done"
 

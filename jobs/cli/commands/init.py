@@ -1,0 +1,31 @@
+"""`mpr-audit init`: a first configuration for a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jobs.cli.options import AsJson, print_json
+from jobs.errors import UsageError
+
+File = Annotated[Path, typer.Argument(help="A table, a result list, or a folder of pictures.", show_default=False)]
+Target = Annotated[
+    Path | None, typer.Option("--output", help="The configuration to write; default: the file's name with .yaml, here.")
+]
+
+
+def init(file: File, output: Target = None, as_json: AsJson = False) -> int:
+    """Write a commented configuration for a table, a result list or a folder of pictures."""
+    from jobs.proposal import proposal
+
+    path = output or Path(f"{file.stem}.yaml")
+    if path.exists():
+        raise UsageError(f"{path} exists: give --output another name, or remove it")
+    path.write_text(proposal(file, path.parent), encoding="utf-8")
+    if as_json:
+        print_json({"config": str(path)})
+    else:
+        print(f"configuration: {path}; look at it, then: mpr-audit run {path}")
+    return 0

@@ -1,0 +1,62 @@
+"""How a data set is read: whole, or a part of it, in whatever process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jobs.datasets.assemble import assemble
+from jobs.datasets.block import Dataset
+from jobs.datasets.columns import VECTOR_SETTING, named_columns
+from jobs.datasets.part import Part
+from jobs.datasets.source import Listing, Place
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reader:
+    """A data set's settings, the folder that its paths start from, and the column of given vectors if there is one.
+
+    called_unknown: attributes of which `unknown` is a level, though perhaps not in every part.
+    """
+
+    block: Dataset
+    folder: Path
+    embedding_column: str | None = None
+    called_unknown: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Columns that are read, each with the setting that names it."""
+        columns = named_columns(self.block)
+        if self.embedding_column is not None:
+            columns.setdefault(self.embedding_column, VECTOR_SETTING)
+        return columns
+
+    def listing(self) -> Listing | None:
+        """The parts that other processes read; None where the data set is small, or is read whole."""
+        listing = self.block.listing(self.folder, self.columns)
+        if listing is None or (len(listing.places) == 1 and listing.places[0].is_small):
+            return None
+        return listing
+
+    def read(self, place: Place | None = None) -> Part:
+        """The part at a place, or the whole.
+
+        Raises:  UsageError for input that cannot be audited.
+        """
+        columns = self.columns
+        if place is None:
+            source = self.block.read(self.folder, columns)
+        else:
+            source = self.block.read_place(self.folder, columns, place)
+        return assemble(self.block, source, self.embedding_column, self.called_unknown)
+
+    def settings(self) -> dict[str, Any]:
+        """The fields as JSON values; of the block, those that were given."""
+        return {
+            "block": self.block.model_dump(mode="json", exclude_unset=True) | {"kind": self.block.kind},
+            "folder": str(self.folder.absolute()),
+            "embedding_column": self.embedding_column,
+            "called_unknown": list(self.called_unknown),
+        }

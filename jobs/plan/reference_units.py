@@ -1,0 +1,80 @@
+"""Units that count the people of a data set by cells, and those that hold what selections are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jobs.config.audit import Audit
+from jobs.stages.cells import Cells
+from jobs.stages.reference import PEOPLE, ReferenceCells, seen
+
+# People that one unit counts: a second's work.
+PEOPLE_OF_A_UNIT = 1_000_000
+
+Levels = Mapping[str, tuple[str, ...]]
+Shares = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class People:
+    """Whom a reference is about: the key of a catalogue unit, its items, and keys of labels units by attribute."""
+
+    name: str
+    catalogue: str
+    size: int
+    predicted: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReferenceUnits:
+    """The units of all references, by key; they grow as data sets are compared with references."""
+
+    settings: Audit
+    cells: dict[str, Cells] = field(default_factory=dict)
+    references: dict[str, ReferenceCells] = field(default_factory=dict)
+
+    def counted(self, title: str, people: People, levels: Levels, missing: str) -> dict[str, str]:
+        """Keys of the units of a reference of people, by what the classes look at."""
+        cells = list(_cells_units(people))
+        self.cells.update({unit.key: unit for unit in cells})
+        seed = self.settings.seed
+        return self._kept(title, levels, missing, kind=PEOPLE, cells=tuple(one.key for one in cells), seed=seed)
+
+    def stated(
+        self, title: str, kind: str, levels: Levels, missing: str, shares: Shares | None, size: float | None
+    ) -> dict[str, str]:
+        """Keys of the units of stated or equal shares, by what the classes look at."""
+        return self._kept(title, levels, missing, kind=kind, shares=shares, size=size)
+
+    def _kept(self, title: str, levels: Levels, missing: str, **content: Any) -> dict[str, str]:
+        found = {}
+        for attributes in self._seen(levels):
+            unit = ReferenceCells(
+                title=title if len(attributes) == len(levels) else f"{title}: {' and '.join(attributes)}",
+                levels={name: levels[name] for name in attributes},
+                missing=missing,
+                **content,
+            )
+            self.references[unit.key] = unit
+            found[seen(attributes)] = unit.key
+        return found
+
+    def _seen(self, levels: Levels) -> list[Sequence[str]]:
+        """All attributes, and those that a class over some of them looks at."""
+        some = [entry.over for entry in self.settings.function_classes if not isinstance(entry.over, str)]
+        return [list(levels), *some]
+
+
+def _cells_units(people: People) -> Iterator[Cells]:
+    for start in range(0, people.size, PEOPLE_OF_A_UNIT):
+        stop = min(start + PEOPLE_OF_A_UNIT, people.size)
+        rows = f", rows {start} to {stop - 1}" if people.size > PEOPLE_OF_A_UNIT else ""
+        yield Cells(
+            title=f"people of {people.name}{rows}",
+            catalogue=people.catalogue,
+            start=start,
+            stop=stop,
+            predicted=people.predicted,
+        )

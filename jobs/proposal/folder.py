@@ -1,0 +1,39 @@
+"""A configuration for a folder of pictures with a table of labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jobs.datasets.images import LABEL_TABLES, NAMING_COLUMNS
+from jobs.errors import UsageError
+from jobs.proposal.attributes import attribute_lines
+from jobs.proposal.columns import columns_of
+from jobs.proposal.yaml_text import lines_of, path_of, quoted
+
+
+def folder_proposal(name: str, path: str, folder: Path) -> str:
+    """The configuration.
+
+    Raises:  UsageError for a folder without a table of labels.
+    """
+    labels = next((folder / one for one in LABEL_TABLES if (folder / one).is_file()), None)
+    if labels is None:
+        raise UsageError(f"{folder} has no table of labels: {LABEL_TABLES[0]} or {LABEL_TABLES[4]} is expected in it")
+    columns = [one for one in columns_of(labels) if one.name not in NAMING_COLUMNS and one.levels]
+    return lines_of(
+        f"# Pictures below {path} with the labels of {labels.name}: they are embedded and searched.",
+        f"name: {quoted(name)}",
+        f"output: runs/{name.replace(' ', '_')}",
+        "dataset:",
+        "  kind: images",
+        f"  path: {path_of(path)}",
+        attribute_lines(columns, "  "),
+        "reference: {kind: population}                 # or balanced, shares that you state, or another data set",
+        "encoder: {kind: open_clip, model: ViT-B-32, pretrained: openai}   # weights are fetched where they are not here",
+        "queries:",
+        "  list: [a person, a leader, a scientist]     # what your users ask",
+        '  prompt: "A photo of {query}"',
+        "k: [50]",
+        "function_classes: [linear, groups]",
+        "methods: [top_k, {mopr: {points: 10, targets: [linear]}}]",
+    )
