@@ -118,6 +118,7 @@ def _write_items(store: Store, chosen: _Chosen) -> dict[str, FileReceipt]:
             "item_id": items["item_id"],
             "text": items["text"],
             "image": items["image"],
+            "relevance": items["relevance"],
             "labels": pa.array(labels, ITEMS.field("labels").type),
         }
         tables.append(pa.table(columns).cast(ITEMS))
