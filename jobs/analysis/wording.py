@@ -93,7 +93,9 @@ def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None)
         return f"{text} No constrained selection met any rho."
     if is_missing(pair["gap_repaired_points"]):
         return f"{text} {_repair(pair)} found a set, whose group shares were not recorded."
-    shown = [f"{percent(one['share_repaired'])} ({points(one['gap_repaired_points'])} points)" for one in named]
+    shown = [
+        f"{percent(one['share_repaired'])} ({points(one['gap_repaired_points'])} points{_rest(one)})" for one in named
+    ]
     if len(named) == 2:
         shown = [f"{share} of {group_name(one['group'])}" for share, one in zip(shown, named)]
     return f"{text} Retrieval {_repair(pair)} shows {' and '.join(shown)}, {_cost_clause(pair)}{_precision(pair)}."
@@ -105,8 +107,17 @@ def _repair(pair: Mapping[str, Any]) -> str:
     if is_missing(rho):
         return f"constrained by {method}"
     if pair.get("is_repaired_to_chance") is True:
-        return f"held to what a random {pair['k']} shows ({method}, rho = {rho:.3g})"
+        target = pair.get("target_repaired")
+        under = "" if is_missing(target) else f" under {target}"
+        return f"held to the MPR of a random {pair['k']}{under} ({method}, rho = {rho:.3g})"
     return f"constrained by {method} with rho = {rho:.3g}, the smallest it met,"
+
+
+def _rest(pair: Mapping[str, Any]) -> str:
+    """That a group's gap is larger than a lottery's largest even after the repair, which bounds another class."""
+    limit = pair.get("chance_points")
+    is_beyond = not is_missing(limit) and abs(pair["gap_repaired_points"]) > limit
+    return ", still more than a random draw shows" if is_beyond else ""
 
 
 def _cost_clause(pair: Mapping[str, Any]) -> str:

@@ -25,14 +25,14 @@ TIE_POINTS = 0.05
 PAIRS = [
     *CASE, "group", "attributes", "share_selected", "share_reference", "gap_points", "is_headline", "is_largest",
     "is_beyond_chance", "p_chance", "p_adjusted", "chance_points", "mpr", "chi", "function_class", "precision",
-    "n_pool", "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "is_repaired_to_chance",
-    "precision_repaired", "similarity_fraction", "similarity_loss",
+    "n_pool", "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "target_repaired",
+    "is_repaired_to_chance", "precision_repaired", "similarity_fraction", "similarity_loss",
 ]  # fmt: skip
 # Columns of the audited selection's row of results.
 OF_AUDITED = ["mpr", "chi", "function_class", "precision", "n_pool"]
 OF_REPAIRED = [
-    "method_repaired", "rho_repaired", "is_repaired_to_chance", "precision_repaired", "similarity_fraction",
-    "similarity_loss",
+    "method_repaired", "rho_repaired", "target_repaired", "is_repaired_to_chance", "precision_repaired",
+    "similarity_fraction", "similarity_loss",
 ]  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -
 def _repaired_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     """Each group's share in the repaired selection, and what that selection costs."""
     repaired = repaired_rows(results).rename(columns={"rho": "rho_repaired", "precision": "precision_repaired"})
-    repaired["method_repaired"] = repaired["method"]
+    repaired["method_repaired"], repaired["target_repaired"] = repaired["method"], repaired["target_class"]
     repaired["is_repaired_to_chance"] = is_within_chance(repaired)
     has_top_k = has_top_k_to_divide_by(results)[repaired.index]
     repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(has_top_k)

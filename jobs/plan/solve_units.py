@@ -12,7 +12,7 @@ from jobs.plan.method_units import Reading, Searched, in_key
 from jobs.queries import Query
 from jobs.stages.queries import Queries
 from jobs.stages.reference import ReferenceSource
-from jobs.stages.solve import Solve
+from jobs.stages.solve import ProblemSize, Solve
 from mprlib import registry
 
 
@@ -26,6 +26,7 @@ class Compared:
     sources: Mapping[Query, ReferenceSource]
     reads: Mapping[int, Reading]
     queries: Queries
+    size: ProblemSize
 
 
 def method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
@@ -52,6 +53,9 @@ def solve_units(settings: Audit, compared: Compared) -> Iterator[Solve]:
     """
     is_list = settings.results is not None
     for query in compared.sources:
+        if query not in compared.searched.search.pools:
+            # Of what was shown nothing is labelled.
+            continue
         size = compared.searched.search.pools[query].top
         for k in (size if one == ALL else one for one in settings.k):
             for place, target in method_targets(settings):
@@ -89,5 +93,6 @@ def _solve_unit(
         predicted=searched.predicted,
         asked=reads.keys,
         vectors=pool.vectors if sees_vectors or reads_vectors(method) else (),
+        size=compared.size,
         queries=compared.queries.key if is_embedded and registry.METHODS[method.name].needs_query else None,
     )

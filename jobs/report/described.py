@@ -16,7 +16,7 @@ from jobs.analysis.curves import is_fulfilled
 from jobs.analysis.frames import grouped, records
 from jobs.analysis.load import Run
 from jobs.analysis.tables import group_shares, guarded, lines
-from jobs.analysis.worst import headline, worst_off, worst_pairs
+from jobs.analysis.worst import largest, worst_off, worst_pairs
 from jobs.report import embed
 from jobs.report.shared import Shared
 
@@ -34,7 +34,7 @@ CASES = pa.schema(
     ]
 )
 # Columns of the results that a report says of all queries together.
-ABOUT = [*SELECTION, "function_class", "mpr", "mpr_low", "mpr_high", "n_pool", "n_reference"]
+ABOUT = [*SELECTION, "function_class", "mpr", "mpr_low", "mpr_high", "mpr_chance", "n_pool", "n_reference"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -102,7 +102,7 @@ def _verdicts(pairs: pd.DataFrame, minimum_share: float) -> dict[tuple[Any, ...]
             "verdict": wording.verdict(row, lacking.get(case_of(row))),
             "worst_is_crossed": row["attributes"] > 1,
         }
-        for row in records(headline(pairs))
+        for row in records(largest(pairs))
     }
 
 

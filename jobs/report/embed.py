@@ -28,12 +28,15 @@ DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 FINEST_SHARE = 64**3 - 1
 # Above this deviation from a whole number, k * share is no count of items.
 COUNT_TOLERANCE = 1e-6
-MEASURED = ["mpr", "mpr_low", "mpr_high", "chi", "mpr_fraction"]
+MEASURED = ["mpr", "mpr_low", "mpr_high", "p_chance", "chi", "mpr_fraction"]
 SOLVED = ["similarity", "similarity_fraction", "gap", "rho_min", "precision"]
 # A selection within its case: method, parameter value, target class, nulls as None.
 Key = tuple[str, float | None, str | None]
 # What a block keeps of a row; the rest stays in curves.csv.
-USED = [*SELECTION[4:], "function_class", "parameter", "status", "message", "note", *MEASURED, *SOLVED]
+USED = [
+    *SELECTION[4:], "function_class", "parameter", "status", "message", "note", "mpr_chance", "mpr_top_k",
+    *MEASURED, *SOLVED,
+]  # fmt: skip
 
 
 def pack(value: Any) -> str:
@@ -53,12 +56,14 @@ def items_block(ids: Sequence[str], items: pd.DataFrame) -> dict[str, Any]:
     """Text, image path and labels of every chosen item, by its position in ids. items: by (dataset, item_id).
 
     An id chosen in two data sets keeps one description a data set. Levels are positions in a
-    list, since they repeat.
+    list, since they repeat; so are true query terms, where the data has some.
     """
     levels: dict[str, int] = {}
+    terms: dict[str, int] = {}
     datasets: dict[str, list[list[Any]]] = {}
     position = {item: number for number, item in enumerate(ids)}
-    for (dataset, item), text, image, labels in zip(items.index, items["text"], items["image"], items["labels"]):
+    columns = (items[name] for name in ("text", "image", "labels", "relevance"))
+    for (dataset, item), text, image, labels, term in zip(items.index, *columns):
         if item not in position:
             continue
         coded = [
@@ -66,9 +71,17 @@ def items_block(ids: Sequence[str], items: pd.DataFrame) -> dict[str, Any]:
             for name, level in (labels or {}).items()
             if not is_missing(level)
         ]
-        described = [position[item], "" if is_missing(text) else text, coded]
-        datasets.setdefault(dataset, []).append(described if is_missing(image) else [*described, image])
-    return {"ids": list(ids), "levels": list(levels), "datasets": datasets}
+        described = [
+            position[item],
+            "" if is_missing(text) else text,
+            coded,
+            None if is_missing(image) else image,
+            None if is_missing(term) else terms.setdefault(term, len(terms)),
+        ]
+        while described[-1] is None:
+            described.pop()
+        datasets.setdefault(dataset, []).append(described)
+    return {"ids": list(ids), "levels": list(levels), "terms": list(terms), "datasets": datasets}
 
 
 def pictures_block(ids: Sequence[str], thumbnails: Mapping[tuple[str, str], bytes]) -> dict[str, dict[int, str]]:
@@ -102,10 +115,29 @@ def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_na
         block |= {name: _plain(about[column]) for name, column in facts.items()}
         block |= _series(rows, classes, run.chosen, chosen_default.get(case))
         block |= _group_digits(shares.get(case), block["keys"], int(case[3]), group_number)
+        block["levels"], block["bands"] = _chance_levels(rows, classes)
+        block["chance_gap"] = _chance_gap(shares.get(case))
         block["floors"] = [_rounded(floors.get((*case, name), 0.0)) for name in classes]
         del block["keys"]
         blocks.append(block)
     return blocks
+
+
+def _chance_levels(rows: pd.DataFrame, classes: list[str]) -> tuple[list[float | None], list[float | None]]:
+    """What 95% of lotteries stay within under each class: MPR, and its fraction of top-k's."""
+    known = rows.dropna(subset=["mpr_chance"]).drop_duplicates("function_class").set_index("function_class")
+    levels = [_plain(known["mpr_chance"].get(name)) for name in classes]
+    tops = [_plain(known["mpr_top_k"].get(name)) for name in classes]
+    bands = [_rounded(level / top) if level is not None and top else None for level, top in zip(levels, tops)]
+    return [_rounded(level) for level in levels], bands
+
+
+def _chance_gap(shares: pd.DataFrame | None) -> float | None:
+    """The share within which the largest gap of 95% of lotteries stays."""
+    if shares is None or "largest_gap_chance" not in shares:
+        return None
+    known = shares["largest_gap_chance"].dropna()
+    return _rounded(known.iloc[0]) if len(known) else None
 
 
 def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: Key | None) -> dict[str, Any]:

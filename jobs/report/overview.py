@@ -33,7 +33,8 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Distribution:
-    """MPR over queries, sorted, under one class: before and after the repair."""
+    """MPR over queries, sorted, under one class: before and after the repair. chance: how far a lottery comes, as a
+    position and in words; None and "no value" where that is not known."""
 
     function_class: str
     top_k: tuple[Mark, ...]
@@ -41,6 +42,8 @@ class Distribution:
     ticks: tuple[tuple[float, str], ...]
     rows: tuple[tuple[str, str, str, str, str], ...]
     has_intervals: bool
+    chance: float | None
+    chance_value: str
 
 
 def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFrame) -> Distribution | None:
@@ -60,6 +63,8 @@ def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFram
     )
     after = after.drop_duplicates(CASE).dropna(subset=["mpr"])
     largest = max(_largest(before), _largest(after), 1e-12)
+    # Levels differ between queries by their pools alone.
+    level = None if before["mpr_chance"].isna().all() else float(before["mpr_chance"].astype(float).median())
     step = _step(largest)
     end = step * np.ceil(largest / step - 1e-9)
     return Distribution(
@@ -69,6 +74,8 @@ def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFram
         ticks=tuple((_across(value, end), f"{value:.6g}") for value in np.arange(0, end + step / 2, step)),
         rows=tuple(_row(label, rows) for label, rows in (("top-k", before), ("repaired", after)) if not rows.empty),
         has_intervals=bool(before["mpr_low"].notna().any()),
+        chance=None if level is None else _across(min(level, end), end),
+        chance_value=number(level),
     )
 
 

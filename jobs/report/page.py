@@ -20,7 +20,7 @@ from markupsafe import Markup
 from jobs.analysis import wording
 from jobs.analysis.cases import FULFILLED
 from jobs.analysis.frames import records
-from jobs.analysis.worst import headline, worst_groups, worst_off
+from jobs.analysis.worst import largest, worst_groups, worst_off
 from jobs.report import embed
 from jobs.report.assembled import Assembled
 from jobs.report.described import case_of
@@ -33,7 +33,7 @@ from jobs.words import shortened
 # Rows of an overview table that are shown at first; the others unfold.
 OPEN_QUERIES = 10
 OPEN_GROUPS = 8
-FILTERS = ("percent", "points", "number", "count", "group_name", "cost")
+FILTERS = ("percent", "points", "number", "count", "group_name", "cost", "chance_clause", "is_missing")
 # Characters of a text in a table's cell; the query's own section has all of it.
 LONGEST_CELL = 80
 # In the order in which they build on each other.
@@ -51,13 +51,16 @@ def page(report: Assembled) -> Iterator[bytes]:
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shared, labels = report.shared, list(report.column("label"))
+    worst = _worst(report, labels)
     stream = templates.get_template("page.html").stream(
         script=Markup(script),
         script_hash=f"sha256-{digest}",
         css=Markup(style_sheet),
         title=str(report.manifest.get("name") or "Audit of retrieval"),
         **_facts(report),
-        worst=_worst(report, labels),
+        worst=worst,
+        beyond=[row for row in worst if row["is_headline"]],
+        within=[row for row in worst if not row["is_headline"]],
         unranked=[
             (place, labels[place]) for place, is_ranked in enumerate(report.column("is_ranked")) if not is_ranked
         ],
@@ -78,11 +81,12 @@ def page(report: Assembled) -> Iterator[bytes]:
 
 
 def _worst(report: Assembled, labels: Sequence[str]) -> list[dict[str, Any]]:
-    """The worst pair of each case, worst first, with the case's number, label and verdict."""
+    """The largest gap of each case, those beyond chance first, with the case's number, label and verdict."""
     lacking = {case_of(row): row for row in records(worst_off(report.pairs, minimum_share=report.shared.minimum_share))}
     number = {case: place for place, case in enumerate(report.names)}
     rows = []
-    for row in records(headline(report.pairs)):
+    ranked = largest(report.pairs).sort_values("is_headline", ascending=False, kind="stable")
+    for row in records(ranked):
         place, worst = number[case_of(row)], lacking.get(case_of(row))
         said = {"number": place, "label": labels[place], "verdict": wording.verdict(row, worst), "lacking": worst}
         rows.append(row | said)

@@ -37,6 +37,7 @@ ITEMS = pa.schema(
         ("item_id", pa.string()),
         ("text", pa.string()),
         ("image", pa.string()),
+        ("relevance", pa.string()),
         ("labels", pa.map_(pa.string(), pa.string())),
     ]
 )

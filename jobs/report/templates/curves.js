@@ -124,6 +124,13 @@ function drawPanel(name, which) {
     high = ceiling + margin;
   const across = (x) => left + ((width - left - right) * x) / reach;
   const up = (y) => height - bottom - ((height - top - bottom) * (Math.max(y, floor) - low)) / (high - low);
+  const band = (block.bands || [])[which];
+  if (!isMissing(band)) {
+    const to = across(Math.min(band, reach));
+    const lottery = make("rect", { x: left, y: top, width: to - left, height: height - top - bottom, class: "chance" });
+    lottery.append(make("title", {}, "95% of random draws of " + block.k + " from the reference lie here"));
+    svg.append(lottery);
+  }
   drawAxes(svg, { reach, low, high, floor, across, up });
   for (const one of block.series) {
     const line = shown.filter((place) => place.one === one && isFull(place.at) && place.y >= floor);
@@ -132,7 +139,7 @@ function drawPanel(name, which) {
         make("polyline", {
           points: line.map((place) => across(place.x).toFixed(1) + "," + up(place.y).toFixed(1)).join(" "),
           fill: "none",
-          stroke: styleOf(one)[0],
+          style: "stroke:" + inkOf(styleOf(one)[0]),
           "stroke-dasharray": styleOf(one)[2].join(" "),
           "stroke-width": 1.2,
           opacity: 0.5,
@@ -175,7 +182,8 @@ function drawPanel(name, which) {
     ([one, place]) =>
       seriesName(one) + " reaches " + fraction(place.x) + " of the MPR at " + fraction(place.y) + " of the similarity",
   );
-  svg.setAttribute("aria-label", "Trade-off under class " + name + ". " + summary.join("; ") + ".");
+  const chance = isMissing(band) ? "" : " A random " + block.k + " stays within " + fraction(band) + " of top-k\u2019s MPR.";
+  svg.setAttribute("aria-label", "Trade-off under class " + name + ". " + summary.join("; ") + "." + chance);
   svg.ring = ringDrawer(svg, shown, across, up);
   return svg;
 }

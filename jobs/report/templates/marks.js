@@ -62,11 +62,14 @@ function shape(kind, x, y, r) {
     d: "M" + path.map(([dx, dy]) => (x + r * dx).toFixed(1) + " " + (y + r * dy).toFixed(1)).join("L") + "Z",
   });
 }
+// Black is the colour of what is audited, and of no use on a dark page.
+const inkOf = (colour) => (colour === "#000000" ? "var(--ink)" : colour);
 function mark(one, x, y, r, full) {
-  const [colour, kind] = styleOf(one);
+  const [styled, kind] = styleOf(one),
+    colour = inkOf(styled);
   const drawn = shape(kind, x, y, r);
-  drawn.setAttribute("fill", full ? colour : "#fff");
-  drawn.setAttribute("stroke", colour);
+  drawn.style.fill = full ? colour : "var(--paper)";
+  drawn.style.stroke = colour;
   drawn.setAttribute("stroke-width", full ? 0.5 : 1.4);
   return drawn;
 }

@@ -66,6 +66,25 @@ function turn(step) {
   }
 }
 
+const MOST_FOUND = 20;
+// Queries that hold what is typed, those that start with it first.
+function search() {
+  const typed = find("search").value.trim().toLowerCase();
+  const names = Array.from(find("case").options, (option) => [Number(option.value), option.textContent]);
+  const found = typed ? names.filter(([, name]) => name.toLowerCase().includes(typed)) : [];
+  found.sort(([, one], [, other]) => other.toLowerCase().startsWith(typed) - one.toLowerCase().startsWith(typed));
+  find("found").replaceChildren(
+    ...found
+      .slice(0, MOST_FOUND)
+      .map(([which, name]) => make("li", {}, make("a", { href: "#case-" + which }, name))),
+  );
+  find("found-count").textContent = !typed
+    ? ""
+    : found.length > MOST_FOUND
+      ? MOST_FOUND + " of " + found.length + " are shown"
+      : found.length + (found.length === 1 ? " query" : " queries");
+}
+
 async function start() {
   const count = find("case").options.length,
     worst = find("data-worst").textContent.split(" ").filter(Boolean).map(Number);
@@ -92,6 +111,11 @@ async function start() {
       choose(side, seriesOf(chosen[side]).points[Number(event.target.value)]),
     );
   }
+  find("search").addEventListener("input", search);
+  find("search").addEventListener("keydown", (event) => {
+    const first = find("found").querySelector("a");
+    if (event.key === "Enter" && first) location.hash = first.getAttribute("href");
+  });
   for (const id of ["crossed", "small", "order"]) find(id).addEventListener("change", drawGroups);
   find("differing").addEventListener("change", drawItems);
   addEventListener("hashchange", () => {

@@ -1,4 +1,12 @@
 // The two selections side by side: what is known of them, their groups, their items.
+// Whether a lottery shows as much, and with which probability.
+const isWithin = (point, which) =>
+  !isMissing((point.p_chance || [])[which]) && point.p_chance[which] > 0.05;
+function chanceOf(point, which) {
+  const p = (point.p_chance || [])[which];
+  if (isMissing(p)) return "";
+  return (p > 0.05 ? "within" : "beyond") + ", p = " + (p < 0.0001 ? "<0.0001" : significant(p));
+}
 function readout(side) {
   const at = chosen[side],
     point = block.points[at],
@@ -21,11 +29,12 @@ function readout(side) {
       {},
       make("td", {}, name),
       make("td", { class: "n" }, value),
+      make("td", { class: "n" + (isWithin(point, which) ? " within" : "") }, chanceOf(point, which)),
       make("td", { class: "n" }, significant((point.chi || [])[which])),
       make("td", { class: "n" }, fraction((point.mpr_fraction || [])[which])),
     );
   });
-  const headings = ["Class", "MPR", "chi", "of top-k\u2019s"].map((text, i) =>
+  const headings = ["Class", "MPR", "chance", "chi", "of top-k\u2019s"].map((text, i) =>
     make("th", i ? { class: "n" } : {}, text),
   );
   const said = [
@@ -103,6 +112,12 @@ function drawGroups() {
         percent(reference[column]) +
         SIDES.map((side) => ", " + side.toUpperCase() + " " + percent(shares[side] && shares[side][column])).join(""),
     });
+    const band = block.chance_gap;
+    if (!isMissing(band)) {
+      const from = Number(x(Math.max(reference[column] - band, 0))),
+        to = Number(x(Math.min(reference[column] + band, end)));
+      bar.append(make("rect", { x: from, y: 3, width: (to - from).toFixed(1), height: 14, class: "chance" }));
+    }
     bar.append(
       make("line", { x1: 6, x2: 214, y1: 10, y2: 10, class: "rail" }),
       make("line", { x1: x(reference[column]), x2: x(reference[column]), y1: 2, y2: 18, class: "want" }),
@@ -116,18 +131,29 @@ function drawGroups() {
           width: 7,
           height: 7,
           class: "b",
-          stroke: "#fff",
+          style: "stroke:var(--paper)",
         }),
       );
-    const cells = SIDES.flatMap((side) => [
-      make("td", { class: "n" }, percent(shares[side] && shares[side][column])),
-      make("td", { class: "n strong" }, points(gap(side, column))),
-    ]);
+    const isLuck = (side) => !isMissing(band) && !isMissing(gap(side, column)) && Math.abs(gap(side, column)) <= band;
+    const cells = SIDES.flatMap((side) => {
+      const letter = side.toUpperCase(),
+        shown = percent(shares[side] && shares[side][column]),
+        kind = isLuck(side) ? "n within" : "n strong";
+      return [
+        make("td", { class: "n", "data-label": letter }, shown),
+        make(
+          "td",
+          { class: kind, "data-label": "Gap " + letter + ", points" },
+          points(gap(side, column)),
+          make("span", { class: "sr" }, isLuck(side) ? " within chance" : ""),
+        ),
+      ];
+    });
     return make(
       "tr",
       {},
-      make("td", {}, name(column)),
-      make("td", { class: "n" }, percent(reference[column])),
+      make("td", { "data-label": "Group" }, name(column)),
+      make("td", { class: "n", "data-label": "Reference \u201c" + block.reference + "\u201d" }, percent(reference[column])),
       ...cells,
       make("td", {}, bar),
     );
@@ -147,10 +173,22 @@ function drawGroups() {
     { viewBox: "0 0 6 12", width: 6, height: 12, "aria-hidden": "true" },
     make("line", { x1: 3, x2: 3, y1: 0, y2: 12, class: "want" }),
   );
-  const headings = ["Group", "Reference", "A", "Gap A, points", "B", "Gap B, points"].map((text, i) =>
+  const lottery = make(
+    "svg",
+    { viewBox: "0 0 14 12", width: 14, height: 12, "aria-hidden": "true" },
+    make("rect", { x: 0, y: 1, width: 14, height: 10, class: "chance" }),
+  );
+  const headings = ["Group", "Reference \u201c" + block.reference + "\u201d", "A", "Gap A, points", "B", "Gap B, points"].map((text, i) =>
     make("th", i ? { class: "n" } : {}, text),
   );
-  headings.push(make("th", {}, key, " A ", square, " B ", tick, " reference; 0 to " + percent(end)));
+  headings.push(make("th", {}, key, " A ", square, " B ", tick, " reference ", lottery, " chance; 0 to " + percent(end)));
+  find("luck").textContent = isMissing(block.chance_gap)
+    ? ""
+    : "The largest gap of a random " +
+      block.k +
+      " stays within " +
+      points(block.chance_gap).replace("+", "") +
+      " points in 95 of 100 draws; gaps within it are grey.";
   find("groups").tHead.replaceChildren(make("tr", {}, ...headings));
   if (!block.groups.length)
     body.push(make("tr", {}, make("td", { colspan: 7 }, "No group shares were recorded for this query.")));
@@ -162,6 +200,9 @@ function drawItems() {
     described = items.byDataset.get(block.dataset) || new Map();
   for (const side of SIDES)
     lists[side] = numbers(block.points[chosen[side]].i || "", block.width).map((local) => block.items[local]);
+  const isAsked = (term) =>
+      !isMissing(term) && items.terms[term].trim().toLowerCase() === block.query.trim().toLowerCase(),
+    hasTerms = [...lists.a, ...lists.b].some((item) => isAsked((described.get(item) || [])[4]));
   const sets = { a: new Set(lists.a), b: new Set(lists.b) },
     shared = lists.a.filter((item) => sets.b.has(item)).length;
   find("shared").textContent = shared + " of " + lists.a.length + " items of A are also in B.";
@@ -171,7 +212,7 @@ function drawItems() {
     lists[side].forEach((item, place) => {
       const isOnly = !sets[other].has(item);
       if (!isOnly && find("differing").checked) return;
-      const [, text, levels, image] = described.get(item) || [item, "", []];
+      const [, text, levels, image, term] = described.get(item) || [item, "", []];
       const entry = make("li", { value: place + 1 });
       const picture = (pictures[block.dataset] || {})[item];
       if (picture)
@@ -190,6 +231,15 @@ function drawItems() {
         ...levels.map((level) => make("span", { class: "tag" }, items.levels[level])),
         make("span", { class: "id" }, items.ids[item]),
       );
+      // Who comes in and is known to be something else.
+      if (isOnly && hasTerms && !isAsked(term))
+        entry.append(
+          make(
+            "span",
+            { class: "tag unsupported" },
+            isMissing(term) ? "no known term" : "not " + block.query + ": " + items.terms[term],
+          ),
+        );
       entries.push(entry);
     });
     if (!lists[side].length)

@@ -71,14 +71,26 @@ class Fill(NamedTuple):
 
 @compiled
 def decide(
-    basis: Basis, lattice: Lattice, walk: Walk, used: IntArray, level: int, limit: float, least: float, k: int
+    basis: Basis,
+    lattice: Lattice,
+    walk: Walk,
+    used: IntArray,
+    level: int,
+    limits: tuple[float, float, int],
+    fill: Fill,
 ) -> bool:
-    """Try the next value of a coordinate; whether it stays in the ball, in the cap, and within the counts."""
+    """Try the next value of a coordinate; whether it stays in the ball, in the cap, and within the counts.
+
+    limits: the largest square of |v|, the least z.v, and k.
+    """
+    limit, least, k = limits
     value, is_up = next_value(walk, level)
     taken = used[lattice.attribute[level]] + value
-    if value < 0 or value > lattice.capacity[level] or taken > k:
+    column = lattice.column[level]
+    is_low = value < max(fill.fewest[0, column], 0)
+    if is_low or value > min(fill.most[0, column], lattice.capacity[level]) or taken > k:
         # Values beyond the limit on the other side are still to come.
-        if (value < 0) != is_up:
+        if is_low != is_up:
             close(walk, level, is_up)
         return False
     if taken + lattice.rest[level] < k:
@@ -95,7 +107,7 @@ def decide(
     if priced + basis.reach[level] * np.sqrt(limit - square) < least:
         close(walk, level, is_up)
         return False
-    walk.count[level], walk.square[level], walk.priced[level] = value, square, priced
+    walk.value[level], walk.square[level], walk.priced[level] = value, square, priced
     return True
 
 
@@ -150,10 +162,10 @@ def move(cells: Cells, left: IntArray, cell: int, count: int) -> None:
 @compiled
 def is_used_up(cells: Cells, left: IntArray) -> bool:
     """Whether every known marginal is what was asked for."""
+    missing = 0
     for column in range(left.size):
-        if cells.known[column] == 1 and left[column] != 0:
-            return False
-    return True
+        missing += cells.known[column] * abs(left[column])
+    return missing == 0
 
 
 @compiled
@@ -205,7 +217,7 @@ def marginals_of(lattice: Lattice, cells: Cells, walk: Walk, used: IntArray, k: 
     """The counts (l,) of every known column at a point."""
     left = np.zeros(cells.known.size, np.int64)
     for level in range(lattice.column.size):
-        left[lattice.column[level]] = walk.count[level]
+        left[lattice.column[level]] = walk.value[level]
     for attribute in range(cells.last.size):
         if cells.last[attribute] >= 0:
             left[cells.last[attribute]] = k - used[attribute]
@@ -227,7 +239,8 @@ def decoded(
     limit = task.rho * task.rho - basis.outside
     best, shortest = start, np.inf
     nodes, cell_nodes, is_complete = 0, 0, True
-    budget, fill = np.inf, prepare(cells, np.inf, cells.known.size)
+    budget = np.inf if task.is_shortest else task.bound - start
+    fill = prepare(cells, budget, cells.known.size)
     filled = np.zeros(counts.size, np.int64)
     level = levels - 1
     if limit < 0.0:
@@ -237,7 +250,7 @@ def decoded(
     while True:
         if level >= 0:
             if walk.is_taken[level] == 1:
-                used[lattice.attribute[level]] -= walk.count[level]
+                used[lattice.attribute[level]] -= walk.value[level]
                 walk.is_taken[level] = 0
             if walk.is_up_open[level] == 0 and walk.is_down_open[level] == 0:
                 level += 1
@@ -249,9 +262,9 @@ def decoded(
                 is_complete = False
                 break
             least = task.rho * task.length - (task.bound - best) - ROUNDING
-            if not decide(basis, lattice, walk, used, level, limit, least, task.k):
+            if not decide(basis, lattice, walk, used, level, (limit, least, task.k), fill):
                 continue
-            used[lattice.attribute[level]] += walk.count[level]
+            used[lattice.attribute[level]] += walk.value[level]
             walk.is_taken[level] = 1
             if level > 0:
                 level -= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from jobs.analysis.load import from_tables
@@ -163,6 +164,135 @@ def test_broken_cases_are_shown_with_what_is_missing(folder: Path):
         said = "\n".join(texts)
         assert "out of memory" in said and "MPR is 0: nothing to divide by" in said and "not_found" in said
         assert "NaN" not in said and "undefined" not in said and "null" not in said
+        assert page.problems == []
+
+    chromium.browse(script)
+
+
+# As many queries as the list of occupations holds.
+MANY = 783
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("many") / "many.html"
+    run = from_tables(**synthetic.tables(queries=MANY, points=2), manifest=synthetic.manifest())
+    path.write_bytes(build(run, has_pictures=False)["index.html"])
+    return path
+
+
+SIZES = ((390, 1.0), (800, 1.0), (1280, 1.0), (640, 2.0))
+
+
+def test_the_first_screen_says_who_whether_it_is_luck_and_what_enough_costs(folder: Path):
+    async def script(page: chromium.Page) -> None:
+        for width, scale in SIZES:
+            for scheme in ("light", "dark"):
+                await page.open(folder / "plain.html")
+                size = {"width": width, "height": 900, "deviceScaleFactor": scale, "mobile": width < 500}
+                await page.call("Emulation.setDeviceMetricsOverride", **size)
+                scheme_of = [{"name": "prefers-color-scheme", "value": scheme}]
+                await page.call("Emulation.setEmulatedMedia", features=scheme_of)
+                found = await page.ask(
+                    "(() => { const one = document.querySelector('#overview .verdict');"
+                    " return [one.innerText, one.getBoundingClientRect().bottom,"
+                    " document.documentElement.scrollWidth <= innerWidth,"
+                    " getComputedStyle(document.body).backgroundColor] })()"
+                )
+                text, bottom, fits, paper = found
+                assert "beyond chance" in text
+                assert "a random 20 stays within" in text
+                assert "mean similarity" in text
+                assert "population" in text
+                assert bottom <= 900
+                assert fits
+                assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+        assert page.problems == []
+
+    chromium.browse(script)
+
+
+def test_a_telephone_shows_cards_in_the_place_of_wide_tables(folder: Path):
+    async def script(page: chromium.Page) -> None:
+        await page.open(folder / "plain.html")
+        size = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+        await page.call("Emulation.setDeviceMetricsOverride", **size)
+        wide = await page.ask(
+            "[...document.querySelectorAll('table.cards')].filter((one) => one.offsetParent"
+            " && one.scrollWidth > one.parentElement.clientWidth).length"
+        )
+        assert wide == 0
+        label = await page.ask(
+            "getComputedStyle(document.querySelector('table.cards td[data-label^=Reference]'), '::before').content"
+        )
+        assert "population" in label
+        assert page.problems == []
+
+    chromium.browse(script)
+
+
+def test_chance_is_drawn_and_what_is_within_it_is_grey(folder: Path):
+    async def script(page: chromium.Page) -> None:
+        await page.open(folder / "plain.html")
+        assert await page.ask("document.querySelectorAll('#panels rect.chance').length") == 3
+        assert await page.ask("document.querySelectorAll('#overview svg.chart rect.chance').length") == 1
+        assert await page.ask("document.querySelectorAll('#groups rect.chance').length") > 3
+        assert await page.ask("document.querySelectorAll('#groups td.within').length") > 3
+        headed = await page.ask("[...document.querySelectorAll('#overview tr:not(.within) td.n.strong')].length")
+        within = await page.ask("document.querySelectorAll('#overview details tr.within a').length")
+        assert headed >= 1 and within >= 1
+        assert "no gap beyond chance" in await page.ask("document.getElementById('overview').innerText")
+        assert page.problems == []
+
+    chromium.browse(script)
+
+
+def test_hundreds_of_queries_are_searched_and_all_printed(many: Path):
+    async def script(page: chromium.Page) -> None:
+        await page.open(many)
+        typed = "(() => { const one = document.getElementById('search'); one.value = '{}';"
+        typed += " one.dispatchEvent(new Event('input')) })()"
+        await page.ask(typed.replace("{}", "OCCUPATION 77"))
+        links = "[...document.querySelectorAll('#found a')].map((one) => one.innerText)"
+        found = await page.ask(links)
+        assert found and all(name.startswith("occupation 77") for name in found)
+        await page.ask("document.getElementById('search').focus()")
+        await page.press("Enter", 13)
+        await page.ask("new Promise((done) => setTimeout(done, 400))")
+        assert await page.ask("document.getElementById('case-title').innerText") == found[0]
+        await page.ask(typed.replace("{}", "no such query"))
+        assert await page.ask(links) == []
+        assert await page.ask("document.getElementById('found-count').innerText") == "0 queries"
+        await page.ask("dispatchEvent(new Event('beforeprint'))")
+        await page.call("Emulation.setEmulatedMedia", media="print")
+        shown = await page.ask(
+            "new Set([...document.querySelectorAll('#overview td a')].filter((one) => one.offsetParent)"
+            ".map((one) => one.getAttribute('href'))).size"
+        )
+        assert shown == MANY
+        assert page.problems == []
+
+    chromium.browse(script)
+
+
+def test_newcomers_that_are_known_to_be_something_else_are_marked(tmp_path: Path):
+    made = synthetic.tables(queries=1, points=6)
+    rows = made["items"].to_pylist()
+    query = made["results"]["query"][0].as_py()
+    asked = set(made["results"]["item_ids"][0].as_py())
+    terms = [query.title() if row["item_id"] in asked else "singer" for row in rows]
+    place = made["items"].schema.get_field_index("relevance")
+    made["items"] = made["items"].set_column(place, "relevance", pa.array(terms))
+    path = tmp_path / "terms.html"
+    path.write_bytes(build(from_tables(**made, manifest=synthetic.manifest()), has_pictures=False)["index.html"])
+
+    async def script(page: chromium.Page) -> None:
+        await page.open(path)
+        marked = "[...document.querySelectorAll('#items-{} .unsupported')].map((one) => one.innerText)"
+        newcomers = await page.ask("document.querySelectorAll('#items-b .only').length")
+        assert newcomers > 0
+        assert await page.ask(marked.format("b")) == [f"not {query}: singer"] * newcomers
+        assert await page.ask(marked.format("a")) == []
         assert page.problems == []
 
     chromium.browse(script)

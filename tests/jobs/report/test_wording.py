@@ -90,9 +90,9 @@ def test_the_verdict_says_whether_a_gap_is_beyond_chance(change: dict, said: str
 def test_the_verdict_names_reference_and_precision_and_what_the_repair_aims_at():
     text = wording.verdict(
         PAIR
-        | {"reference": "population", "is_repaired_to_chance": True, "rho_repaired": 0.026}
+        | {"reference": "population", "is_repaired_to_chance": True, "target_repaired": "linear", "rho_repaired": 0.026}
         | {"precision": 0.98, "precision_repaired": 0.96}
     )
     assert "of reference \u201cpopulation\u201d" in text
-    assert "Retrieval held to what a random 50 shows (mopr, rho = 0.026) shows 34%" in text
+    assert "Retrieval held to the MPR of a random 50 under linear (mopr, rho = 0.026) shows 34%" in text
     assert text.endswith("top-k's mean similarity; precision goes from 98% to 96%.")
