@@ -103,7 +103,7 @@ def _write_items(store: Store, chosen: _Chosen) -> dict[str, FileReceipt]:
     """Every chosen item, by data set, in the catalogue's order."""
     tables = [ITEMS.empty_table()]
     for (dataset, catalogue), ids in chosen.ids.items():
-        read = ["item_id", "text", "image", *attribute_names(store, catalogue)]
+        read = ["item_id", "text", "image", "relevance", *attribute_names(store, catalogue)]
         wanted = pa.array(sorted(ids), pa.string())
         parts = read_parts(store, catalogue, read)
         items = pa.concat_tables(part.filter(pc.is_in(part["item_id"], value_set=wanted)) for part in parts)
