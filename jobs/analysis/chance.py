@@ -49,12 +49,15 @@ def values_of_queries(selections: pd.DataFrame, smallest: pd.DataFrame) -> Float
 
 
 def _adjusted(values: FloatArray, of_queries: FloatArray) -> FloatArray:
-    """Each value as the queries' adjustment maps it: that of the next query's value at or above it."""
-    if not of_queries.size:
+    """Each value times queries * (1 + 1/2 + ... + 1/queries) / discoveries: at most LEVEL where it passes the limit.
+
+    Discoveries are the queries that Benjamini and Yekutieli find at LEVEL, 1 at least; of the queries' own values just
+    those pass.
+    """
+    count = of_queries.size
+    if not count:
         return np.ones(values.size)
-    known = np.sort(of_queries)
-    adjusted = np.append(benjamini_yekutieli(known), 1.0)
-    place = np.searchsorted(known, values, side="left")
-    # Beyond the last query's value nothing is compared with fewer queries than there are.
-    mapped: FloatArray = np.maximum(adjusted[place], np.minimum(values, 1.0))
-    return mapped
+    discoveries = max(int((benjamini_yekutieli(of_queries) <= LEVEL).sum()), 1)
+    factor = count * float(np.sum(1.0 / np.arange(1, count + 1))) / discoveries
+    adjusted: FloatArray = np.minimum(values * factor, 1.0)
+    return adjusted

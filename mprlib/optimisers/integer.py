@@ -133,7 +133,8 @@ class _ProvenSearch:
             replace(row, statistics=statistics),
             relaxation,
             self._incumbents.impossible(request.rho),
-            not_found=self._advice(), stopped=_stopped()
+            not_found=self._advice(),
+            stopped=_stopped(),
         )
 
     def _advice(self) -> str:

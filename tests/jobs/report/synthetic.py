@@ -196,9 +196,12 @@ def _group_table(selections, names, attributes, reference, k) -> pa.Table:
         "share_reference": np.tile(reference, count),
     }
     p_values = gap_p_values(columns["share_selected"], columns["share_reference"], k)
+    gaps, among = np.abs(columns["share_selected"] - columns["share_reference"]), LARGEST_OF * p_values
+    within, among = gaps <= CHANCE["groups"], np.minimum(among, 1.0)
     columns |= {
         "p_chance": p_values,
-        "p_largest": np.minimum(LARGEST_OF * p_values, 1.0),
+        # More than 0.05 just where the gap is within the level.
+        "p_largest": np.where(within, np.maximum(among, 0.06), np.minimum(among, 0.05)),
         "largest_gap_chance": np.full(count * size, CHANCE["groups"]),
     }
     return pa.table(columns, schema=schema.GROUPS)
