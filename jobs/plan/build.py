@@ -223,9 +223,8 @@ class _Planner:
             return {query: ReferenceSource(name=name, pool=pools[query].key, predicted=predicted) for query in queries}
         if reference.results is not None:
             pools = self.reference_lists[name, searched.name].pools
-            return {
-                query: ReferenceSource(name=name, pool=pool.key, predicted=predicted) for query, pool in pools.items()
-            }
+            own = {query: pool.key for query, pool in pools.items()}
+            return {query: ReferenceSource(name=name, pool=key, predicted=predicted) for query, key in own.items()}
         targets = self.inputs.targets.get(name)
         if targets is not None:
             stated = {query: targets[query.text] for query in queries if query.text in targets}

@@ -128,11 +128,13 @@ def missing_remarks(name: str, lists: Mapping[str, Listed], queries: Sequence[Qu
         without = [query.text for query in queries if not found.has(query)]
         if len(without) == len(queries):
             known = next(iter(found.of_query))
-            raise UsageError(f"it shows nothing for the queries of the audit, such as {without[0]!r:.80}; it has {known!r:.80}")
+            raise UsageError(
+                f"it shows nothing for the queries of the audit, such as {without[0]!r:.80}; it has {known!r:.80}"
+            )
         if without:
             yield (
-                f"reference {name}: {numbered(len(without), 'query', 'queries')} of {len(queries):,} without a list, not "
-                f"compared with it: {_examples(without)}"
+                f"reference {name}: {numbered(len(without), 'query', 'queries')} of {len(queries):,} without a list, "
+                f"not compared with it: {_examples(without)}"
             )
 
 

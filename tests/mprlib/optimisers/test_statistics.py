@@ -96,13 +96,9 @@ def test_a_row_without_a_set_says_what_to_try():
 def test_a_rho_that_no_whole_count_meets_says_which_one_is_met(method):
     [row] = sweep(women_and_men(), method, [0.01], "groups")
     assert row.status == "infeasible" and row.rho_min == pytest.approx(1 / 6)
-<<<<<<< HEAD
     assert row.message.startswith(
         "no set of whole items has MPR <= 0.01 (2 groups admit no whole count within 0.01, among"
     )
-=======
-    assert row.message.startswith("no set of whole items has MPR <= 0.01 (2 groups admit no whole count within 0.01, ")
->>>>>>> settled
     assert row.message.endswith("k q = 1.5): raise rho to at least 0.166667")
     [met] = sweep(women_and_men(), method, [0.166667], "groups")
     assert met.status == "optimal"
