@@ -24,6 +24,7 @@ from jobs.report.publish import publish
 from jobs.report.thumbnails import write_thumbnails
 from jobs.results.collect import collect
 from jobs.results.manifest import MANIFEST, PAGE, SUCCESS, Finished, manifest_of, results_are_current, seal
+from jobs.results.preparation import preparation
 from jobs.run.compute import Progress, compute
 from jobs.run.executor import Lazily, expect_available
 from jobs.run.journal import Journal, opened
@@ -181,6 +182,7 @@ def _collect(
         files=files,
         skipped=counts_of(skipped),
         probes=_judged_probes(plan, store, progress),
+        preparation=preparation(plan.units, progress.done),
     )
     store.write_json(MANIFEST, manifest_of(finished, settings, inputs, plan, progress.done))
     journal.enter("reporting", "writing the report")

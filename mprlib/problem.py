@@ -208,8 +208,15 @@ class Problem:
         return found
 
     def _best_first(self) -> IntArray:
-        ids = np.arange(self.n) if self.item_ids is None else self.item_ids
-        return np.lexsort((ids, -self.scores))
+        order: IntArray = np.argsort(-self.scores, kind="stable")
+        is_next_equal = np.diff(self.scores[order]) == 0
+        if self.item_ids is None or not is_next_equal.any():
+            return order
+        # Texts are slow to sort: only where scores tie, which are neighbours now.
+        places = np.flatnonzero(np.append(is_next_equal, False) | np.append(False, is_next_equal))
+        tied = order[places]
+        order[places] = tied[np.lexsort((self.item_ids[tied], -self.scores[tied]))]
+        return order
 
     def _rank(self) -> IntArray:
         rank = np.empty(self.n, dtype=np.intp)

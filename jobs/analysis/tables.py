@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -63,6 +64,17 @@ def lines(table: pd.DataFrame, *, has_header: bool = False) -> bytes:
     """The rows of a guarded table as CSV."""
     text = table.to_csv(index=False, header=has_header, lineterminator="\n", float_format=_number)
     return text.encode("utf-8", "replace")
+
+
+def read_csv(content: bytes, texts: Sequence[str]) -> pd.DataFrame:
+    """A table that `csv` wrote, with these columns as the texts that they were."""
+    table = pd.read_csv(
+        io.BytesIO(content), dtype=dict.fromkeys(texts, str), keep_default_na=False, na_values={"": [""]}
+    )
+    for name in texts:
+        is_guarded = table[name].str.startswith(tuple(f"'{start}" for start in FORMULA_STARTS)).fillna(False)
+        table[name] = table[name].mask(is_guarded.astype(bool), table[name].str[1:])
+    return table
 
 
 def _number(value: object) -> str:

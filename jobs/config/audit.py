@@ -58,10 +58,11 @@ class Reference(Block):
     """The population that retrieval should represent."""
 
     name: str = Field("population", description="its name in the result rows")
-    kind: Literal["population", "balanced", "shares", "dataset"] = Field(
+    kind: Literal["population", "balanced", "shares", "dataset", "results"] = Field(
         "population",
         description="population: the data set itself by its weights; balanced: every combination of levels has the "
-        "same share; shares: stated target shares; dataset: another data set",
+        "same share; shares: stated target shares; dataset: another data set; results: what another engine showed for "
+        "the query",
     )
     query_conditioned: bool = Field(
         False, description="population and dataset: only its most similar people for the query"
@@ -84,7 +85,16 @@ class Reference(Block):
         f"depends; by default {STATED_SIZE:,} for shares, and one per combination of levels for balanced, as in the "
         "paper",
     )
-    dataset: AnyDataset | None = Field(None, description="kind dataset: its block; its default name is the reference's")
+    results: AnyResults | None = Field(
+        None,
+        description="kind results: the block of the other engine's list, whose items have the labels of the audited data "
+        "set, by item id, or attributes of their own; queries that it lacks are listed and not compared",
+    )
+    dataset: AnyDataset | None = Field(
+        None,
+        validate_default=True,
+        description="kind dataset: its block; its default name is the reference's",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -94,9 +104,19 @@ class Reference(Block):
             return raw | {"dataset": {"name": raw.get("name", "population")} | raw["dataset"]}
         return raw
 
+    @field_validator("dataset")
+    @classmethod
+    def _items_of_the_list(cls, block: Dataset | None, info: ValidationInfo) -> Dataset | None:
+        results = info.data.get("results")
+        if block is None and results is not None and results.attributes:
+            return ListedItems.of(results, info.data["name"])
+        return block
+
     @model_validator(mode="after")
     def _complete(self) -> Reference:
-        if (self.kind == "dataset") != (self.dataset is not None):
+        if (self.kind == "results") != (self.results is not None):
+            raise ValueError("a results block goes with kind: results, and only with it")
+        if (self.kind == "dataset") != (self.dataset is not None) and not isinstance(self.dataset, ListedItems):
             raise ValueError("a dataset block goes with kind: dataset, and only with it")
         if (self.kind == "shares") != (self.shares is not None or self.path is not None):
             raise ValueError("shares go with kind: shares, and only with it, or a path to each query's own")
@@ -104,7 +124,7 @@ class Reference(Block):
             raise ValueError(
                 "shares are stated, or those of each query are in a file: one of shares and path is expected"
             )
-        if self.query_conditioned and self.kind in ("balanced", "shares"):
+        if self.query_conditioned and self.kind in ("balanced", "shares", "results"):
             raise ValueError(f"query_conditioned needs a reference of people: kind {self.kind} has none")
         return self
 

@@ -52,7 +52,7 @@ def assemble(
         items["vector_row"] = pa.array(np.arange(table.num_rows))
         sample = np.linspace(0, table.num_rows - 1, min(table.num_rows, SAMPLED_VECTORS)).astype(np.intp)
         lengths = lengths_of(source.vectors.take(np.unique(sample)))
-    elif embedding_column is not None:
+    elif embedding_column is not None and table.num_rows:
         items["vector"] = vectors(block, table, embedding_column, ids)
         lengths = lengths_of(items["vector"].flatten().to_numpy().reshape(table.num_rows, -1))
     kept = pa.table(items) if is_kept.all() else pa.table(items).filter(pa.array(is_kept))
@@ -69,6 +69,7 @@ def assemble(
         root=source.root,
         vector_files=source.vectors,
         lengths=lengths,
+        lacks=source.lacks,
         remarks=source.remarks,
     )
 

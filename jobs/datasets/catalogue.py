@@ -68,7 +68,7 @@ class Catalogue:
     @property
     def vector_width(self) -> int | None:
         """Numbers in a vector, where items have theirs already."""
-        return self.summaries[0].width
+        return next(summary.width for summary in self.summaries if summary.rows)
 
     @property
     def has_vector_files(self) -> bool:
@@ -78,7 +78,9 @@ class Catalogue:
     @cached_property
     def items(self) -> pa.Table:
         """All items, which are read for it and kept: see `part.Part`; missing values have their name."""
-        return pa.concat_tables(part.read().items_with(self.missing) for part in self.parts)
+        items = [part.read().items_with(self.missing) for part in self.parts]
+        # A part without items has no vectors.
+        return pa.concat_tables(items, promote_options="default")
 
     @property
     def skipped(self) -> pa.Table:

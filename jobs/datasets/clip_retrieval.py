@@ -66,7 +66,7 @@ class ClipRetrieval(Dataset):
         files, sizes = open_files(paths)
         if files.rows == 0:
             raise UsageError(f"{root} holds no vectors")
-        table, stretches = table_files.read(place.pieces, {id_column: "id"} | self._wanted(columns), id_column)
+        table, stretches = table_files.read_pieces(place.pieces, {id_column: "id"} | self._wanted(columns), id_column)
         for piece, path, size, stretch in zip(place.pieces, paths, sizes, stretches):
             if piece.stop is None:
                 _expect_rows(path, size, stretch.file, stretch.rows)

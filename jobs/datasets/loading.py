@@ -41,7 +41,7 @@ def catalogue_of(reader: Reader) -> Catalogue:
     Raises:  UsageError for input that cannot be audited.
     """
     listing = reader.listing()
-    if listing is None or (len(listing.places) == 1 and listing.places[0].is_small):
+    if listing is None:
         part = reader.read()
         return _catalogue(reader, (KnownPart(summary=part.summary(), reader=reader, whole=part),))
     parts = _in_parts(reader, listing)
@@ -135,6 +135,7 @@ def _expect_distinct(reader: Reader, listing: Listing, folder: Path) -> None:
 
 def _catalogue(reader: Reader, parts: tuple[KnownPart, ...], remarks: Sequence[str] = ()) -> Catalogue:
     block, summaries = reader.block, [part.summary for part in parts]
+    _expect_columns(reader, summaries)
     for name in summaries[0].texts:
         expect_renamed(block, name, {text for one in summaries for text in one.texts[name]})
     missing = missing_name(*(levels for one in summaries for levels in one.levels.values()))
@@ -165,6 +166,13 @@ def _levels(
     return levels
 
 
+def _expect_columns(reader: Reader, summaries: Sequence[Summary]) -> None:
+    """Some part has each of the columns."""
+    for name, setting in reader.columns.items():
+        if all(name in summary.lacks for summary in summaries):
+            raise UsageError(f"{setting} names column {name!r}, which {reader.block.path} lacks")
+
+
 def _expect_weights(block: Dataset, summaries: Sequence[Summary]) -> None:
     with np.errstate(over="ignore"):
         total = float(np.sum([summary.weight for summary in summaries]))
@@ -175,6 +183,6 @@ def _expect_weights(block: Dataset, summaries: Sequence[Summary]) -> None:
 def _expect_items(block: Dataset, summaries: Sequence[Summary]) -> None:
     if not any(summary.rows for summary in summaries):
         raise UsageError(f"{block.path} has no items left to audit")
-    widths = {summary.width for summary in summaries}
+    widths = {summary.width for summary in summaries if summary.rows}
     if len(widths) > 1:
         raise UsageError(f"{block.path} holds vectors of different lengths: {sorted(map(str, widths))}")

@@ -34,7 +34,7 @@ class Summary:
     the pictures or files of vectors. lengths: of the shortest and longest vector.
     repeats: one bit a row in hexadecimal digits, set where the row's picture or text is that of the row before; empty
     where none is.
-    is_whole: whether the rows are all of the source's, in its order.
+    is_whole: whether the rows are all of the source's, in its order. lacks: columns that these rows do not have.
     """
 
     columns: tuple[str, ...]
@@ -58,6 +58,7 @@ class Summary:
     is_whole: bool = True
     root: str | None = None
     vector_files: Mapping[str, Any] | None = None
+    lacks: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
     def is_new(self) -> np.ndarray:
@@ -71,6 +72,8 @@ class Summary:
 
         So each is embedded once in a part though no shard knows of another.
         """
+        if not self.rows:
+            return []
         cuts, at = [0], shard_items
         starts = np.flatnonzero(self.is_new())
         while at < self.rows:
@@ -108,6 +111,7 @@ class Part:
     root: str | None = None
     vector_files: VectorFiles | None = None
     lengths: tuple[float, float] | None = None
+    lacks: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
     @property
@@ -160,6 +164,7 @@ class Part:
             is_whole=self.is_whole,
             root=self.root,
             vector_files=files,
+            lacks=self.lacks,
             remarks=self.remarks,
         )
 

@@ -34,8 +34,11 @@ class Reader:
         return columns
 
     def listing(self) -> Listing | None:
-        """The parts, where there are several."""
-        return self.block.listing(self.folder, self.columns)
+        """The parts that other processes read; None where the data set is small, or is read whole."""
+        listing = self.block.listing(self.folder, self.columns)
+        if listing is None or (len(listing.places) == 1 and listing.places[0].is_small):
+            return None
+        return listing
 
     def read(self, place: Place | None = None) -> Part:
         """The part at a place, or the whole.

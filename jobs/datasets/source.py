@@ -84,6 +84,7 @@ class Source:
     root is the folder that the image column's paths start from. vectors are the rows' own, where they are in files of
     their own. orders holds values of columns in reading order,
     for those that have one. files is a SHA-256 of the pictures or files of vectors, empty where there are none.
+    lacks are columns that were asked for and that these rows do not have, which another part may; they are null.
     stretches say which files the rows are from, in order, where that is known. remarks are sentences for the reader
     of the run on what was passed over.
     """
@@ -97,6 +98,7 @@ class Source:
     relevance: str | None = None
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped: tuple[Skip, ...] = ()
+    lacks: tuple[str, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     remarks: tuple[str, ...] = ()
 

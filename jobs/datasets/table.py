@@ -20,6 +20,7 @@ from jobs.datasets.block import Dataset
 from jobs.datasets.columns import strings
 from jobs.datasets.source import Listing, Place, Source
 from jobs.datasets.table_folder import table_files as files_at
+from jobs.errors import UsageError
 from jobs.settings.block import DriverPath, Label
 
 # What the column of numbers is called where items have no ids, unless the table has such a column.
@@ -57,7 +58,7 @@ class Table(Dataset):
 
     def read_place(self, folder: Path, columns: Mapping[str, str], place: Place) -> Source:
         own = {} if self.id is None else {self.id: "id"}
-        table, stretches = table_files.read(place.pieces, {**own, **columns}, self.id)
+        table, stretches = table_files.read_pieces(place.pieces, {**own, **columns}, self.id)
         name = self.id
         if name is None:
             name = _free_name(table)
@@ -76,6 +77,8 @@ class Table(Dataset):
         """
         files, remarks = files_at(folder / self.path, table_files.SUFFIXES)
         source = self.read_place(folder, columns, Place(pieces=tuple(files)))
+        if not source.table.num_rows:
+            raise UsageError(f"{files[0].path} has no rows")
         if self.image is not None:
             layout.expect_some(self._root(folder), strings(self, source.table, self.image, "image").to_pylist())
         return replace(source, remarks=remarks)

@@ -59,11 +59,19 @@ def read(
     of them that names the items, if any does.
     Raises:  UsageError for a file that is no table, or lacks a column; and where no file has rows.
     """
+    table, rows = read_pieces(files, columns, id_column)
+    if not table.num_rows:
+        raise UsageError(f"{files[0].path} has no rows")
+    return table, rows
+
+
+def read_pieces(
+    files: Sequence[Piece], columns: Mapping[str, str], id_column: str | None = None
+) -> tuple[pa.Table, tuple[Stretch, ...]]:
+    """The same, also where there are no rows."""
     parts = [_read_one(files, file, columns) for file in files]
     rows = tuple(Stretch(file=str(file.path), rows=part.num_rows, first=file.start) for file, part in zip(files, parts))
-    if not sum(stretch.rows for stretch in rows):
-        raise UsageError(f"{files[0].path} has no rows")
-    filled = [(file, part) for file, part in zip(files, parts) if part.num_rows]
+    filled = [(file, part) for file, part in zip(files, parts) if part.num_rows] or [(files[0], parts[0])]
     stacked = {name: _stacked(name, id_column, [(file, part[name]) for file, part in filled]) for name in columns}
     return pa.table(stacked), rows
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +20,7 @@ from jobs.datasets import pictures
 from jobs.datasets.block import Dataset
 from jobs.datasets.encodings import UTF8
 from jobs.datasets.json_lines import Pairs, plain_texts
-from jobs.datasets.source import Skip, Source
+from jobs.datasets.source import Listing, Piece, Place, Skip, Source
 from jobs.datasets.webdataset_samples import Sample, samples
 from jobs.errors import UsageError
 from jobs.images import ImageError, Reason
@@ -30,6 +31,8 @@ from jobs.words import numbered
 ID, IMAGE = "item_id", "image_member"
 # Endings of shards that have to be unpacked first.
 PACKED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
+# Bytes of shards that are one part: of pictures of 100 kB, those of 20,000 items.
+PART_BYTES = 2e9
 # A label longer than this is no label.
 LARGEST_LABEL_BYTES = 1_000_000
 
@@ -42,36 +45,33 @@ class WebDataset(Dataset):
 
     kind: Literal["webdataset"] = "webdataset"
 
-    def read(self, folder: Path, columns: Mapping[str, str]) -> Source:
-        """The items of a shard, or of all shards below a folder.
+    def listing(self, folder: Path, columns: Mapping[str, str]) -> Listing:
+        root, shards = self._shards(folder)
+        places: list[list[Piece]] = []
+        size_bytes = 0
+        for shard in shards:
+            path = Path(root, shard)
+            size_bytes += path.lstat().st_size
+            if not places or size_bytes > PART_BYTES:
+                places.append([])
+                size_bytes = path.lstat().st_size
+            places[-1].append(Piece(path=path))
+        return Listing(places=tuple(Place(pieces=tuple(pieces)) for pieces in places))
 
-        Raises:  UsageError when there is no shard, or no picture in any.
-        """
-        path = folder / self.path
+    def read_place(self, folder: Path, columns: Mapping[str, str], place: Place) -> Source:
+        root, _ = self._root(folder)
         rows: list[dict[str, str]] = []
         skipped: list[Skip] = []
         remarks: list[str] = []
-        if path.is_file():
-            root, shards = path.parent.resolve(), [path.name]
-        else:
-            root = pictures.folder_of(folder / self.path)
-            shards = list(_shards(root, skipped))
-        if not shards:
-            raise UsageError(f"{root} holds no {ARCHIVE_SUFFIX} files")
-        for shard in shards:
-            if not (root / shard).resolve().is_relative_to(root):
-                skipped.append(Skip(item_id=shard, reason=Reason.OUTSIDE, detail="a link to another folder"))
-                continue
-            for item in _items(root, shard, columns, remarks):
+        for piece in place.pieces:
+            for item in _items(root, piece.path.relative_to(root).as_posix(), columns, remarks):
                 if isinstance(item, Skip):
                     skipped.append(item)
                 else:
                     rows.append(item)
-        if not rows:
-            first = f", {skipped[0].item_id}: {skipped[0].reason.value}" if skipped else ""
-            raise UsageError(f"no shard of {path} holds a picture{first}")
-        names = dict.fromkeys(name for row in rows for name in row)
-        table = pa.table({name: pa.array([row.get(name) for row in rows], pa.string()) for name in names})
+        names = dict.fromkeys([ID, IMAGE, *(name for row in rows for name in row)])
+        lacks = tuple(name for name in columns if name not in names)
+        table = pa.table({name: pa.array([row.get(name) for row in rows], pa.string()) for name in (*names, *lacks)})
         return Source(
             table=table,
             files=pictures.fingerprint(self, root, table[IMAGE].to_pylist()),
@@ -79,23 +79,50 @@ class WebDataset(Dataset):
             image=IMAGE,
             root=str(root),
             skipped=tuple(skipped),
+            lacks=lacks,
             remarks=_together(remarks, skipped),
         )
 
+    def read(self, folder: Path, columns: Mapping[str, str]) -> Source:
+        """The items of a shard, or of all shards below a folder.
 
-def _shards(root: Path, skipped: list[Skip]) -> Iterator[str]:
-    """Shards below a folder, by name; what is hidden is passed over.
+        Raises:  UsageError when there is no shard, or no picture in any.
+        """
+        root, shards = self._shards(folder)
+        source = self.read_place(folder, columns, Place(pieces=tuple(Piece(path=Path(root, one)) for one in shards)))
+        if not source.table.num_rows:
+            skipped = source.skipped
+            first = f", {skipped[0].item_id}: {skipped[0].reason.value}" if skipped else ""
+            raise UsageError(f"no shard of {folder / self.path} holds a picture{first}")
+        # What no shard has is named as a column that is not there.
+        return replace(source, table=source.table.drop_columns(list(source.lacks)), lacks=())
 
-    Raises:  UsageError for one that is compressed.
+    def _root(self, folder: Path) -> tuple[Path, str | None]:
+        """The folder of the shards, and the shard's name where `path` is one."""
+        path = folder / self.path
+        return (path.parent.resolve(), path.name) if path.is_file() else (pictures.folder_of(path), None)
+
+    def _shards(self, folder: Path) -> tuple[Path, list[str]]:
+        """The folder of the shards, and their names and those of links below it, in order.
+
+        Raises:  UsageError where there is no shard.
+        """
+        root, only = self._root(folder)
+        found = list(_below(root)) if only is None else [only]
+        if not any(name.endswith(ARCHIVE_SUFFIX) for name in found):
+            raise UsageError(f"{root} holds no {ARCHIVE_SUFFIX} files")
+        return root, found
+
+
+def _below(root: Path) -> Iterator[str]:
+    """Shards below a folder, and links to folders, by name; what is hidden is passed over.
+
+    Raises:  UsageError for a shard that is compressed.
     """
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         below = Path(folder).relative_to(root)
-        for name in folders:
-            if (Path(folder) / name).is_symlink():
-                skipped.append(
-                    Skip(item_id=_shown(str(below / name)), reason=Reason.OUTSIDE, detail="a link to a folder")
-                )
+        yield from ((below / name).as_posix() for name in folders if (Path(folder) / name).is_symlink())
         for name in sorted(names):
             if name.lower().endswith(PACKED_SUFFIXES) and not name.startswith("."):
                 raise UsageError(f"{Path(folder, name)} is compressed: unpack it")
@@ -105,6 +132,13 @@ def _shards(root: Path, skipped: list[Skip]) -> Iterator[str]:
 
 def _items(root: Path, shard: str, columns: Container[str], remarks: list[str]) -> Iterator[dict[str, str] | Skip]:
     """The shard's items in its order, and what had to be left out; `remarks` gets the pictures that no item is of."""
+    path = root / shard
+    if path.is_symlink() and path.is_dir():
+        yield Skip(item_id=_shown(shard), reason=Reason.OUTSIDE, detail="a link to a folder")
+        return
+    if not path.resolve().is_relative_to(root):
+        yield Skip(item_id=shard, reason=Reason.OUTSIDE, detail="a link to another folder")
+        return
     try:
         members = members_of(str(root / shard))
     except OSError as error:

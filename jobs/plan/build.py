@@ -19,7 +19,7 @@ from jobs.plan.probe_units import probe_notes, probing
 from jobs.plan.query_units import asked_queries, given_tables
 from jobs.plan.reference_levels import shared_levels
 from jobs.plan.reference_units import People, ReferenceUnits
-from jobs.plan.search_units import Search, embed_units, search_units
+from jobs.plan.search_units import Embedded, Search, embed_units, search_units
 from jobs.plan.solve_units import Compared, solve_units
 from jobs.plan.sources import Side, sources_of
 from jobs.plan.vector_remarks import length_notes
@@ -90,6 +90,11 @@ class _Planner:
                 if side.role == "dataset" or (side.role == "reference" and self._is_query_conditioned(side.name))
             }
         )
+        self.reference_lists = {
+            (reference, dataset): list_search(self._labelling(reference, dataset), lists, inputs.queries)
+            for reference, of_datasets in inputs.reference_lists.items()
+            for dataset, lists in of_datasets.items()
+        }
         labelled = {name: self.sources[Side("probe", name)] for name in settings.probes}
         self.probing = probing(settings, labelled)
         self.reference_shards = dict(self._reference_shards())
@@ -137,7 +142,7 @@ class _Planner:
         if self.asked.is_searched:
             yield self.asked.unit
         yield from (unit for reading in readings for unit in reading.units)
-        for search in self.searches.values():
+        for search in (*self.searches.values(), *self.reference_lists.values()):
             yield from (*search.shards, *search.parts, *search.merges, *search.scored, *search.pools.values())
         yield from self.probing.shards
         for shards in self.reference_shards.values():
@@ -149,6 +154,10 @@ class _Planner:
         """What an engine showed, in the place of searches."""
         sides = {Side("dataset", name): lists for name, lists in self.inputs.lists.items()}
         return {side: list_search(self.sources[side], lists, self.inputs.queries) for side, lists in sides.items()}
+
+    def _labelling(self, reference: str, dataset: str) -> Embedded:
+        """The data set that labels the items of a reference's list: its own, or the audited one."""
+        return self.sources.get(Side("reference", reference)) or self.sources[Side("dataset", dataset)]
 
     def _is_query_conditioned(self, reference: str) -> bool:
         return any(block.query_conditioned for block in self.settings.reference if block.name == reference)
@@ -211,6 +220,11 @@ class _Planner:
             side = Side("reference", name)
             pools = (self.searches[side] if reference.kind == "dataset" else searched.search).pools
             return {query: ReferenceSource(name=name, pool=pools[query].key, predicted=predicted) for query in queries}
+        if reference.results is not None:
+            pools = self.reference_lists[name, searched.name].pools
+            return {
+                query: ReferenceSource(name=name, pool=pool.key, predicted=predicted) for query, pool in pools.items()
+            }
         targets = self.inputs.targets.get(name)
         if targets is not None:
             stated = {query: targets[query.text] for query in queries if query.text in targets}
@@ -262,6 +276,9 @@ class _Planner:
         for name, lists in self.inputs.lists.items():
             side = Side("dataset", name)
             yield from list_tables(self.searches[side], self.inputs.catalogues[name], lists)
+        for (reference, dataset), search in self.reference_lists.items():
+            catalogue = self._labelling(reference, dataset).catalogue
+            yield from list_tables(search, catalogue, self.inputs.reference_lists[reference][dataset])
         given = given_tables(self.inputs, self.asked.unit)
         if given is not None:
             yield self.asked.unit.key, given

@@ -20,7 +20,7 @@ from jobs.lists import load as load_lists
 from jobs.lists.block import ResultList
 from jobs.lists.items import ListedItems
 from jobs.methods import Asked, arrays_of, file_settings
-from jobs.plan.listed import Listed, expect_depths, listed
+from jobs.plan.listed import Listed, expect_depths, listed, missing_remarks
 from jobs.plan.probes import read_labelled, with_levels
 from jobs.plan.targets import Targets, read_targets, target_remarks
 from jobs.queries import Query, query_remarks, query_vectors, read_queries
@@ -35,7 +35,8 @@ class Inputs:
     asked: what each method must have before it can choose, by its place in the configuration. labelled: the data
     sets that probes learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is
     None where items have their vectors, text_encoder where nothing can embed a text. lists: what an engine showed, by
-    the data set that holds its items' labels; empty for an audit that searches itself. targets: of each query, by the
+    the data set that holds its items' labels; empty for an audit that searches itself. reference_lists: what other
+    engines showed, by the reference's name and then by the audited data set's. targets: of each query, by the
     reference's name.
     """
 
@@ -49,6 +50,7 @@ class Inputs:
     item_encoder: EncoderSource | None
     text_encoder: EncoderSource | None
     lists: Mapping[str, Listed] = field(default_factory=dict)
+    reference_lists: Mapping[str, Mapping[str, Listed]] = field(default_factory=dict)
     targets: Mapping[str, Targets] = field(default_factory=dict)
 
 
@@ -94,6 +96,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     if column is None and vectors is not None:
         raise BadSetting(f"vectors go with encoder precomputed, not with {encoder.kind}", "queries", "vectors")
     targets, lacking = _targets(settings, queries, folder)
+    others, unknown = _reference_lists(settings, catalogues, references, queries, folder)
     return Inputs(
         catalogues=catalogues,
         references=references,
@@ -101,9 +104,10 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         query_vectors=vectors,
         asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
         labelled=labelled,
-        remarks=(*query_remarks(asking, folder), *lacking),
+        remarks=(*query_remarks(asking, folder), *lacking, *unknown),
         item_encoder=item_encoder,
         text_encoder=text_encoder,
+        reference_lists=others,
         targets=targets,
     )
 
@@ -119,6 +123,7 @@ def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int 
         lists = {name: listed(shown, catalogue, is_own=name in own) for name, catalogue in catalogues.items()}
     _check_reference_attributes(settings, catalogues, references)
     targets, lacking = _targets(settings, queries, folder)
+    others, unknown = _reference_lists(settings, catalogues, references, queries, folder)
     remarks = [remark for found in lists.values() for remark in found.remarks]
     return Inputs(
         catalogues=catalogues,
@@ -127,12 +132,36 @@ def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int 
         query_vectors=None,
         asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
         labelled={},
-        remarks=tuple(dict.fromkeys([*remarks, *expect_depths(settings, queries, lists), *lacking])),
+        remarks=tuple(dict.fromkeys([*remarks, *expect_depths(settings, queries, lists), *lacking, *unknown])),
         item_encoder=None,
         text_encoder=None,
         lists=lists,
+        reference_lists=others,
         targets=targets,
     )
+
+
+def _reference_lists(
+    settings: Audit,
+    catalogues: Mapping[str, Catalogue],
+    references: Mapping[str, Catalogue],
+    queries: Sequence[Query],
+    folder: Path,
+) -> tuple[dict[str, dict[str, Listed]], list[str]]:
+    """What other engines showed, by reference and audited data set, and sentences on what they lack."""
+    found: dict[str, dict[str, Listed]] = {}
+    remarks: list[str] = []
+    for place, reference in enumerate(settings.reference):
+        if reference.results is None:
+            continue
+        with about("reference", place, "results"), said_of(f"reference {reference.name}"):
+            shown = load_lists(reference.results, folder)
+            own = references.get(reference.name)
+            found[reference.name] = {
+                name: listed(shown, own or catalogue, is_own=own is not None) for name, catalogue in catalogues.items()
+            }
+            remarks += missing_remarks(reference.name, found[reference.name], queries)
+    return found, remarks
 
 
 def _targets(settings: Audit, queries: Sequence[Query], folder: Path) -> tuple[dict[str, Targets], list[str]]:

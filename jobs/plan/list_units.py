@@ -19,11 +19,7 @@ Made = Iterator[tuple[str, Callable[[], Tables]]]
 
 def list_search(embedded: Embedded, lists: Listed, queries: Sequence[Query]) -> Search:
     """The lists of a data set in the place of a search."""
-    pools = {
-        query: _pool_unit(embedded, lists.of_query[query.text], query)
-        for query in queries
-        if query.text in lists.of_query
-    }
+    pools = {query: _pool_unit(embedded, lists.of_query[query.text], query) for query in queries if lists.has(query)}
     return Search(shards=[], parts=[], merges=[], scored=[], pools=pools)
 
 

@@ -49,6 +49,10 @@ class Listed:
     unlabelled: pa.Array
     remarks: tuple[str, ...]
 
+    def has(self, query: Query) -> bool:
+        """Whether some labelled item was shown for it."""
+        return query.text in self.of_query and bool(self.of_query[query.text].rows.size)
+
 
 def listed(shown: Shown, catalogue: Catalogue, *, is_own: bool) -> Listed:
     """The lists without items that the catalogue lacks. is_own: the catalogue is made of the list.
@@ -111,6 +115,26 @@ def _depth_remarks(settings: Audit, queries: Sequence[Query], name: str, found: 
             yield (
                 f"dataset {name}, k = {k}: {numbered(len(full), 'list', 'lists')} of {len(sizes):,} hold no more than "
                 "the items that are measured: nothing else could be chosen, so that nothing is repaired there"
+            )
+
+
+def missing_remarks(name: str, lists: Mapping[str, Listed], queries: Sequence[Query]) -> Iterator[str]:
+    """Sentences on queries that the list of a reference lacks, or has no labelled item for.
+
+    Raises:  UsageError where it has none of them.
+    """
+    for found in lists.values():
+        yield from found.remarks
+        without = [query.text for query in queries if not found.has(query)]
+        if len(without) == len(queries):
+            known = next(iter(found.of_query))
+            raise UsageError(
+                f"it shows nothing for the queries of the audit, such as {without[0]!r:.80}; it has {known!r:.80}"
+            )
+        if without:
+            yield (
+                f"reference {name}: {numbered(len(without), 'query', 'queries')} of {len(queries):,} without a list, not "
+                f"compared with it: {_examples(without)}"
             )
 
 

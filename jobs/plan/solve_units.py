@@ -52,6 +52,9 @@ def solve_units(settings: Audit, compared: Compared) -> Iterator[Solve]:
     """
     is_list = settings.results is not None
     for query in compared.sources:
+        if query not in compared.searched.search.pools:
+            # Of what was shown nothing is labelled.
+            continue
         size = compared.searched.search.pools[query].top
         for k in (size if one == ALL else one for one in settings.k):
             for place, target in method_targets(settings):

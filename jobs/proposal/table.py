@@ -41,7 +41,9 @@ def table_proposal(name: str, path: str, columns: Sequence[Column]) -> str:
         "dataset:",
         "  kind: table",
         f"  path: {path_of(path)}",
-        with_comment(f"  id: {identity}", "no column has distinct values: rows are numbered" if id_column is None else ""),
+        with_comment(
+            f"  id: {identity}", "no column has distinct values: rows are numbered" if id_column is None else ""
+        ),
         with_comment(f"  text: {text}", "what is embedded of an item"),
         *([with_comment(f"  weight: {quoted(weight.name)}", "how many people a row stands for")] if weight else []),
         attribute_lines(others, "  "),

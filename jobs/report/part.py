@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from jobs.analysis.curves import trade_offs
 from jobs.analysis.parts import Part, item_ids, read_part
+from jobs.analysis.tables import read_csv
 from jobs.report.described import Described, described
 from jobs.report.figures import curve_pictures
 from jobs.report.shared import Shared
@@ -59,6 +60,12 @@ class DescribedCases(Unit):
             unflushed.write(f"{FOLDER}/{name}", data)
             files.append({"name": f"{FOLDER}/{name}", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()})
         return pa.Table.from_pylist(files, schema=FILES)
+
+
+def read_worst_pairs(store: Store) -> pd.DataFrame:
+    """The worst pairs of a run's report, worst first."""
+    texts = ["dataset", "reference", "query", "group", "function_class", "method_repaired"]
+    return read_csv(store.read(f"{FOLDER}/worst.csv"), texts)
 
 
 def read_described(store: Store, key: str) -> Described:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice, zip_longest
 
 import pyarrow as pa
 
 from jobs.analysis.cases import repaired_rows, top_k_rows
-from jobs.analysis.load import Run, load
+from jobs.analysis.load import read_all, tables_of
+from jobs.analysis.parts import item_ids, read_part, survey
 from jobs.config.audit import Audit
 from jobs.images import ImageError, ImageLimits, decode, read_image
 from jobs.images.thumbnail import SIDE_PIXELS, thumbnail
 from jobs.plan.inputs import Inputs
 from jobs.store import FileReceipt, Store
-from jobs.store.schema import THUMBNAILS
+from jobs.store.schema import ITEMS, THUMBNAILS
 
 NAME = "thumbnails/part-00000.parquet"
 # Pillow decodes outside Python's lock.
@@ -39,9 +41,8 @@ def write_thumbnails(store: Store, settings: Audit, inputs: Inputs) -> dict[str,
     if not roots or not budget_bytes:
         store.delete(NAME)
         return {}
-    run = load(store.root)
     rows = []
-    for (dataset, item), picture in _pictures(run, roots, limits):
+    for (dataset, item), picture in _pictures(store, roots, limits):
         budget_bytes -= BASE64 * len(picture)
         if budget_bytes < 0:
             break
@@ -49,9 +50,11 @@ def write_thumbnails(store: Store, settings: Audit, inputs: Inputs) -> dict[str,
     return {NAME: store.write_table(NAME, pa.Table.from_pylist(rows, schema=THUMBNAILS))}
 
 
-def _pictures(run: Run, roots: dict[str, str], limits: dict[str, ImageLimits]) -> Iterator[tuple[Item, bytes]]:
+def _pictures(store: Store, roots: dict[str, str], limits: dict[str, ImageLimits]) -> Iterator[tuple[Item, bytes]]:
     """Items and their thumbnails, in the order in which a page wants them."""
-    images = run.items["image"].dropna()
+    with tables_of(store):
+        items = read_all(store, "items", ITEMS, ["dataset", "item_id", "image"]).to_pandas()
+    images = items.drop_duplicates(["dataset", "item_id"]).set_index(["dataset", "item_id"])["image"].dropna()
 
     def made(item: Item) -> tuple[Item, bytes | None]:
         dataset = item[0]
@@ -61,18 +64,23 @@ def _pictures(run: Run, roots: dict[str, str], limits: dict[str, ImageLimits]) -
         except ImageError:
             return item, None
 
-    wanted = (item for item in _first_shown(run) if item in images.index and item[0] in roots)
+    wanted = (item for item in _first_shown(store) if item in images.index and item[0] in roots)
     with ThreadPoolExecutor(THREADS) as pool:
         while chunk := list(islice(wanted, CHUNK)):
             yield from ((item, picture) for item, picture in pool.map(made, chunk) if picture is not None)
 
 
-def _first_shown(run: Run) -> Iterator[Item]:
+def _first_shown(store: Store) -> Iterator[Item]:
     """Items of every query's top-k and repaired selection, all first ranks before all second ones."""
-    selections = [
-        [(dataset, run.chosen.ids[code]) for code in run.chosen.row(place)]
-        for rows in (top_k_rows(run.results), repaired_rows(run.results))
-        for place, dataset in rows[["dataset"]].itertuples(name=None)
-    ]
-    ranked = (item for rank in zip_longest(*selections) for item in rank if item is not None)
+    ids = item_ids(store)
+    top: list[list[Item]] = []
+    repaired: list[list[Item]] = []
+    for part in survey(store).parts:
+        run = read_part(store, replace(part, groups=()), ids, {})
+        for selections, rows in ((top, top_k_rows(run.results)), (repaired, repaired_rows(run.results))):
+            selections.extend(
+                [(dataset, ids[code]) for code in run.chosen.row(place)]
+                for place, dataset in rows[["dataset"]].itertuples(name=None)
+            )
+    ranked = (item for rank in zip_longest(*top, *repaired) for item in rank if item is not None)
     yield from dict.fromkeys(ranked)

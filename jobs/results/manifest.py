@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from jobs.results.preparation import preparation
 from jobs.store import FileReceipt, Receipt, Store
 from jobs.store.keys import digest
 
@@ -45,7 +44,7 @@ COLLECT_VERSION = 4
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finished:
     """What a run has come to: how many units it computed, found and lost, its collected tables, the items that were
-    left out by data set, and the probes that it trained."""
+    left out by data set, the probes that it trained, and what methods prepared for all queries."""
 
     run_id: str
     counts: Mapping[str, int]
@@ -53,6 +52,7 @@ class Finished:
     files: Mapping[str, FileReceipt]
     skipped: Counts
     probes: list[dict[str, Any]]
+    preparation: list[dict[str, Any]]
 
 
 def manifest_of(
@@ -90,7 +90,7 @@ def manifest_of(
         "failures": finished.failures,
         "probes": finished.probes,
         "notes": list(plan.notes),
-        "preparation": preparation(plan.units, done),
+        "preparation": finished.preparation,
         "receipts": [
             {
                 "stage": unit.stage,

@@ -18,10 +18,10 @@ from jobs.stages.pool import pool_vectors, read_pool
 from jobs.stages.queries import read_query_vector
 from jobs.stages.vectors import rows_with_vectors
 from jobs.store import Store
-from mprlib import Measurement, Problem, registry
+from mprlib import Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.encoding import Encoding
-from mprlib.statistics import sampling_margin
+from mprlib.statistics import Resamples, sampling_margin
 
 if TYPE_CHECKING:
     from jobs.stages.solve import Solve
@@ -58,6 +58,7 @@ class Case:
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str], Measurement] = {}
         self._margins: dict[str, float] = {}
+        self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
     @property
     def top_k(self) -> IntArray:
@@ -110,7 +111,7 @@ class Case:
     def _row_weights(self) -> FloatArray:
         """Weights (m,) of the people one by one: of the whole data set, whose vectors a class looks at."""
         unit, columns = self._unit, ["item_id", "weight"]
-        people = with_predicted(read_items(self._store, unit.catalogue).select(columns), unit.predicted, self._store)
+        people = with_predicted(read_items(self._store, unit.catalogue, columns), unit.predicted, self._store)
         weights: FloatArray = people["weight"].to_numpy()
         return weights
 
@@ -121,17 +122,33 @@ class Case:
             self._measured[key] = mprlib.measure(self.view(entry), items, entry.name, **entry.settings)
         return self._measured[key]
 
+    def in_order(self, items: IntArray) -> metrics.WorstAttribute:
+        """The measures of a selection in its order, for the attribute that each is worst for."""
+        key = items.tobytes()
+        if key not in self._in_order:
+            self._in_order[key] = metrics.worst_attribute(self.problem, items)
+        return self._in_order[key]
+
     def margin(self, entry: ClassEntry) -> float | None:
         """t of the interval MPR +- t; None where the reference is no sample and has no error."""
         if not self.is_sampled:
             return None
         if entry.display not in self._margins:
             function_class = registry.function_class(entry.name, **entry.settings)
-            problem, drawn = self.view(entry), None
-            if entry.over != "embedding":
-                drawn = self._unit.reference.resamples(self._store, self._encoding_of(entry.over), problem.population)
-            self._margins[entry.display] = sampling_margin(problem, function_class, seed=self._unit.seed, drawn=drawn)
+            problem, seed = self.view(entry), self._unit.seed
+            self._margins[entry.display] = sampling_margin(problem, function_class, seed=seed, drawn=self._drawn(entry))
         return self._margins[entry.display]
+
+    def _drawn(self, entry: ClassEntry) -> Resamples | None:
+        """Resamples that the reference unit drew, of what a class looks at; None where there are none."""
+        if entry.over == "embedding":
+            return None
+        problem = self.view(entry)
+
+        def read() -> Resamples | None:
+            return self._unit.reference.resamples(self._store, self._encoding_of(entry.over), problem.population)
+
+        return problem.cached("drawn", read)
 
 
 def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:

@@ -95,7 +95,7 @@ def encoded_levels(items: pa.Table, encoding: Encoding) -> FloatArray:
 
 def stored(table: CellTable, labels: Mapping[str, pa.Array]) -> pa.Table:
     """A table of cells as it is written, to the last bit, with columns that hold the labels."""
-    sums = {f"sums_{power}": to_column(one.digits, "int64") for power, one in zip(POWERS, table.powers)}
+    sums = {f"sums_{power}": to_column(_some_digits(one.digits), "int64") for power, one in zip(POWERS, table.powers)}
     whole = {
         "starts": [one.start for one in table.powers],
         # Exact, as decimal texts need not be.
@@ -142,3 +142,8 @@ def _positions(items: pa.Table, encoding: Encoding) -> Iterator[IntArray]:
                 f"attribute {attribute!r} has the value {unknown!r}, which was unknown when this was planned"
             )
         yield places.to_numpy().astype(np.intp)[codes]
+
+
+def _some_digits(digits: IntArray) -> IntArray:
+    """Digits with one column at least, as a list in a table has one value at least."""
+    return digits if digits.shape[1] else np.zeros((len(digits), 1), dtype=np.int64)

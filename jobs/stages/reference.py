@@ -19,8 +19,7 @@ from jobs.store import Store
 from mprlib import Reference
 from mprlib.encoding import Encoding
 from mprlib.reference import STATED_SIZE, balanced, target_shares
-from mprlib.statistics import Resamples
-from mprlib.statistics.margin import LARGEST_BLOCK, RESAMPLES
+from mprlib.statistics.resampling import LARGEST_BLOCK, RESAMPLES, Resamples
 
 TABLE, DRAWN = "reference", "resamples.arrow"
 # The kind of a reference of people; others are as configured.

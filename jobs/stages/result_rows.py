@@ -17,6 +17,7 @@ import pyarrow as pa
 from jobs.config.entries import ClassEntry
 from jobs.stages.case import Case
 from jobs.store.keys import digest
+from jobs.store.schema import GROUPS
 from mprlib import Measurement, Selection, metrics, registry
 from mprlib.arrays import FloatArray
 from mprlib.assumptions import assumption
@@ -256,7 +257,7 @@ FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:
     """One row a function class; nothing is dropped, whatever the status."""
     has_items = bool(selection.items.size)
-    in_order = metrics.worst_attribute(case.problem, selection.items) if has_items else None
+    in_order = case.in_order(selection.items) if has_items else None
     for entry in unit.function_classes:
         row = Row(
             unit=unit,
@@ -272,17 +273,12 @@ def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> I
         yield {column.name: column.value(row) for column in COLUMNS}
 
 
-def group_rows(unit: Solve, case: Case, selection: Selection) -> list[dict[str, Any]]:
+def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
     """Shares of every named group, in the columns of `schema.GROUPS`; none where there is no selection."""
     if not selection.items.size:
-        return []
-    named = Groups(max_attributes=unit.group_attributes)
-    oracle, chance = named.bind(case.problem), chance_of(case.problem, named)
-    assert chance is not None
-    shares = oracle.shares(selection_weights(case.problem, selection.items))
-    alone = gap_p_values(*shares, selection.items.size)
-    among = [chance.p_value(gap) for gap in np.abs(shares[0] - shares[1]).tolist()]
-    names = {
+        return GROUPS.empty_table()
+    of_groups = _group_columns(case, Groups(max_attributes=unit.group_attributes), selection)
+    same = {
         "dataset": unit.dataset,
         "reference": unit.reference.name,
         "query": unit.query,
@@ -291,18 +287,34 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> list[dict[str, 
         "parameter_value": _number(selection.value),
         "target_class": unit.target.display if unit.target else None,
     }
-    return [
-        names
-        | {
-            "group": name,
-            "attributes": int(size),
-            "share_selected": float(selected),
-            "share_reference": float(expected),
-            "p_chance": float(p_value),
-            "p_largest": p_largest,
-            "largest_gap_chance": chance.level,
+    rows = len(of_groups["group"])
+    return pa.Table.from_arrays(
+        [
+            of_groups.get(field.name, pa.repeat(pa.scalar(same.get(field.name), field.type), rows)).cast(field.type)
+            for field in GROUPS
+        ],
+        schema=GROUPS,
+    )
+
+
+def _group_columns(case: Case, named: Groups, selection: Selection) -> dict[str, pa.Array]:
+    """What a set of items shows of every named group; neighbours of a sweep are often the same set."""
+
+    def build() -> dict[str, pa.Array]:
+        oracle, chance = named.bind(case.problem), chance_of(case.problem, named)
+        assert chance is not None
+        selected, expected = oracle.shares(selection_weights(case.problem, selection.items))
+        gaps = np.abs(selected - expected)
+        # Groups of the same gap are as likely: a few sizes of a gap among many groups.
+        distinct, place = np.unique(gaps, return_inverse=True)
+        return {
+            "group": pa.array(oracle.names),
+            "attributes": pa.array(oracle.attribute_counts),
+            "share_selected": pa.array(selected),
+            "share_reference": pa.array(expected),
+            "p_chance": pa.array(gap_p_values(selected, expected, selection.items.size)),
+            "p_largest": pa.array(np.array([chance.p_value(gap) for gap in distinct.tolist()])[place]),
+            "largest_gap_chance": pa.repeat(pa.scalar(chance.level), gaps.size),
         }
-        for name, size, selected, expected, p_value, p_largest in zip(
-            oracle.names, oracle.attribute_counts, *shares, alone, among
-        )
-    ]
+
+    return case.problem.cached(("groups", np.sort(selection.items).tobytes(), named), build)

@@ -20,7 +20,6 @@ from jobs.stages.result_rows import FORM, RESULTS, group_rows, result_rows
 from jobs.stages.texts import read_text_vectors
 from jobs.stages.unit import Cost, Tables, Unit, reads
 from jobs.store import Store
-from jobs.store.schema import GROUPS
 from mprlib import Problem, Selection, registry
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.linear import Linear
@@ -57,7 +56,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
@@ -70,6 +69,7 @@ class Solve(Unit):
         "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.chance",
+        "mprlib.compiled",
         "mprlib.encoding",
         "mprlib.exact_sums",
         "mprlib.frames",
@@ -87,6 +87,7 @@ class Solve(Unit):
         "jobs.methods.joint_levels",
         "jobs.methods.pbm",
         "jobs.stages.case",
+        "jobs.stages.cells",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.vectors",
@@ -121,13 +122,11 @@ class Solve(Unit):
         case = Case(self, store)
         selections, remark = self._sweep(case, store)
         results: list[dict[str, Any]] = []
-        groups: list[dict[str, Any]] = []
         for selection in selections:
             results += result_rows(self, case, selection, remark)
-            groups += group_rows(self, case, selection)
         return {
             RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
-            GROUPS_TABLE: pa.Table.from_pylist(groups, schema=GROUPS),
+            GROUPS_TABLE: pa.concat_tables([group_rows(self, case, selection) for selection in selections]),
         }
 
     def cost(self) -> Cost:

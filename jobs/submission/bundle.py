@@ -15,6 +15,7 @@ from typing import Any
 from jobs.config.entries import MethodEntry
 from jobs.config.file import ConfigFile
 from jobs.datasets.block import Dataset
+from jobs.datasets.reader import Reader
 from jobs.errors import BadSetting, UsageError
 from jobs.methods import file_settings
 from jobs.settings.block import Block
@@ -106,13 +107,20 @@ def _refuse_what_workers_read(config: ConfigFile[Any]) -> None:
 def _read_by_workers(config: ConfigFile[Any]) -> Iterator[tuple[Key, str]]:
     for key, block in _blocks(config.settings):
         if isinstance(block, Dataset):
-            path = block.read_by_workers()
+            path = block.read_by_workers() or _path_of_parts(block, config.folder)
             yield from [] if path is None else [(key, path)]
         for name, mark in block.file_paths().items():
             value = getattr(block, name)
             # A name or a tag is no file.
             if mark.is_for_workers and value and (config.folder / value).exists():
                 yield (*key, name), value
+
+
+def _path_of_parts(block: Dataset, folder: Path) -> str | None:
+    """The path of a data set that is there and so large that workers read it in parts."""
+    if Path(block.path).is_absolute() or not (folder / block.path).exists():
+        return None
+    return None if Reader(block=block, folder=folder).listing() is None else block.path
 
 
 def _blocks(value: Any, key: Key = ()) -> Iterator[tuple[Key, Block]]:

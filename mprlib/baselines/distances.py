@@ -80,8 +80,8 @@ class DistanceColumns:
         if items.size < SMALLEST_BATCH:
             products = np.stack([self._vectors @ self._vectors[item] for item in items])
         else:
-            products = (self._vectors @ self._vectors[items].T).T
-        squares = np.multiply(products, -2.0)
+            products = self._vectors[items] @ self._vectors.T
+        squares = np.multiply(products, -2.0, out=products)
         squares += self._squares
         squares += self._squares[items][:, None]
         distances: FloatArray = np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -37,10 +37,10 @@ SPREADS = {"mean": (np.add, np.add), "nearest": (np.minimum, np.maximum), "farth
 # Entries of a (lambda, item) matrix: more lambda than fit are run in groups.
 LARGEST_MATRIX = 1_000_000
 # Columns that are computed together, at least.
-BATCH = 16
+BATCH = 32
 # The items of this many steps must have been among the best 2 BATCH candidates before them, else the
 # ranking changes too much for a batch to pay off.
-FORESIGHT = 6
+FORESIGHT = 3
 # Rounding of a sum of k terms in double precision, as a share of the terms; added to what float32 leaves in doubt.
 ROUNDING = 1e-12
 
@@ -84,40 +84,74 @@ def walked(problem: Problem, embeddings: FloatArray, values: Sequence[float], sp
 
 def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, spread: str) -> IntArray:
     """Chosen items (L, k) of L lambda, in the order in which they are taken."""
-    combine, combine_errors = SPREADS[spread]
     chosen = np.empty((trade_offs.size, problem.k), dtype=np.intp)
     chosen[:, 0] = problem.best_first[0]
-    walkers = np.arange(trade_offs.size)
-    relevance = (1.0 - trade_offs)[:, None] * problem.scores
-    relevance_rounding = ROUNDING * np.abs(relevance).max(axis=1, keepdims=True)
-    merits = deque([relevance.copy()], maxlen=FORESIGHT)
-    total = np.empty(relevance.shape)
-    error = np.empty(relevance.shape)
+    walkers = [_Walker(problem, trade_off, spread) for trade_off in trade_offs.tolist()]
+    # Merits by which the last items were taken, one matrix a step; the oldest is written over.
+    merits: deque[FloatArray] = deque([np.stack([walker.relevance for walker in walkers])])
     for step in range(1, problem.k):
         latest = chosen[:, step - 1]
         distances.prepare(_promising(distances, merits, chosen[:, max(0, step - FORESIGHT) : step]))
-        relevance[walkers, latest] = -np.inf
         needed, column_of = np.unique(latest, return_inverse=True)
         columns = distances.columns(needed)
         errors = distances.errors(columns)
-        if step == 1:
-            total[:], error[:] = columns[column_of], errors[column_of]
-        else:
-            for walker, column in enumerate(column_of):
-                combine(total[walker], columns[column], out=total[walker])
-                combine_errors(error[walker], errors[column], out=error[walker])
-        share = (trade_offs / step if spread == "mean" else trade_offs)[:, None]
-        merit = relevance + share * total
-        merits.append(merit)
-        doubt = share * (error + ROUNDING * total) + relevance_rounding
-        is_open = merit + doubt >= np.max(merit - doubt, axis=1, keepdims=True)
-        for walker in range(trade_offs.size):
-            candidates: IntArray = np.flatnonzero(is_open[walker])
+        largest = np.array([np.delete(one, item).max(initial=0.0) for one, item in zip(errors, needed)])
+        merit = merits.popleft() if len(merits) == FORESIGHT else np.empty((len(walkers), problem.n))
+        for row, (walker, column) in enumerate(zip(walkers, column_of)):
+            walker.take(int(latest[row]), columns[column], errors[column], float(largest[column]))
+            candidates = walker.open_items(step, out=merit[row])
             if candidates.size > 1:
-                apart = combine.reduce(distances.exact(candidates, chosen[walker, :step]), axis=1)
-                candidates = _best(problem, candidates, relevance[walker, candidates] + share[walker] * apart)
-            chosen[walker, step] = candidates[0]
+                candidates = walker.best(candidates, distances.exact(candidates, chosen[row, :step]))
+            chosen[row, step] = candidates[0]
+        merits.append(merit)
     return chosen
+
+
+class _Walker:
+    """One lambda on its way: relevance (n,), -inf for what is chosen, and how far each item is from what is chosen.
+
+    Every step looks at all items a few times, one lambda after the other, so that its rows stay in a core's cache.
+    """
+
+    def __init__(self, problem: Problem, trade_off: float, spread: str) -> None:
+        self._problem, self._trade_off, self._is_mean = problem, trade_off, spread == "mean"
+        self._combine, self._combine_errors = SPREADS[spread]
+        self.relevance = (1.0 - trade_off) * problem.scores
+        self._rounding = ROUNDING * float(np.abs(self.relevance).max())
+        self._total, self._error = np.empty((2, problem.n))
+        self._largest_error: float | None = None
+        self._share = trade_off
+
+    def take(self, item: int, column: FloatArray, error: FloatArray, largest: float) -> None:
+        """Note a chosen item: the distances to it, the bounds of their errors, and the largest to another item."""
+        self.relevance[item] = -np.inf
+        if self._largest_error is None:
+            self._total[:], self._error[:], self._largest_error = column, error, largest
+        else:
+            self._combine(self._total, column, out=self._total)
+            self._combine_errors(self._error, error, out=self._error)
+            self._largest_error = float(self._combine_errors(self._largest_error, largest))
+
+    def open_items(self, step: int, out: FloatArray) -> IntArray:
+        """Items that may have the largest merit; merits go into out (n,)."""
+        self._share = self._trade_off / step if self._is_mean else self._trade_off
+        np.multiply(self._total, self._share, out=out)
+        out += self.relevance
+        highest = float(out.max())
+        # Few items can reach the highest however their errors fall; only theirs are looked at.
+        most = self._doubt(self._largest_error or 0.0, float(self._total.max()))
+        near: IntArray = np.flatnonzero(out >= highest - 2.0 * most * (1.0 + ROUNDING))
+        merit, doubt = out[near], self._doubt(self._error[near], self._total[near])
+        open_items: IntArray = near[merit + doubt >= np.max(merit - doubt)]
+        return open_items
+
+    def best(self, candidates: IntArray, distances: FloatArray) -> IntArray:
+        """The candidates of largest merit, in the pool's order. distances (candidates, chosen), exact."""
+        merit = self.relevance[candidates] + self._share * self._combine.reduce(distances, axis=1)
+        return self._problem.ranked(candidates[merit == merit.max()])
+
+    def _doubt(self, error: Any, total: Any) -> Any:
+        return self._share * (error + ROUNDING * total) + self._rounding
 
 
 def _promising(distances: DistanceColumns, merits: Sequence[FloatArray], recent: IntArray) -> IntArray:
@@ -134,8 +168,3 @@ def _promising(distances: DistanceColumns, merits: Sequence[FloatArray], recent:
         if np.count_nonzero(before[walker] > before[walker, recent[walker]].min()) < 2 * BATCH:
             items.append(np.argpartition(merit[walker], merit.shape[1] - ahead)[-ahead:])
     return np.unique(np.concatenate(items))
-
-
-def _best(problem: Problem, candidates: IntArray, merit: FloatArray) -> IntArray:
-    """The candidates of largest merit, in the pool's order."""
-    return problem.ranked(candidates[merit == merit.max()])

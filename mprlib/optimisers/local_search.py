@@ -13,6 +13,7 @@ last and next items are far from the margin at those prices keeps its count in a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.region import Region
 from mprlib.optimisers.relaxation import Relaxation
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.ball_region import BallRegion
 
 # A region's value may exceed rho by this, in the class's unit: the measuring code, which decides, cuts such digits.
 BORDER = 1e-13
@@ -76,6 +80,9 @@ class LocalSearch:
 
     def optimum(self, counts: IntArray) -> IntArray:
         """A local optimum from whole counts (G,); it violates rho only where no penalty led inside."""
+        ball = self.region.ball
+        if ball is not None and ball.is_complete:
+            return self._optimum_in_ball(ball, counts)
         penalty = self.penalty
         for _ in range(LARGEST_PENALTY_STEPS):
             counts, value = self._ascend(counts, penalty)
@@ -83,6 +90,40 @@ class LocalSearch:
                 break
             penalty *= PENALTY_GROWTH
         return counts
+
+    def _optimum_in_ball(self, ball: BallRegion, counts: IntArray) -> IntArray:
+        """The same in a ball, whose values are products of features: compiled."""
+        from mprlib.optimisers import ascent_kernel as kernel
+
+        pool, size = self.pool, ball.neighbourhood
+        own = ball.features[self.cells]
+        first = pool.first + np.arange(pool.cell_count)
+        limits = kernel.Limits(
+            rho=self.rho,
+            penalty=self.penalty,
+            growth=PENALTY_GROWTH,
+            enough=self.enough,
+            smallest_gain=SMALLEST_GAIN,
+            ascents=LARGEST_PENALTY_STEPS,
+            moves=LARGEST_MOVES_PER_ITEM * pool.k,
+            moves_in_pairs=size.moves_in_pairs,
+            pair_steps=size.pair_steps,
+        )
+        moving = kernel.Ball(
+            k=pool.k,
+            features=ball.features,
+            cells=self.cells.astype(np.int64),
+            # No BLAS: its sums may depend on the number of threads.
+            products=np.einsum("ij,kj->ik", own, own),
+            marginals=pool.marginals,
+            offset=(first + np.arange(pool.cell_count)).astype(np.int64),
+            sums=pool.sums,
+            first=first.astype(np.int64),
+            price=self.price,
+        )
+        found = counts.astype(np.int64)
+        kernel.optimum(moving, limits, found)
+        return found.astype(np.intp)
 
     def next_inside(self, counts: IntArray) -> IntArray | None:
         """Counts after the move that gains most among those that the region values at most rho; None at an optimum."""

@@ -30,6 +30,8 @@ def rounded(counts: FloatArray, pool: CellPool) -> IntArray:
 def _balance(whole: IntArray, pool: CellPool) -> None:
     """Bring the sum to k, in place: it differs only where a solver's counts do not sum to k."""
     missing = pool.k - int(whole.sum())
+    if missing == 0:
+        return
     for cell in np.flatnonzero(whole):
         step = min(max(-missing, 0), int(whole[cell]))
         whole[cell] -= step

@@ -37,13 +37,18 @@ from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
 from mprlib.settings import PROBABILITY, SEED, Whole
-from mprlib.statistics.resampling import Resamples, drawn_counts, is_drawn_in_cells, resampled, smoothed
+from mprlib.statistics.resampling import (
+    LARGEST_BLOCK,
+    RESAMPLES,
+    Resamples,
+    drawn_counts,
+    is_drawn_in_cells,
+    resampled,
+    smoothed,
+)
 
-# Entries of a block of resamples, 80 MB.
-LARGEST_BLOCK = 10_000_000
 # Entries of resamples that a problem keeps for its other classes, 8 MB.
 LARGEST_KEPT = 1_000_000
-RESAMPLES = 1000
 
 
 @strict

@@ -24,6 +24,9 @@ from mprlib.arrays import FloatArray
 from mprlib.cell_table import CellTable
 from mprlib.reference import Reference
 
+RESAMPLES = 1000
+# Entries of resamples that are drawn at once, 80 MB.
+LARGEST_BLOCK = 10_000_000
 # Rows added to each cell before resampling for the saturated class; half a row (Jeffreys) covers
 # two points less with few rows a cell.
 ADDED_ROWS = 1.0

@@ -14,7 +14,6 @@ from jobs.errors import Stopped
 from jobs.words import duration
 
 if TYPE_CHECKING:
-    from jobs.analysis.load import Run
     from jobs.audit import RunSummary
     from jobs.config.audit import Audit
     from jobs.config.file import ConfigFile
@@ -37,7 +36,6 @@ def run(
     from rich.console import Console
 
     from jobs import audit
-    from jobs.analysis.load import load
     from jobs.config.file import read_config
     from jobs.run.progress import Bars, Lines, Silent
 
@@ -53,23 +51,26 @@ def run(
     elif summary.report is None:
         print(run_text(summary))
     else:
-        print(worst_text(load(summary.output)))
+        print(worst_text(summary.output, file.settings))
         print(run_text(summary))
     if summary.is_stopped:
         raise Stopped(f"stopped after {summary.counts['failed']} failed units; finished units are kept")
     return UNFINISHED if summary.failures else 0
 
 
-def worst_text(run: Run) -> str:
+def worst_text(output: str, settings: Audit) -> str:
     """The worst group of what is audited for each of the worst queries; of two mirrored groups, one."""
     from jobs.analysis.cases import AS_SHOWN
     from jobs.analysis.frames import records
     from jobs.analysis.wording import chance_clause
-    from jobs.analysis.worst import headline, largest, worst_pairs
+    from jobs.analysis.worst import headline, largest
+    from jobs.report.part import read_worst_pairs
+    from jobs.store import Store
 
-    pairs = worst_pairs(run.results, run.groups, minimum_share=run.minimum_share)
+    pairs = read_worst_pairs(Store(output))
     beyond, asked = headline(pairs), largest(pairs)
-    audited = "what was shown" if (run.results["method"] == AS_SHOWN).any() else "top-k retrieval"
+    has_shown = any(method.name == AS_SHOWN for method in settings.methods)
+    audited = "what was shown" if has_shown else "top-k retrieval"
     lines = [f"worst groups of {audited}, percentage points against the reference:"]
     for pair in records(beyond.head(WORST_SHOWN)):
         selected, reference, chance = pair["share_selected"], pair["share_reference"], chance_clause(pair)

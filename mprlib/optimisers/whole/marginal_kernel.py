@@ -71,14 +71,26 @@ class Fill(NamedTuple):
 
 @compiled
 def decide(
-    basis: Basis, lattice: Lattice, walk: Walk, used: IntArray, level: int, limit: float, least: float, k: int
+    basis: Basis,
+    lattice: Lattice,
+    walk: Walk,
+    used: IntArray,
+    level: int,
+    limits: tuple[float, float, int],
+    fill: Fill,
 ) -> bool:
-    """Try the next value of a coordinate; whether it stays in the ball, in the cap, and within the counts."""
+    """Try the next value of a coordinate; whether it stays in the ball, in the cap, and within the counts.
+
+    limits: the largest square of |v|, the least z.v, and k.
+    """
+    limit, least, k = limits
     value, is_up = next_value(walk, level)
     taken = used[lattice.attribute[level]] + value
-    if value < 0 or value > lattice.capacity[level] or taken > k:
+    column = lattice.column[level]
+    is_low = value < max(fill.fewest[0, column], 0)
+    if is_low or value > min(fill.most[0, column], lattice.capacity[level]) or taken > k:
         # Values beyond the limit on the other side are still to come.
-        if (value < 0) != is_up:
+        if is_low != is_up:
             close(walk, level, is_up)
         return False
     if taken + lattice.rest[level] < k:
@@ -227,7 +239,8 @@ def decoded(
     limit = task.rho * task.rho - basis.outside
     best, shortest = start, np.inf
     nodes, cell_nodes, is_complete = 0, 0, True
-    budget, fill = np.inf, prepare(cells, np.inf, cells.known.size)
+    budget = np.inf if task.is_shortest else task.bound - start
+    fill = prepare(cells, budget, cells.known.size)
     filled = np.zeros(counts.size, np.int64)
     level = levels - 1
     if limit < 0.0:
@@ -249,7 +262,7 @@ def decoded(
                 is_complete = False
                 break
             least = task.rho * task.length - (task.bound - best) - ROUNDING
-            if not decide(basis, lattice, walk, used, level, limit, least, task.k):
+            if not decide(basis, lattice, walk, used, level, (limit, least, task.k), fill):
                 continue
             used[lattice.attribute[level]] += walk.count[level]
             walk.is_taken[level] = 1

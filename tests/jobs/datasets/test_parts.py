@@ -22,7 +22,7 @@ from jobs.stages.solve import Solve
 from jobs.store import Store
 from jobs.store.user_cache import VARIABLE
 from tests.jobs.conftest import people, write_audit
-from tests.jobs.datasets.layouts import write_clip_retrieval
+from tests.jobs.datasets.layouts import write_clip_retrieval, write_webdataset
 from tests.jobs.units_in_process import run_plan
 
 
@@ -271,3 +271,38 @@ def test_an_added_file_leaves_the_other_parts_as_they_are(tmp_path, small_parts)
     before = keys()
     pq.write_table(pa.table({"item_id": ["new"], "sex": ["m"]}), tmp_path / "people" / "9.parquet")
     assert keys()[: len(before)] == before and len(keys()) == len(before) + 1
+
+
+def test_a_part_of_which_nothing_stays(tmp_path, small_parts, monkeypatch):
+    frame = table(120)
+    frame.loc[30:59, "sex"] = None
+    vectors = [np.array([1.0, number], dtype=np.float32) for number in range(120)]
+    write(tmp_path, frame.assign(embedding=vectors), row_group_size=30)
+    block = described({"path": "people", "attributes": {"sex": {}}, "missing": "drop"})
+    catalogue = datasets.load(block, tmp_path, "embedding")
+    assert [summary.rows for summary in catalogue.summaries] == [23, 0, 23, 22]
+    assert catalogue.items["item_id"].null_count == 0 and catalogue.items["vector"].null_count == 0
+    shards = catalogue.shards(1000)
+    assert len(shards) == 3 and shards[-1][1] == catalogue.size and catalogue.vector_width == 2
+
+
+def test_files_without_rows_are_no_part_that_fails(tmp_path, small_parts, monkeypatch):
+    monkeypatch.setattr(table_files, "PART_BYTES", 1_000)
+    write(tmp_path, table(0), table(60), table(0), ending="csv")
+    assert loaded(tmp_path).size == 60
+    (tmp_path / "people" / "1.csv").write_text("item_id,sex,age,weight\n")
+    with pytest.raises(UsageError, match="no rows|no items left"):
+        loaded(tmp_path)
+
+
+def test_shards_of_pictures_are_parts(tmp_path, small_parts, monkeypatch):
+    block = write_webdataset(tmp_path)
+    whole = datasets.load(described(block), tmp_path)
+    monkeypatch.setattr("jobs.datasets.webdataset.PART_BYTES", 1.0)
+    parts = datasets.load(described(block), tmp_path)
+    assert len(parts.parts) > 1
+    same_items(parts, whole)
+    assert parts.skipped.to_pylist() == whole.skipped.to_pylist()
+    assert (parts.levels, parts.root, parts.remarks) == (whole.levels, whole.root, whole.remarks)
+    with pytest.raises(UsageError, match="attributes.nothing names column 'nothing', which .* lacks"):
+        datasets.load(described(block | {"attributes": {"nothing": {}}}), tmp_path)

@@ -195,3 +195,48 @@ def test_a_run_of_trec_with_labels_beside_it(tmp_path):
     rows = run(path)
     assert rows["similarity"].tolist() == [8.5, 8.5]
     assert shares(path, "gender=woman") == {("nurse", 2): (1.0, 0.5), ("chef", 2): (0.0, 0.5)}
+
+
+OTHER = pd.DataFrame({"query": ["nurse", "nurse", "pilot"], "item": ["a", "d", "b"], "rank": [1, 2, 1]})
+
+
+def test_another_engines_list_may_be_the_reference(tmp_path):
+    OTHER.to_csv(tmp_path / "other.csv", index=False)
+    other = {"path": "other.csv", "item": "item", "rank": "rank"}
+    path = write(tmp_path, SHOWN, reference={"name": "old engine", "kind": "results", "results": other})
+    rows = run(path)
+    assert shares(path, "gender=woman") == {("nurse", 2): (1.0, 0.5)}
+    # Chosen by an engine, its items are no sample of a population.
+    assert rows["mpr_low"].isna().all()
+    assert any(
+        "reference old engine: 1 query of 2 without a list, not compared with it: 'chef'" in one for one in notes(path)
+    )
+
+
+def test_the_other_list_may_have_labels_of_its_own(tmp_path):
+    OTHER.assign(item=["x", "y", "z"], gender=["woman", "man", "man"]).to_csv(tmp_path / "other.csv", index=False)
+    other = {"path": "other.csv", "item": "item", "rank": "rank", "attributes": {"gender": {}}}
+    path = write(tmp_path, SHOWN, reference={"kind": "results", "results": other})
+    run(path)
+    assert shares(path, "gender=woman") == {("nurse", 2): (1.0, 0.5)}
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ({"kind": "results"}, "a results block goes with kind: results"),
+        ({"kind": "balanced", "results": {"path": "list.csv"}}, "a results block goes with kind: results"),
+        ({"kind": "results", "results": {"path": "other.csv", "item": "item"}}, "nothing for the queries of the audit"),
+    ],
+)
+def test_a_reference_that_is_no_other_list_is_one_sentence(tmp_path, capsys, reference, expected):
+    OTHER[OTHER["query"] == "pilot"].to_csv(tmp_path / "other.csv", index=False)
+    assert expected in refused(write(tmp_path, SHOWN, reference=reference), capsys)
+
+
+def test_a_query_of_which_nothing_is_labelled_is_named(tmp_path):
+    shown = pd.concat([SHOWN, pd.DataFrame({"query": ["pilot"], "item": ["x"], "rank": [1]})])
+    path = write(tmp_path, shown)
+    path.write_text(path.read_text(encoding="utf-8").replace("dataset:\n", "dataset:\n  max_skipped_share: 1\n"))
+    assert set(run(path)["query"]) == {"nurse", "chef"}
+    assert any("1 query with no labelled item: 'pilot'" in note for note in notes(path))

@@ -112,6 +112,15 @@ def test_values_never_reach_a_shell(tmp_path):
     assert len(shlex.split(submission.entrypoint)) == 7
 
 
+def test_a_table_that_workers_read_in_parts_does_not_travel(tmp_path, monkeypatch):
+    path = write_audit(tmp_path)
+    prepared(path)
+    monkeypatch.setattr("jobs.datasets.table_files.PART_ROWS", 50)
+    with pytest.raises(UsageError, match="people.parquet is relative, and workers on every node read it"):
+        prepared(path)
+    prepared(path, is_on_cluster=True)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -1,0 +1,209 @@
+"""Compiled loops of `local_search` in a ball: steepest ascent by moves of one item, then by pairs of moves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.compiled import compiled
+
+
+class Ball(NamedTuple):
+    """A ball over cells, and their scores.
+
+    Shapes:  features (G, r); products (c, c) of the cells (c,) between which items move; marginals (N + 2G,), offset
+             (G,) of a cell's last loss when no item is selected; sums (N + G,), first (G,); price (G,).
+    """
+
+    k: int
+    features: FloatArray
+    cells: IntArray
+    products: FloatArray
+    marginals: FloatArray
+    offset: IntArray
+    sums: FloatArray
+    first: IntArray
+    price: FloatArray
+
+
+class Limits(NamedTuple):
+    """rho; the penalty of the first ascent and its growth; a similarity that pairs need not improve; counts of steps."""
+
+    rho: float
+    penalty: float
+    growth: float
+    enough: float
+    smallest_gain: float
+    ascents: int
+    moves: int
+    moves_in_pairs: int
+    pair_steps: int
+
+
+class Here(NamedTuple):
+    """At counts (G,): v (r,), M_g . v, next gain and last loss of each moving cell (c,)."""
+
+    counts: IntArray
+    gap: FloatArray
+    lean: FloatArray
+    gain: FloatArray
+    loss: FloatArray
+
+
+class Pairs(NamedTuple):
+    """The cheapest moves.  Shapes: giving, taking (w,), places among the cells; cost, single (w,)."""
+
+    giving: IntArray
+    taking: IntArray
+    cost: FloatArray
+    single: FloatArray
+
+
+@compiled
+def refresh(ball: Ball, here: Here) -> float:
+    """v and what depends on it, summed anew; |v|^2."""
+    here.gap[:] = 0.0
+    for cell in range(here.counts.size):
+        if here.counts[cell] != 0:
+            for column in range(here.gap.size):
+                here.gap[column] += here.counts[cell] * ball.features[cell, column]
+    for place in range(ball.cells.size):
+        cell = ball.cells[place]
+        dot = 0.0
+        for column in range(here.gap.size):
+            dot += ball.features[cell, column] * here.gap[column]
+        here.lean[place] = dot
+        at = ball.offset[cell] + here.counts[cell]
+        here.loss[place] = ball.marginals[at]
+        here.gain[place] = ball.marginals[at + 1]
+    square = 0.0
+    for column in range(here.gap.size):
+        square += here.gap[column] * here.gap[column]
+    return square
+
+
+@compiled
+def similarity(ball: Ball, counts: IntArray) -> float:
+    """Total similarity of counts."""
+    total = 0.0
+    for cell in range(counts.size):
+        total += ball.sums[ball.first[cell] + counts[cell]]
+    return total
+
+
+@compiled
+def merit(gain: float, square: float, value: float, limits: Limits, penalty: float) -> float:
+    """Gain in merit of a move to |v|^2 = square; -inf for one from inside rho to outside."""
+    after = np.sqrt(max(square, 0.0))
+    if value <= limits.rho:
+        return gain if after <= limits.rho else -np.inf
+    return gain - penalty * (max(after - limits.rho, 0.0) - (value - limits.rho))
+
+
+@compiled
+def best_move(ball: Ball, here: Here, square: float, limits: Limits, penalty: float) -> tuple[int, int]:
+    """The move that improves merit most, as places among the cells; -1 where none does."""
+    best, giving, taking = limits.smallest_gain, -1, -1
+    value = np.sqrt(square)
+    is_inside = value <= limits.rho
+    for a in range(ball.cells.size):
+        if here.loss[a] == np.inf:
+            continue
+        base = square - 2.0 * here.lean[a] + ball.products[a, a]
+        for b in range(ball.cells.size):
+            gain = here.gain[b] - here.loss[a]
+            if a == b or gain == -np.inf or (is_inside and gain <= best):
+                continue
+            after = base + 2.0 * here.lean[b] + ball.products[b, b] - 2.0 * ball.products[a, b]
+            own = merit(gain, after, value, limits, penalty)
+            if own > best:
+                best, giving, taking = own, a, b
+    return giving, taking
+
+
+@compiled
+def cheapest_moves(ball: Ball, here: Here, size: int) -> Pairs:
+    """The possible moves that lose least at the prices, in order of their places."""
+    cells = ball.cells.size
+    cost = np.full(cells * cells, np.inf)
+    for a in range(cells):
+        for b in range(cells):
+            if a != b and here.loss[a] < np.inf and here.gain[b] > -np.inf:
+                own = here.loss[a] - ball.price[ball.cells[a]]
+                cost[a * cells + b] = own - (here.gain[b] - ball.price[ball.cells[b]])
+    size = min(size, cost.size)
+    limit = np.partition(cost, size - 1)[size - 1]
+    giving, taking = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    found, single = np.zeros(size), np.zeros(size)
+    count = 0
+    for move in range(cost.size):
+        if cost[move] <= limit and cost[move] < np.inf and count < size:
+            a, b = move // cells, move % cells
+            giving[count], taking[count], found[count] = a, b, cost[move]
+            step = ball.products[a, a] + ball.products[b, b] - 2.0 * ball.products[a, b]
+            single[count] = step + 2.0 * (here.lean[b] - here.lean[a])
+            count += 1
+    return Pairs(giving[:count], taking[:count], found[:count], single[:count])
+
+
+@compiled
+def best_pair(ball: Ball, here: Here, square: float, limits: Limits, penalty: float) -> tuple[int, int, int, int]:
+    """Two moves without a common cell that improve merit most together; -1 where none do."""
+    pairs = cheapest_moves(ball, here, limits.moves_in_pairs)
+    best, chosen = limits.smallest_gain, (-1, -1, -1, -1)
+    value = np.sqrt(square)
+    is_inside = value <= limits.rho
+    for x in range(pairs.giving.size):
+        a, b = pairs.giving[x], pairs.taking[x]
+        gain = here.gain[b] - here.loss[a]
+        for y in range(x + 1, pairs.giving.size):
+            c, d = pairs.giving[y], pairs.taking[y]
+            both = gain + here.gain[d] - here.loss[c]
+            if a == c or b == d or a == d or b == c or (is_inside and both <= best):
+                continue
+            cross = ball.products[b, d] - ball.products[b, c] - ball.products[a, d] + ball.products[a, c]
+            own = merit(both, square + pairs.single[x] + pairs.single[y] + 2.0 * cross, value, limits, penalty)
+            if own > best:
+                best, chosen = own, (a, b, c, d)
+    return chosen
+
+
+@compiled
+def ascend(ball: Ball, here: Here, limits: Limits, penalty: float) -> float:
+    """Counts that no move improves at this penalty, in place; |v|^2."""
+    square = refresh(ball, here)
+    pair_steps = 0
+    for _ in range(limits.moves):
+        giving, taking = best_move(ball, here, square, limits, penalty)
+        if giving >= 0:
+            here.counts[ball.cells[giving]] -= 1
+            here.counts[ball.cells[taking]] += 1
+            square = refresh(ball, here)
+            continue
+        is_enough = np.sqrt(square) <= limits.rho and similarity(ball, here.counts) >= limits.enough
+        if pair_steps >= limits.pair_steps or is_enough:
+            break
+        pair_steps += 1
+        a, b, c, d = best_pair(ball, here, square, limits, penalty)
+        if a < 0:
+            break
+        here.counts[ball.cells[a]] -= 1
+        here.counts[ball.cells[b]] += 1
+        here.counts[ball.cells[c]] -= 1
+        here.counts[ball.cells[d]] += 1
+        square = refresh(ball, here)
+    return square
+
+
+@compiled
+def optimum(ball: Ball, limits: Limits, counts: IntArray) -> None:
+    """A local optimum from counts (G,), in place; each ascent that ends outside rho is continued with a larger penalty."""
+    moving, columns = ball.cells.size, ball.features.shape[1]
+    here = Here(counts, np.zeros(columns), np.zeros(moving), np.zeros(moving), np.zeros(moving))
+    penalty = limits.penalty
+    for _ in range(limits.ascents):
+        if np.sqrt(ascend(ball, here, limits, penalty)) <= limits.rho:
+            return
+        penalty *= limits.growth
