@@ -21,11 +21,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
-from PIL import Image
 
 from jobs import interruption
 from jobs.analysis.cases import CASE
 from jobs.analysis.curves import is_fulfilled, vertical_floors
+from jobs.images.drawing import drawing_png
 from jobs.report.overview import Distribution
 from jobs.report.styles import Series, Style, series_label, series_of, styles_of
 from jobs.words import shortened
@@ -35,8 +35,7 @@ BEFORE, AFTER = "#0072B2", "#D55E00"
 DOTS_PER_INCH = 110
 PANEL_INCHES = (4.2, 3.6)
 MOST_TICKS = 5
-# Colours of a drawing, and steps of an axis of MPR as a part of top-k's.
-PALETTE = 128
+# Steps of an axis of MPR as a part of top-k's.
 WIDTH_STEP = 0.25
 ROUNDING = 1e-9
 # Room above and under the curves, as a part of their height; a flat curve gets a height to part.
@@ -108,12 +107,7 @@ class _Sheet:
         renderer = self._canvas.get_renderer()
         for part in changing:
             part.draw(renderer)
-        picture = Image.frombuffer("RGBA", self._canvas.get_width_height(), self._canvas.buffer_rgba()).convert("RGB")
-        # Lines of a few colours on white: with a palette the file is a third, and encoded in half the time.
-        flat = picture.quantize(PALETTE, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-        buffer = io.BytesIO()
-        flat.save(buffer, format="png", dpi=(DOTS_PER_INCH, DOTS_PER_INCH))
-        return buffer.getvalue()
+        return drawing_png(self._canvas.buffer_rgba(), self._canvas.get_width_height(), DOTS_PER_INCH)
 
     def _draw_backgrounds(self, changing: Sequence[Artist], widths: Sequence[tuple[int, float]]) -> None:
         """Draw all that does not change, and keep each panel's column of it."""
