@@ -34,6 +34,8 @@ class GrowingTable:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._open is not None:
+            # While its file is still open: a writer that is left alone writes its end later.
+            self._writer.close()
             self._open.__exit__(kind, error, trace)
 
     def add(self, rows: pa.Table) -> None:

@@ -3,7 +3,9 @@
 import json
 import logging
 import socket
+import tempfile
 import threading
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -106,6 +108,26 @@ def test_an_audit_on_an_object_store(tmp_path, cluster, bucket, capsys):
     code, third = counts(capsys, "run", audit, "--output", bucket)
     assert (code, third["computed"]) == (0, 1)
     pd.testing.assert_frame_equal(rows(bucket), expected)
+
+
+def test_vectors_are_fetched_once_and_give_the_rows_of_a_disk(tmp_path, bucket, capsys, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    opened, fetched = Store.opened, Counter()
+
+    def counted(store, name):
+        fetched[name] += 1
+        return opened(store, name)
+
+    monkeypatch.setattr(Store, "opened", counted)
+    classes = ["linear", {"linear": {"over": "embedding"}}]
+    audit = write_audit(tmp_path, function_classes=classes, methods=["top_k", {"mmr": {"values": [0.3, 0.6]}}, "dpp"])
+    for output in (bucket, tmp_path / "local"):
+        assert counts(capsys, "run", audit, "--output", output)[0] == 0
+    expected = pd.read_parquet(tmp_path / "local" / "results").drop(columns=["run_id", "solve_seconds"])
+    pd.testing.assert_frame_equal(rows(bucket), expected)
+    shards = {name: times for name, times in fetched.items() if name.endswith("vectors.arrow")}
+    assert shards and set(shards.values()) == {1}
+    assert not list(tmp_path.glob("mpr-audit-copies-*/*"))
 
 
 def test_of_many_at_once_one_creates(bucket):
