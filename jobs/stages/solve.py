@@ -33,8 +33,8 @@ SECONDS_PER_POINT_OTHERWISE = 0.02
 ROW_BYTES = 400
 # Bytes of memory for an item of the pool: its id, labels and levels, and what oracles and methods keep of it.
 ITEM_BYTES = 2_000
-# Vectors are held as float32; a class that sees them holds each as labels, and once more in order of its cells.
-VECTOR_NUMBER_BYTES, LABEL_NUMBER_BYTES = 4, 24
+# Vectors are held as float32; a class that sees them holds each as labels too, of rows, of the reference and of cells.
+VECTOR_NUMBER_BYTES, LABEL_NUMBER_BYTES = 4, 40
 # Seconds of one core for a number of a vector that a class sees: read, compared with the others, multiplied.
 SECONDS_PER_NUMBER = 2e-8
 

@@ -22,6 +22,7 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     runs = {
         "plain": from_tables(**synthetic.tables(queries=4, points=6), manifest=synthetic.manifest()),
+        "mixed": from_tables(**synthetic.tables(queries=20, points=2), manifest=synthetic.manifest()),
         "hostile": from_tables(**hostile.tables(), manifest=hostile.manifest()),
         "broken": from_tables(**hostile.broken_tables()),
         "long": from_tables(**hostile.long_tables(), manifest=hostile.long_manifest()),
@@ -233,7 +234,7 @@ def test_a_telephone_shows_cards_in_the_place_of_wide_tables(folder: Path):
 
 def test_chance_is_drawn_and_what_is_within_it_is_grey(folder: Path):
     async def script(page: chromium.Page) -> None:
-        await page.open(folder / "plain.html")
+        await page.open(folder / "mixed.html")
         assert await page.ask("document.querySelectorAll('#panels rect.chance').length") == 3
         assert await page.ask("document.querySelectorAll('#overview svg.chart rect.chance').length") == 1
         assert await page.ask("document.querySelectorAll('#groups rect.chance').length") > 3
