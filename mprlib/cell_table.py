@@ -49,8 +49,10 @@ class CellTable:
             # A row of weight zero is no evidence of a group, and opens no cell.
             has_weight = weights > 0
             groups, weights = groups[has_weight], weights[has_weight]
-        present, groups = np.unique(groups, return_inverse=True)
-        distinct, cell_of_group = distinct_rows(labels[present])
+        present = np.flatnonzero(np.bincount(groups, minlength=len(labels)))
+        distinct, cell_of_present = distinct_rows(labels[present])
+        cell_of_group = np.empty(len(labels), dtype=np.intp)
+        cell_of_group[present] = cell_of_present
         cells, size = cell_of_group[groups], len(distinct)
         counts = np.bincount(cells, minlength=size)
         powers = (

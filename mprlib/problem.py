@@ -152,7 +152,7 @@ class Problem:
         if isinstance(self.reference, Reference):
             return self.reference
         rows, weights = self.reference, self._cache["given weights"]
-        return self.cached("population", lambda: Reference.of(rows, weights, size=self.reference_size))
+        return self.cached("population", lambda: Reference.of_rows(rows, weights, self.reference_size))
 
     @property
     def n(self) -> int:

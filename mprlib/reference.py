@@ -86,17 +86,18 @@ class Reference:
             raise InputError("labels is empty: a reference needs at least one row")
         if names is not None:
             expect_length("label_names", np.array(names), rows.shape[1], "labels has that many columns")
-        checked_size = None if size is None else float(checked(SIZE, "size", size))
-        table = CellTable.of_groups(
-            *distinct_rows(rows), None if weights is None else checked_weights("weights", weights, len(rows))
+        found = cls.of_rows(
+            rows,
+            None if weights is None else checked_weights("weights", weights, len(rows)),
+            None if size is None else float(checked(SIZE, "size", size)),
         )
-        return cls(
-            table=table,
-            size=checked_size,
-            is_sample=size is None,
-            label_names=names,
-            attributes=None if attributes is None else {str(name): tuple(own) for name, own in attributes.items()},
-        )
+        known = None if attributes is None else {str(name): tuple(own) for name, own in attributes.items()}
+        return replace(found, label_names=names, attributes=known)
+
+    @classmethod
+    def of_rows(cls, rows: FloatArray, weights: FloatArray | None, size: float | None) -> Self:
+        """What `of` gives for rows, weights and a size that have been checked."""
+        return cls(table=CellTable.of_groups(*distinct_rows(rows), weights), size=size, is_sample=size is None)
 
     @classmethod
     def from_frame(cls, frame: Any, attributes: Sequence[str], weight: str | None = None) -> Self:

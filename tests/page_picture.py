@@ -17,14 +17,14 @@ def main(run: str, picture: str) -> None:
     if BINARY is None:
         raise SystemExit("no Chromium is installed")
     page = (Path(run) / "report/index.html").resolve()
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--hide-scrollbars",
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    command = [
+        BINARY,
+        *flags,
         f"--window-size={WINDOW[0]},{WINDOW[1]}",
+        f"--screenshot={Path(picture).resolve()}",
+        page.as_uri(),
     ]
-    command = [BINARY, *flags, f"--screenshot={Path(picture).resolve()}", page.as_uri()]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
 
 

@@ -2,8 +2,8 @@
 
 The share y of n items at x has the mean m = 1 / (1 + exp(-(a + b x))) and the variance d m (1 - m) / n. Iteratively
 reweighted least squares gives a and b, whatever the dispersion d, which is then Pearson's statistic divided by the
-degrees of freedom (McCullagh and Nelder 1989, sections 4.4 and 4.5). With d above 1, shares scatter more than items that
-are drawn independently would make them.
+degrees of freedom (McCullagh and Nelder 1989, sections 4.4 and 4.5). With d above 1, shares scatter more than items
+that are drawn independently would make them.
 """
 
 from __future__ import annotations

@@ -68,9 +68,9 @@ def lines(table: pd.DataFrame, *, has_header: bool = False) -> bytes:
 
 def read_csv(content: bytes, texts: Sequence[str]) -> pd.DataFrame:
     """A table that `csv` wrote, with these columns as the texts that they were."""
-    table = pd.read_csv(
-        io.BytesIO(content), dtype=dict.fromkeys(texts, str), keep_default_na=False, na_values={"": [""]}
-    )
+    types = dict.fromkeys(texts, str)
+    # A query may be called NA: only what is empty is missing.
+    table = pd.read_csv(io.BytesIO(content), dtype=types, keep_default_na=False, na_values=[""])
     for name in texts:
         is_guarded = table[name].str.startswith(tuple(f"'{start}" for start in FORMULA_STARTS)).fillna(False)
         table[name] = table[name].mask(is_guarded.astype(bool), table[name].str[1:])

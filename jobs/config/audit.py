@@ -87,8 +87,8 @@ class Reference(Block):
     )
     results: AnyResults | None = Field(
         None,
-        description="kind results: the block of the other engine's list, whose items have the labels of the audited data "
-        "set, by item id, or attributes of their own; queries that it lacks are listed and not compared",
+        description="kind results: the block of the other engine's list, whose items have the labels of the audited "
+        "data set, by item id, or attributes of their own; queries that it lacks are listed and not compared",
     )
     dataset: AnyDataset | None = Field(
         None,

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
@@ -20,6 +21,7 @@ from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
+import psutil
 
 from jobs import interruption, own_code
 from jobs.datasets.known_parts import SUMMARIES
@@ -30,6 +32,8 @@ from jobs.errors import BadSetting, UsageError
 
 # Seconds between looks for a signal.
 LOOK_SECONDS = 0.2
+# Memory of a process that reads parts.
+PROCESS_BYTES = 600e6
 # Characters of what a process said before it ended that a message repeats.
 SHOWN = 300
 
@@ -41,7 +45,8 @@ def scanned(reader: Reader, asked: Sequence[tuple[Place, Path]]) -> Iterator[Sum
     """
     with ExitStack() as stack:
         free: SimpleQueue[_Process] = SimpleQueue()
-        for _ in range(min(len(os.sched_getaffinity(0)), len(asked))):
+        room = int(psutil.virtual_memory().available // PROCESS_BYTES)
+        for _ in range(max(1, min(len(os.sched_getaffinity(0)), len(asked), room))):
             process = _Process(reader.settings())
             stack.callback(process.end)
             free.put(process)
@@ -124,8 +129,7 @@ def answer_of(reader: Reader, question: dict[str, Any]) -> dict[str, Any]:
     """A part's summary as JSON values, once its hashes are written; or what is wrong with it."""
     try:
         part = reader.read(Place.from_json(question["pieces"]))
-        with open(question["hashes"], "wb") as file:
-            np.save(file, part.id_hashes, allow_pickle=False)
+        _write(Path(question["hashes"]), part.id_hashes)
         return {"summary": SUMMARIES.dump_python(part.summary(), mode="json")}
     except BadSetting as error:
         return {"message": error.message, "key": list(error.key)}
@@ -133,6 +137,14 @@ def answer_of(reader: Reader, question: dict[str, Any]) -> dict[str, Any]:
         return {"message": str(error), "key": None}
     except OSError as error:
         return {"message": f"{error.filename or question['hashes']}: {error.strerror or error}", "key": None}
+
+
+def _write(path: Path, hashes: np.ndarray) -> None:
+    """The whole file or none: another command may read it."""
+    written = path.with_name(f"{uuid.uuid4().hex}.tmp")
+    with written.open("wb") as file:
+        np.save(file, hashes, allow_pickle=False)
+    written.replace(path)
 
 
 def main() -> None:

@@ -7,12 +7,13 @@ from typing import Annotated
 
 from jobs.errors import said_of
 from jobs.lists.block import ResultList
+from jobs.lists.images import PictureFolders
 from jobs.lists.ranking import Shown, ranked
 from jobs.lists.table import ResultTable
 from jobs.lists.trec import TrecRun
 from jobs.settings.block import OneOf
 
-KINDS: dict[str, type[ResultList]] = {"table": ResultTable, "trec": TrecRun}
+KINDS: dict[str, type[ResultList]] = {"table": ResultTable, "trec": TrecRun, "images": PictureFolders}
 # That of a block that names none.
 DEFAULT_KIND = "table"
 # A result list of any kind, as a configuration describes it.

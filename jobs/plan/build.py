@@ -39,7 +39,7 @@ from jobs.stages.probe import Probe
 from jobs.stages.queries import Queries
 from jobs.stages.reference import ReferenceCells, ReferenceSource
 from jobs.stages.rescore import Rescore
-from jobs.stages.solve import Solve
+from jobs.stages.solve import ProblemSize, Solve
 from jobs.stages.texts import Texts
 from jobs.stages.tokens import Tokens, tokens_tables
 from jobs.stages.unit import Tables, Unit
@@ -208,6 +208,7 @@ class _Planner:
             sources=self._reference_sources(reference, searched, known),
             reads=reads,
             queries=self.asked.unit,
+            size=_problem_size(self.settings, searched, catalogue.size),
         )
 
     def _reference_sources(
@@ -222,9 +223,8 @@ class _Planner:
             return {query: ReferenceSource(name=name, pool=pools[query].key, predicted=predicted) for query in queries}
         if reference.results is not None:
             pools = self.reference_lists[name, searched.name].pools
-            return {
-                query: ReferenceSource(name=name, pool=pool.key, predicted=predicted) for query, pool in pools.items()
-            }
+            own = {query: pool.key for query, pool in pools.items()}
+            return {query: ReferenceSource(name=name, pool=key, predicted=predicted) for query, key in own.items()}
         targets = self.inputs.targets.get(name)
         if targets is not None:
             stated = {query: targets[query.text] for query in queries if query.text in targets}
@@ -300,6 +300,16 @@ def _shards_by_part(units: Iterable[Unit]) -> dict[str, tuple[str, ...]]:
         if isinstance(unit, Embed):
             shards.setdefault(unit.part, {})[unit.key] = None
     return {key: tuple(keys) for key, keys in shards.items()}
+
+
+def _problem_size(settings: Audit, searched: Searched, items: int) -> ProblemSize:
+    """What solving costs depends on; lists that an engine showed have no vectors."""
+    shards = searched.search.shards
+    return ProblemSize(
+        items=min(settings.prefilter.top, items),
+        width=shards[0].width if shards else 0,
+        people=sum(shard.rows for shard in shards),
+    )
 
 
 def _check_groups(settings: Audit, levels: Mapping[str, Sequence[str]]) -> None:

@@ -133,8 +133,8 @@ def missing_remarks(name: str, lists: Mapping[str, Listed], queries: Sequence[Qu
             )
         if without:
             yield (
-                f"reference {name}: {numbered(len(without), 'query', 'queries')} of {len(queries):,} without a list, not "
-                f"compared with it: {_examples(without)}"
+                f"reference {name}: {numbered(len(without), 'query', 'queries')} of {len(queries):,} without a list, "
+                f"not compared with it: {_examples(without)}"
             )
 
 

@@ -104,6 +104,7 @@ def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded) -> Se
             prompt=query.prompt,
             top=settings.prefilter.top,
             scored=tuple(part.key for part in scored) if query.prompt in searched else (),
+            with_weights=any(reference.query_conditioned for reference in settings.reference),
             items=embedded.catalogue.size,
         )
         for query in asked.queries

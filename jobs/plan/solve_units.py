@@ -12,7 +12,7 @@ from jobs.plan.method_units import Reading, Searched, in_key
 from jobs.queries import Query
 from jobs.stages.queries import Queries
 from jobs.stages.reference import ReferenceSource
-from jobs.stages.solve import Solve
+from jobs.stages.solve import ProblemSize, Solve
 from mprlib import registry
 
 
@@ -26,6 +26,7 @@ class Compared:
     sources: Mapping[Query, ReferenceSource]
     reads: Mapping[int, Reading]
     queries: Queries
+    size: ProblemSize
 
 
 def method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
@@ -92,5 +93,6 @@ def _solve_unit(
         predicted=searched.predicted,
         asked=reads.keys,
         vectors=pool.vectors if sees_vectors or reads_vectors(method) else (),
+        size=compared.size,
         queries=compared.queries.key if is_embedded and registry.METHODS[method.name].needs_query else None,
     )

@@ -55,7 +55,9 @@ def counted(plan: Plan, why: Mapping[str, str]) -> dict[str, dict[str, int]]:
 def _difference(unit: Unit, before: PlannedUnit | None, kinds: Mapping[str, str]) -> str:
     if before is None or before.key == unit.key:
         return NEVER
-    changes = list(dict.fromkeys(_changes(before.spec, unit.spec, "", kinds)))
+    deciding = set(unit.spec) - unit.undecided_fields()
+    old, new = ({name: spec[name] for name in deciding & set(spec)} for spec in (before.spec, unit.spec))
+    changes = list(dict.fromkeys(_changes(old, new, "", kinds)))
     if before.version != unit.version:
         changes.insert(0, f"its code changed from version {before.version} to {unit.version}")
     return "; ".join(changes) or NEVER

@@ -27,9 +27,7 @@ def proposal(file: Path, folder: Path) -> str:
     if file.suffix.lower() not in table_files.SUFFIXES:
         if not trec.looks_like_a_run(file):
             kinds = ", ".join(table_files.SUFFIXES)
-            raise UsageError(
-                f"{file} is neither a table ({kinds}) nor a TREC run: six fields between white space a line"
-            )
+            raise UsageError(f"{file} is neither a table ({kinds}) nor a TREC run, with six fields in each line")
         return run_proposal(name, path)
     columns = columns_of(file)
     return (list_proposal if looks_like_a_list(columns) else table_proposal)(name, path, columns)

@@ -75,7 +75,7 @@ class Column:
         """Whether the other column's value decides this one's."""
         if self.texts is None or other.texts is None:
             return False
-        own, others = (one.texts.indices.fill_null(-1).to_numpy().astype(np.int64) for one in (self, other))
+        own, others = (texts.indices.fill_null(-1).to_numpy().astype(np.int64) for texts in (self.texts, other.texts))
         pairs = np.unique(others * (self.levels + 1) + own).size
         return bool(pairs == np.unique(others).size)
 

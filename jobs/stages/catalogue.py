@@ -65,9 +65,8 @@ def attribute_names(store: Store, key: str) -> list[str]:
 
 def read_parts(store: Store, key: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """These columns, or all, of one part after the other."""
-    asked = None if columns is None else list(columns)
     for part in parts_of(store, key):
-        yield store.read_table(Items.file(part.key, ITEMS), columns=asked)
+        yield _read(store, part, columns)
 
 
 def read_items(store: Store, key: str, columns: Sequence[str] | None = None) -> pa.Table:
@@ -94,6 +93,11 @@ def read_rows(store: Store, key: str, rows: np.ndarray, columns: Sequence[str] |
     for part in parts_of(store, key):
         low, high = np.searchsorted(rows, [part.start, part.stop])
         if high > low or not tables:
-            table = store.read_table(Items.file(part.key, ITEMS), columns=None if columns is None else list(columns))
-            tables.append(table.take(pa.array(rows[low:high] - part.start)))
+            tables.append(_read(store, part, columns).take(pa.array(rows[low:high] - part.start)))
     return pa.concat_tables(tables)
+
+
+def _read(store: Store, part: StoredPart, columns: Sequence[str] | None) -> pa.Table:
+    """Columns of a part; the bytes of others, of vectors above all, are not read."""
+    with store.parquet(Items.file(part.key, ITEMS)) as file:
+        return file.read(columns=None if columns is None else list(columns))

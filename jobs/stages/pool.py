@@ -16,8 +16,8 @@ from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
 from jobs.store import Store
 
 TABLE = "pool"
-# Bytes of an item in a pool, compressed: its id, row, score, weight and levels.
-ITEM_BYTES = 15
+# Bytes of an item in a pool, compressed: its id, row, score and levels.
+ITEM_BYTES = 11
 # Bytes of an item while the best of all parts are chosen.
 HELD_BYTES = 200
 
@@ -26,8 +26,8 @@ HELD_BYTES = 200
 class Pool(Unit):
     """One query's best items over all shards, by (-score, item id).
 
-    Columns: row (of the catalogue), score (cosine, float64), item_id, relevance, weight, the levels of attributes.
-    Vectors are not repeated in every pool that holds their item: `pool_vectors` gathers them from the shards.
+    Columns: row (of the catalogue), score (cosine, float64), item_id, relevance, the levels of attributes, and weight
+    where the pool is somebody's reference. Vectors are not repeated in every pool that holds their item: `pool_vectors` gathers them from the shards.
 
     The key names what decides the pool (vectors, the prompt and its encoder or given vector, depth, the versions of
     the search's code), not the searches that find it: a new query, another backend or sharding of the search leave
@@ -38,7 +38,7 @@ class Pool(Unit):
     """
 
     stage: ClassVar[str] = "pool"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     seconds: ClassVar[float] = 0.03
     numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.search.survivors", "jobs.stages.vectors")
     encodings: ClassVar[Mapping[str, str]] = {
@@ -55,12 +55,14 @@ class Pool(Unit):
     prompt: str
     top: int
     scored: tuple[str, ...] = reads(in_key=False, default=())
+    with_weights: bool = False
     items: int = outside_key(0)
 
     def run(self, store: Store) -> Tables:
         found = pa.concat_tables(items_of(store, key, self.prompt) for key in self.scored)
         chosen = best(ids_of(found["item_id"]), found["score"].to_numpy(), self.top)
-        return {TABLE: found.take(pa.array(chosen)).combine_chunks()}
+        pool = found.take(pa.array(chosen)).combine_chunks()
+        return {TABLE: pool if self.with_weights else pool.drop_columns("weight")}
 
     def cost(self) -> Cost:
         items = min(self.top, self.items)

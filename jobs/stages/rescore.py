@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from jobs.search.canonical import best, exact_scores
 from jobs.stages.candidates import COPIES, Candidates
-from jobs.stages.catalogue import attribute_names, read_range
+from jobs.stages.catalogue import attribute_names, read_rows
 from jobs.stages.embed import open_shard
 from jobs.stages.queries import read_query_vectors
 from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
@@ -69,20 +69,20 @@ class Rescore(Unit):
         shards = [open_shard(store, key, queries.shape[1], self.storage) for key in self.vectors]
         cuts = edges(shards, self.start)
         first, last = int(cuts[0]), int(cuts[-1])
-        known = _known(store, self.catalogue, first, last)
-        is_found = np.zeros(last - first, dtype=bool)
+        asked = [np.sort(rows[(rows >= first) & (rows < last)]) for rows in self.found.rows(store)]
+        looked_at = np.unique(np.concatenate(asked))
+        known = _known(store, self.catalogue, looked_at)
+        is_found = np.zeros(looked_at.size, dtype=bool)
         found_rows, found_scores = [], []
-        for query, rows in zip(queries, self.found.rows(store)):
-            inside = np.sort(rows[(rows >= first) & (rows < last)])
-            scores = _scores(shards, cuts, query, inside)
-            if inside.size > self.top:
-                ids = known["item_id"].take(pa.array(inside - first))
+        for query, rows in zip(queries, asked):
+            scores, places = _scores(shards, cuts, query, rows), np.searchsorted(looked_at, rows)
+            if rows.size > self.top:
+                ids = known["item_id"].take(pa.array(places))
                 chosen = np.sort(best(ids_of(ids), scores, self.top))
-                inside, scores = inside[chosen], scores[chosen]
-            is_found[inside - first] = True
-            found_rows.append(inside)
+                scores, places = scores[chosen], places[chosen]
+            is_found[places] = True
+            found_rows.append(looked_at[places])
             found_scores.append(scores)
-        places = np.flatnonzero(is_found)
         columns = [
             pa.array(self.prompts, pa.string()),
             _lists(found_rows, pa.int64()),
@@ -90,7 +90,7 @@ class Rescore(Unit):
         ]
         return {
             FOUND: pa.Table.from_arrays(columns, ["prompt", "rows", "scores"]),
-            KNOWN: known.take(pa.array(places)).add_column(0, "row", pa.array(first + places)),
+            KNOWN: known.filter(pa.array(is_found)).add_column(0, "row", pa.array(looked_at[is_found])),
         }
 
     def cost(self) -> Cost:
@@ -100,7 +100,7 @@ class Rescore(Unit):
             seconds=seconds,
             search_seconds=seconds,
             read_bytes=numbers * BYTES_PER_NUMBER[self.storage],
-            memory_bytes=self.rows * KNOWN_BYTES + COPIES * self.expected_rows * FOUND_BYTES,
+            memory_bytes=min(self.expected_rows, self.rows) * KNOWN_BYTES + COPIES * self.expected_rows * FOUND_BYTES,
             disk_bytes=min(self.expected_rows, self.rows) * KNOWN_BYTES + self.expected_rows * FOUND_BYTES / 2,
         )
 
@@ -123,10 +123,10 @@ def ids_of(ids: pa.ChunkedArray) -> np.ndarray:
     return found.astype(str)
 
 
-def _known(store: Store, catalogue: str, start: int, stop: int) -> pa.Table:
-    """What a pool says of its items besides their scores."""
+def _known(store: Store, catalogue: str, rows: np.ndarray) -> pa.Table:
+    """What a pool says of its items besides their scores: of ascending rows of the catalogue."""
     attributes = attribute_names(store, catalogue)
-    known = read_range(store, catalogue, start, stop, ["item_id", "relevance", "weight", *attributes])
+    known = read_rows(store, catalogue, rows, ["item_id", "relevance", "weight", *attributes])
     for name in attributes:
         # Of the few items that queries find, texts are as small as codes and their dictionary.
         known = known.set_column(known.column_names.index(name), name, known[name].cast(pa.string()))

@@ -18,7 +18,7 @@ from jobs.stages.order import read_order
 from jobs.stages.reference import ReferenceSource
 from jobs.stages.result_rows import FORM, RESULTS, group_rows, result_rows
 from jobs.stages.texts import read_text_vectors
-from jobs.stages.unit import Cost, Tables, Unit, reads
+from jobs.stages.unit import IN_KEY, Cost, Tables, Unit, reads
 from jobs.store import Store
 from mprlib import Problem, Selection, registry
 from mprlib.function_classes.base import FunctionClass
@@ -28,9 +28,15 @@ from mprlib.optimisers.constrained import SMALLEST_RHO
 
 RESULTS_TABLE, GROUPS_TABLE = "results", "groups"
 # Seconds of one core for a point of a sweep, and bytes of a result row with its list of items, compressed.
-SECONDS_PER_POINT = {"top_k": 0.02, "mmr": 0.1}
-SECONDS_PER_POINT_OTHERWISE = 0.05
+SECONDS_PER_POINT = {"top_k": 0.01, "mopr": 0.003}
+SECONDS_PER_POINT_OTHERWISE = 0.02
 ROW_BYTES = 400
+# Bytes of memory for an item of the pool: its id, labels and levels, and what oracles and methods keep of it.
+ITEM_BYTES = 2_000
+# Vectors are held as float32; a class that sees them holds each as labels too, of rows, of the reference and of cells.
+VECTOR_NUMBER_BYTES, LABEL_NUMBER_BYTES = 4, 40
+# Seconds of one core for a number of a vector that a class sees: read, compared with the others, multiplied.
+SECONDS_PER_NUMBER = 2e-8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +52,18 @@ class MethodUnits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ProblemSize:
+    """What a unit's cost depends on: items of the pool, numbers of a vector, items of the data set that have one."""
+
+    items: int = 0
+    width: int = 0
+    people: int = 0
+
+
+UNKNOWN_SIZE = ProblemSize()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Solve(Unit):
     """Result rows and group shares for one (data set, reference, query, k, method, target class).
 
@@ -56,7 +74,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 7
+    version: ClassVar[int] = 8
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
@@ -111,6 +129,7 @@ class Solve(Unit):
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
     asked: MethodUnits = field(default_factory=MethodUnits)
     queries: str | None = reads(in_key=False, default=None)
+    size: ProblemSize = field(default=UNKNOWN_SIZE, metadata={IN_KEY: False})
     vectors: tuple[str, ...] = reads(in_key=False, default=())
 
     @property
@@ -130,8 +149,15 @@ class Solve(Unit):
         }
 
     def cost(self) -> Cost:
+        """Cells cost the same for any number of people; a class over vectors looks at those of every item."""
         rate = SECONDS_PER_POINT.get(self.method.name, SECONDS_PER_POINT_OTHERWISE)
-        return Cost(seconds=self.points * rate, disk_bytes=self.points * len(self.function_classes) * ROW_BYTES)
+        pooled = self.size.items * self.size.width if self.vectors else 0
+        seen = self.size.people * self.size.width if self.reference_vectors else 0
+        return Cost(
+            seconds=self.points * rate + seen * SECONDS_PER_NUMBER,
+            memory_bytes=self.size.items * ITEM_BYTES + pooled * VECTOR_NUMBER_BYTES + seen * LABEL_NUMBER_BYTES,
+            disk_bytes=self.points * len(self.function_classes) * ROW_BYTES,
+        )
 
     def _sweep(self, case: Case, store: Store) -> tuple[list[Selection], str]:
         """The method's selections over its parameter, and a remark on the values."""

@@ -90,6 +90,15 @@ class Unit:
         return {one.name: _plain(getattr(self, one.name)) for one in _own_fields(self)}
 
     @classmethod
+    def undecided_fields(cls) -> set[str]:
+        """Names of the fields that decide nothing of what is written and name no unit: places, costs."""
+        return {
+            one.name
+            for one in dataclasses.fields(cls)
+            if not one.metadata.get(IN_KEY, True) and not one.metadata.get(READS)
+        }
+
+    @classmethod
     def from_spec(cls, title: str, spec: Mapping[str, Any]) -> Self:
         """The unit with these fields.
 

@@ -139,6 +139,8 @@ def _parquet_file(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    # What columns say of themselves is for who reads a run's collected tables; a unit's would be mostly that.
+    table = table.cast(pa.schema([one.remove_metadata() for one in table.schema], table.schema.metadata))
     buffer = pa.BufferOutputStream()
     # A flipped bit is then an error where the page is read, not a wrong number.
     pq.write_table(
@@ -147,6 +149,8 @@ def _parquet_file(
         compression="zstd",
         row_group_size=rows_per_group,
         write_page_checksum=True,
+        # Nobody looks for rows by value.
+        write_statistics=False,
         # A column has either a dictionary or another encoding.
         use_dictionary=[path for path in _paths(table.schema) if path not in encodings] if encodings else True,
         column_encoding=dict(encodings) or None,

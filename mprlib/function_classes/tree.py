@@ -176,7 +176,8 @@ class TreeOracle(Oracle):
     @property
     def entry_count(self) -> int:
         """Products in one evaluation: intersections, sides and cells."""
-        return self._intersections.size * self._sides.shape[0]
+        entries: int = self._intersections.size * self._sides.shape[0]
+        return entries
 
     def whole_floor(self, k: int) -> float:
         """A lower bound on the value of every selection of k items.

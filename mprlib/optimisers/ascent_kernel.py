@@ -29,7 +29,7 @@ class Ball(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """rho; the penalty of the first ascent and its growth; a similarity that pairs need not improve; counts of steps."""
+    """rho; first penalty and its growth; a similarity that pairs need not improve; limits of steps."""
 
     rho: float
     penalty: float
@@ -87,7 +87,7 @@ def refresh(ball: Ball, here: Here) -> float:
 @compiled
 def similarity(ball: Ball, counts: IntArray) -> float:
     """Total similarity of counts."""
-    total = 0.0
+    total: float = 0.0
     for cell in range(counts.size):
         total += ball.sums[ball.first[cell] + counts[cell]]
     return total
@@ -96,7 +96,7 @@ def similarity(ball: Ball, counts: IntArray) -> float:
 @compiled
 def merit(gain: float, square: float, value: float, limits: Limits, penalty: float) -> float:
     """Gain in merit of a move to |v|^2 = square; -inf for one from inside rho to outside."""
-    after = np.sqrt(max(square, 0.0))
+    after = float(np.sqrt(max(square, 0.0)))
     if value <= limits.rho:
         return gain if after <= limits.rho else -np.inf
     return gain - penalty * (max(after - limits.rho, 0.0) - (value - limits.rho))
@@ -161,7 +161,7 @@ def best_pair(ball: Ball, here: Here, square: float, limits: Limits, penalty: fl
         for y in range(x + 1, pairs.giving.size):
             c, d = pairs.giving[y], pairs.taking[y]
             both = gain + here.gain[d] - here.loss[c]
-            if a == c or b == d or a == d or b == c or (is_inside and both <= best):
+            if a in (c, d) or b in (c, d) or (is_inside and both <= best):
                 continue
             cross = ball.products[b, d] - ball.products[b, c] - ball.products[a, d] + ball.products[a, c]
             own = merit(both, square + pairs.single[x] + pairs.single[y] + 2.0 * cross, value, limits, penalty)
@@ -199,7 +199,7 @@ def ascend(ball: Ball, here: Here, limits: Limits, penalty: float) -> float:
 
 @compiled
 def optimum(ball: Ball, limits: Limits, counts: IntArray) -> None:
-    """A local optimum from counts (G,), in place; each ascent that ends outside rho is continued with a larger penalty."""
+    """A local optimum from counts (G,), in place; an ascent that ends outside rho goes on with a larger penalty."""
     moving, columns = ball.cells.size, ball.features.shape[1]
     here = Here(counts, np.zeros(columns), np.zeros(moving), np.zeros(moving), np.zeros(moving))
     penalty = limits.penalty

@@ -280,7 +280,7 @@ class RangedProgramme:
         )
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = count + 1, scores.size
-        model.col_cost_ = -scores
+        model.col_cost_ = -scores.astype(np.float64)
         model.col_lower_, model.col_upper_ = np.zeros(scores.size), np.ones(scores.size)
         model.row_lower_ = np.append(np.zeros(count), float(k))
         model.row_upper_ = np.full(count + 1, float(k))
@@ -296,14 +296,15 @@ class RangedProgramme:
     def priced(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Priced:
         """The multipliers for these ranges (groups,); zeros where the solver gives none."""
         size = self._rows.size
-        self._highs.changeRowsBounds(size, self._rows, low, high)
+        # The stubs leave these two out.
+        self._highs.changeRowsBounds(size, self._rows, low, high)  # type: ignore[attr-defined]
         self._highs.run()
         status = self._highs.getModelStatus()
         if status == Outcome.kOptimal:
             duals = np.asarray(self._highs.getSolution().row_dual)[:size]
             return Priced(price=-duals, is_infeasible=False)
         if status == Outcome.kInfeasible:
-            _, has_ray, ray = self._highs.getDualRay()
+            _, has_ray, ray = self._highs.getDualRay()  # type: ignore[attr-defined]
             return Priced(price=np.asarray(ray)[:size] if has_ray else np.zeros(size), is_infeasible=True)
         self._highs.clearSolver()
         return Priced(price=np.zeros(size), is_infeasible=False)

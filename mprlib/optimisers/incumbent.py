@@ -73,8 +73,10 @@ class Incumbents:
 
     def rho_min(self, relaxation: Relaxation) -> float | None:
         """The largest proven lower bound on the MPR of every set."""
-        known = [rho for rho in (relaxation.rho_min, self.floor and self.floor.rho) if rho is not None]
-        return max(known, default=None)
+        known = None if self.floor is None else self.floor.rho
+        if known is None or relaxation.rho_min is None:
+            return relaxation.rho_min if known is None else known
+        return max(known, relaxation.rho_min)
 
     def impossible(self, rho: float) -> Impossible:
         """Why no set meets rho, where none does."""
@@ -92,7 +94,7 @@ class Incumbents:
     def _best(self, relaxation: Relaxation) -> Incumbent:
         if self.top_value <= relaxation.rho:
             return Incumbent(counts=self.top_counts, is_feasible=True, bound=relaxation.bound)
-        if self._is_below_floor(relaxation.rho):
+        if self.floor is not None and relaxation.rho < self.floor.rho:
             return Incumbent(counts=self.floor.counts, is_feasible=False, bound=-np.inf)
         found = self._found(relaxation)
         return replace(found, bound=relaxation.bound) if self.proof is None else self._proven(relaxation, found)
@@ -102,7 +104,8 @@ class Incumbents:
         assert self.proof is not None
         if not found.is_feasible:
             found = self._from_floor(self.proof, relaxation, found)
-        if self._is_below_floor(relaxation.rho) or relaxation.is_infeasible:
+        is_below = self.floor is not None and relaxation.rho < self.floor.rho
+        if is_below or relaxation.is_infeasible:
             return replace(found, bound=-np.inf)
         if found.is_feasible and self._is_best(found.counts, relaxation.bound):
             return replace(found, bound=relaxation.bound)
@@ -129,9 +132,6 @@ class Incumbents:
         if self.separator.measured(counts) <= relaxation.rho:
             return Incumbent(counts=self.search.improved(counts, relaxation), is_feasible=True)
         return Incumbent(counts=counts, is_feasible=False)
-
-    def _is_below_floor(self, rho: float) -> bool:
-        return self.floor is not None and rho < self.floor.rho
 
     def _is_best(self, counts: IntArray, bound: float) -> bool:
         pool = self.separator.pool

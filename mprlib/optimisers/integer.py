@@ -18,8 +18,8 @@ set with one man meets rho = 0.2; no set meets 0.1, although fractional counts d
 >>> row = mprlib.select(problem, "mopr_integer", 0.1, "groups")
 >>> row.status.value, round(row.rho_min, 6)
 ('infeasible', 0.166667)
->>> print(row.message.partition(": raise")[0])
-no set of whole items has MPR <= 0.1 (2 groups admit no whole count within 0.1, among them women: k q = 1.5)
+>>> row.message.partition(" (")[2].partition(")")[0]
+'2 groups admit no whole count within 0.1, among them women: k q = 1.5'
 """
 
 from __future__ import annotations
@@ -133,7 +133,8 @@ class _ProvenSearch:
             replace(row, statistics=statistics),
             relaxation,
             self._incumbents.impossible(request.rho),
-            not_found=self._advice(), stopped=_stopped()
+            not_found=self._advice(),
+            stopped=_stopped(),
         )
 
     def _advice(self) -> str:

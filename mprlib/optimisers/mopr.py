@@ -98,9 +98,7 @@ def row_of(
         nodes=incumbent.nodes,
     )
     row = replace(row, statistics=statistics)
-    return with_advice(
-        row, relaxation, incumbents.impossible(request.rho), not_found=_advice(separator.pool, method)
-    )
+    return with_advice(row, relaxation, incumbents.impossible(request.rho), not_found=_advice(separator.pool, method))
 
 
 def _advice(pool: CellPool, method: str) -> str:

@@ -124,10 +124,8 @@ def main() -> None:
 def _show_stages(found: dict[str, dict[str, float]]) -> None:
     print(f"{'':<28}{'units':>7}{'wall s':>9}{'cpu s':>9}{'MB':>9}{'cpu ms a unit':>15}")
     for name, one in sorted(found.items()):
-        each = 1e3 * one["cpu"] / one["units"]
-        print(
-            f"{name:<28}{one['units']:>7.0f}{one['wall']:>9.1f}{one['cpu']:>9.1f}{one['bytes'] / 1e6:>9.2f}{each:>15.0f}"
-        )
+        numbers = one["units"], one["wall"], one["cpu"], one["bytes"] / 1e6, 1e3 * one["cpu"] / one["units"]
+        print("{:<28}{:>7.0f}{:>9.1f}{:>9.1f}{:>9.2f}{:>15.0f}".format(name, *numbers))
 
 
 def _show_bars(

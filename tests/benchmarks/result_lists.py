@@ -76,9 +76,7 @@ def main() -> None:
         for stage, count in units.items():
             print(f"{stage:<12}{count:>8}{processors[stage]:>14.1f}")
         summary = json.loads(ended.stdout.splitlines()[-1])
-        print(
-            f"{given.queries:,} queries x {DEPTH:,} items of {ITEMS:,}, k = {given.k}: {seconds:.0f} s of wall time, "
-        )
+        print(f"{given.queries:,} queries x {DEPTH:,} items of {ITEMS:,}, k = {given.k}: {seconds:.0f} s of wall time")
         print(f"{summary['computed']:,} units computed, {summary['failed']} failed")
 
 

@@ -115,7 +115,7 @@ def decide_count(
         if excess > gap - ROUNDING:
             is_beyond(walk, sums, level, is_up, excess)
             return False
-    walk.count[level], walk.square[level], walk.priced[level] = value, square, priced
+    walk.value[level], walk.square[level], walk.priced[level] = value, square, priced
     sums.taken[level], sums.lost[level] = taken, lost
     return True
 
@@ -142,7 +142,7 @@ def counted(
     while True:
         if level >= 0:
             if walk.is_up_open[level] == 0 and walk.is_down_open[level] == 0:
-                walk.count[level] = 0
+                walk.value[level] = 0
                 level += 1
                 if level == levels:
                     break
@@ -165,7 +165,7 @@ def counted(
                 shortest = walk.square[0] + basis.outside
                 counts[:] = 0
                 for place in range(levels):
-                    counts[cells.cell[place]] = walk.count[place]
+                    counts[cells.cell[place]] = walk.value[place]
                 counts[cells.last] = left
                 if task.is_shortest:
                     limit = walk.square[0] - ROUNDING * walk.square[0]

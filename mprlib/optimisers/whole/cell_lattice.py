@@ -80,7 +80,9 @@ class CellProof:
         if not is_complete or not np.isfinite(square):
             return Floor(rho=0.0, counts=over_all(counts, self.cells, self.pool.cell_count))
         smallest = (float(np.sqrt(square)) - SMALLEST_EXCESS) * self.unit
-        return Floor(rho=max(smallest, 0.0), counts=over_all(counts, self.cells, self.pool.cell_count), is_attained=True)
+        return Floor(
+            rho=max(smallest, 0.0), counts=over_all(counts, self.cells, self.pool.cell_count), is_attained=True
+        )
 
     def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
         """The best counts in the cap."""

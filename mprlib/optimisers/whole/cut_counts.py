@@ -122,7 +122,7 @@ class TreeProof:
                 return best, False, visited
             listing.left -= 1
             counts = np.zeros(self.cells.size, np.int64)
-            counts[options.order] = options.count[options.order, state.pick[:-1] - 1]
+            counts[options.order] = options.counts[options.order, state.pick[:-1] - 1]
             worst = self.separator.worst_case(over_all(counts, self.cells, self.pool.cell_count))
             if worst.value <= rho:
                 best = bound - loss

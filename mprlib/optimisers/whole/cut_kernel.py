@@ -32,11 +32,11 @@ class CutCells(NamedTuple):
 class CutOptions(NamedTuple):
     """Counts of each cell below the budget, the cheapest first.
 
-    Shapes:  count (F, k + 1); size, low, high, order (F,); items (F + 1, 2), fewest and most that follow;
+    Shapes:  counts (F, k + 1); size, low, high, order (F,); items (F + 1, 2), fewest and most that follow;
              priced (F + 1,), the most that the prices of what follows sum to.
     """
 
-    count: IntArray
+    counts: IntArray
     size: IntArray
     low: IntArray
     high: IntArray
@@ -111,7 +111,7 @@ def add_cut(options: CutOptions, state: CutState, cut: FloatArray, number: int) 
         state.most[place, number] = state.most[place + 1, number] + max(low, high)
     for place in range(state.place[0]):
         cell = options.order[place]
-        taken = options.count[cell, state.pick[place] - 1]
+        taken = options.counts[cell, state.pick[place] - 1]
         state.gap[place + 1, number] = state.gap[place, number] + taken * cut[cell]
 
 
@@ -146,7 +146,7 @@ def next_candidate(
             state.place[0] = place - 1
             continue
         cell = options.order[place]
-        count = options.count[cell, state.pick[place]]
+        count = options.counts[cell, state.pick[place]]
         state.pick[place] += 1
         visited += 1
         if visited > nodes:

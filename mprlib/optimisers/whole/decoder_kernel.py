@@ -39,7 +39,7 @@ class Basis(NamedTuple):
 class Walk(NamedTuple):
     """The state of a decoder.  Shapes: (d,), or (d + 1,) for sums from a coordinate on."""
 
-    count: IntArray
+    value: IntArray
     up: IntArray
     down: IntArray
     is_up_open: IntArray
@@ -73,7 +73,7 @@ def open_level(basis: Basis, walk: Walk, level: int, limit: float, capacity: int
     """Start a coordinate: its values are tried by distance from the best point of the ball."""
     line = basis.offset[level]
     for later in range(level + 1, basis.offset.size):
-        line += basis.triangle[level, later] * walk.count[later]
+        line += basis.triangle[level, later] * walk.value[later]
     walk.line[level] = line
     best = 0.0
     if basis.reach[level + 1] > 0.0:

@@ -32,12 +32,12 @@ class Grouped(NamedTuple):
 
 
 class Options(NamedTuple):
-    """Counts of each cell below the budget, the cheapest first.  Shapes: size, order (F,); count (F, k + 1);
+    """Counts of each cell below the budget, the cheapest first.  Shapes: size, order (F,); counts (F, k + 1);
 
     fewest, most (F + 1, groups), what the cells from each place of the order on add; items (F + 1, 2) in all.
     """
 
-    count: IntArray
+    counts: IntArray
     size: IntArray
     order: IntArray
     fewest: IntArray
@@ -48,10 +48,11 @@ class Options(NamedTuple):
 @compiled
 def unused(problem: Grouped, options: Options, taken: IntArray, group: int, place: int) -> float:
     """The least that a priced limit costs, whatever the cells from a place on add."""
-    price = problem.price[group]
+    price: float = problem.price[group]
+    left: int = taken[group] + options.fewest[place, group] - problem.low[group]
     if price > 0.0:
-        return price * max(problem.high[group] - taken[group] - options.most[place, group], 0)
-    return -price * max(taken[group] + options.fewest[place, group] - problem.low[group], 0)
+        left = problem.high[group] - taken[group] - options.most[place, group]
+    return abs(price) * max(left, 0)
 
 
 @compiled
@@ -90,9 +91,7 @@ def options_below(problem: Grouped, budget: float) -> Options:
 
 
 @compiled
-def step_cost(
-    problem: Grouped, options: Options, taken: IntArray, place: int, count: int
-) -> float:
+def step_cost(problem: Grouped, options: Options, taken: IntArray, place: int, count: int) -> float:
     """What deciding a cell's count adds to the least that priced limits cost; infinite where a limit is broken."""
     cell, added = options.order[place], 0.0
     for one in range(problem.group.shape[1]):
@@ -141,7 +140,7 @@ def cheapest(
             best = bound - cost[place]
             for earlier in range(cells):
                 cell = options.order[earlier]
-                counts[cell] = options.count[cell, pick[earlier] - 1]
+                counts[cell] = options.counts[cell, pick[earlier] - 1]
             if is_any:
                 break
         if is_done or pick[place] >= options.size[options.order[place]]:
@@ -150,10 +149,10 @@ def cheapest(
             place -= 1
             if place >= 0:
                 cell = options.order[place]
-                take(problem, taken, cell, -options.count[cell, pick[place] - 1])
+                take(problem, taken, cell, -options.counts[cell, pick[place] - 1])
             continue
         cell = options.order[place]
-        count = options.count[cell, pick[place]]
+        count = options.counts[cell, pick[place]]
         pick[place] += 1
         visited += 1
         if visited > nodes:

@@ -95,5 +95,9 @@ def sorted_qr(columns: FloatArray) -> Triangular:
         left[:, rest] -= direction[:, None] * (direction[:, None] * left[:, rest]).sum(axis=0)
     orthonormal = np.array(basis).reshape(len(basis), columns.shape[0])
     triangle = (orthonormal[:, :, None] * columns[None][:, :, order]).sum(axis=1)
-    dependent = np.setdiff1d(np.arange(columns.shape[1]), order)
-    return Triangular(order=np.array(order, dtype=np.intp), dependent=dependent, basis=orthonormal.T, triangle=np.triu(triangle))
+    return Triangular(
+        order=np.array(order, dtype=np.intp),
+        dependent=np.setdiff1d(np.arange(columns.shape[1]), order),
+        basis=orthonormal.T,
+        triangle=np.triu(triangle),
+    )

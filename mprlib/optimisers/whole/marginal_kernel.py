@@ -107,7 +107,7 @@ def decide(
     if priced + basis.reach[level] * np.sqrt(limit - square) < least:
         close(walk, level, is_up)
         return False
-    walk.count[level], walk.square[level], walk.priced[level] = value, square, priced
+    walk.value[level], walk.square[level], walk.priced[level] = value, square, priced
     return True
 
 
@@ -162,10 +162,10 @@ def move(cells: Cells, left: IntArray, cell: int, count: int) -> None:
 @compiled
 def is_used_up(cells: Cells, left: IntArray) -> bool:
     """Whether every known marginal is what was asked for."""
+    missing = 0
     for column in range(left.size):
-        if cells.known[column] == 1 and left[column] != 0:
-            return False
-    return True
+        missing += cells.known[column] * abs(left[column])
+    return missing == 0
 
 
 @compiled
@@ -217,7 +217,7 @@ def marginals_of(lattice: Lattice, cells: Cells, walk: Walk, used: IntArray, k: 
     """The counts (l,) of every known column at a point."""
     left = np.zeros(cells.known.size, np.int64)
     for level in range(lattice.column.size):
-        left[lattice.column[level]] = walk.count[level]
+        left[lattice.column[level]] = walk.value[level]
     for attribute in range(cells.last.size):
         if cells.last[attribute] >= 0:
             left[cells.last[attribute]] = k - used[attribute]
@@ -250,7 +250,7 @@ def decoded(
     while True:
         if level >= 0:
             if walk.is_taken[level] == 1:
-                used[lattice.attribute[level]] -= walk.count[level]
+                used[lattice.attribute[level]] -= walk.value[level]
                 walk.is_taken[level] = 0
             if walk.is_up_open[level] == 0 and walk.is_down_open[level] == 0:
                 level += 1
@@ -264,7 +264,7 @@ def decoded(
             least = task.rho * task.length - (task.bound - best) - ROUNDING
             if not decide(basis, lattice, walk, used, level, (limit, least, task.k), fill):
                 continue
-            used[lattice.attribute[level]] += walk.count[level]
+            used[lattice.attribute[level]] += walk.value[level]
             walk.is_taken[level] = 1
             if level > 0:
                 level -= 1

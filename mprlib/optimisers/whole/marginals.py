@@ -62,7 +62,8 @@ class Marginals:
     def of(cls, problem: Problem, labels: FloatArray, capacity: IntArray) -> Marginals | None:
         """Those of cells with these labels (G, l) and capacities; None where they have too many levels."""
         filled = np.flatnonzero(capacity)
-        columns, sizes = [], []
+        columns: list[IntArray] = []
+        sizes: list[int] = []
         for attribute in problem.attributes.values():
             levels, code = np.unique(labels[np.ix_(filled, list(attribute))], axis=0, return_inverse=True)
             columns.append(code.reshape(-1) + sum(sizes))
@@ -151,7 +152,11 @@ class MarginalProof:
         if not is_complete or not np.isfinite(square):
             return Floor(rho=0.0, counts=over_all(counts, self.marginals.cells, self.pool.cell_count))
         smallest = (float(np.sqrt(square)) - SMALLEST_EXCESS) * self.unit
-        return Floor(rho=max(smallest, 0.0), counts=over_all(counts, self.marginals.cells, self.pool.cell_count), is_attained=True)
+        return Floor(
+            rho=max(smallest, 0.0),
+            counts=over_all(counts, self.marginals.cells, self.pool.cell_count),
+            is_attained=True,
+        )
 
     def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
         """The best counts in the cap."""

@@ -17,7 +17,7 @@ class Floor:
     """
 
     rho: float
-    counts: IntArray | None = None
+    counts: IntArray
     is_attained: bool = False
 
 

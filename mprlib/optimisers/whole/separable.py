@@ -19,6 +19,7 @@ Source:  Ibaraki and Katoh 1988, on the greedy algorithm for separable resource 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.whole.separable_kernel import Separable
 
 # A node has two sums here, in the place of a lattice's row.
 CHEAPER = 6
@@ -65,7 +69,10 @@ class SeparableProof:
             similarity, visited = kernel.search(near, terms, similarity, CHEAPER * nodes, best)
         is_complete = visited <= CHEAPER * nodes
         return Searched(
-            counts=best.astype(np.intp), bound=similarity if is_complete else bound, is_complete=is_complete, nodes=visited
+            counts=best.astype(np.intp),
+            bound=similarity if is_complete else bound,
+            is_complete=is_complete,
+            nodes=visited,
         )
 
     def obstacle(self, rho: float) -> str:
@@ -79,7 +86,7 @@ class SeparableProof:
         _, square = kernel.greedy(self._problem(), 1.0, 0.0, counts)
         return counts, square
 
-    def _problem(self):
+    def _problem(self) -> Separable:
         from mprlib.optimisers.whole.separable_kernel import Separable
 
         pool, cells = self.pool, self.oracle.cells

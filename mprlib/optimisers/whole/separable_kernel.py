@@ -36,11 +36,11 @@ class Separable(NamedTuple):
 class Choices(NamedTuple):
     """Each cell's counts that lose little at the price, the cheapest first.
 
-    Shapes:  size (G,); count, loss, similarity, square (G, k + 1).
+    Shapes:  size (G,); counts, loss, similarity, square (G, k + 1).
     """
 
     size: IntArray
-    count: IntArray
+    counts: IntArray
     loss: FloatArray
     similarity: FloatArray
     square: FloatArray
@@ -60,8 +60,9 @@ def increment(problem: Separable, price: float, score: float, cell: int, count: 
     """What one more item of the cell adds, beside `count` of them; score 0 leaves similarity out."""
     if count >= problem.capacity[cell]:
         return -np.inf
-    gain = score * problem.scores[problem.first[cell] + count]
-    return gain - price * problem.weight[cell] * (2.0 * (count - problem.target[cell]) + 1.0)
+    gain: float = score * problem.scores[problem.first[cell] + count]
+    gain -= price * problem.weight[cell] * (2.0 * (count - problem.target[cell]) + 1.0)
+    return gain
 
 
 @compiled
@@ -190,12 +191,12 @@ def choices(problem: Separable, price: float, counts: IntArray, budget: float) -
                 place = size
                 while place > 0 and found.loss[cell, place - 1] > loss:
                     found.loss[cell, place] = found.loss[cell, place - 1]
-                    found.count[cell, place] = found.count[cell, place - 1]
+                    found.counts[cell, place] = found.counts[cell, place - 1]
                     found.similarity[cell, place] = found.similarity[cell, place - 1]
                     found.square[cell, place] = found.square[cell, place - 1]
                     place -= 1
                 found.loss[cell, place] = max(loss, 0.0)
-                found.count[cell, place], found.similarity[cell, place] = count, similarity
+                found.counts[cell, place], found.similarity[cell, place] = count, similarity
                 found.square[cell, place] = square
                 size += 1
         found.size[cell] = size
@@ -211,17 +212,15 @@ def rests(found: Choices, order: IntArray) -> tuple[IntArray, IntArray, FloatArr
     for place in range(cells - 1, -1, -1):
         cell = order[place]
         size = found.size[cell]
-        fewest[place] = fewest[place + 1] + found.count[cell, :size].min()
-        most[place] = most[place + 1] + found.count[cell, :size].max()
+        fewest[place] = fewest[place + 1] + found.counts[cell, :size].min()
+        most[place] = most[place + 1] + found.counts[cell, :size].max()
         least[place] = least[place + 1] + found.square[cell, :size].min()
         largest[place] = largest[place + 1] + found.square[cell, :size].max()
     return fewest, most, least, largest
 
 
 @compiled
-def search(
-    found: Choices, terms: Terms, start: float, nodes: int, best: IntArray
-) -> tuple[float, int]:
+def search(found: Choices, terms: Terms, start: float, nodes: int, best: IntArray) -> tuple[float, int]:
     """Depth first through all choices that may be better than the best similarity, at first `start`.
 
     A set is below the bound by its loss and by price * (limit - square), what it leaves unused of rho.
@@ -240,7 +239,7 @@ def search(
             if similarity[place] > start + ROUNDING:
                 start = similarity[place]
                 for earlier in range(cells):
-                    best[order[earlier]] = found.count[order[earlier], pick[earlier] - 1]
+                    best[order[earlier]] = found.counts[order[earlier], pick[earlier] - 1]
             place -= 1
             continue
         cell = order[place]
@@ -254,7 +253,7 @@ def search(
         visited += 1
         if visited > nodes:
             break
-        count = taken[place] + found.count[cell, choice]
+        count = taken[place] + found.counts[cell, choice]
         total = square[place] + found.square[cell, choice]
         if count + fewest[place + 1] > k or count + most[place + 1] < k or total + least[place + 1] > limit:
             continue

@@ -47,20 +47,12 @@ def test_a_result_list_is_told_by_its_columns_and_runs_as_proposed(tmp_path, mon
 
 
 def test_an_item_column_holds_an_item_a_row(tmp_path):
-    rows = pd.DataFrame(
-        {"query": ["a"] * 40 + ["b"] * 40, "score": np.linspace(1, 0, 80), "image_gender": ["m", "f"] * 40}
-    )
-    rows.assign(image=[f"{row % 60}.jpg" for row in range(80)]).drop(columns="image_gender").to_csv(
-        tmp_path / "plain.csv", index=False
-    )
-    text = (
-        main(["init", str(tmp_path / "plain.csv"), "--output", str(tmp_path / "plain.yaml")]),
-        tmp_path / "plain.yaml",
-    )
-    assert text[0] == 0
-    written = text[1].read_text(encoding="utf-8")
+    rows = pd.DataFrame({"query": ["a"] * 40 + ["b"] * 40, "score": np.linspace(1, 0, 80)})
+    rows.assign(image=[f"{row % 60}.jpg" for row in range(80)]).to_csv(tmp_path / "plain.csv", index=False)
+    assert main(["init", str(tmp_path / "plain.csv"), "--output", str(tmp_path / "plain.yaml")]) == 0
+    written = (tmp_path / "plain.yaml").read_text(encoding="utf-8")
     assert "  item: image" in written and "path: labels.csv" in written
-    rows.to_csv(tmp_path / "labelled.csv", index=False)
+    rows.assign(image_gender=["m", "f"] * 40).to_csv(tmp_path / "labelled.csv", index=False)
     settings = proposed(tmp_path / "labelled.csv", tmp_path).settings
     assert settings.results.item is None and list(settings.results.attributes) == ["image_gender"]
 

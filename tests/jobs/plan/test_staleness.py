@@ -109,7 +109,7 @@ def test_plan_prints_why(audit_file, tmp_path, capsys):
     assert main(["run", str(audit_file), "--output", output, "--json"]) == 0
     capsys.readouterr()
     assert main(["plan", str(audit_file), "--output", output, "--set", "seed=4"]) == 0
-    assert "6 to compute: seed changed from 0 to 4" in capsys.readouterr().out
+    assert "6 to compute: its reference changed; seed changed from 0 to 4" in capsys.readouterr().out
     assert main(["plan", str(audit_file), "--output", output, "--json"]) == 0
     stages = json.loads(capsys.readouterr().out)["stages"]
     assert all(count["stale"] == {} for count in stages.values())

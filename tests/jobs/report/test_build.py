@@ -14,7 +14,7 @@ import pytest
 from matplotlib import image
 
 from jobs.analysis.load import from_tables, load
-from jobs.analysis.tables import csv
+from jobs.analysis.tables import csv, read_csv
 from jobs.errors import UsageError
 from jobs.report.build import build
 from jobs.report.figures import file_name
@@ -51,6 +51,16 @@ def test_has_page_tables_and_one_picture_a_query(files):
     for name in files:
         if name.endswith(".png"):
             assert image.imread(io.BytesIO(files[name])).shape[0] > 100
+
+
+def test_worst_pairs_are_read_as_they_were_written():
+    names = ["query", "group", "value"]
+    table = pd.DataFrame([["NA", "=1+1", 0.5], ["123", "'quoted", None], ["nan", "-a=b", 1e-9]], columns=names)
+    table["is_met"] = [True, None, False]
+    again = read_csv(csv(table), ["query", "group"])
+    assert again[["query", "group"]].to_numpy().tolist() == table[["query", "group"]].to_numpy().tolist()
+    assert again["value"].isna().tolist() == [False, True, False] and again["value"][2] == 1e-9
+    assert again["is_met"][0] is True and again["is_met"][2] is False
 
 
 def test_same_run_same_bytes(files):

@@ -5,7 +5,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-import mprlib
 from mprlib import Problem, select, sweep
 from mprlib.registry import function_class
 

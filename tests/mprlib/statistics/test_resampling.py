@@ -1,5 +1,7 @@
 """Resamples in cells have the distribution of resamples row by row."""
 
+import time
+
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp
@@ -60,6 +62,16 @@ def test_shares_and_distances_are_distributed_alike(name, rows):
         oracle = function_class(of_class).bind(problem)
         distances = [closed_form_gaps(oracle, drawn - cells.reference_shares) for drawn in (found, expected)]
         assert is_alike(*distances)
+
+
+def test_a_margin_of_a_million_weighted_rows_takes_less_than_two_seconds():
+    random = np.random.default_rng(0)
+    rows, weights = one_hot_rows(random, 1_000_000, (2, 7, 9)), random.lognormal(size=1_000_000)
+    problem = one_hot_problem(n=10_000, levels=(2, 7, 9), k=50, reference=Reference.of(rows, weights))
+    for name in ("linear", "saturated", "groups", "tree", "rkhs", "mlp"):
+        started = time.process_time()
+        assert 0 < sampling_margin(problem, name) < 0.01
+        assert time.process_time() - started < 2.0
 
 
 def test_no_resample_leaves_the_range_of_the_weights():

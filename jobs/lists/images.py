@@ -1,0 +1,49 @@
+"""Pictures that a generator made, or an engine returned, in a folder per prompt.
+
+The query is the name of the picture's first folder below the path, and the item's id is the picture's path there, as in
+a data set of pictures, which has the labels. A generator ranks nothing: its pictures are independent draws, all alike,
+so that every one has the same similarity. How far their shares are from the target by chance alone is what p_chance and
+mpr_chance of a result row say, which are about as many independent draws.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.datasets.pictures import folder_of, pictures_below
+from jobs.errors import UsageError
+from jobs.lists.block import ResultList
+from jobs.lists.entries import Entries
+from jobs.words import numbered
+
+
+class PictureFolders(ResultList):
+    """A folder of pictures per query, such as a generator's for each prompt."""
+
+    kind: Literal["images"] = "images"
+
+    def read(self, folder: Path) -> Entries:
+        """The pictures, by path.
+
+        Raises:  UsageError for a folder that is not there or has no pictures in folders of their own.
+        """
+        root = folder_of(folder / self.path)
+        paths = [one for one in pictures_below(root) if isinstance(one, str)]
+        within = [path for path in paths if "/" in path]
+        if not within:
+            raise UsageError(f"{root} has no pictures in folders: one folder per query is expected")
+        outside = len(paths) - len(within)
+        remark = f"{numbered(outside, 'picture')} in no folder of a query, passed over"
+        return Entries(
+            path=self.path,
+            queries=pa.array([path.partition("/")[0] for path in within], pa.string()),
+            items=pa.array(within, pa.string()),
+            ranks=None,
+            # All alike.
+            scores=np.ones(len(within)),
+            remarks=(remark,) if outside else (),
+        )
