@@ -27,7 +27,8 @@ class Pool(Unit):
     """One query's best items over all shards, by (-score, item id).
 
     Columns: row (of the catalogue), score (cosine, float64), item_id, relevance, the levels of attributes, and weight
-    where the pool is somebody's reference. Vectors are not repeated in every pool that holds their item: `pool_vectors` gathers them from the shards.
+    where the pool is somebody's reference. Vectors are not repeated in every pool that holds their item: `pool_vectors`
+    gathers them from the shards.
 
     The key names what decides the pool (vectors, the prompt and its encoder or given vector, depth, the versions of
     the search's code), not the searches that find it: a new query, another backend or sharding of the search leave
