@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 # How alike a wrong name and a known one must be to be taken for a slip (1: equal); half the letters in order are.
@@ -60,3 +60,9 @@ def shortened(given: object, most: int = LONGEST_REASON) -> str:
 def first_line(text: str) -> str:
     """The first line of a message, which states what its other lines explain."""
     return text.strip().partition("\n")[0].strip()
+
+
+def examples(names: Sequence[str], most: int = 3) -> str:
+    """The first of some names in quotes, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(f"{name!r:.80}" for name in names[:most]) + more

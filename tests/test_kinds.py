@@ -35,6 +35,7 @@ COMMON_WORDS = (
     "prefilter",
     "probe",
     "queries",
+    "reference",
     "texts",
     "tokens",
 )

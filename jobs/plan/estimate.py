@@ -20,7 +20,7 @@ DRIVER_BYTES, RAY_BYTES = 250e6, 350e6
 # Memory of the driver for a unit, its spec and receipt; and bytes that both have on disk.
 UNIT_BYTES, UNIT_DISK_BYTES = 10e3, 2e3
 # The report and other files of a run, whatever its size.
-REPORT_BYTES = 2e6
+REPORT_BYTES = 0.8e6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

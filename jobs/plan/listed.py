@@ -17,7 +17,7 @@ from jobs.images import Reason
 from jobs.lists.ranking import Shown
 from jobs.queries import Query
 from jobs.store.schema import SKIPPED_ITEMS
-from jobs.words import numbered
+from jobs.words import examples, numbered
 
 # Ids that a sentence names as examples.
 NAMED = 3
@@ -98,7 +98,7 @@ def _depth_remarks(settings: Audit, queries: Sequence[Query], name: str, found: 
     sizes = {query.text: found.of_query[query.text].rows.size for query in queries}
     empty = [query for query, size in sizes.items() if not size]
     if empty:
-        yield f"dataset {name}: {numbered(len(empty), 'query', 'queries')} with no labelled item: {_examples(empty)}"
+        yield f"dataset {name}: {numbered(len(empty), 'query', 'queries')} with no labelled item: {examples(empty)}"
     for k in settings.k:
         short = [query for query, size in sizes.items() if k != ALL and 0 < size < k]
         if len(short) + len(empty) == len(sizes):
@@ -106,9 +106,10 @@ def _depth_remarks(settings: Audit, queries: Sequence[Query], name: str, found: 
             raise BadSetting(f"k is {k}, but the longest list has {longest} labelled items: k must not be larger", "k")
         if short:
             which = ", ".join(f"{query!r:.80} has {sizes[query]}" for query in short[:NAMED])
+            more = f" and {len(short) - NAMED:,} more" if len(short) > NAMED else ""
             yield (
                 f"dataset {name}: {numbered(len(short), 'query', 'queries')} of {len(sizes):,} have fewer than {k} "
-                f"labelled items, and are not measured at k = {k}: {which}{_and_more(short)}"
+                f"labelled items, and are not measured at k = {k}: {which}{more}"
             )
         full = [query for query, size in sizes.items() if size and (k in (ALL, size))]
         if full:
@@ -134,7 +135,7 @@ def missing_remarks(name: str, lists: Mapping[str, Listed], queries: Sequence[Qu
         if without:
             yield (
                 f"reference {name}: {numbered(len(without), 'query', 'queries')} of {len(queries):,} without a list, "
-                f"not compared with it: {_examples(without)}"
+                f"not compared with it: {examples(without)}"
             )
 
 
@@ -142,7 +143,7 @@ def _label_remarks(shown: Shown, catalogue: Catalogue, rows: np.ndarray, unlabel
     if len(unlabelled):
         yield (
             f"results {shown.path}: {len(unlabelled):,} of {len(shown.items):,} items that were shown are not in "
-            f"dataset {catalogue.name}, and are left out: {_examples(unlabelled.to_pylist())}"
+            f"dataset {catalogue.name}, and are left out: {examples(unlabelled.to_pylist())}"
         )
     is_shown = np.zeros(catalogue.size, dtype=bool)
     is_shown[rows[rows >= 0]] = True
@@ -154,11 +155,3 @@ def _label_remarks(shown: Shown, catalogue: Catalogue, rows: np.ndarray, unlabel
             f"dataset {catalogue.name}: {count:,} of {catalogue.size:,} items are in no list: "
             f"{', '.join(f'{one!r:.80}' for one in others[:NAMED])}{more}"
         )
-
-
-def _examples(names: Sequence[str]) -> str:
-    return ", ".join(f"{name!r:.80}" for name in names[:NAMED]) + _and_more(names)
-
-
-def _and_more(names: Sequence[str]) -> str:
-    return f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""

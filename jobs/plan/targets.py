@@ -13,12 +13,11 @@ from jobs.datasets.table_folder import table_files as files_at
 from jobs.errors import UsageError
 from jobs.lists.entries import numbers, place_of, texts
 from jobs.queries import Query
-from jobs.words import numbered
+from jobs.words import examples, numbered
 
 COLUMNS = ("query", "attribute", "level", "share")
 # The number of people whom a query's shares were counted among.
 SIZE = "size"
-NAMED = 3
 
 Shares = Mapping[str, Mapping[str, float]]
 
@@ -80,13 +79,8 @@ def target_remarks(name: str, targets: Targets, queries: Sequence[Query]) -> Ite
     if without:
         yield (
             f"reference {name}: {numbered(len(without), 'query', 'queries')} of {len(asked):,} without a target, not "
-            f"compared with it: {_examples(without)}"
+            f"compared with it: {examples(without)}"
         )
     others = [query for query in targets if query not in set(asked)]
     if others:
-        yield f"reference {name}: targets of {numbered(len(others), 'query', 'queries')} not asked: {_examples(others)}"
-
-
-def _examples(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(f"{name!r:.80}" for name in names[:NAMED]) + more
+        yield f"reference {name}: targets of {numbered(len(others), 'query', 'queries')} not asked: {examples(others)}"

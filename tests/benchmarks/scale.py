@@ -5,7 +5,8 @@
 Items have ids, two attributes, a weight and a given vector, in Parquet files of a million rows each; the reference is
 the population, the methods are top_k and 20 points of `mopr` for the class linear, k = 50, on as many workers as there
 are CPUs. `plan` is timed twice: the first one reads the data set, the second finds what the first remembered, in a
-cache of its own. Memory is what a process holds at most, less what is shared with files: the command's own, the largest
+cache of this benchmark, which also remembers how fast a run was: the estimates of the first size are of a machine that
+nobody has timed. Memory is what a process holds at most, less what is shared with files: the command's own, the largest
 of its workers, and all processes together. After the time of each stage come what the second `plan` said and what the
 run took.
 
@@ -123,13 +124,12 @@ def write_audit(folder: Path, width: int, queries: int, numbers: str) -> Path:
     return path
 
 
-def timed(folder: Path, *arguments: str) -> Command:
+def timed(*arguments: str) -> Command:
     """A command of the program, watched."""
-    environment = os.environ | {VARIABLE: str(folder / "cache")}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as complaints:
         started = time.perf_counter()
         command = [sys.executable, "-m", "jobs", *arguments, "--json"]
-        process = psutil.Popen(command, stdout=said, stderr=complaints, env=environment)
+        process = psutil.Popen(command, stdout=said, stderr=complaints)
         peak = Peak()
         while process.poll() is None:
             _look(process, peak)
@@ -194,11 +194,11 @@ def measure(folder: Path, items: int, width: int, queries: int, numbers: str, *,
     print(f"\n{items:,} x {width} {numbers}, {queries} queries; made in {time.perf_counter() - started:.0f} s")
     time.sleep(SETTLING_SECONDS)
     for name in ("plan", "plan again"):
-        planned = timed(folder, "plan", str(audit), "--output", str(output))
+        planned = timed("plan", str(audit), "--output", str(output))
         print(_line(name, planned))
     if not runs:
         return
-    ended = timed(folder, "run", str(audit), "--output", str(output))
+    ended = timed("run", str(audit), "--output", str(output))
     print(_line("run", ended))
     for stage, (wall, cpu, units) in stage_seconds(output).items():
         each = f"{1e6 * cpu / items:10.3f} us an item" if stage in BEFORE_SOLVING else ""
@@ -226,6 +226,13 @@ def main() -> None:
     parser.add_argument("--plan-only", action="store_true", help="do not run the audits")
     parser.add_argument("--folder", type=Path, help="where data and runs go; default: a temporary folder")
     chosen = parser.parse_args()
+    # What a run of one size tells of this machine, the estimates of the next ones know.
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ[VARIABLE] = cache
+        _measure_all(chosen)
+
+
+def _measure_all(chosen: argparse.Namespace) -> None:
     for items in chosen.items:
         with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
             measure(Path(folder), items, chosen.width, chosen.queries, chosen.numbers, runs=not chosen.plan_only)

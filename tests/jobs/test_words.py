@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from jobs.analysis.tables import csv
-from jobs.words import bytes_of, closest, first_line, numbered, shortened
+from jobs.words import bytes_of, closest, examples, first_line, numbered, shortened
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,8 @@ def test_a_long_text_loses_its_middle_and_its_line_ends():
 @pytest.mark.parametrize("text", ["", "\n", "one", "one\ntwo", "\n one \n two"])
 def test_the_first_line_of_any_message(text):
     assert first_line(text) == ("one" if "one" in text else "")
+
+
+def test_examples_name_the_first_and_count_the_others():
+    assert examples(["a", "b"]) == "'a', 'b'"
+    assert examples(["a", "b", "c", "d"]) == "'a', 'b', 'c' and 1 more"

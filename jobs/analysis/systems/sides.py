@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from jobs.analysis.cases import (
+    AS_SHOWN,
     CASE,
     SELECTION,
     TOP_K,
@@ -20,7 +21,7 @@ from jobs.analysis.load import Run
 from jobs.errors import UsageError
 
 # What shows a system as it is, before what a repair would show.
-AS_IT_IS = ("as_shown", TOP_K)
+AS_IT_IS = (AS_SHOWN, TOP_K)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
