@@ -127,7 +127,7 @@ class _ProvenSearch:
             oracle_calls=relaxation.oracle_calls + self._separator.calls - calls,
             cuts=self._region.cut_count,
             rounds=state.rounds,
-            nodes=incumbent.nodes + state.nodes,
+            nodes=state.nodes,
         )
         return with_advice(
             replace(row, statistics=statistics),

@@ -216,6 +216,7 @@ def cheapest_fill(
 def marginals_of(lattice: Lattice, cells: Cells, walk: Walk, used: IntArray, k: int) -> IntArray:
     """The counts (l,) of every known column at a point."""
     left = np.zeros(cells.known.size, np.int64)
+    left[left.size - 1] = k
     for level in range(lattice.column.size):
         left[lattice.column[level]] = walk.value[level]
     for attribute in range(cells.last.size):

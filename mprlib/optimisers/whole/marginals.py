@@ -220,10 +220,12 @@ def _cells(pool: CellPool, marginals: Marginals) -> Cells:
         if unknown.size == 1:
             last[attribute] = unknown[0]
     known[last[last >= 0]] = 1
+    # One more column that all cells share: where every attribute has unknown levels, only it says that k are taken.
+    everyone = np.full((marginals.cells.size, 1), marginals.size)
     return Cells(
-        column=marginals.column.astype(np.int64),
+        column=np.hstack([marginals.column, everyone]).astype(np.int64),
         capacity=pool.capacity[marginals.cells].astype(np.int64),
         loss=np.zeros((marginals.cells.size, pool.k + 1)),
         last=last.astype(np.int64),
-        known=known,
+        known=np.append(known, 1),
     )

@@ -124,6 +124,7 @@ def test_embeddings_are_not_sent_to_the_integer_method():
 
 
 def test_a_row_stopped_by_the_clock_says_so(monkeypatch):
+    monkeypatch.setattr(integer, "NODES_OF_A_PROOF", 0)
     monkeypatch.setattr(branch_and_bound, "ROW_SECONDS", 0.0)
     rows = rows_of("mopr_integer", "tree", fractions=(0.4, 1.0))
     assert rows[0].status == "time_limit" and "lower nodes or raise rho" in rows[0].message

@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from mprlib import Problem, select, sweep
+from mprlib import Problem, measure, select, sweep
 from mprlib.registry import function_class
+from tests.fuzz.random_problems import random_problem
 
 CLASSES = ("linear", "saturated", "groups", "rkhs", "tree")
 METHODS = ("mopr", "mopr_integer")
@@ -127,3 +128,12 @@ def test_every_statement_holds_for_all_sets(name):
 def test_every_statement_holds_for_all_sets_of_many_problems(name, first):
     """2,000 rows and more of every class and method."""
     statements(range(first, first + 12), name)
+
+
+def test_sets_have_k_items_where_no_attribute_has_all_its_levels_decided():
+    """Levels of one attribute that are those of another: counts of some do not say how many items there are."""
+    problem = random_problem(117)
+    top = measure(problem, problem.best_first[: problem.k], "rkhs").value
+    rows = sweep(problem, "mopr", [0.0, 0.3 * top, 0.7 * top, top], "rkhs")
+    assert [len(row.items) for row in rows] == 4 * [problem.k]
+    assert all(row.status == "infeasible" or row.mpr <= row.rho for row in rows)
