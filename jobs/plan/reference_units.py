@@ -53,7 +53,8 @@ class ReferenceUnits:
         for attributes in self._seen(levels):
             unit = ReferenceCells(
                 title=title if len(attributes) == len(levels) else f"{title}: {' and '.join(attributes)}",
-                levels={name: levels[name] for name in attributes},
+                levels=levels,
+                attributes=tuple(attributes),
                 missing=missing,
                 **content,
             )

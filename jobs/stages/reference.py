@@ -33,7 +33,8 @@ class ReferenceCells(Unit):
     """A reference in the columns of an encoding, and resamples of it where it is a sample.
 
     kind: `people`, or shares and size as configured. cells: keys of the units that counted its people, where it has
-    some. levels: of each attribute, those that a class may look at. missing: what an item without a value is called.
+    some. levels: of each attribute. attributes: those that a class looks at, in its order; shares may be stated of
+    others. missing: what an item without a value is called.
     """
 
     stage: ClassVar[str] = "reference"
@@ -55,6 +56,7 @@ class ReferenceCells(Unit):
 
     kind: str
     levels: Mapping[str, tuple[str, ...]]
+    attributes: tuple[str, ...]
     missing: str
     shares: Mapping[str, Mapping[str, float]] | None = None
     size: int | float | None = None
@@ -75,7 +77,7 @@ class ReferenceCells(Unit):
 
     def cost(self) -> Cost:
         # As many cells as there can be, or as resamples of are kept.
-        cells = min(prod(map(len, self.levels.values())), LARGEST_BLOCK // RESAMPLES)
+        cells = min(prod(len(self.levels[name]) for name in self.attributes), LARGEST_BLOCK // RESAMPLES)
         drawn_bytes = 2 * cells * RESAMPLES * 8 if self.cells else 0
         return Cost(seconds=2e-7 * cells * RESAMPLES, memory_bytes=2 * drawn_bytes, disk_bytes=drawn_bytes)
 
@@ -85,12 +87,17 @@ class ReferenceCells(Unit):
         A balanced one gives no share to items without a value, which `missing` names: they are no group.
         Raises:  mprlib.InputError for shares that contradict each other or do not sum to 1.
         """
-        encoding = Encoding(levels=dict(self.levels))
+        if self.kind == PEOPLE:
+            seen_levels = {name: self.levels[name] for name in self.attributes}
+            return Reference(table=read_cells(store, self.cells, Encoding(levels=seen_levels)))
+        whole = Encoding(levels=dict(self.levels))
         if self.kind == "shares":
-            return target_shares(encoding, self.shares or {}, self.size or STATED_SIZE)
-        if self.kind == "balanced":
-            return balanced(encoding, self.size, missing=self.missing)
-        return Reference(table=read_cells(store, self.cells, encoding))
+            stated = target_shares(whole, self.shares or {}, self.size or STATED_SIZE)
+        else:
+            stated = balanced(whole, self.size, missing=self.missing)
+        if self.attributes == tuple(whole.levels):
+            return stated
+        return stated.of_columns([column for name in self.attributes for column in whole.attributes[name]])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

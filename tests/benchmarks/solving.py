@@ -76,7 +76,9 @@ def measured(store: Store, size: int, queries: int) -> dict[str, float]:
         found["counting"] += time.process_time() - began
         parts.append(f"{size}-{part}")
     levels = {name: tuple(f"{name} {level}" for level in range(count)) for name, count in LEVELS.items()}
-    reference = ReferenceCells(title="people", kind="people", levels=levels, missing="unknown", cells=tuple(parts))
+    reference = ReferenceCells(
+        title="people", kind="people", levels=levels, attributes=tuple(levels), missing="unknown", cells=tuple(parts)
+    )
 
     def keep() -> None:
         for name, table in reference.run(store).items():

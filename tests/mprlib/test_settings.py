@@ -114,7 +114,7 @@ def test_what_is_no_list_of_values(values):
 
 @pytest.mark.parametrize("name", [None, 3, ["mopr"], {}])
 def test_what_is_no_name(name):
-    with pytest.raises(InputError, match="method is .*: one of top_k, mmr"):
+    with pytest.raises(InputError, match="method is .*: one of top_k, as_shown"):
         mprlib.select(problem(), name)
     with pytest.raises(InputError, match="function_class is "):
         mprlib.measure(problem(), [0], name)
