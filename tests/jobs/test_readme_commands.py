@@ -52,7 +52,7 @@ def test_each_command_ends_well(folder, monkeypatch, capsys):
         names.append(arguments[0])
         if arguments[0] == "compare":
             # Last Monday's run.
-            shutil.copytree("runs/staff", "runs/monday")
+            shutil.copytree("runs/staff", "runs/monday", dirs_exist_ok=True)
         code = main(arguments)
         assert code == 0, f"{line}\n{capsys.readouterr()}"
     assert names[:3] == ["init", "plan", "run"] and len(names) == 10

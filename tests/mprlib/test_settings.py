@@ -29,7 +29,7 @@ WRONG = {
 CLASS_SETTINGS = [(name, field) for name in FUNCTION_CLASSES for field in dataclasses.fields(FUNCTION_CLASSES[name])]
 METHOD_SETTINGS = [(name, setting) for name, method in METHODS.items() for setting in declared(method)]
 # Keywords that are arrays of a problem; the method checks them against it.
-ARRAYS = {"group_labels", "order", "debiased_query", "subspace", "protected"}
+ARRAYS = {"group_labels", "order", "debiased_query", "subspace", "protected", "places"}
 
 
 def wrong_values(setting, default):

@@ -43,7 +43,8 @@ def made(run):
 
 
 def test_every_exhibit_is_made_in_four_formats(made):
-    for name in EXHIBITS:
+    # One reference serves all queries here: there is nothing to regress on.
+    for name in EXHIBITS.keys() - {"shown_and_expected"}:
         assert (made / f"{name}.csv").exists() and (made / f"{name}.tex").exists(), name
         drawings = [made / f"{name}.svg"] if (made / f"{name}.svg").exists() else list((made / name).glob("*.svg"))
         assert drawings and all(path.with_suffix(".png").exists() for path in drawings), name
@@ -155,7 +156,8 @@ def test_similarities_that_are_not_positive(tmp_path):
     repaired = pairs[pairs["method_repaired"].notna()]
     assert len(repaired) and repaired["similarity_fraction"].isna().all() and (repaired["similarity_loss"] >= 0).all()
     page = (Path(runs["away"]) / "report" / "index.html").read_text(encoding="utf-8")
-    assert "in mean similarity, which is not positive for top-k" in page
+    # No gap is beyond chance here, so that no verdict speaks of a repair; the list of queries does.
+    assert "(the difference, where top-k" in page
 
 
 def test_a_folder_without_a_run_is_bad_usage(tmp_path, capsys):
