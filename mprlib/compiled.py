@@ -3,19 +3,68 @@
 Modules of such functions are imported where they are called, not at the top of a module: loading the compiler
 takes longer than importing the library. Sums are in the order that is written, by one thread: results do not
 depend on the number of cores.
+
+Compiling takes seconds once, and is kept in the user's cache (`~/.cache/mprlib`, or NUMBA_CACHE_DIR) under a hash of
+the functions' code. So a copy of the library elsewhere, as every job of a cluster gets one, finds what another has
+compiled, and code that one of them calls in another file never stays behind.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    InTreeCacheLocator,
+    UserProvidedCacheLocator,
+    UserWideCacheLocator,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Every module of compiled functions is called so: their contents name the cache.
+KERNELS = "*_kernel.py"
+
+
+class _Locator(UserWideCacheLocator):
+    """Files of a function in the user's cache, wherever its module is."""
+
+    def __init__(self, function: Function, module: str) -> None:
+        super().__init__(function, module)  # type: ignore[no-untyped-call]  # numba has no types
+        self._cache_path = str(_folder())
+
+
+class _Files(CompileResultCacheImpl):
+    _locator_classes = [UserProvidedCacheLocator, _Locator, InTreeCacheLocator]
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Files
 
 
 def compiled(function: Function) -> Function:
     """The function in machine code. It takes arrays, numbers and named tuples of them."""
     # Python's check of every division for a zero divisor would cost a branch in the innermost loops.
-    return cast(Function, njit(function, cache=True, error_model="numpy"))
+    found = njit(function, error_model="numpy")
+    # Where nothing can be written, each process compiles for itself.
+    with suppress(RuntimeError, OSError):
+        found._cache = _Cache(function)  # type: ignore[no-untyped-call]  # numba has no types
+    return cast(Function, found)
+
+
+@cache
+def _folder() -> Path:
+    """The folder of this code's files."""
+    digest = hashlib.sha256()
+    for module in sorted(Path(__file__).parent.rglob(KERNELS), key=lambda path: path.name):
+        digest.update(module.read_bytes())
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return root / "mprlib" / digest.hexdigest()[:16]

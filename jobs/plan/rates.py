@@ -25,6 +25,8 @@ from jobs.store.user_cache import user_cache
 
 # Seconds around the units of a run that nobody has timed: Ray and workers start, tables and report are written.
 SECONDS_AROUND = 25.0
+# In process, a small audit's tables and report take no longer.
+LEAST_SECONDS_AROUND = 0.1
 # A rate outside of these is a disturbed measurement.
 LEAST_RATE, LARGEST_RATE = 0.02, 50.0
 # Part of a stage's seconds that is left to either kind, whatever the other is taken to be.
@@ -93,7 +95,7 @@ def learn(units: Iterable[Unit], receipts: Mapping[str, Receipt], wall_seconds: 
     for stage, one in found.items():
         stages[stage] = _learnt(rates.of(stage), one)
     busy = sum(one.taken / min(cpus, one.units) for one in found.values())
-    around = max(wall_seconds - busy, LEAST_PART * SECONDS_AROUND)
+    around = max(wall_seconds - busy, LEAST_SECONDS_AROUND)
     _write(Rates(stages=stages, around=around))
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 # Names the folder; by default it is mpr-audit in XDG_CACHE_HOME, or in ~/.cache.
-VARIABLE = "MPR_AUDIT_CACHE"
+VARIABLE = "MPR_AUDIT_LOCAL_CACHE"
 
 
 def user_cache() -> Path:

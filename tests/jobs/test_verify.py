@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from jobs.analysis.cases import KEEPS_RHO
 from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
@@ -147,8 +148,12 @@ def test_rows_that_cannot_be_are_found_without_measuring(folder):
     run = Store(str(folder / "run"))
     name = "results/part-00000.parquet"
     rows = pq.read_table(run.path(name)).to_pylist()
-    feasible = next(row for row in rows if row["status"] == "feasible" and row["target_class"] == row["function_class"])
-    feasible["rho"] = feasible["mpr"] / 2
+    found = next(
+        row
+        for row in rows
+        if row["status"] in KEEPS_RHO and row["target_class"] == row["function_class"] and row["mpr"] > 0
+    )
+    found["rho"] = found["mpr"] / 2
     rows[0]["item_ids"][1] = rows[0]["item_ids"][0]
     rows.append(rows[5])
     run.write_table(name, pq.read_table(run.path(name)).from_pylist(rows))

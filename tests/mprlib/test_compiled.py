@@ -1,10 +1,62 @@
 """The compiler is loaded by the first solve, not with the library."""
 
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
+import mprlib
+from mprlib.compiled import KERNELS
+
+# A function that is compiled at once, and a program that calls it.
+KERNEL = """
+from mprlib.compiled import compiled
+
+@compiled
+def twice(number):
+    return 2 * number
+"""
+CALL = "from pathlib import Path; import mprlib.tiny_kernel as kernel; print(Path(kernel.__file__), kernel.twice(21))"
 IMPORTED = "import sys, mprlib; sys.exit('numba' in sys.modules)"
 
 
 def test_importing_the_library_does_not_load_the_compiler():
     assert subprocess.run([sys.executable, "-c", IMPORTED], check=False).returncode == 0
+
+
+def called(home: Path, library: Path) -> str:
+    """What a process of its own prints that calls a copy of the library with that folder for its caches."""
+    copy = library / "mprlib"
+    shutil.copytree(Path(mprlib.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "tiny_kernel.py").write_text(KERNEL)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(home), "PYTHONPATH": str(library), "NUMBA_CACHE_DIR": ""}
+    return subprocess.run(
+        [sys.executable, "-P", "-c", CALL], env=environment, cwd=library, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def compiled_files(home: Path) -> dict[str, int]:
+    """Compiled files, and when each was written."""
+    return {path.name: path.stat().st_mtime_ns for path in home.rglob("*.nbc")}
+
+
+def test_a_copy_of_the_library_uses_what_another_has_compiled(tmp_path):
+    """Each job of a cluster gets a copy in a folder of its own."""
+    first = called(tmp_path / "cache", tmp_path / "first")
+    files = compiled_files(tmp_path / "cache")
+    second = called(tmp_path / "cache", tmp_path / "second")
+    assert len(files) == 1 and compiled_files(tmp_path / "cache") == files
+    for name, text in {"first": first, "second": second}.items():
+        assert text.split() == [str(tmp_path / name / "mprlib/tiny_kernel.py"), "42"]
+
+
+def test_where_nothing_can_be_written_each_process_compiles_for_itself(tmp_path):
+    (tmp_path / "cache").write_text("a file")
+    assert called(tmp_path / "cache", tmp_path / "copy").split()[1] == "42"
+
+
+def test_every_compiled_function_is_in_a_module_whose_content_names_the_cache():
+    package = Path(mprlib.__file__).parent
+    uses = [path for path in package.rglob("*.py") if "mprlib.compiled import" in path.read_text(encoding="utf-8")]
+    assert uses and all(path.match(KERNELS) for path in uses)
