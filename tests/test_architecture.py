@@ -51,7 +51,7 @@ LAYERS = [
     {"method", "measurement", "metrics", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},
-    {"keywords", "api", "statistics"},
+    {"keywords", "api", "statistics", "warm_up"},
     {"__init__"},
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}

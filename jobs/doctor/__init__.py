@@ -42,7 +42,7 @@ def examine(
         if asked is None:
             runtime = config.settings.runtime if config is not None else Runtime()
             asked = pool.submit(look, _of_ray(runtime.model_copy(update={"address": address}), dashboard))
-        wanted: dict[str, Any] = dict.fromkeys(("torch", "faiss", "gurobi"))
+        wanted: dict[str, Any] = dict.fromkeys(("torch", "faiss", "gurobi", "machine_code"))
         needed = {kind: model.needs for kind, model in MODELS.items() if model.needs is not None}
         wanted |= {f"encoder_kind {kind}": kind for kind in needed}
         found = look(wanted | ({"encoder": encoder} if encoder else {})) | asked.result()
@@ -60,6 +60,7 @@ def examine(
             ),
             packages.faiss(found["faiss"], has_torch="error" not in found["torch"]),
             packages.gurobi(found["gurobi"]),
+            packages.machine_code(found["machine_code"]),
             cluster.authentication(address or dashboard),
             *cluster.ray(found["ray"], address),
             cluster.dashboard(found["dashboard"], dashboard, metadata.version("ray")) if dashboard else None,

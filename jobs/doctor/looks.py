@@ -81,6 +81,12 @@ def _gurobi(_: Any) -> Any:
     return gurobi_size()
 
 
+def _machine_code(_: Any) -> Any:
+    from mprlib.warm_up import warm_up
+
+    return warm_up()
+
+
 def _encoder(settings: Any) -> Any:
     from jobs import encoders
 
@@ -106,6 +112,7 @@ LOOKS: Mapping[str, Callable[[Any], Any]] = {
     "encoder_kind": _encoder_kind,
     "faiss": _faiss,
     "gurobi": _gurobi,
+    "machine_code": _machine_code,
     "encoder": _encoder,
     "ray": _ray,
     "dashboard": _dashboard,

@@ -14,6 +14,9 @@ from jobs.doctor.check import Check, ok, problem, warning
 from jobs.encoders.block import Needs
 from mprlib.optimisers.gurobi import FREE_LICENCE_SIZE
 
+# Solving without compiling takes a few seconds on a busy machine.
+COMPILING_SECONDS = 15.0
+
 PROJECT = "mprlib"
 OLDEST_PYTHON = (3, 11)
 # Builds of FAISS that install the same module over each other.
@@ -109,6 +112,15 @@ def gurobi(answer: Mapping[str, Any]) -> Check:
     if size <= FREE_LICENCE_SIZE:
         return ok("gurobi", f"free licence up to {size:,} variables; HiGHS solves what is larger")
     return ok("gurobi", "full licence")
+
+
+def machine_code(answer: Mapping[str, Any]) -> Check:
+    """The optimisers' compiled functions, which are ready after this look."""
+    if "error" in answer:
+        return problem("machine code", answer["error"], "numba must be able to compile: look at its installation")
+    if answer["value"] < COMPILING_SECONDS:
+        return ok("machine code", "the optimisers are compiled")
+    return ok("machine code", f"the optimisers were compiled now, in {answer['value']:.0f} s; later runs find them")
 
 
 def _is_installed(name: str) -> bool:
