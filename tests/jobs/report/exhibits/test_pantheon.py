@@ -55,7 +55,8 @@ def made(tmp_path_factory):
 
 
 def test_every_exhibit_is_made(made):
-    assert {path.stem for path in made.glob("*.tex")} == set(EXHIBITS)
+    # All queries have one reference: there is nothing to regress on.
+    assert {path.stem for path in made.glob("*.tex")} == set(EXHIBITS) - {"shown_and_expected"}
 
 
 def test_precision_is_that_of_true_terms(made):
