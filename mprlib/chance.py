@@ -53,8 +53,8 @@ CONFIDENCE = 0.95
 SEED = 20240711
 # Lotteries, by what they cost: of each number plus one, 95% is whole. p values are known to their inverse.
 DRAWS = (9_999, 4_999, 1_999, 999, 499, 199)
-# Multiplications that all lotteries of a class may take: about half a second of one core.
-LARGEST_WORK = 2_000_000_000
+# Multiplications that all lotteries of a class may take: some 50 ms of one core; trees of many cells get fewer.
+LARGEST_WORK = 300_000_000
 # Lotteries that are worked on at once: their counts stay in the processor's cache.
 BLOCK = 1_000
 # Above this many draws, counts are drawn cell by cell.
