@@ -44,7 +44,7 @@ def run(config: Path, output: Path, units: int, is_durable: bool) -> dict[str, A
     """
     settings = read_config(config)
     made = [NoOp(title=f"number {number}", number=number) for number in range(units)]
-    plan = Plan(stages={NoOp.stage: made}, catalogues={}, blocks={}, shards={}, made={}, probes={}, notes=())
+    plan = Plan(stages={NoOp.stage: made}, catalogues={}, blocks={}, parts={}, shards={}, made={}, probes={}, notes=())
     inputs = SimpleNamespace(item_encoder=None, text_encoder=None, query_vectors=None)
     kept = audit.prepare, audit.Store
     audit.prepare, audit.Store = lambda *_: (inputs, plan), lambda root: Store(root, is_durable=is_durable)
