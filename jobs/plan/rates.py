@@ -111,6 +111,8 @@ def _expected(units: Iterable[Unit], receipts: Mapping[str, Receipt] | None = No
 
 
 def _learnt(rate: Rate, one: _Expected) -> Rate:
+    if one.fixed + one.work <= 0:
+        return rate
     least = LEAST_PART * one.taken
     if one.work >= one.fixed:
         found = max(one.taken - one.fixed * rate.unit, least) / one.work

@@ -32,6 +32,14 @@ class Small(Unit):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Nothing(Small):
+    """One whose stage says that it takes no time."""
+
+    stage: ClassVar[str] = "nothing"
+    seconds: ClassVar[float] = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Large(Small):
     """The same in another stage."""
 
@@ -70,6 +78,12 @@ def test_work_is_told_by_large_units_and_the_rest_by_small_ones():
     assert rates.seconds(large, cpus=1) == 4 * (0.5 + 18)
     # No run has timed the other stage: it is as fast as those that are known.
     assert rates.of("small") == Rate(unit=0.5, work=2.0)
+
+
+def test_a_stage_that_expects_to_take_nothing_tells_nothing():
+    units = [Nothing(title="")]
+    learn(units, taken(units, 0.5), wall_seconds=2.0, cpus=1)
+    assert read_rates().stages == {"nothing": Rate()}
 
 
 def test_a_disturbed_measurement_does_little():
