@@ -26,7 +26,7 @@ ITEMS, LEVELS, K = 2_000, (2, 7), (5, 12, 20)
 def warm_up(classes: Sequence[str] = CLASSES) -> float:
     """Solve small problems under each class with `mopr`; afterwards nothing is left to compile.
 
-    Returns: the seconds that it took: about half a minute the first time, about a second later.
+    Returns: the seconds that it took: about half a minute the first time, a few seconds later.
     """
     started = time.perf_counter()
     for name in classes:
@@ -39,7 +39,7 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
 
 
 def _problem(k: int) -> Problem:
-    """People of three attributes, whose scores favour some levels."""
+    """People of two attributes, whose scores favour some levels."""
     random = np.random.default_rng(0)
     codes = [random.integers(0, levels, ITEMS) for levels in LEVELS]
     labels = np.concatenate([np.eye(levels)[code] for levels, code in zip(LEVELS, codes)], axis=1)

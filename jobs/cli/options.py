@@ -11,6 +11,8 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from jobs.errors import UsageError
+
 Options = TypeVar("Options")
 
 Config = Annotated[Path, typer.Argument(help="The audit's YAML file.", show_default=False)]
@@ -24,6 +26,17 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 def print_json(value: Any) -> None:
     """One JSON object on one line."""
     print(json.dumps(value, ensure_ascii=False))
+
+
+def write_text(named: str, path: Path, text: str) -> None:
+    """Write a file that a command was asked for.
+
+    Raises:  UsageError naming what asked for it, where it cannot be written.
+    """
+    try:
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(f"{named} {path}: {error.strerror}") from None
 
 
 def with_options(kind: type[Options]) -> Callable[[Callable[[Options], int]], Callable[..., int]]:

@@ -99,10 +99,6 @@ class Catalogue:
         """Whether every item has a text."""
         return not any(summary.texts_missing for summary in self.summaries)
 
-    def content_of(self, column: str) -> str:
-        """SHA-256 of what is embedded when that column is read: ids, the column's values, and the files behind it."""
-        return hashlib.sha256(" ".join(one.contents[column] for one in self.summaries).encode()).hexdigest()
-
     def shards(self, shard_items: int) -> list[tuple[int, int]]:
         """Row ranges [start, stop) of about that many items; none is of two parts."""
         starts = np.cumsum([0] + [summary.rows for summary in self.summaries]).tolist()

@@ -63,9 +63,10 @@ def test_two_data_sets_of_the_same_items_share_their_vectors(tmp_path):
     assert [plan.shards[part] for parts in plan.parts.values() for part in parts] == [units, units]
 
 
-def content(folder, **changes) -> str:
+def content(folder, **changes) -> list[str]:
+    """What is embedded of each part."""
     block = {"kind": "images", "path": str(folder), "attributes": {"gender": {}}} | changes
-    return datasets.load(described(block), folder).content_of("image")
+    return [part.contents["image"] for part in datasets.load(described(block), folder).summaries]
 
 
 def test_pictures_and_their_labels(tmp_path):

@@ -28,7 +28,9 @@ def test_importing_the_library_does_not_load_the_compiler():
 def called(home: Path, library: Path) -> str:
     """What a process of its own prints that calls a copy of the library with that folder for its caches."""
     copy = library / "mprlib"
-    shutil.copytree(Path(mprlib.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(mprlib.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
+    )
     (copy / "tiny_kernel.py").write_text(KERNEL)
     environment = {**os.environ, "XDG_CACHE_HOME": str(home), "PYTHONPATH": str(library), "NUMBA_CACHE_DIR": ""}
     return subprocess.run(
@@ -52,7 +54,10 @@ def test_a_copy_of_the_library_uses_what_another_has_compiled(tmp_path):
 
 
 def test_where_nothing_can_be_written_each_process_compiles_for_itself(tmp_path):
+    """Neither in the user's cache nor beside the module: there a file is in the folder's place."""
     (tmp_path / "cache").write_text("a file")
+    (tmp_path / "copy" / "mprlib").mkdir(parents=True)
+    (tmp_path / "copy" / "mprlib" / "__pycache__").write_text("a file")
     assert called(tmp_path / "cache", tmp_path / "copy").split()[1] == "42"
 
 

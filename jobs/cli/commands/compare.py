@@ -11,7 +11,7 @@ import typer
 
 from jobs.analysis.comparison.limits import LEVEL, THRESHOLD
 from jobs.cli.exit_codes import REGRESSION
-from jobs.cli.options import AsJson, print_json, with_options
+from jobs.cli.options import AsJson, print_json, with_options, write_text
 from jobs.errors import UsageError
 
 
@@ -120,12 +120,8 @@ def _systems(options: Options) -> int:
 
 
 def _write(option: str, path: Path | None, text: Any) -> None:
-    if path is None:
-        return
-    try:
-        path.write_text(text(), encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UsageError(f"{option} {path}: {error.strerror}") from None
+    if path is not None:
+        write_text(option, path, text())
 
 
 def _show(options: Options, as_json: Any, as_text: Any) -> None:

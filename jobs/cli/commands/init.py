@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, print_json
+from jobs.cli.options import AsJson, print_json, write_text
 from jobs.errors import UsageError
 
 File = Annotated[Path, typer.Argument(help="A table, a result list, or a folder of pictures.", show_default=False)]
@@ -23,7 +23,7 @@ def init(file: File, output: Target = None, as_json: AsJson = False) -> int:
     path = output or Path(f"{file.stem}.yaml")
     if path.exists():
         raise UsageError(f"{path} exists: give --output another name, or remove it")
-    path.write_text(proposal(file, path.parent), encoding="utf-8")
+    write_text("--output", path, proposal(file, path.parent))
     if as_json:
         print_json({"config": str(path)})
     else:

@@ -122,6 +122,13 @@ def test_what_cannot_be_guessed_is_one_sentence(tmp_path, capsys, name, content,
     assert not (tmp_path / "x.yaml").exists()
 
 
+def test_a_configuration_that_cannot_be_written_is_one_sentence(tmp_path, capsys):
+    people().to_csv(tmp_path / "people.csv", index=False)
+    assert main(["init", str(tmp_path / "people.csv"), "--output", str(tmp_path / "absent" / "x.yaml")]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "--output" in line and "absent/x.yaml: No such file or directory" in line
+
+
 def test_a_file_that_exists_is_kept(tmp_path, capsys):
     people().to_csv(tmp_path / "people.csv", index=False)
     (tmp_path / "people.yaml").write_text("name: mine\n", encoding="utf-8")
