@@ -42,7 +42,7 @@ bench: $(VENV)/.ready-test
 		echo "== $$name"; $(VENV)/bin/python -m tests.benchmarks.$$name || exit 1; done
 
 # torch before anything that would pull another one; the constraints keep it.
-$(VENV)/.ready: pyproject.toml constraints.txt
+$(VENV)/.ready: pyproject.toml setup.py constraints.txt
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(PIP) $(TORCH)
 	$(PIP) --constraint constraints.txt --editable '.[cpu,text]'

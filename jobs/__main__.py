@@ -1,9 +1,9 @@
 """`python -m jobs`."""
 
-from jobs.own_code import forget_current_folder
+from .own_code import forget_current_folder
 
 forget_current_folder()
 
-from jobs.cli import entry  # noqa: E402 - the user's folder may hold files named as packages are
+from .cli import entry  # noqa: E402 - the user's folder may hold files named as packages are
 
 entry()

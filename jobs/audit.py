@@ -9,30 +9,30 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from jobs import interruption
-from jobs.config.audit import Audit
-from jobs.config.file import ConfigFile
-from jobs.errors import RunError, UsageError, full_disk, is_disk_full
-from jobs.plan import inputs as audit_inputs
-from jobs.plan.build import build
-from jobs.plan.estimate import cpus_of
-from jobs.plan.inputs import Inputs
-from jobs.plan.plan import Plan, unanswered
-from jobs.plan.plan_file import write_plan
-from jobs.plan.rates import learn
-from jobs.report.publish import publish
-from jobs.report.thumbnails import write_thumbnails
-from jobs.results.collect import collect
-from jobs.results.manifest import MANIFEST, PAGE, SUCCESS, Finished, manifest_of, results_are_current, seal
-from jobs.results.preparation import preparation
-from jobs.run.compute import Progress, compute
-from jobs.run.executor import Lazily, expect_available
-from jobs.run.journal import Journal, opened
-from jobs.run.lock import Lock
-from jobs.run.progress import Reporter
-from jobs.run.skipped import Counts, counts_of, expect_few_skipped, skipped_items
-from jobs.stages.probe import judgement
-from jobs.store import Inventory, Store, failure_file, receipt_file, take_inventory
+from . import interruption
+from .config.audit import Audit
+from .config.file import ConfigFile
+from .errors import RunError, UsageError, full_disk, is_disk_full
+from .plan import inputs as audit_inputs
+from .plan.build import build
+from .plan.estimate import cpus_of
+from .plan.inputs import Inputs
+from .plan.plan import Plan, unanswered
+from .plan.plan_file import write_plan
+from .plan.rates import learn
+from .report.publish import publish
+from .report.thumbnails import write_thumbnails
+from .results.collect import collect
+from .results.manifest import MANIFEST, PAGE, SUCCESS, Finished, manifest_of, results_are_current, seal
+from .results.preparation import preparation
+from .run.compute import Progress, compute
+from .run.executor import Lazily, expect_available
+from .run.journal import Journal, opened
+from .run.lock import Lock
+from .run.progress import Reporter
+from .run.skipped import Counts, counts_of, expect_few_skipped, skipped_items
+from .stages.probe import judgement
+from .store import Inventory, Store, failure_file, receipt_file, take_inventory
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,6 +10,8 @@ import os
 import sys
 from pathlib import Path
 
+# This program's name: that of its folder in a checkout, and another where it is installed.
+PACKAGE = __package__
 # The folder that holds this program's packages.
 ROOT = str(Path(__file__).resolve().parents[1])
 
@@ -23,8 +25,8 @@ def folders() -> list[str]:
 
 
 def module_command(module: str) -> list[str]:
-    """The command that runs a module of this program, with `environment`."""
-    return [sys.executable, "-P", "-m", module]
+    """The command that runs a module, named from this program's package on, with `environment`."""
+    return [sys.executable, "-P", "-m", f"{PACKAGE}.{module}"]
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.sources import ROOT, module_name, source_module
 
 # The folders of the job, in the order of docs/flow.md; single modules among them.
 FOLDERS = (
@@ -79,21 +79,18 @@ def modules(package: str) -> list[Path]:
 
 def imported(path: Path) -> set[str]:
     """Full names of everything that a file imports, at its top or inside a function."""
-    return names_in(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return names_in(ast.walk(ast.parse(path.read_text(encoding="utf-8"))), path)
 
 
-def names_in(nodes: Iterable[ast.AST]) -> set[str]:
+def names_in(nodes: Iterable[ast.AST], path: Path) -> set[str]:
     names: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            module = source_module(node, path)
+            names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
     return names
-
-
-def module_name(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 def at_import(node: ast.AST) -> Iterator[ast.AST]:
@@ -109,9 +106,10 @@ def needed_when_imported(path: Path, known: Collection[str]) -> set[str]:
     """Modules whose content a file needs as soon as it is imported."""
     needed: set[str] = set()
     for node in at_import(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module in known:
-            below = {f"{node.module}.{alias.name}" for alias in node.names}
-            needed |= {one if one in known else node.module for one in below}
+        module = source_module(node, path) if isinstance(node, ast.ImportFrom) else None
+        if module in known:
+            below = {f"{module}.{alias.name}" for alias in node.names}
+            needed |= {one if one in known else module for one in below}
     return needed
 
 
@@ -141,6 +139,14 @@ def test_folders_of_the_job_import_what_comes_before_them(path):
         parts = name.split(".")
         if parts[0] == "jobs" and len(parts) > 1 and parts[1] in FOLDERS:
             assert FOLDERS.index(parts[1]) <= FOLDERS.index(own), f"{path.name} imports {name}, which comes after it"
+
+
+@pytest.mark.parametrize("path", modules("jobs"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_job_does_not_name_its_package(path):
+    """The folder `jobs` is installed as `mpr_audit` (setup.py), where it would find another `jobs` or none."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    absolute = [node for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    assert not [node.module for node in absolute if node.module.partition(".")[0] in ("jobs", "mpr_audit")]
 
 
 def test_the_page_on_the_flow_lists_the_folders_in_their_order():

@@ -14,9 +14,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.cases import CASE, SELECTION
 from mprlib.arrays import FloatArray
 from mprlib.statistics import benjamini_yekutieli
+
+from .cases import CASE, SELECTION
 
 # Expected share of false discoveries among the queries that are said to be beyond chance.
 LEVEL = 0.05

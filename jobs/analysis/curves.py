@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.cases import CASE, FULFILLED, SELECTION, TOP_K, is_constrained, method_order
-from jobs.analysis.fractions import has_top_k_to_divide_by
+from .cases import CASE, FULFILLED, SELECTION, TOP_K, is_constrained, method_order
+from .fractions import has_top_k_to_divide_by
 
 # An MPR below this is the rounding of zero: a fraction of it would be noise over noise.
 SMALLEST_MPR = 1e-9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE
+from .cases import CASE
 
 # Beside the largest similarity of its case, one below this part is the rounding of zero.
 ROUNDING = 1e-9

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from jobs.analysis.worst import MINIMUM_SHARE
-from jobs.errors import UsageError
-from jobs.stages.result_rows import RESULTS
-from jobs.store import Store, schema
-from jobs.words import shortened
+from ..errors import UsageError
+from ..stages.result_rows import RESULTS
+from ..store import Store, schema
+from ..words import shortened
+from .worst import MINIMUM_SHARE
 
 TABLES = {
     "results": RESULTS,

@@ -11,13 +11,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
-from jobs.analysis.chance import values_of_queries
-from jobs.analysis.load import Chosen, Run, described, read_all, tables_of
-from jobs.errors import UsageError
-from jobs.stages.result_rows import RESULTS
-from jobs.store import Store, schema
 from mprlib.arrays import FloatArray
+
+from ..errors import UsageError
+from ..stages.result_rows import RESULTS
+from ..store import Store, schema
+from .cases import CASE, SELECTION, repaired_rows, top_k_rows
+from .chance import values_of_queries
+from .load import Chosen, Run, described, read_all, tables_of
 
 # Cases that are looked at together: enough that reading a row group serves several.
 CASES_PER_PART = 16

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
-from jobs.analysis.chance import with_chance
 from mprlib.arrays import FloatArray
+
+from .cases import CASE, SELECTION, repaired_rows, top_k_rows
+from .chance import with_chance
 
 # Spreadsheets run a cell that starts so as a formula; texts of the data must not.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.analysis.load import TABLES, Run, from_tables, read_tables
+from .load import TABLES, Run, from_tables, read_tables
 
 # What two runs must agree on for their data sets of one name to be one data set.
 SAME = ("encoder", "prefilter", "seed")

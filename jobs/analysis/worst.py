@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, SELECTION, is_within_chance, repaired_rows, top_k_rows
-from jobs.analysis.chance import CHANCE, with_chance
-from jobs.analysis.fractions import has_top_k_to_divide_by, similarity_loss
 from mprlib.arrays import FloatArray
+
+from .cases import CASE, SELECTION, is_within_chance, repaired_rows, top_k_rows
+from .chance import CHANCE, with_chance
+from .fractions import has_top_k_to_divide_by, similarity_loss
 
 # Below this share of the reference a group is a handful of people, whose gap is mostly noise: it
 # stays in the tables and out of the headline.

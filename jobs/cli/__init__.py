@@ -13,7 +13,7 @@ import shlex
 import sys
 from typing import Any, NoReturn
 
-from jobs import interruption
+from .. import interruption
 
 # How letters are printed that the output's encoding lacks.
 ESCAPES = "mpr-audit-escapes"
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     def work() -> int:
         # Imported in the thread that works, so that a signal is handled meanwhile.
-        from jobs.cli.application import execute
+        from .application import execute
 
         return execute(arguments)
 
@@ -64,7 +64,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 def __getattr__(name: str) -> Any:
     """`app`, the commands, which are imported when they are asked for."""
     if name == "app":
-        from jobs.cli.application import app
+        from .application import app
 
         return app
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

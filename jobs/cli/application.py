@@ -9,11 +9,11 @@ import traceback
 
 import typer
 
-from jobs.cli import KEPT, commands, how_to_go_on
-from jobs.cli.exit_codes import UNFINISHED
-from jobs.errors import Detached, RunError, Stopped, UsageError
-from jobs.interruption import FAILED, INTERRUPTED, USAGE
-from jobs.words import shortened
+from ..errors import Detached, RunError, Stopped, UsageError
+from ..interruption import FAILED, INTERRUPTED, USAGE
+from ..words import shortened
+from . import KEPT, commands, how_to_go_on
+from .exit_codes import UNFINISHED
 
 # Characters of a message about wrong input, which may quote a long text of the configuration or the data.
 LONGEST_MESSAGE = 2_000

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from jobs.errors import UsageError
+from ..errors import UsageError
 
 Options = TypeVar("Options")
 

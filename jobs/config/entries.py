@@ -8,16 +8,17 @@ from typing import Any, Literal
 import numpy as np
 
 import mprlib
-from jobs.errors import BadSetting
-from jobs.methods import checked_settings, known_settings
-from jobs.methods.named_arrays import texts_of
-from jobs.settings.block import Block, Many, as_written
 from mprlib import registry
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.method import Method
 from mprlib.optimisers.constrained import CHANCE
 from mprlib.settings import Whole, checked
+
+from ..errors import BadSetting
+from ..methods import checked_settings, known_settings
+from ..methods.named_arrays import texts_of
+from ..settings.block import Block, Many, as_written
 
 Over = Literal["labels", "embedding"] | Many[str]
 # Points of a sweep where a configuration gives neither points nor values: enough for a curve.

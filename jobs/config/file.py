@@ -11,11 +11,11 @@ from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
-from jobs.config.audit import Audit
-from jobs.errors import BadSetting, UsageError
-from jobs.settings.block import Block
-from jobs.settings.document import DocumentError, Node, RepeatedKey, parse, scalar
-from jobs.settings.places import Places
+from ..errors import BadSetting, UsageError
+from ..settings.block import Block
+from ..settings.document import DocumentError, Node, RepeatedKey, parse, scalar
+from ..settings.places import Places
+from .audit import Audit
 
 Settings = TypeVar("Settings", bound=Block)
 # Configurations have kilobytes; long lists of queries belong in a file of their own, which is read faster.

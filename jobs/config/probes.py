@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from jobs.datasets import AnyDataset
-from jobs.settings.block import Block, Label
+from ..datasets import AnyDataset
+from ..settings.block import Block, Label
 
 
 class Probe(Block):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from jobs.datasets import AnyDataset
-from jobs.encoders import PromptedEncoder
-from jobs.encoders.token_training import TokenTraining
-from jobs.settings.block import Block, Label, Many, Whole
 from mprlib.settings import LARGEST_SEED
+
+from ..datasets import AnyDataset
+from ..encoders import PromptedEncoder
+from ..encoders.token_training import TokenTraining
+from ..settings.block import Block, Label, Many, Whole
 
 # The adjectives that the paper trains with, favourable and unfavourable.
 ADJECTIVES = (

@@ -15,15 +15,20 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from jobs.config.audit import Audit
-from jobs.config.prompts import PromptTraining
-from jobs.datasets import DEFAULT_KIND, KINDS
-from jobs.datasets.block import Dataset
-from jobs.methods import arrays_of, known_settings
-from jobs.settings.block import Block, OneOf
 from mprlib import FUNCTION_CLASSES, METHODS
 from mprlib.declarations import Declaration, declarations
 from mprlib.method import Method
+
+from ..datasets import DEFAULT_KIND, KINDS
+from ..datasets.block import Dataset
+from ..methods import arrays_of, known_settings
+from ..settings.block import Block, OneOf
+from .audit import Audit
+from .entries import ClassEntry, MethodEntry
+from .prompts import PromptTraining
+
+# Blocks with chapters of their own.
+ENTRIES = (ClassEntry, MethodEntry)
 
 INTRODUCTION = """\
 # Configuration reference
@@ -84,7 +89,7 @@ def _reachable(root: type[Block]) -> Iterator[type[Block]]:
 def _inside(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[Block]]:
     """Blocks in a type, without the entries of classes and methods, which have chapters of their own."""
     if isinstance(annotation, type) and issubclass(annotation, Block):
-        return _documented(annotation, metadata) if annotation.__module__ != "jobs.config.entries" else []
+        return [] if issubclass(annotation, ENTRIES) else _documented(annotation, metadata)
     inner = getattr(annotation, "__metadata__", ())
     return [block for part in get_args(annotation) for block in _inside(part, (*metadata, *inner))]
 
@@ -164,7 +169,7 @@ def _type(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     if origin is dict:
         return f"block of {_type(parts[0])} to {_type(parts[1])}"
     if isinstance(annotation, type) and issubclass(annotation, Block):
-        if annotation.__module__ == "jobs.config.entries":
+        if issubclass(annotation, ENTRIES):
             return "name, or `{name: {setting: value}}`"
         documented = _documented(annotation, metadata)
         linked = documented[:1] if _shared(annotation) else documented

@@ -8,20 +8,20 @@ from typing import Annotated, Any
 
 from pydantic import TypeAdapter
 
-from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import Catalogue
-from jobs.datasets.celeba import Celeba
-from jobs.datasets.clip_retrieval import ClipRetrieval
-from jobs.datasets.fairface import FairFace
-from jobs.datasets.images import Images
-from jobs.datasets.loading import catalogue_of
-from jobs.datasets.occupations import Occupations
-from jobs.datasets.reader import Reader
-from jobs.datasets.table import Table
-from jobs.datasets.utkface import UtkFace
-from jobs.datasets.webdataset import WebDataset
-from jobs.errors import said_of
-from jobs.settings.block import OneOf
+from ..errors import said_of
+from ..settings.block import OneOf
+from .block import Dataset
+from .catalogue import Catalogue
+from .celeba import Celeba
+from .clip_retrieval import ClipRetrieval
+from .fairface import FairFace
+from .images import Images
+from .loading import catalogue_of
+from .occupations import Occupations
+from .reader import Reader
+from .table import Table
+from .utkface import UtkFace
+from .webdataset import WebDataset
 
 KINDS: dict[str, type[Dataset]] = {
     "table": Table,

@@ -9,16 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.block import Dataset
-from jobs.datasets.columns import numbers, strings
-from jobs.datasets.given_vectors import lengths_of, vectors
-from jobs.datasets.labels import UNKNOWN, levels_of
-from jobs.datasets.part import ATTRIBUTE, Part, embedded_column
-from jobs.datasets.source import Source
-from jobs.datasets.template import filled, template_columns
-from jobs.datasets.values import first_ambiguous_id, holds_texts
-from jobs.errors import UsageError
-from jobs.store.schema import SKIPPED_ITEMS
+from ..errors import UsageError
+from ..store.schema import SKIPPED_ITEMS
+from .block import Dataset
+from .columns import numbers, strings
+from .given_vectors import lengths_of, vectors
+from .labels import UNKNOWN, levels_of
+from .part import ATTRIBUTE, Part, embedded_column
+from .source import Source
+from .template import filled, template_columns
+from .values import first_ambiguous_id, holds_texts
 
 # Longer than any path of a file, and short enough that ids of a whole pool fit into memory side by side.
 LONGEST_ID = 4_096

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, FiniteFloat, field_validator, model_validator
 
-from jobs.datasets.source import Listing, Place, Source
-from jobs.images.limits import ImageLimits
-from jobs.settings.block import Block, DriverPath, Label, Many
+from ..images.limits import ImageLimits
+from ..settings.block import Block, DriverPath, Label, Many
+from .source import Listing, Place, Source
 
 
 class Attribute(Block):

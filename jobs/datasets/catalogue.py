@@ -11,10 +11,10 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from jobs.datasets.labels import UNKNOWN
-from jobs.datasets.part import ATTRIBUTE, Part, Summary, embedded_column
-from jobs.datasets.reader import Reader
-from jobs.datasets.source import Place
+from .labels import UNKNOWN
+from .part import ATTRIBUTE, Part, Summary, embedded_column
+from .reader import Reader
+from .source import Place
 
 __all__ = ["ATTRIBUTE", "Catalogue", "attribute_columns", "embedded_column", "has_images", "with_missing_called"]
 

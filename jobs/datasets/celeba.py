@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.datasets import layout, pictures
-from jobs.datasets.block import Dataset
-from jobs.datasets.encodings import UTF8
-from jobs.datasets.source import Source
-from jobs.errors import UsageError
-from jobs.words import shortened
+from ..errors import UsageError
+from ..words import shortened
+from . import layout, pictures
+from .block import Dataset
+from .encodings import UTF8
+from .source import Source
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,13 +16,13 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from jobs.datasets import layout, pictures, table_files
-from jobs.datasets.block import Dataset
-from jobs.datasets.columns import VECTOR_SETTING, shown
-from jobs.datasets.source import Listing, Piece, Place, Source
-from jobs.datasets.vector_files import numbered, open_files
-from jobs.errors import UsageError
-from jobs.settings.block import DriverPath, Label
+from ..errors import UsageError
+from ..settings.block import DriverPath, Label
+from . import layout, pictures, table_files
+from .block import Dataset
+from .columns import VECTOR_SETTING, shown
+from .source import Listing, Piece, Place, Source
+from .vector_files import numbered, open_files
 
 VECTOR_FOLDER, METADATA_FOLDER = "img_emb", "metadata"
 ID_COLUMNS = ("image_path", "key")

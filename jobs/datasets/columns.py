@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from jobs.datasets.block import Dataset
-from jobs.datasets.source import Source
-from jobs.datasets.template import template_columns
-from jobs.datasets.values import BadValue, numbers_of, texts_of
-from jobs.errors import UsageError
+from ..errors import UsageError
+from .block import Dataset
+from .source import Source
+from .template import template_columns
+from .values import BadValue, numbers_of, texts_of
 
 # The setting that names a column of vectors.
 VECTOR_SETTING = "encoder.column"

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 
-from jobs.datasets.encodings import LONGEST_MARK, NUL_FAULT, UTF8, other_mark
-from jobs.datasets.table_fault import TableFault, expect_columns
+from .encodings import LONGEST_MARK, NUL_FAULT, UTF8, other_mark
+from .table_fault import TableFault, expect_columns
 
 # A row that is longer is no row of a table: as a rule, a quote that is never closed.
 LARGEST_ROW_BYTES = 2**26

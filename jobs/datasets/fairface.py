@@ -15,13 +15,13 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.datasets import layout, pictures, table_files
-from jobs.datasets.block import Dataset
-from jobs.datasets.columns import strings
-from jobs.datasets.source import Piece, Skip, Source
-from jobs.errors import UsageError
-from jobs.images import Reason
-from jobs.settings.block import DriverPath
+from ..errors import UsageError
+from ..images import Reason
+from ..settings.block import DriverPath
+from . import layout, pictures, table_files
+from .block import Dataset
+from .columns import strings
+from .source import Piece, Skip, Source
 
 LABELS = {"train": "fairface_label_train.csv", "val": "fairface_label_val.csv"}
 AGES = ("0-2", "3-9", "10-19", "20-29", "30-39", "40-49", "50-59", "60-69", "more than 70")

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.block import Dataset
-from jobs.datasets.columns import VECTOR_SETTING, column
-from jobs.datasets.values import holds_lists
-from jobs.errors import UsageError
+from ..errors import UsageError
+from .block import Dataset
+from .columns import VECTOR_SETTING, column
+from .values import holds_lists
 
 # Vectors looked at together, so that it takes little memory.
 CHECKED_ROWS = 65_536

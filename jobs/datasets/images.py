@@ -17,13 +17,13 @@ from typing import Any, Literal
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.datasets import pictures, table_files
-from jobs.datasets.block import Dataset
-from jobs.datasets.columns import shown, strings
-from jobs.datasets.source import Piece, Skip, Source, Stretch
-from jobs.errors import UsageError
-from jobs.images import Reason
-from jobs.settings.block import Label
+from ..errors import UsageError
+from ..images import Reason
+from ..settings.block import Label
+from . import pictures, table_files
+from .block import Dataset
+from .columns import shown, strings
+from .source import Piece, Skip, Source, Stretch
 
 LABEL_TABLES = tuple(f"{name}{suffix}" for name in ("metadata", "labels") for suffix in table_files.SUFFIXES)
 NAMING_COLUMNS = ("file_name", "file", "path")

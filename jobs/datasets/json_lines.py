@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs.datasets.encodings import LONGEST_MARK, UTF8, other_mark
-from jobs.datasets.table_fault import TableFault, expect_columns
+from .encodings import LONGEST_MARK, UTF8, other_mark
+from .table_fault import TableFault, expect_columns
 
 
 class Pairs(list[tuple[str, Any]]):

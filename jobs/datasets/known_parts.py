@@ -18,10 +18,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from jobs.datasets.part import VERSION, Summary
-from jobs.datasets.source import Piece, Place
-from jobs.store.keys import digest
-from jobs.store.user_cache import user_cache
+from ..store.keys import digest
+from ..store.user_cache import user_cache
+from .part import VERSION, Summary
+from .source import Piece, Place
 
 # Steps of the clocks of file systems, some of which count in whole seconds.
 CLOCK_STEP_SECONDS = 2.0

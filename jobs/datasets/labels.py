@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.block import Attribute, Dataset
-from jobs.datasets.columns import numbers, strings
-from jobs.datasets.source import Source
-from jobs.errors import UsageError
+from ..errors import UsageError
+from .block import Attribute, Dataset
+from .columns import numbers, strings
+from .source import Source
 
 # What items without a value are called; the others where `unknown` is a value of the data.
 UNKNOWN = "unknown"

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from jobs.errors import UsageError
-from jobs.images.archive import leads_out
-from jobs.images.reading import split_locator
+from ..errors import UsageError
+from ..images.archive import leads_out
+from ..images.reading import split_locator
 
 # Missing pictures that an error names.
 SHOWN = 2

@@ -13,13 +13,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.assemble import bad_weights
-from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import Catalogue, KnownPart
-from jobs.datasets.content import id_hashes
-from jobs.datasets.distinct import holds_any, repeated_hashes
-from jobs.datasets.known_parts import PartFiles, cache_folder, is_settled, part_key, remove_old
-from jobs.datasets.labels import (
+from ..errors import UsageError
+from ..store.keys import digest
+from .assemble import bad_weights
+from .block import Dataset
+from .catalogue import Catalogue, KnownPart
+from .content import id_hashes
+from .distinct import holds_any, repeated_hashes
+from .known_parts import PartFiles, cache_folder, is_settled, part_key, remove_old
+from .labels import (
     UNKNOWN,
     expect_renamed,
     expect_two,
@@ -27,12 +29,10 @@ from jobs.datasets.labels import (
     may_mean_missing,
     missing_name,
 )
-from jobs.datasets.part import Summary
-from jobs.datasets.reader import Reader
-from jobs.datasets.scan import scanned
-from jobs.datasets.source import Listing
-from jobs.errors import UsageError
-from jobs.store.keys import digest
+from .part import Summary
+from .reader import Reader
+from .scan import scanned
+from .source import Listing
 
 
 def catalogue_of(reader: Reader) -> Catalogue:

@@ -17,12 +17,12 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.datasets import layout, pictures, table_files
-from jobs.datasets.block import Dataset
-from jobs.datasets.columns import strings
-from jobs.datasets.source import Piece, Source
-from jobs.datasets.values import texts_of
-from jobs.settings.block import DriverPath
+from ..settings.block import DriverPath
+from . import layout, pictures, table_files
+from .block import Dataset
+from .columns import strings
+from .source import Piece, Source
+from .values import texts_of
 
 TABLES = tuple(
     f"{folder}{name}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.datasets.table_fault import TableFault, expect_columns
+from .table_fault import TableFault, expect_columns
 
 # What Arrow raises for damaged files: its own errors, those of Python for the same, and too large numbers.
 FAULTS = (pa.ArrowException, ValueError, OverflowError, MemoryError, KeyError, TypeError)

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.content import digest_of, id_hashes
-from jobs.datasets.vector_files import VectorFiles
+from .content import digest_of, id_hashes
+from .vector_files import VectorFiles
 
 # Raised when parts of the same files are other ones than before: neither units nor what was remembered then count.
 VERSION = 4

@@ -8,12 +8,12 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from jobs.datasets.block import Dataset
-from jobs.datasets.source import Skip
-from jobs.errors import UsageError
-from jobs.images import Reason
-from jobs.images.archive import leads_out
-from jobs.images.reading import split_locator
+from ..errors import UsageError
+from ..images import Reason
+from ..images.archive import leads_out
+from ..images.reading import split_locator
+from .block import Dataset
+from .source import Skip
 
 # File names that a folder's pictures have; other files are not looked at.
 SUFFIXES = (

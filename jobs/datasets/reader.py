@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs.datasets.assemble import assemble
-from jobs.datasets.block import Dataset
-from jobs.datasets.columns import VECTOR_SETTING, named_columns
-from jobs.datasets.part import Part
-from jobs.datasets.source import Listing, Place
+from .assemble import assemble
+from .block import Dataset
+from .columns import VECTOR_SETTING, named_columns
+from .part import Part
+from .source import Listing, Place
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

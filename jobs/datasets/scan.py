@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 import psutil
 
-from jobs import interruption, own_code
-from jobs.datasets.known_parts import SUMMARIES
-from jobs.datasets.part import Summary
-from jobs.datasets.reader import Reader
-from jobs.datasets.source import Place
-from jobs.errors import BadSetting, UsageError
+from .. import interruption, own_code
+from ..errors import BadSetting, UsageError
+from .known_parts import SUMMARIES
+from .part import Summary
+from .reader import Reader
+from .source import Place
 
 # Seconds between looks for a signal.
 LOOK_SECONDS = 0.2
@@ -78,7 +78,7 @@ class _Process:
         # Closed with the process.
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._process = subprocess.Popen(
-            [*own_code.module_command("jobs.datasets.scan"), json.dumps(settings)],
+            [*own_code.module_command("datasets.scan"), json.dumps(settings)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
@@ -149,7 +149,7 @@ def _write(path: Path, hashes: np.ndarray) -> None:
 
 def main() -> None:
     """Answer the lines of the standard input."""
-    from jobs.datasets import reader_of
+    from . import reader_of
 
     reader = reader_of(json.loads(sys.argv[1]))
     for line in sys.stdin:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.datasets.vector_files import VectorFiles
-from jobs.images import Reason
+from ..images import Reason
+from .vector_files import VectorFiles
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

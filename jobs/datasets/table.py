@@ -15,13 +15,13 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.datasets import layout, pictures, table_files
-from jobs.datasets.block import Dataset
-from jobs.datasets.columns import strings
-from jobs.datasets.source import Listing, Place, Source
-from jobs.datasets.table_folder import table_files as files_at
-from jobs.errors import UsageError
-from jobs.settings.block import DriverPath, Label
+from ..errors import UsageError
+from ..settings.block import DriverPath, Label
+from . import layout, pictures, table_files
+from .block import Dataset
+from .columns import strings
+from .source import Listing, Place, Source
+from .table_folder import table_files as files_at
 
 # What the column of numbers is called where items have no ids, unless the table has such a column.
 ROW = "row"

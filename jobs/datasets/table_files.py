@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from jobs.datasets import csv_files, json_lines, parquet_files
-from jobs.datasets.columns import shown
-from jobs.datasets.source import Piece, Place, Stretch
-from jobs.datasets.table_fault import MissingColumn, TableFault
-from jobs.datasets.values import BadValue, first_ambiguous_id, holds_lists, texts_of
-from jobs.errors import UsageError
-from jobs.words import closest
+from ..errors import UsageError
+from ..words import closest
+from . import csv_files, json_lines, parquet_files
+from .columns import shown
+from .source import Piece, Place, Stretch
+from .table_fault import MissingColumn, TableFault
+from .values import BadValue, first_ambiguous_id, holds_lists, texts_of
 
 # Readers by the ending of a file's name.
 FORMATS = {".parquet": parquet_files, ".csv": csv_files, ".jsonl": json_lines, ".ndjson": json_lines}

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from jobs.datasets.source import Piece
-from jobs.errors import UsageError
+from ..errors import UsageError
+from .source import Piece
 
 # What Hive calls a partition whose column has no value.
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from jobs.datasets.block import Dataset
-from jobs.errors import UsageError
+from ..errors import UsageError
+from .block import Dataset
 
 PIECE = re.compile(r"(?P<brace>\{\{|\}\})|\{(?P<column>[^{}]+)\}|(?P<words>[^{}]+)")
 

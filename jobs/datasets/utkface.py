@@ -15,11 +15,11 @@ from typing import Literal
 
 import pyarrow as pa
 
-from jobs.datasets import pictures
-from jobs.datasets.block import Dataset
-from jobs.datasets.source import Skip, Source
-from jobs.errors import UsageError
-from jobs.images import Reason
+from ..errors import UsageError
+from ..images import Reason
+from . import pictures
+from .block import Dataset
+from .source import Skip, Source
 
 GENDERS = ("Male", "Female")
 RACES = ("White", "Black", "Asian", "Indian", "Others")

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from jobs.errors import UsageError
-from jobs.words import shortened
+from ..errors import UsageError
+from ..words import shortened
 
 # Float64: wider floats are a machine's own.
 LARGEST_NUMBER_BYTES = 8

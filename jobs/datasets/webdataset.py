@@ -16,17 +16,17 @@ from typing import Literal
 
 import pyarrow as pa
 
-from jobs.datasets import pictures
-from jobs.datasets.block import Dataset
-from jobs.datasets.encodings import UTF8
-from jobs.datasets.json_lines import Pairs, plain_texts
-from jobs.datasets.source import Listing, Piece, Place, Skip, Source
-from jobs.datasets.webdataset_samples import Sample, samples
-from jobs.errors import UsageError
-from jobs.images import ImageError, Reason
-from jobs.images.archive import members_of, read_member
-from jobs.images.reading import ARCHIVE_SUFFIX, MEMBER
-from jobs.words import numbered
+from ..errors import UsageError
+from ..images import ImageError, Reason
+from ..images.archive import members_of, read_member
+from ..images.reading import ARCHIVE_SUFFIX, MEMBER
+from ..words import numbered
+from . import pictures
+from .block import Dataset
+from .encodings import UTF8
+from .json_lines import Pairs, plain_texts
+from .source import Listing, Piece, Place, Skip, Source
+from .webdataset_samples import Sample, samples
 
 ID, IMAGE = "item_id", "image_member"
 # Endings of shards that have to be unpacked first.

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from jobs.datasets.pictures import SUFFIXES
-from jobs.images import Reason
-from jobs.images.errors import LONGEST_DETAIL
+from ..images import Reason
+from ..images.errors import LONGEST_DETAIL
+from .pictures import SUFFIXES
 
 LABELS = (".json", ".txt", ".cls")
 

@@ -7,11 +7,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from jobs.config.audit import Runtime
-from jobs.doctor import cluster, machine, packages, settings
-from jobs.doctor.check import Check, ok, problem
-from jobs.doctor.looks import look
-from jobs.encoders.models import MODELS
+from ..config.runtime import Runtime
+from ..encoders.models import MODELS
+from . import cluster, machine, packages, settings
+from .check import Check, ok, problem
+from .looks import look
 
 __all__ = ["Check", "examine", "to_json", "to_text"]
 

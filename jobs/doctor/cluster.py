@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs.doctor.check import Check, ok, problem, warning
+from .check import Check, ok, problem, warning
 
 DEFAULT_TOKEN = Path(".ray") / "auth_token"
 

@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jobs import interruption, own_code
-from jobs.errors import UsageError
-from jobs.words import shortened
+from .. import interruption, own_code
+from ..errors import UsageError
+from ..words import shortened
 
 # Loading Ray, torch and a model from a slow disk takes a minute; longer means that something hangs.
 PATIENCE_SECONDS = 180.0
@@ -27,7 +27,7 @@ LOOK_SECONDS = 0.1
 
 def look(wanted: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Answers by name: {"value": ...} or {"error": one line}."""
-    command = [*own_code.module_command("jobs.doctor.looks"), json.dumps(wanted)]
+    command = [*own_code.module_command("doctor.looks"), json.dumps(wanted)]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL, env=own_code.environment())
         end = _ending(process)
@@ -58,19 +58,19 @@ def _ending(process: subprocess.Popen[bytes]) -> str:
 
 
 def _torch(_: Any) -> Any:
-    from jobs.encoders.presence import torch_devices
+    from ..encoders.presence import torch_devices
 
     return torch_devices()
 
 
 def _encoder_kind(kind: Any) -> Any:
-    from jobs.encoders.models import MODELS
+    from ..encoders.models import MODELS
 
     return MODELS[kind].imported()
 
 
 def _faiss(_: Any) -> Any:
-    from jobs.search.faiss_kernel import version
+    from ..search.faiss_kernel import version
 
     return version()
 
@@ -88,20 +88,20 @@ def _machine_code(_: Any) -> Any:
 
 
 def _encoder(settings: Any) -> Any:
-    from jobs import encoders
+    from .. import encoders
 
     return encoders.load(settings).encode(["a person"]).shape[1]
 
 
 def _ray(settings: Any) -> Any:
-    from jobs.config.audit import Runtime
-    from jobs.run.ray import look_around
+    from ..config.runtime import Runtime
+    from ..run.ray import look_around
 
     return look_around(Runtime(**settings))
 
 
 def _dashboard(address: Any) -> Any:
-    from jobs.run.ray import dashboard_version
+    from ..run.ray import dashboard_version
 
     return dashboard_version(address)
 

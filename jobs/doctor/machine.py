@@ -10,10 +10,10 @@ from pathlib import Path
 
 import psutil
 
-from jobs.doctor.check import Check, ok, problem, warning
-from jobs.errors import UsageError
-from jobs.store import Store
-from jobs.words import bytes_of, shortened
+from ..errors import UsageError
+from ..store import Store
+from ..words import bytes_of, shortened
+from .check import Check, ok, problem, warning
 
 # One worker with its libraries, and the driver with a small data set.
 LEAST_MEMORY_BYTES = 2e9

@@ -10,9 +10,10 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from jobs.doctor.check import Check, ok, problem, warning
-from jobs.encoders.block import Needs
 from mprlib.optimisers.gurobi import FREE_LICENCE_SIZE
+
+from ..encoders.block import Needs
+from .check import Check, ok, problem, warning
 
 # Solving without compiling takes a few seconds on a busy machine.
 COMPILING_SECONDS = 15.0

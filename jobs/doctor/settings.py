@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs import audit
-from jobs.config.audit import Audit
-from jobs.config.file import ConfigFile, read_config
-from jobs.doctor.check import Check, ok, problem
-from jobs.encoders import text_source
-from jobs.errors import UsageError
-from jobs.plan.estimate import Estimate, estimate
+from .. import audit
+from ..config.audit import Audit
+from ..config.file import ConfigFile, read_config
+from ..encoders import text_source
+from ..errors import UsageError
+from ..plan.estimate import Estimate, estimate
+from .check import Check, ok, problem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Protocol
 
 import numpy as np
 
-from jobs.encoders.block import EncoderSettings, EncoderSource, ModelSettings
-from jobs.encoders.encoded import EncodedImages
-from jobs.encoders.models import MODELS
-from jobs.encoders.precomputed import PrecomputedEncoder
-from jobs.images.limits import ImageLimits
-from jobs.settings.block import OneOf
+from ..images.limits import ImageLimits
+from ..settings.block import OneOf
+from .block import EncoderSettings, EncoderSource, ModelSettings
+from .encoded import EncodedImages
+from .models import MODELS
+from .precomputed import PrecomputedEncoder
 
 
 class Encoder(Protocol):

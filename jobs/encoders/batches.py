@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import torch
 
-from jobs.encoders.towers import Tower
-from jobs.images.errors import Reason
+from ..images.errors import Reason
+from .towers import Tower
 
 
 def unit_rows(rows: Iterable[np.ndarray], batch: int, tower: Tower, width: int) -> np.ndarray:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from jobs.settings.block import Block
+from ..settings.block import Block
 
 if TYPE_CHECKING:
-    from jobs.encoders import Encoder
+    from . import Encoder
 
 # No machine has the memory for more.
 LARGEST_BATCH = 65_536

@@ -18,11 +18,11 @@ from typing import Any
 
 import torch
 
-from jobs.encoders.faults import first_line, one_sentence
-from jobs.encoders.torchvision_operators import make_importable
-from jobs.encoders.towers import TwoTowers
-from jobs.images.fit import Fit
-from jobs.words import LONGEST_REASON
+from ..images.fit import Fit
+from ..words import LONGEST_REASON
+from .faults import first_line, one_sentence
+from .torchvision_operators import make_importable
+from .towers import TwoTowers
 
 # open_clip's names of the precisions.
 PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jobs.images.errors import ImageError
+from ..images.errors import ImageError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from jobs.errors import UsageError
-from jobs.words import shortened
+from ..errors import UsageError
+from ..words import shortened
 
 
 def first_line(error: BaseException) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jobs.encoders.block import ModelSettings
-from jobs.encoders.open_clip import OpenClipEncoder
-from jobs.encoders.sentence import SentenceEncoder
-from jobs.encoders.siglip import SiglipEncoder
+from .block import ModelSettings
+from .open_clip import OpenClipEncoder
+from .sentence import SentenceEncoder
+from .siglip import SiglipEncoder
 
 MODELS: dict[str, type[ModelSettings]] = {
     "sentence": SentenceEncoder,

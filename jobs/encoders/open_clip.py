@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from jobs.encoders.block import LARGEST_BATCH, EncoderSource, ModelSettings, Needs
-from jobs.errors import UsageError
-from jobs.settings.block import Whole, WorkerPath
-from jobs.words import closest
+from ..errors import UsageError
+from ..settings.block import Whole, WorkerPath
+from ..words import closest
+from .block import LARGEST_BATCH, EncoderSource, ModelSettings, Needs
 
 if TYPE_CHECKING:
-    from jobs.encoders.two_towers import TwoTowerEncoder
+    from .two_towers import TwoTowerEncoder
 
 NEEDS = Needs(package="open_clip_torch", extra="clip", purpose="only images need it")
 PACKAGES = ("open_clip", "torch", "torchvision", "safetensors")
@@ -84,7 +84,7 @@ class OpenClipEncoder(ModelSettings):
     @classmethod
     def imported(cls) -> str:
         """open_clip's version; its import takes torchvision along."""
-        from jobs.encoders.clip_model import package_version
+        from .clip_model import package_version
 
         return package_version()
 
@@ -94,8 +94,8 @@ class OpenClipEncoder(ModelSettings):
 
 
 def _loaded(*, model: str, pretrained: str | None = None, device: str = "cpu", **settings: Any) -> TwoTowerEncoder:
-    from jobs.encoders.clip_model import load_model
-    from jobs.encoders.two_towers import TwoTowerEncoder
+    from .clip_model import load_model
+    from .two_towers import TwoTowerEncoder
 
     load = partial(load_model, model=model, pretrained=pretrained, device=device)
     return TwoTowerEncoder(lambda precision: load(precision=precision), **settings)
@@ -162,7 +162,7 @@ def _weights(encoder: OpenClipEncoder, own: Path | None, folder: Path, setting: 
     name = encoder.model.replace("/", "-")
     if name not in _names():
         raise UsageError(f"{setting}.pretrained {path} is not a file, and only models of open_clip's own have tags")
-    from jobs.encoders.clip_model import pretrained_tags
+    from .clip_model import pretrained_tags
 
     tags = pretrained_tags(name)
     # A tag's old spelling has hyphens.
@@ -203,7 +203,7 @@ def _descriptions() -> Path:
 def _tags_of(model: str, folder: Path) -> str:
     if (folder / model).exists() or model.replace("/", "-") not in _names():
         return ""
-    from jobs.encoders.clip_model import pretrained_tags
+    from .clip_model import pretrained_tags
 
     return f"; {model} has {_some(pretrained_tags(model.replace('/', '-')))}"
 

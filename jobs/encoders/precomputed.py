@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from jobs.encoders.block import EncoderSettings, ModelSettings
-from jobs.encoders.models import MODELS
-from jobs.settings.block import Label, OneOf
+from ..settings.block import Label, OneOf
+from .block import EncoderSettings, ModelSettings
+from .models import MODELS
 
 
 class PrecomputedEncoder(EncoderSettings):

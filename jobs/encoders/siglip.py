@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
-from jobs.encoders.block import LARGEST_BATCH, EncoderSource, ModelSettings, Needs
-from jobs.encoders.faults import one_sentence
-from jobs.errors import UsageError
-from jobs.images.fit import Fit
-from jobs.settings.block import Whole, WorkerPath
+from ..errors import UsageError
+from ..images.fit import Fit
+from ..settings.block import Whole, WorkerPath
+from .block import LARGEST_BATCH, EncoderSource, ModelSettings, Needs
+from .faults import one_sentence
 
 if TYPE_CHECKING:
     import torch
 
-    from jobs.encoders.towers import TwoTowers
-    from jobs.encoders.two_towers import TwoTowerEncoder
+    from .towers import TwoTowers
+    from .two_towers import TwoTowerEncoder
 
 NEEDS = Needs(package="transformers", extra="text", purpose="only encoders of kind siglip need it")
 PACKAGES = ("transformers", "torch", "safetensors", "tokenizers")
@@ -141,7 +141,7 @@ class SiglipEncoder(ModelSettings):
 
 
 def _loaded(*, model: str, device: str = "cpu", **settings: Any) -> TwoTowerEncoder:
-    from jobs.encoders.two_towers import TwoTowerEncoder
+    from .two_towers import TwoTowerEncoder
 
     return TwoTowerEncoder(partial(load_model, model, device=device), **settings)
 
@@ -173,8 +173,8 @@ def load_model(model: str, precision: str, *, device: str) -> TwoTowers:
     """
     import torch
 
-    from jobs.encoders.torchvision_operators import make_importable
-    from jobs.encoders.towers import TwoTowers
+    from .torchvision_operators import make_importable
+    from .towers import TwoTowers
 
     # transformers imports torchvision where it is installed.
     make_importable()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, FiniteFloat
 
-from jobs.settings.block import Block, Whole
+from ..settings.block import Block, Whole
 
 
 class TokenTraining(Block):

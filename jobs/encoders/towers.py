@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
-from jobs.errors import UsageError
-from jobs.images.fit import Fit
+from ..errors import UsageError
+from ..images.fit import Fit
 
 # Pixels (b, h, w, 3) uint8 or tokens (b, n) int64, on the host, to vectors (b, d) on the device.
 Tower = Callable[[torch.Tensor], torch.Tensor]

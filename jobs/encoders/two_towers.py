@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 import torch
 
-from jobs.encoders.batches import fault_of, unit_rows
-from jobs.encoders.encoded import EncodedImages
-from jobs.encoders.prompt_tokens import encode_behind, token_ids
-from jobs.encoders.towers import Tower, TwoTowers, image_tower, text_tower
-from jobs.images.decoders import Decoders, Picture, Source
-from jobs.images.errors import ImageError, Reason
-from jobs.images.limits import ImageLimits
+from ..images.decoders import Decoders, Picture, Source
+from ..images.errors import ImageError, Reason
+from ..images.limits import ImageLimits
+from .batches import fault_of, unit_rows
+from .encoded import EncodedImages
+from .prompt_tokens import encode_behind, token_ids
+from .towers import Tower, TwoTowers, image_tower, text_tower
 
 # Texts a forward pass: an audit has tens of queries, and a text costs nearly as much as a picture.
 TEXT_BATCH = 16

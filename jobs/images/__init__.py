@@ -6,9 +6,9 @@ picture = decode(data, limits)
 
 from __future__ import annotations
 
-from jobs.images.decode import decode
-from jobs.images.errors import ImageError, Reason
-from jobs.images.limits import ImageLimits
-from jobs.images.reading import read_image
+from .decode import decode
+from .errors import ImageError, Reason
+from .limits import ImageLimits
+from .reading import read_image
 
 __all__ = ["ImageError", "ImageLimits", "Reason", "decode", "read_image"]

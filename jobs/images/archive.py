@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from jobs.images.errors import ImageError, Reason
+from .errors import ImageError, Reason
 
 SCANNED_BYTES = 1_048_576
 # Archives whose lists of members a process remembers: neighbouring items are in the same one.

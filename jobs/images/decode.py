@@ -9,9 +9,9 @@ import zlib
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from jobs.images.errors import ImageError, Reason
-from jobs.images.limits import ImageLimits
-from jobs.images.modes import to_rgb
+from .errors import ImageError, Reason
+from .limits import ImageLimits
+from .modes import to_rgb
 
 # Raster formats whose decoders only decode: no EPS or WMF, which start other programs.
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF", "PPM", "AVIF", "JPEG2000")

@@ -15,11 +15,11 @@ import struct
 import sys
 from typing import Any, BinaryIO
 
-from jobs.images.decode import decode
-from jobs.images.errors import ImageError
-from jobs.images.fit import Fit, fit
-from jobs.images.limits import ImageLimits
-from jobs.images.reading import read_image
+from .decode import decode
+from .errors import ImageError
+from .fit import Fit, fit
+from .limits import ImageLimits
+from .reading import read_image
 
 READY = b"decoder ready\n"
 # Status, then bytes of the body.

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from jobs import own_code
-from jobs.images.decode_worker import FAULT, HEADER, READY
-from jobs.images.errors import ImageError, Reason
-from jobs.images.fit import Fit
-from jobs.images.limits import ImageLimits
+from .. import own_code
+from .decode_worker import FAULT, HEADER, READY
+from .errors import ImageError, Reason
+from .fit import Fit
+from .limits import ImageLimits
 
 # Pictures of one request: enough that a request costs nothing, few enough to share out a batch.
 REQUEST_IMAGES = 8
@@ -152,7 +152,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            own_code.module_command("jobs.images.decode_worker"),
+            own_code.module_command("images.decode_worker"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from jobs.words import shortened
+from ..words import shortened
 
 
 class Reason(StrEnum):

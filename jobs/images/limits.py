@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, FiniteFloat
 
-from jobs.settings.block import Block, Whole
+from ..settings.block import Block, Whole
 
 # Pillow refuses to open more than this on its own account.
 MOST_PIXELS = 178_956_970

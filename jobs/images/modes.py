@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from jobs.images.errors import ImageError, Reason
+from .errors import ImageError, Reason
 
 BACKGROUND = (255, 255, 255)
 # 16-bit values over this are 8-bit values: 65535 becomes 255.

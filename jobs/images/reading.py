@@ -6,9 +6,9 @@ import os
 import stat
 from pathlib import Path
 
-from jobs.images.archive import leads_out, read_member
-from jobs.images.errors import ImageError, Reason
-from jobs.images.limits import ImageLimits
+from .archive import leads_out, read_member
+from .errors import ImageError, Reason
+from .limits import ImageLimits
 
 # In a locator, what is between an archive and its member: "shard.tar::000017.jpg".
 ARCHIVE_SUFFIX = ".tar"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from jobs.errors import said_of
-from jobs.lists.block import ResultList
-from jobs.lists.images import PictureFolders
-from jobs.lists.ranking import Shown, ranked
-from jobs.lists.table import ResultTable
-from jobs.lists.trec import TrecRun
-from jobs.settings.block import OneOf
+from ..errors import said_of
+from ..settings.block import OneOf
+from .block import ResultList
+from .images import PictureFolders
+from .ranking import Shown, ranked
+from .table import ResultTable
+from .trec import TrecRun
 
 KINDS: dict[str, type[ResultList]] = {"table": ResultTable, "trec": TrecRun, "images": PictureFolders}
 # That of a block that names none.

@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.datasets.block import Attribute
-from jobs.errors import UsageError
-from jobs.lists.entries import Entries
-from jobs.settings.block import Block, DriverPath
+from ..datasets.block import Attribute
+from ..errors import UsageError
+from ..settings.block import Block, DriverPath
+from .entries import Entries
 
 
 class ResultList(Block):

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.source import Stretch
-from jobs.datasets.values import BadValue, first_ambiguous_id, numbers_of, texts_of
-from jobs.errors import UsageError
+from ..datasets.source import Stretch
+from ..datasets.values import BadValue, first_ambiguous_id, numbers_of, texts_of
+from ..errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

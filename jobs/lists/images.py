@@ -14,11 +14,11 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from jobs.datasets.pictures import folder_of, pictures_below
-from jobs.errors import UsageError
-from jobs.lists.block import ResultList
-from jobs.lists.entries import Entries
-from jobs.words import numbered
+from ..datasets.pictures import folder_of, pictures_below
+from ..errors import UsageError
+from ..words import numbered
+from .block import ResultList
+from .entries import Entries
 
 
 class PictureFolders(ResultList):

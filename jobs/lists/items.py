@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from jobs.datasets.block import Dataset
-from jobs.datasets.source import Source
-from jobs.datasets.values import BadValue, texts_of
-from jobs.errors import UsageError
-from jobs.lists.block import ResultList
-from jobs.lists.entries import Entries, place_of
+from ..datasets.block import Dataset
+from ..datasets.source import Source
+from ..datasets.values import BadValue, texts_of
+from ..errors import UsageError
+from .block import ResultList
+from .entries import Entries, place_of
 
 ID = "item_id"
 

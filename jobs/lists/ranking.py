@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from jobs.errors import UsageError
-from jobs.lists.entries import Entries
-from jobs.words import numbered
+from ..errors import UsageError
+from ..words import numbered
+from .entries import Entries
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from jobs.datasets import table_files
-from jobs.datasets.source import Stretch
-from jobs.datasets.table_folder import table_files as files_at
-from jobs.lists.block import ResultList
-from jobs.lists.entries import Entries, numbers, texts
-from jobs.settings.block import Label
+from ..datasets import table_files
+from ..datasets.source import Stretch
+from ..datasets.table_folder import table_files as files_at
+from ..settings.block import Label
+from .block import ResultList
+from .entries import Entries, numbers, texts
 
 
 class ResultTable(ResultList):

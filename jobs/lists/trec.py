@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from jobs.datasets.encodings import lines_of
-from jobs.errors import UsageError
-from jobs.lists.block import ResultList
-from jobs.lists.entries import Entries
+from ..datasets.encodings import lines_of
+from ..errors import UsageError
+from .block import ResultList
+from .entries import Entries
 
 FIELDS = ("query", "Q0", "document", "rank", "score", "run")
 

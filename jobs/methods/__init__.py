@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jobs.methods.as_shown import AsShownArrays
-from jobs.methods.clip_clip import ClipClipArrays
-from jobs.methods.debias_clip import DebiasClipArrays
-from jobs.methods.fair_top_k import FairTopKArrays
-from jobs.methods.named_arrays import Asked, Given, NamedArrays
-from jobs.methods.paths import PathsArrays
-from jobs.methods.pbm import PbmArrays
 from mprlib import registry
 from mprlib.declarations import declarations
 from mprlib.method import Method
 from mprlib.registry import METHODS
+
+from .as_shown import AsShownArrays
+from .clip_clip import ClipClipArrays
+from .debias_clip import DebiasClipArrays
+from .fair_top_k import FairTopKArrays
+from .named_arrays import Asked, Given, NamedArrays
+from .paths import PathsArrays
+from .pbm import PbmArrays
 
 __all__ = [
     "ARRAYS",

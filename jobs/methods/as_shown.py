@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jobs.methods.named_arrays import Given, NamedArrays
+from .named_arrays import Given, NamedArrays
 
 
 class AsShownArrays(NamedArrays):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs.methods.named_arrays import Asked, Given, NamedArrays, TextList
+from .named_arrays import Asked, Given, NamedArrays, TextList
 
 
 class ClipClipArrays(NamedArrays):

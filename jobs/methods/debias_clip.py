@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs.encoders.prompt_files import read_tokens
-from jobs.methods.named_arrays import Asked, Given, NamedArrays, OneText
 from mprlib.errors import SettingError
+
+from ..encoders.prompt_files import read_tokens
+from .named_arrays import Asked, Given, NamedArrays, OneText
 
 
 class DebiasClipArrays(NamedArrays):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.methods.named_arrays import Given, NamedArrays, OneText
 from mprlib.baselines.fair_top_k import as_probability
 from mprlib.errors import SettingError
+
+from .named_arrays import Given, NamedArrays, OneText
 
 
 class FairTopKArrays(NamedArrays):

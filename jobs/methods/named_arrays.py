@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from jobs.settings.block import as_written
 from mprlib import Problem
 from mprlib.errors import SettingError
+
+from ..settings.block import as_written
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs.methods.named_arrays import Asked, Given, NamedArrays, OneText
-from jobs.queries import read_phrases
+from ..queries import read_phrases
+from .named_arrays import Asked, Given, NamedArrays, OneText
 
 
 class PathsArrays(NamedArrays):

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from jobs.methods.joint_levels import joint_names
-from jobs.methods.named_arrays import Asked, Given, NamedArrays, TextList
 from mprlib.baselines import group_labels
 from mprlib.errors import SettingError
 from mprlib.requirements import pool_embeddings
+
+from .joint_levels import joint_names
+from .named_arrays import Asked, Given, NamedArrays, TextList
 
 
 class PbmArrays(NamedArrays):

@@ -5,46 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from jobs.config.audit import Audit, Reference
-from jobs.datasets.block import Dataset
-from jobs.errors import BadSetting, about
-from jobs.methods import arrays_of
-from jobs.plan.inputs import Inputs, is_embedded
-from jobs.plan.level_remarks import level_remarks, similar_levels
-from jobs.plan.list_units import list_search, list_tables
-from jobs.plan.listed import left_out
-from jobs.plan.method_units import Reading, Searched, method_units
-from jobs.plan.plan import Plan
-from jobs.plan.probe_units import probe_notes, probing
-from jobs.plan.query_units import asked_queries, given_tables
-from jobs.plan.reference_levels import shared_levels
-from jobs.plan.reference_units import People, ReferenceUnits
-from jobs.plan.search_units import Embedded, Search, embed_units, search_units
-from jobs.plan.solve_units import Compared, solve_units
-from jobs.plan.sources import Side, sources_of
-from jobs.plan.vector_remarks import length_notes
-from jobs.queries import Query
-from jobs.stages.catalogue import Catalogue as CatalogueUnit
-from jobs.stages.cells import Cells
-from jobs.stages.debiased import Debiased
-from jobs.stages.embed import Embed
-from jobs.stages.information import Information
-from jobs.stages.items import Items, items_tables
-from jobs.stages.labels import Labels
-from jobs.stages.merge import Merge
-from jobs.stages.order import Order
-from jobs.stages.pool import Pool
-from jobs.stages.prefilter import Prefilter
-from jobs.stages.probe import Probe
-from jobs.stages.queries import Queries
-from jobs.stages.reference import ReferenceCells, ReferenceSource
-from jobs.stages.rescore import Rescore
-from jobs.stages.solve import ProblemSize, Solve
-from jobs.stages.texts import Texts
-from jobs.stages.tokens import Tokens, tokens_tables
-from jobs.stages.unit import Tables, Unit
 from mprlib import InputError
 from mprlib.encoding import Encoding
+
+from ..config.audit import Audit
+from ..config.population import Reference
+from ..datasets.block import Dataset
+from ..errors import BadSetting, about
+from ..methods import arrays_of
+from ..queries import Query
+from ..stages.catalogue import Catalogue as CatalogueUnit
+from ..stages.cells import Cells
+from ..stages.debiased import Debiased
+from ..stages.embed import Embed
+from ..stages.information import Information
+from ..stages.items import Items, items_tables
+from ..stages.labels import Labels
+from ..stages.merge import Merge
+from ..stages.order import Order
+from ..stages.pool import Pool
+from ..stages.prefilter import Prefilter
+from ..stages.probe import Probe
+from ..stages.queries import Queries
+from ..stages.reference import ReferenceCells, ReferenceSource
+from ..stages.rescore import Rescore
+from ..stages.solve import ProblemSize, Solve
+from ..stages.texts import Texts
+from ..stages.tokens import Tokens, tokens_tables
+from ..stages.unit import Tables, Unit
+from .inputs import Inputs, is_embedded
+from .level_remarks import level_remarks, similar_levels
+from .list_units import list_search, list_tables
+from .listed import left_out
+from .method_units import Reading, Searched, method_units
+from .plan import Plan
+from .probe_units import probe_notes, probing
+from .query_units import asked_queries, given_tables
+from .reference_levels import shared_levels
+from .reference_units import People, ReferenceUnits
+from .search_units import Embedded, Search, embed_units, search_units
+from .solve_units import Compared, solve_units
+from .sources import Side, sources_of
+from .vector_remarks import length_notes
 
 # Stages in the order in which they run. Those that need an encoder are neighbours, so that it is loaded once.
 ORDER: tuple[type[Unit], ...] = (

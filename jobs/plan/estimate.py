@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import psutil
 
-from jobs.config.audit import Audit
-from jobs.plan.plan import Plan
-from jobs.plan.rates import read_rates
-from jobs.stages.unit import WORKER_BYTES
+from ..config.audit import Audit
+from ..stages.unit import WORKER_BYTES
+from .plan import Plan
+from .rates import read_rates
 
 # Memory of the driver before it knows of any unit, and of Ray's own processes.
 DRIVER_BYTES, RAY_BYTES = 250e6, 350e6

@@ -9,23 +9,25 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from jobs import datasets
-from jobs.config.audit import Audit, Reference
-from jobs.datasets.catalogue import Catalogue, has_images, with_missing_called
-from jobs.datasets.labels import missing_name
-from jobs.encoders import TAKES_TOKENS, item_source, text_source
-from jobs.encoders.block import EncoderSource
-from jobs.errors import BadSetting, UsageError, about, said_of
-from jobs.lists import load as load_lists
-from jobs.lists.block import ResultList
-from jobs.lists.items import ListedItems
-from jobs.methods import Asked, arrays_of, file_settings
-from jobs.plan.listed import Listed, expect_depths, listed, missing_remarks
-from jobs.plan.probes import read_labelled, with_levels
-from jobs.plan.targets import Targets, read_targets, target_remarks
-from jobs.queries import Query, query_remarks, query_vectors, read_queries
-from jobs.words import closest, did_you_mean
 from mprlib import InputError, registry
+
+from .. import datasets
+from ..config.audit import Audit
+from ..config.population import Reference
+from ..datasets.catalogue import Catalogue, has_images, with_missing_called
+from ..datasets.labels import missing_name
+from ..encoders import TAKES_TOKENS, item_source, text_source
+from ..encoders.block import EncoderSource
+from ..errors import BadSetting, UsageError, about, said_of
+from ..lists import load as load_lists
+from ..lists.block import ResultList
+from ..lists.items import ListedItems
+from ..methods import Asked, arrays_of, file_settings
+from ..queries import Query, query_remarks, query_vectors, read_queries
+from ..words import closest, did_you_mean
+from .listed import Listed, expect_depths, listed, missing_remarks
+from .probes import read_labelled, with_levels
+from .targets import Targets, read_targets, target_remarks
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

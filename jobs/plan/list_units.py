@@ -7,12 +7,12 @@ from functools import partial
 
 import pyarrow as pa
 
-from jobs.datasets.catalogue import ATTRIBUTE, Catalogue
-from jobs.plan.listed import Listed, QueryList
-from jobs.plan.search_units import Embedded, Search
-from jobs.queries import Query
-from jobs.stages.pool import TABLE, Pool
-from jobs.stages.unit import Tables
+from ..datasets.catalogue import ATTRIBUTE, Catalogue
+from ..queries import Query
+from ..stages.pool import TABLE, Pool
+from ..stages.unit import Tables
+from .listed import Listed, QueryList
+from .search_units import Embedded, Search
 
 Made = Iterator[tuple[str, Callable[[], Tables]]]
 

@@ -10,14 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.config.audit import ALL, Audit
-from jobs.datasets.catalogue import Catalogue
-from jobs.errors import BadSetting, UsageError
-from jobs.images import Reason
-from jobs.lists.ranking import Shown
-from jobs.queries import Query
-from jobs.store.schema import SKIPPED_ITEMS
-from jobs.words import examples, numbered
+from ..config.audit import Audit
+from ..config.checks import ALL
+from ..datasets.catalogue import Catalogue
+from ..errors import BadSetting, UsageError
+from ..images import Reason
+from ..lists.ranking import Shown
+from ..queries import Query
+from ..store.schema import SKIPPED_ITEMS
+from ..words import examples, numbered
 
 # Ids that a sentence names as examples.
 NAMED = 3

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from jobs.config.entries import MethodEntry
-from jobs.methods import Asked, arrays_of
-from jobs.plan.probe_units import Probing
-from jobs.plan.search_units import Search
-from jobs.stages.catalogue import Catalogue
-from jobs.stages.debiased import Debiased
-from jobs.stages.embed import Embed
-from jobs.stages.information import Information
-from jobs.stages.order import Order
-from jobs.stages.queries import Queries
-from jobs.stages.solve import MethodUnits
-from jobs.stages.texts import Texts
-from jobs.stages.tokens import Tokens
-from jobs.stages.unit import Unit
+from ..config.entries import MethodEntry
+from ..methods import Asked, arrays_of
+from ..stages.catalogue import Catalogue
+from ..stages.debiased import Debiased
+from ..stages.embed import Embed
+from ..stages.information import Information
+from ..stages.order import Order
+from ..stages.queries import Queries
+from ..stages.solve import MethodUnits
+from ..stages.texts import Texts
+from ..stages.tokens import Tokens
+from ..stages.unit import Unit
+from .probe_units import Probing
+from .search_units import Search
 
 # Units that share the columns of one data set and attribute: enough for the cores of one machine.
 INFORMATION_PARTS = 8

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import Catalogue
-from jobs.stages.pool import Pool
-from jobs.stages.probe import Probe
-from jobs.stages.solve import Solve
-from jobs.stages.unit import Tables, Unit
-from jobs.store.keys import digest
+from ..datasets.block import Dataset
+from ..datasets.catalogue import Catalogue
+from ..stages.pool import Pool
+from ..stages.probe import Probe
+from ..stages.solve import Solve
+from ..stages.unit import Tables, Unit
+from ..store.keys import digest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

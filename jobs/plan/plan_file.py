@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jobs.store import Store
+from ..store import Store
 
 if TYPE_CHECKING:
-    from jobs.plan.plan import Plan
+    from .plan import Plan
 
 PLAN = "plan.json"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from jobs.config.audit import Audit
-from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import Catalogue
-from jobs.plan.probes import learnt_attribute
-from jobs.plan.search_units import Embedded, embed_units
-from jobs.stages.embed import Embed
-from jobs.stages.labels import Labels
-from jobs.stages.probe import Probe
+from ..config.audit import Audit
+from ..datasets.block import Dataset
+from ..datasets.catalogue import Catalogue
+from ..stages.embed import Embed
+from ..stages.labels import Labels
+from ..stages.probe import Probe
+from .probes import learnt_attribute
+from .search_units import Embedded, embed_units
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from jobs import datasets
-from jobs.config.audit import Audit
-from jobs.config.probes import Probe
-from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import Catalogue
-from jobs.errors import UsageError, about
 from mprlib.probes import FEWEST_ROWS
+
+from .. import datasets
+from ..config.audit import Audit
+from ..config.probes import Probe
+from ..datasets.block import Dataset
+from ..datasets.catalogue import Catalogue
+from ..errors import UsageError, about
 
 
 def read_labelled(settings: Audit, folder: Path, embedding_column: str | None) -> dict[str, Catalogue]:

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from jobs import datasets
-from jobs.config.file import ConfigFile
-from jobs.config.prompts import PromptTraining
-from jobs.datasets.catalogue import ATTRIBUTE, Catalogue, has_images
-from jobs.encoders import item_source, load
-from jobs.encoders.block import EncoderSource
-from jobs.encoders.presence import torch_devices
-from jobs.encoders.prompt_files import SUFFIX, write_tokens
-from jobs.encoders.prompt_judging import Judgement, judge
-from jobs.errors import BadSetting, UsageError, about
+from .. import datasets
+from ..config.file import ConfigFile
+from ..config.prompts import PromptTraining
+from ..datasets.catalogue import ATTRIBUTE, Catalogue, has_images
+from ..encoders import item_source, load
+from ..encoders.block import EncoderSource
+from ..encoders.presence import torch_devices
+from ..encoders.prompt_files import SUFFIX, write_tokens
+from ..encoders.prompt_judging import Judgement, judge
+from ..errors import BadSetting, UsageError, about
 
 # Each side of the split needs a few pictures of every level.
 FEWEST_ROWS = 10
@@ -71,8 +71,8 @@ def _trained(
 ) -> tuple[np.ndarray, Judgement]:
     from sklearn.model_selection import train_test_split
 
-    from jobs.encoders.prompt_tokens import NoTextTower
-    from jobs.encoders.prompt_training import NoTokensFound, train
+    from ..encoders.prompt_tokens import NoTextTower
+    from ..encoders.prompt_training import NoTokensFound, train
 
     shown, held_out = train_test_split(
         np.arange(codes.size), test_size=settings.held_out_share, random_state=settings.seed, stratify=codes

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from jobs.plan.inputs import Inputs
-from jobs.plan.search_units import AskedQueries
-from jobs.queries import Query
-from jobs.stages.queries import Queries, query_tables
-from jobs.stages.unit import Tables
-from jobs.store.keys import digest
-from jobs.words import numbered
+from ..queries import Query
+from ..stages.queries import Queries, query_tables
+from ..stages.unit import Tables
+from ..store.keys import digest
+from ..words import numbered
+from .inputs import Inputs
+from .search_units import AskedQueries
 
 Vectors = Mapping[str, list[float]]
 

@@ -19,9 +19,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from jobs.stages.unit import Unit
-from jobs.store import Receipt
-from jobs.store.user_cache import user_cache
+from ..stages.unit import Unit
+from ..store import Receipt
+from ..store.user_cache import user_cache
 
 # Seconds around the units of a run that nobody has timed: Ray and workers start, tables and report are written.
 SECONDS_AROUND = 25.0

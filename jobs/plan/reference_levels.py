@@ -7,15 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from jobs.config.audit import Reference
-from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import Catalogue
-from jobs.errors import BadSetting, UsageError
-from jobs.plan.targets import Targets
 from mprlib import InputError
 from mprlib.encoding import Encoding
 from mprlib.reference import STATED_SIZE, target_shares
 from mprlib.reference import Reference as Population
+
+from ..config.population import Reference
+from ..datasets.block import Dataset
+from ..datasets.catalogue import Catalogue
+from ..errors import BadSetting, UsageError
+from .targets import Targets
 
 # Combinations of levels of a stated reference: each is a row of every query's problem.
 LARGEST_COMBINATIONS = 100_000

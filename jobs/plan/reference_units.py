@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.config.audit import Audit
-from jobs.stages.cells import Cells
-from jobs.stages.reference import PEOPLE, ReferenceCells, seen
+from ..config.audit import Audit
+from ..stages.cells import Cells
+from ..stages.reference import PEOPLE, ReferenceCells, seen
 
 # People that one unit counts: a second's work.
 PEOPLE_OF_A_UNIT = 1_000_000

@@ -6,23 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.config.audit import Audit
-from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import Catalogue, has_images
-from jobs.datasets.part import Summary
-from jobs.encoders.block import EncoderSource
-from jobs.queries import Query
-from jobs.stages import embed
-from jobs.stages.candidates import Candidates
-from jobs.stages.catalogue import Catalogue as CatalogueUnit
-from jobs.stages.embed import Embed
-from jobs.stages.items import Items
-from jobs.stages.merge import Merge
-from jobs.stages.pool import Pool
-from jobs.stages.prefilter import Prefilter
-from jobs.stages.queries import Queries
-from jobs.stages.rescore import Rescore
-from jobs.stages.vectors import BYTES_PER_NUMBER
+from ..config.audit import Audit
+from ..datasets.block import Dataset
+from ..datasets.catalogue import Catalogue, has_images
+from ..datasets.part import Summary
+from ..encoders.block import EncoderSource
+from ..queries import Query
+from ..stages import embed
+from ..stages.candidates import Candidates
+from ..stages.catalogue import Catalogue as CatalogueUnit
+from ..stages.embed import Embed
+from ..stages.items import Items
+from ..stages.merge import Merge
+from ..stages.pool import Pool
+from ..stages.prefilter import Prefilter
+from ..stages.queries import Queries
+from ..stages.rescore import Rescore
+from ..stages.vectors import BYTES_PER_NUMBER
 
 # Stages between vectors and pools: a pool is named by what it holds, and by the code that found it.
 SEARCH_STAGES = (Prefilter, Merge, Rescore)

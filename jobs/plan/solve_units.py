@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from jobs.config.audit import ALL, Audit
-from jobs.config.entries import ClassEntry, MethodEntry
-from jobs.methods import arrays_of
-from jobs.plan.method_units import Reading, Searched, in_key
-from jobs.queries import Query
-from jobs.stages.queries import Queries
-from jobs.stages.reference import ReferenceSource
-from jobs.stages.solve import ProblemSize, Solve
 from mprlib import registry
+
+from ..config.audit import Audit
+from ..config.checks import ALL
+from ..config.entries import ClassEntry, MethodEntry
+from ..methods import arrays_of
+from ..queries import Query
+from ..stages.queries import Queries
+from ..stages.reference import ReferenceSource
+from ..stages.solve import ProblemSize, Solve
+from .method_units import Reading, Searched, in_key
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jobs.config.audit import Audit
-from jobs.datasets.block import Dataset
-from jobs.datasets.catalogue import Catalogue
-from jobs.encoders.block import EncoderSource
-from jobs.plan.inputs import Inputs
-from jobs.plan.search_units import Embedded
-from jobs.stages.catalogue import Catalogue as CatalogueUnit
-from jobs.stages.items import Items
+from ..config.audit import Audit
+from ..datasets.block import Dataset
+from ..datasets.catalogue import Catalogue
+from ..encoders.block import EncoderSource
+from ..stages.catalogue import Catalogue as CatalogueUnit
+from ..stages.items import Items
+from .inputs import Inputs
+from .search_units import Embedded
 
 # Settings of a data set that name or place it without changing its items.
 _NAMING = {"name", "path", "root", "labels", "image_fingerprint", "max_skipped_share"}

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from jobs.plan.plan import Plan
-from jobs.plan.plan_file import PlannedUnit, read_plan
-from jobs.stages.unit import Unit
-from jobs.store import Store
+from ..stages.unit import Unit
+from ..store import Store
+from .plan import Plan
+from .plan_file import PlannedUnit, read_plan
 
 FAILED = "failed last time"
 DAMAGED = "its files are lost or damaged"

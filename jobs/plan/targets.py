@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.datasets import table_files
-from jobs.datasets.table_folder import table_files as files_at
-from jobs.errors import UsageError
-from jobs.lists.entries import numbers, place_of, texts
-from jobs.queries import Query
-from jobs.words import examples, numbered
+from ..datasets import table_files
+from ..datasets.table_folder import table_files as files_at
+from ..errors import UsageError
+from ..lists.entries import numbers, place_of, texts
+from ..queries import Query
+from ..words import examples, numbered
 
 COLUMNS = ("query", "attribute", "level", "share")
 # The number of people whom a query's shares were counted among.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from jobs.datasets.catalogue import Catalogue
+from ..datasets.catalogue import Catalogue
 
 # Unit vectors that were stored as float16 are this far from length 1.
 UNIT_LENGTH_TOLERANCE = 2e-3

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from jobs.datasets import table_files
-from jobs.errors import UsageError
-from jobs.lists import trec
-from jobs.proposal.columns import columns_of
-from jobs.proposal.folder import folder_proposal
-from jobs.proposal.result_list import list_proposal, looks_like_a_list, run_proposal
-from jobs.proposal.table import table_proposal
+from ..datasets import table_files
+from ..errors import UsageError
+from ..lists import trec
+from .columns import columns_of
+from .folder import folder_proposal
+from .result_list import list_proposal, looks_like_a_list, run_proposal
+from .table import table_proposal
 
 
 def proposal(file: Path, folder: Path) -> str:

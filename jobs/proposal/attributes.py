@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jobs.proposal.columns import MOST_LEVELS, Column
-from jobs.proposal.yaml_text import quoted, with_comment
+from .columns import MOST_LEVELS, Column
+from .yaml_text import quoted, with_comment
 
 # What audits are about, as columns are called.
 OF_PEOPLE = (

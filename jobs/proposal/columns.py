@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets import table_files
-from jobs.datasets.source import Piece
-from jobs.datasets.values import BadValue, numbers_of, texts_of
+from ..datasets import table_files
+from ..datasets.source import Piece
+from ..datasets.values import BadValue, numbers_of, texts_of
 
 # Attributes of more levels are as a rule names or free text.
 MOST_LEVELS = 50

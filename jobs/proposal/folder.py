@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobs.datasets.images import LABEL_TABLES, NAMING_COLUMNS
-from jobs.errors import UsageError
-from jobs.proposal.attributes import attribute_lines
-from jobs.proposal.columns import columns_of
-from jobs.proposal.yaml_text import lines_of, path_of, quoted
+from ..datasets.images import LABEL_TABLES, NAMING_COLUMNS
+from ..errors import UsageError
+from .attributes import attribute_lines
+from .columns import columns_of
+from .yaml_text import lines_of, path_of, quoted
 
 
 def folder_proposal(name: str, path: str, folder: Path) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jobs.proposal.attributes import attribute_lines, chosen_attributes
-from jobs.proposal.columns import Column, first
-from jobs.proposal.yaml_text import lines_of, path_of, quoted, with_comment
+from .attributes import attribute_lines, chosen_attributes
+from .columns import Column, first
+from .yaml_text import lines_of, path_of, quoted, with_comment
 
 QUERIES = ("query", "queries", "search", "topic", "qid", "keyword", "prompt", "q")
 RANKS = ("rank", "ranking", "order", "position", "place", "pos")

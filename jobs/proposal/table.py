@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jobs.errors import UsageError
-from jobs.proposal.attributes import attribute_lines, chosen_attributes
-from jobs.proposal.columns import Column, first
-from jobs.proposal.yaml_text import lines_of, path_of, quoted, with_comment
+from ..errors import UsageError
+from .attributes import attribute_lines, chosen_attributes
+from .columns import Column, first
+from .yaml_text import lines_of, path_of, quoted, with_comment
 
 # Columns whose values are asked, as they are called.
 ASKED = ("occupation", "job", "profession", "title", "query", "search", "category", "domain")

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from jobs.datasets import parquet_files
-from jobs.datasets.encodings import lines_of
-from jobs.datasets.table_fault import TableFault
-from jobs.datasets.values import BadValue, holds_texts, texts_of
-from jobs.errors import BadSetting, UsageError, about
-from jobs.queries.article import article
-from jobs.queries.block import Queries
-from jobs.queries.lists import path_of
+from ..datasets import parquet_files
+from ..datasets.encodings import lines_of
+from ..datasets.table_fault import TableFault
+from ..datasets.values import BadValue, holds_texts, texts_of
+from ..errors import BadSetting, UsageError, about
+from .article import article
+from .block import Queries
+from .lists import path_of
 
 __all__ = ["Query", "article", "query_remarks", "query_vectors", "read_phrases", "read_queries"]
 

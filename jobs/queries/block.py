@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from jobs.queries.lists import NAMED, path_of
-from jobs.settings.block import Block, DriverPath, Label, Many
+from ..settings.block import Block, DriverPath, Label, Many
+from .lists import NAMED, path_of
 
 
 class Queries(Block):

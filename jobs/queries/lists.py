@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobs.words import did_you_mean
+from ..words import did_you_mean
 
 FOLDER = Path(__file__).parent
 # One query per line, sorted; lines that begin with # name a list's source.

@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from jobs.analysis.cases import CASE
-from jobs.analysis.worst import worst_first
-from jobs.report.described import Described
-from jobs.report.overview import Distribution, distribution
-from jobs.report.shared import Shared
+from ..analysis.cases import CASE
+from ..analysis.worst import worst_first
+from .described import Described
+from .overview import Distribution, distribution
+from .shared import Shared
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.analysis.curves import trade_offs
-from jobs.analysis.load import Run
-from jobs.analysis.tables import csv
-from jobs.report.assembled import Assembled, assembled
-from jobs.report.described import described
-from jobs.report.figures import curve_pictures, overview_picture, picture_names
-from jobs.report.page import page
-from jobs.report.shared import shared_by
+from ..analysis.curves import trade_offs
+from ..analysis.load import Run
+from ..analysis.tables import csv
+from .assembled import Assembled, assembled
+from .described import described
+from .figures import curve_pictures, overview_picture, picture_names
+from .page import page
+from .shared import shared_by
 
 
 def build(run: Run, *, has_pictures: bool = True) -> dict[str, bytes]:

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from jobs.analysis import wording
-from jobs.analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
-from jobs.analysis.curves import is_fulfilled
-from jobs.analysis.frames import grouped, records
-from jobs.analysis.load import Run
-from jobs.analysis.tables import group_shares, guarded, lines
-from jobs.analysis.worst import largest, worst_off, worst_pairs
-from jobs.report import embed
-from jobs.report.shared import Shared
+from ..analysis import wording
+from ..analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
+from ..analysis.curves import is_fulfilled
+from ..analysis.frames import grouped, records
+from ..analysis.load import Run
+from ..analysis.tables import group_shares, guarded, lines
+from ..analysis.worst import largest, worst_off, worst_pairs
+from . import embed
+from .shared import Shared
 
 CASES = pa.schema(
     [

@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from jobs.analysis.cases import CASE, SELECTION, function_classes, method_order
-from jobs.analysis.curves import vertical_floors
-from jobs.analysis.frames import grouped, records
-from jobs.analysis.load import Chosen, Run
-from jobs.analysis.wording import is_missing
+from ..analysis.cases import CASE, SELECTION, function_classes, method_order
+from ..analysis.curves import vertical_floors
+from ..analysis.frames import grouped, records
+from ..analysis.load import Chosen, Run
+from ..analysis.wording import is_missing
 
 DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", dtype=np.uint8)
 # Shares that are no multiples of 1/k are kept to this fraction of 1: three digits, 0.0004 points.

@@ -22,13 +22,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
-from jobs import interruption
-from jobs.analysis.cases import CASE
-from jobs.analysis.curves import is_fulfilled, vertical_floors
-from jobs.images.drawing import drawing_png
-from jobs.report.overview import Distribution
-from jobs.report.styles import Series, Style, series_label, series_of, styles_of
-from jobs.words import shortened
+from .. import interruption
+from ..analysis.cases import CASE
+from ..analysis.curves import is_fulfilled, vertical_floors
+from ..images.drawing import drawing_png
+from ..words import shortened
+from .overview import Distribution
+from .styles import Series, Style, series_label, series_of, styles_of
 
 # Colours of what is compared, which no method has (`jobs.report.styles`).
 BEFORE, AFTER = "#0072B2", "#D55E00"

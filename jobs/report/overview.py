@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.cases import CASE
-from jobs.analysis.frames import records
-from jobs.analysis.wording import is_missing, number
+from ..analysis.cases import CASE
+from ..analysis.frames import records
+from ..analysis.wording import is_missing, number
 
 # Units of the drawing; the page scales it to the column's width.
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900.0, 300.0, 44.0, 16.0, 14.0, 40.0

@@ -17,18 +17,18 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
-from jobs.analysis import wording
-from jobs.analysis.cases import FULFILLED
-from jobs.analysis.frames import records
-from jobs.analysis.worst import largest, worst_groups, worst_off
-from jobs.report import embed
-from jobs.report.assembled import Assembled
-from jobs.report.described import case_of
-from jobs.report.overview import HEIGHT, LEFT, RIGHT, WIDTH
-from jobs.report.probes import probe_sections
-from jobs.report.shared import Shared
-from jobs.report.styles import series_label, styles_of
-from jobs.words import shortened
+from ..analysis import wording
+from ..analysis.cases import FULFILLED
+from ..analysis.frames import records
+from ..analysis.worst import largest, worst_groups, worst_off
+from ..words import shortened
+from . import embed
+from .assembled import Assembled
+from .described import case_of
+from .overview import HEIGHT, LEFT, RIGHT, WIDTH
+from .probes import probe_sections
+from .shared import Shared
+from .styles import series_label, styles_of
 
 # Rows of an overview table that are shown at first; the others unfold.
 OPEN_QUERIES = 10
@@ -113,7 +113,7 @@ def _facts(report: Assembled) -> dict[str, Any]:
 
 def environment() -> jinja2.Environment:
     """The templates' folder, with the report's words as filters."""
-    loader = jinja2.PackageLoader("jobs.report", "templates")
+    loader = jinja2.PackageLoader(__package__, "templates")
     made = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {name: getattr(wording, name) for name in FILTERS}
     made.filters["shortened"] = partial(shortened, most=LONGEST_CELL)

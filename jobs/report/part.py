@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import pandas as pd
 import pyarrow as pa
 
-from jobs.analysis.curves import trade_offs
-from jobs.analysis.parts import Part, item_ids, read_part
-from jobs.analysis.tables import read_csv
-from jobs.report.described import Described, described
-from jobs.report.figures import curve_pictures
-from jobs.report.shared import Shared
-from jobs.stages.unit import Tables, Unit
-from jobs.store import Store
+from ..analysis.curves import trade_offs
+from ..analysis.parts import Part, item_ids, read_part
+from ..analysis.tables import read_csv
+from ..stages.unit import Tables, Unit
+from ..store import Store
+from .described import Described, described
+from .figures import curve_pictures
+from .shared import Shared
 
 FOLDER = "report"
 CASES = "cases.arrow"

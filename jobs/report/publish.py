@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from jobs import interruption
-from jobs.analysis.load import described, minimum_share_of, pictured, read_all, tables_of
-from jobs.analysis.parts import Survey, chance_of_queries, item_ids, survey
-from jobs.config.audit import Runtime
-from jobs.errors import RunError
-from jobs.report.assembled import Assembled, assembled
-from jobs.report.build import files_of
-from jobs.report.part import FOLDER, DescribedCases, read_described, read_drawn
-from jobs.report.shared import Shared, shared_by_survey
-from jobs.results.manifest import MANIFEST, SUCCESS, is_sealed, seal
-from jobs.run.dispatch import UnitEnded
-from jobs.run.executor import Executor, Lazily
-from jobs.run.local import InProcess
-from jobs.store import Store, failure_file, receipt_file, schema
+from .. import interruption
+from ..analysis.load import described, minimum_share_of, pictured, read_all, tables_of
+from ..analysis.parts import Survey, chance_of_queries, item_ids, survey
+from ..config.runtime import Runtime
+from ..errors import RunError
+from ..results.manifest import MANIFEST, SUCCESS, is_sealed, seal
+from ..run.dispatch import UnitEnded
+from ..run.executor import Executor, Lazily
+from ..run.local import InProcess
+from ..store import Store, failure_file, receipt_file, schema
+from .assembled import Assembled, assembled
+from .build import files_of
+from .part import FOLDER, DescribedCases, read_described, read_drawn
+from .shared import Shared, shared_by_survey
 
 Files = dict[str, dict[str, Any]]
 

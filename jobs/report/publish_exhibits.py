@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jobs.analysis.together import load_together
-from jobs.report import exhibits
-from jobs.store import Store
+from ..analysis.together import load_together
+from ..store import Store
+from . import exhibits
 
 
 def write_exhibits(folders: Sequence[str], store: Store) -> tuple[dict[str, list[str]], dict[str, str]]:

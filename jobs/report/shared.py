@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.analysis.cases import CASE, function_classes
-from jobs.analysis.load import Run
-from jobs.analysis.parts import Survey
-from jobs.report.figures import drawn_series
 from mprlib.arrays import FloatArray
+
+from ..analysis.cases import CASE, function_classes
+from ..analysis.load import Run
+from ..analysis.parts import Survey
+from .figures import drawn_series
 
 PREFIX = {"dataset": "items ", "reference": "reference ", "k": "k = "}
 

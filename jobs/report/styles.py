@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from jobs.analysis.cases import method_order
-from jobs.analysis.wording import is_missing
+from ..analysis.cases import method_order
+from ..analysis.wording import is_missing
 
 # Okabe and Ito's colours (and two of Tol's). Blue and vermilion are left to what is compared: selection A
 # and B, before and after.

@@ -8,10 +8,10 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from jobs.analysis.frames import records
-from jobs.analysis.systems.compare import Systems
-from jobs.analysis.systems.wording import name_of, sentence
-from jobs.report.page import environment, source
+from ..analysis.frames import records
+from ..analysis.systems.compare import Systems
+from ..analysis.systems.wording import name_of, sentence
+from .page import environment, source
 
 # Rows that are shown at first; the others unfold.
 OPEN_QUERIES = 25

@@ -9,15 +9,15 @@ from itertools import islice, zip_longest
 
 import pyarrow as pa
 
-from jobs.analysis.cases import repaired_rows, top_k_rows
-from jobs.analysis.load import read_all, tables_of
-from jobs.analysis.parts import item_ids, read_part, survey
-from jobs.config.audit import Audit
-from jobs.images import ImageError, ImageLimits, decode, read_image
-from jobs.images.thumbnail import SIDE_PIXELS, thumbnail
-from jobs.plan.inputs import Inputs
-from jobs.store import FileReceipt, Store
-from jobs.store.schema import ITEMS, THUMBNAILS
+from ..analysis.cases import repaired_rows, top_k_rows
+from ..analysis.load import read_all, tables_of
+from ..analysis.parts import item_ids, read_part, survey
+from ..config.audit import Audit
+from ..images import ImageError, ImageLimits, decode, read_image
+from ..images.thumbnail import SIDE_PIXELS, thumbnail
+from ..plan.inputs import Inputs
+from ..store import FileReceipt, Store
+from ..store.schema import ITEMS, THUMBNAILS
 
 NAME = "thumbnails/part-00000.parquet"
 # Pillow decodes outside Python's lock.

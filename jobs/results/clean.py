@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from jobs import interruption
-from jobs.errors import UsageError
-from jobs.plan.plan_file import read_plan
-from jobs.run.lock import LOCK, Lock
-from jobs.store import TEMPORARY, Entry, Store
+from .. import interruption
+from ..errors import UsageError
+from ..plan.plan_file import read_plan
+from ..run.lock import LOCK, Lock
+from ..store import TEMPORARY, Entry, Store
 
 # Folders whose files belong to units: FOLDER/STAGE/KEY. Receipts are deleted first, so that none is left without files.
 UNIT_FOLDERS = ("receipts", "failures", "tickets", "units")

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs import interruption
-from jobs.datasets.catalogue import ATTRIBUTE
-from jobs.run.skipped import write_skipped
-from jobs.stages.catalogue import attribute_names, read_parts
-from jobs.stages.labels import with_predicted
-from jobs.stages.result_rows import RESULTS
-from jobs.stages.solve import GROUPS_TABLE, RESULTS_TABLE, Solve
-from jobs.store import FileReceipt, Store
-from jobs.store.growing import GrowingTable
-from jobs.store.schema import GROUPS, ITEMS
+from .. import interruption
+from ..datasets.catalogue import ATTRIBUTE
+from ..run.skipped import write_skipped
+from ..stages.catalogue import attribute_names, read_parts
+from ..stages.labels import with_predicted
+from ..stages.result_rows import RESULTS
+from ..stages.solve import GROUPS_TABLE, RESULTS_TABLE, Solve
+from ..store import FileReceipt, Store
+from ..store.growing import GrowingTable
+from ..store.schema import GROUPS, ITEMS
 
 # Result rows of one output file, and of one of its row groups, which is what a report reads at a time. A file is
 # written group by group, and a group holds whole cases.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.analysis.comparison.compare import Comparison, compare
-from jobs.analysis.load import Run, load
-from jobs.analysis.systems.compare import Systems, compare_systems
-from jobs.analysis.systems.sides import Side
-from jobs.errors import UsageError
-from jobs.results.manifest import SUCCESS, read_manifest
-from jobs.store import Store
+from ..analysis.comparison.compare import Comparison, compare
+from ..analysis.load import Run, load
+from ..analysis.systems.compare import Systems, compare_systems
+from ..analysis.systems.sides import Side
+from ..errors import UsageError
+from ..store import Store
+from .manifest import SUCCESS, read_manifest
 
 TABLES = ("results/", "groups/", "items/")
 

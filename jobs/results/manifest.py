@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from jobs.store import FileReceipt, Receipt, Store
-from jobs.store.keys import digest
+from ..store import FileReceipt, Receipt, Store
+from ..store.keys import digest
 
 if TYPE_CHECKING:
-    from jobs.config.audit import Audit
-    from jobs.plan.inputs import Inputs
-    from jobs.plan.plan import Plan
-    from jobs.run.skipped import Counts
+    from ..config.audit import Audit
+    from ..plan.inputs import Inputs
+    from ..plan.plan import Plan
+    from ..run.skipped import Counts
 
 MANIFEST = "manifest.json"
 SUCCESS = "_SUCCESS"

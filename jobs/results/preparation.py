@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobs.stages.debiased import Debiased
-from jobs.stages.information import Information
-from jobs.stages.labels import Labels
-from jobs.stages.order import Order
-from jobs.stages.probe import Probe
-from jobs.stages.solve import Solve
-from jobs.stages.texts import Texts
-from jobs.stages.tokens import Tokens
-from jobs.stages.unit import Unit, read_keys
-from jobs.store import Receipt
+from ..stages.debiased import Debiased
+from ..stages.information import Information
+from ..stages.labels import Labels
+from ..stages.order import Order
+from ..stages.probe import Probe
+from ..stages.solve import Solve
+from ..stages.texts import Texts
+from ..stages.tokens import Tokens
+from ..stages.unit import Unit, read_keys
+from ..store import Receipt
 
 # Stages that serve one method; what these read in turn (catalogues, vectors, queries) serves them all.
 OF_A_METHOD: tuple[type[Unit], ...] = (Tokens, Texts, Debiased, Probe, Labels, Information, Order)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from jobs.stages.case import Case
-from jobs.stages.solve import Solve
-from jobs.store import Store
+from ..stages.case import Case
+from ..stages.solve import Solve
+from ..store import Store
 
 
 def remeasure(unit: Solve, store: Store, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.errors import UsageError
-from jobs.plan.plan_file import PlannedUnit, read_plan
-from jobs.results.manifest import SUCCESS
-from jobs.run.board import read_board
-from jobs.run.run_log import log_file
-from jobs.store import Store, committed_receipt, failure_file
+from ..errors import UsageError
+from ..plan.plan_file import PlannedUnit, read_plan
+from ..run.board import read_board
+from ..run.run_log import log_file
+from ..store import Store, committed_receipt, failure_file
+from .manifest import SUCCESS
 
 # Parts of a failure's record that a status repeats.
 FAILURE = ("unit", "stage", "title", "message")

@@ -10,15 +10,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs import interruption
-from jobs.errors import UsageError
-from jobs.plan.plan_file import PlannedUnit, read_plan
-from jobs.results.manifest import MANIFEST, SUCCESS, is_sealed, read_manifest
-from jobs.results.remeasure import remeasure
-from jobs.stages.result_rows import RESULTS
-from jobs.stages.solve import Solve
-from jobs.store import MAPPED_SUFFIX, Receipt, Store, read_receipt, receipt_file, schema_digest, unit_file
-from jobs.words import first_line
+from .. import interruption
+from ..errors import UsageError
+from ..plan.plan_file import PlannedUnit, read_plan
+from ..stages.result_rows import RESULTS
+from ..stages.solve import Solve
+from ..store import MAPPED_SUFFIX, Receipt, Store, read_receipt, receipt_file, schema_digest, unit_file
+from ..words import first_line
+from .manifest import MANIFEST, SUCCESS, is_sealed, read_manifest
+from .remeasure import remeasure
 
 # How far a value may be from the one measured again: rounding only.
 TOLERANCE = 1e-9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from urllib.parse import urlsplit
 
-from jobs.errors import UsageError
+from ..errors import UsageError
 
 EXPECTED = "HOST:PORT of the head is expected, with port 6379 by default"
 # What else addresses of clusters begin with, and what takes them.

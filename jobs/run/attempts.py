@@ -10,9 +10,9 @@ import uuid
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from jobs.stages.execute import Outcome
-from jobs.stages.unit import EncodingUnit, Unit
-from jobs.words import first_line
+from ..stages.execute import Outcome
+from ..stages.unit import EncodingUnit, Unit
+from ..words import first_line
 
 NO_REASON = "no reason was given"
 

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Iterable
 
-from jobs.stages.unit import Unit
+from ..stages.unit import Unit
 
 # What a task is filled up to; dispatching one costs Ray a millisecond or two.
 TASK_SECONDS = 0.25

@@ -11,14 +11,14 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from jobs import interruption
-from jobs.run.heartbeat import Heartbeat, interval_seconds, lease_seconds
-from jobs.run.process import Process, this_process
-from jobs.store import Store
+from .. import interruption
+from ..store import Store
+from .heartbeat import Heartbeat, interval_seconds, lease_seconds
+from .process import Process, this_process
 
 if TYPE_CHECKING:
-    from jobs.run.dispatch import UnitStarted
-    from jobs.stages.unit import Unit
+    from ..stages.unit import Unit
+    from .dispatch import UnitStarted
 
 RUNNING = "running.json"
 PARTS = {"run_id", "state", "started", "updated", "interval_seconds", "cpus", "counts", "process", "units"}

@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from jobs import interruption
-from jobs.config.audit import Audit
-from jobs.errors import RunError, full_disk
-from jobs.plan.inputs import Inputs
-from jobs.plan.plan import Plan
-from jobs.run.dispatch import Event, Events, UnitEnded
-from jobs.run.executor import Executor, Lazily
-from jobs.run.journal import Journal
-from jobs.run.skipped import expect_few_skipped
-from jobs.stages.embed import Embed
-from jobs.stages.execute import commit
-from jobs.stages.registry import needs_encoder
-from jobs.stages.unit import EncodingUnit, Unit
-from jobs.store import Receipt, Store
+from .. import interruption
+from ..config.audit import Audit
+from ..errors import RunError, full_disk
+from ..plan.inputs import Inputs
+from ..plan.plan import Plan
+from ..stages.embed import Embed
+from ..stages.execute import commit
+from ..stages.registry import needs_encoder
+from ..stages.unit import EncodingUnit, Unit
+from ..store import Receipt, Store
+from .dispatch import Event, Events, UnitEnded
+from .executor import Executor, Lazily
+from .journal import Journal
+from .skipped import expect_few_skipped
 
 
 @dataclass(slots=True)

@@ -11,13 +11,13 @@ from typing import Generic, Protocol, TypeVar
 
 import psutil
 
-from jobs import interruption
-from jobs.run.attempts import Attempt, Limits, Loss, Lost, Report, Started, explanation
-from jobs.run.batches import Batches
-from jobs.run.memory_watch import was_stopped
-from jobs.stages.execute import Outcome, record_failure
-from jobs.stages.unit import Unit
-from jobs.store import Store, valid_receipt
+from .. import interruption
+from ..stages.execute import Outcome, record_failure
+from ..stages.unit import Unit
+from ..store import Store, valid_receipt
+from .attempts import Attempt, Limits, Loss, Lost, Report, Started, explanation
+from .batches import Batches
+from .memory_watch import was_stopped
 
 # Wait for stopped workers to end; a killed process ends at once, one on a lost machine never.
 STOP_SECONDS = 10.0

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.config.audit import Runtime
-from jobs.encoders import wants_gpu
+from ..config.runtime import Runtime
+from ..encoders import wants_gpu
 
 # More decoding processes than this do not speed up one GPU: the actor cannot take what they make.
 MOST_DECODE_WORKERS = 16

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
-from jobs.config.audit import Runtime
-from jobs.run.dispatch import Events, never
-from jobs.run.meters import Meters
-from jobs.stages.unit import Unit
-from jobs.store import Store
+from ..config.runtime import Runtime
+from ..stages.unit import Unit
+from ..store import Store
+from .dispatch import Events, never
+from .meters import Meters
 
 
 class Executor(Protocol):
@@ -70,10 +70,10 @@ class Executor(Protocol):
 def executor_of(settings: Runtime) -> Executor:
     """The executor that the settings name, not yet entered."""
     if settings.executor == "local":
-        from jobs.run.local import InProcess
+        from .local import InProcess
 
         return InProcess(settings)
-    from jobs.run.ray import Cluster
+    from .ray import Cluster
 
     return Cluster(settings)
 
@@ -113,6 +113,6 @@ def expect_available(settings: Runtime) -> None:
     Raises:  UsageError where they could not.
     """
     if settings.executor == "ray":
-        from jobs.run.ray import expect_reachable
+        from .ray import expect_reachable
 
         expect_reachable(settings)

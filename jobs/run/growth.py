@@ -6,9 +6,9 @@ import math
 import time
 from collections.abc import Callable, Sequence
 
-from jobs import interruption
-from jobs.config.audit import Runtime
-from jobs.encoders import wants_gpu
+from .. import interruption
+from ..config.runtime import Runtime
+from ..encoders import wants_gpu
 
 # Seconds between looks for a machine that takes minutes to start.
 LOOK_SECONDS = 2.0

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from jobs import interruption
-from jobs.store import Store
+from .. import interruption
+from ..store import Store
 
 # Seconds between two beats: on a disk, and on an object store, where each is a request.
 DISK_SECONDS, OBJECT_SECONDS = 2.0, 15.0

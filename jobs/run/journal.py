@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from jobs import interruption
-from jobs.run.board import Board
-from jobs.run.dispatch import Event, UnitEnded, UnitRetried, UnitStarted
-from jobs.run.meters import Meters
-from jobs.run.process import this_process
-from jobs.run.progress import Reporter
-from jobs.run.run_log import RunLog
-from jobs.stages.unit import Unit
-from jobs.store import Store
-from jobs.words import numbered
+from .. import interruption
+from ..stages.unit import Unit
+from ..store import Store
+from ..words import numbered
+from .board import Board
+from .dispatch import Event, UnitEnded, UnitRetried, UnitStarted
+from .meters import Meters
+from .process import this_process
+from .progress import Reporter
+from .run_log import RunLog
 
 
 class Journal:

@@ -15,17 +15,17 @@ from typing import Any
 import psutil
 from threadpoolctl import threadpool_limits
 
-from jobs import encoders
-from jobs.config.audit import Runtime
-from jobs.encoders.presence import torch_devices
-from jobs.encoders.threads import torch_on_one_thread
-from jobs.errors import UsageError
-from jobs.run.attempts import Attempt, Limits, Lost, Report
-from jobs.run.dispatch import Dispatch, Events, never
-from jobs.run.encoder_actors import EncoderActors, encoder_actors
-from jobs.run.worker import work
-from jobs.stages.unit import Unit
-from jobs.store import Store
+from .. import encoders
+from ..config.runtime import Runtime
+from ..encoders.presence import torch_devices
+from ..encoders.threads import torch_on_one_thread
+from ..errors import UsageError
+from ..stages.unit import Unit
+from ..store import Store
+from .attempts import Attempt, Limits, Lost, Report
+from .dispatch import Dispatch, Events, never
+from .encoder_actors import EncoderActors, encoder_actors
+from .worker import work
 
 # A process cannot stop itself at a limit and go on with the next unit: the configuration refuses limits.
 NO_LIMITS = Limits()

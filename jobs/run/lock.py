@@ -17,11 +17,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from jobs import interruption
-from jobs.errors import RunError
-from jobs.run.heartbeat import Heartbeat, interval_seconds, lease_seconds
-from jobs.run.process import Process, this_process
-from jobs.store import Store
+from .. import interruption
+from ..errors import RunError
+from ..store import Store
+from .heartbeat import Heartbeat, interval_seconds, lease_seconds
+from .process import Process, this_process
 
 LOCK = "lock.json"
 # Two that take over one dead lock at once: both write, and after this long only the last one holds it.

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 
 import psutil
 
-from jobs.run.attempts import Attempt
-from jobs.store import Store, ticket_file
+from ..store import Store, ticket_file
+from .attempts import Attempt
 
 # Seconds between two checks: a unit that allocates a gigabyte per second exceeds its limit by 200 MB.
 LOOK_SECONDS = 0.2

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from jobs.run.attempts import Limits
-from jobs.stages.unit import WORKER_BYTES, Unit
+from ..stages.unit import WORKER_BYTES, Unit
+from .attempts import Limits
 
 # Seconds for which what is known of the nodes is good enough.
 KNOWN_SECONDS = 5.0

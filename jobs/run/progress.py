@@ -10,8 +10,8 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from jobs import interruption
-from jobs.words import numbered
+from .. import interruption
+from ..words import numbered
 
 # Seconds between lines where there is no terminal: a log stays short.
 LINE_SECONDS = 5.0

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs import interruption
-from jobs.store import Store
+from .. import interruption
+from ..store import Store
 
 FOLDER = "logs"
 # Seconds between two uploads of a log to an object store.

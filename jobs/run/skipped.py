@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from jobs.errors import RunError
-from jobs.plan.plan import Plan
-from jobs.stages.embed import Embed
-from jobs.stages.items import Items
-from jobs.store import FileReceipt, Receipt, Store, unit_file
-from jobs.store.schema import SKIPPED
+from ..errors import RunError
+from ..plan.plan import Plan
+from ..stages.embed import Embed
+from ..stages.items import Items
+from ..store import FileReceipt, Receipt, Store, unit_file
+from ..store.schema import SKIPPED
 
 # What the units that can skip an item call their table, and the folder that all are collected in.
 TABLE = "skipped"

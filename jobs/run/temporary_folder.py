@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from jobs.errors import UsageError
+from ..errors import UsageError
 
 # The longest path of a Unix socket in bytes, and that of Ray's longest one below its temporary folder.
 SOCKET_BYTES = 107

@@ -6,11 +6,11 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 
-from jobs.encoders import Encoder
-from jobs.run.attempts import Attempt, Limits, Report, Started
-from jobs.run.memory_watch import watched
-from jobs.stages.execute import execute
-from jobs.store import Store
+from ..encoders import Encoder
+from ..stages.execute import execute
+from ..store import Store
+from .attempts import Attempt, Limits, Report, Started
+from .memory_watch import watched
 
 
 def work(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jobs.search import faiss_kernel, torch_kernel
-from jobs.search.survivors import Survivors
+from . import faiss_kernel, torch_kernel
+from .survivors import Survivors
 
 # A kernel scores one array of rows for all queries and hands those that may survive to the collector.
 Kernel = Callable[[np.ndarray, np.ndarray, Survivors], None]

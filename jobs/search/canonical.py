@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from jobs.search import Kernel
-from jobs.search.survivors import Survivors, depth_th
+from . import Kernel
+from .survivors import Survivors, depth_th
 
 # Kernels' float32 scores of unit vectors differ from exact ones by less than this; those of longer
 # vectors by as much more as their lengths say.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jobs.search.survivors import Survivors, require_finite
+from .survivors import Survivors, require_finite
 
 # FAISS takes float32 only: float16 rows are converted this many at a time.
 CONVERTED_ROWS = 131_072

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jobs.search.survivors import Survivors, require_finite
+from .survivors import Survivors, require_finite
 
 if TYPE_CHECKING:
     import torch

@@ -17,10 +17,11 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
-from jobs.errors import BadSetting
-from jobs.settings.document import WrittenDecimal, WrittenWhole
-from jobs.words import did_you_mean
 from mprlib.settings import LARGEST_WHOLE
+
+from ..errors import BadSetting
+from ..words import did_you_mean
+from .document import WrittenDecimal, WrittenWhole
 
 T = TypeVar("T")
 # Characters of a wrong value that a message shows.

@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from jobs.errors import BadSetting
-from jobs.settings.block import SHOWN, UnknownKey
-from jobs.settings.document import Node
+from ..errors import BadSetting
+from .block import SHOWN, UnknownKey
+from .document import Node
 
 Key = Sequence[str | int]
 # What is expected, by pydantic's type of error.

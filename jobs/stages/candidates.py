@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.stages.unit import Unit, reads
-from jobs.store import Store, unit_file
+from ..store import Store, unit_file
+from .unit import Unit, reads
 
 TABLE = "candidates"
 ROWS_PER_GROUP = 1

@@ -9,22 +9,23 @@ import numpy as np
 import pyarrow as pa
 
 import mprlib
-from jobs.config.entries import ClassEntry, Over
-from jobs.stages.catalogue import read_items
-from jobs.stages.cells import encoded_levels
-from jobs.stages.embed import open_shard
-from jobs.stages.labels import with_predicted
-from jobs.stages.pool import pool_vectors, read_pool
-from jobs.stages.queries import read_query_vector
-from jobs.stages.vectors import rows_with_vectors
-from jobs.store import Store
 from mprlib import Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.encoding import Encoding
 from mprlib.statistics import Resamples, sampling_margin
 
+from ..config.entries import ClassEntry, Over
+from ..store import Store
+from .catalogue import read_items
+from .cells import encoded_levels
+from .embed import open_shard
+from .labels import with_predicted
+from .pool import pool_vectors, read_pool
+from .queries import read_query_vector
+from .vectors import rows_with_vectors
+
 if TYPE_CHECKING:
-    from jobs.stages.solve import Solve
+    from .solve import Solve
 
 
 class Case:

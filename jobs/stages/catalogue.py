@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from jobs.datasets.part import ATTRIBUTE
-from jobs.stages.items import ITEMS, Items
-from jobs.stages.unit import Tables, Unit, reads
-from jobs.store import Store
+from ..datasets.part import ATTRIBUTE
+from ..store import Store
+from .items import ITEMS, Items
+from .unit import Tables, Unit, reads
 
 PARTS = "parts"
 

@@ -14,16 +14,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.catalogue import ATTRIBUTE
-from jobs.stages.catalogue import attribute_names, read_range
-from jobs.stages.labels import with_predicted
-from jobs.stages.unit import Cost, Tables, Unit, reads
-from jobs.stages.vectors import to_column, to_matrix
-from jobs.store import Store
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.cell_table import POWERS, CellTable
 from mprlib.encoding import Encoding, joint_groups
 from mprlib.exact_sums import ExactSums
+
+from ..datasets.catalogue import ATTRIBUTE
+from ..store import Store
+from .catalogue import attribute_names, read_range
+from .labels import with_predicted
+from .unit import Cost, Tables, Unit, reads
+from .vectors import to_column, to_matrix
 
 TABLE = "cells"
 # Key of the schema's metadata: what is of the table as a whole.

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 
-from jobs.encoders import Encoder
-from jobs.stages.queries import TABLE, query_tables, vector_of
-from jobs.stages.tokens import read_tokens
-from jobs.stages.unit import EncodingUnit, Tables, reads
-from jobs.store import Store
+from ..encoders import Encoder
+from ..store import Store
+from .queries import TABLE, query_tables, vector_of
+from .tokens import read_tokens
+from .unit import EncodingUnit, Tables, reads
 
 
 class PromptedEncoder(Encoder, Protocol):

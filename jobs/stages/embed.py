@@ -9,15 +9,15 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import pyarrow as pa
 
-from jobs.datasets.vector_files import VectorFiles
-from jobs.encoders import Encoder, ImageEncoder
-from jobs.images import Reason
-from jobs.images.limits import ImageLimits
-from jobs.stages.items import ITEMS, Items
-from jobs.stages.unit import Cost, EncodingUnit, Tables, outside_key, reads
-from jobs.stages.vectors import BYTES_PER_NUMBER, EXTENT, LARGEST_LENGTH, Shard, shard_table, to_matrix
-from jobs.store import Store
-from jobs.store.schema import SKIPPED_ITEMS
+from ..datasets.vector_files import VectorFiles
+from ..encoders import Encoder, ImageEncoder
+from ..images import Reason
+from ..images.limits import ImageLimits
+from ..store import Store
+from ..store.schema import SKIPPED_ITEMS
+from .items import ITEMS, Items
+from .unit import Cost, EncodingUnit, Tables, outside_key, reads
+from .vectors import BYTES_PER_NUMBER, EXTENT, LARGEST_LENGTH, Shard, shard_table, to_matrix
 
 # Mapped, not decoded: searches read vectors again and again.
 VECTORS, SKIPPED = "vectors.arrow", "skipped"

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from jobs.encoders import Encoder
-from jobs.errors import is_disk_full
-from jobs.stages.unit import EncodingUnit, Tables, Unit
-from jobs.store import Receipt, Store, committed_receipt, failure_file, receipt_file, unit_file
+from ..encoders import Encoder
+from ..errors import is_disk_full
+from ..store import Receipt, Store, committed_receipt, failure_file, receipt_file, unit_file
+from .unit import EncodingUnit, Tables, Unit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

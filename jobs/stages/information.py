@@ -9,16 +9,17 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from jobs.datasets.catalogue import attribute_columns
-from jobs.methods.joint_levels import joint_names
-from jobs.stages.catalogue import attribute_names, read_items
-from jobs.stages.embed import open_shard
-from jobs.stages.labels import with_predicted
-from jobs.stages.unit import Tables, Unit, reads
-from jobs.stages.vectors import Shard, rows_with_vectors
-from jobs.store import Store
 from mprlib.baselines import group_labels
 from mprlib.baselines.mutual_information import mutual_information
+
+from ..datasets.catalogue import attribute_columns
+from ..methods.joint_levels import joint_names
+from ..store import Store
+from .catalogue import attribute_names, read_items
+from .embed import open_shard
+from .labels import with_predicted
+from .unit import Tables, Unit, reads
+from .vectors import Shard, rows_with_vectors
 
 TABLE = "information"
 # The estimate settles long before; more rows would only cost. Taken evenly from the whole data set.

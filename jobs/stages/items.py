@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from jobs.datasets import reader_of
-from jobs.datasets.part import VERSION, Part
-from jobs.datasets.source import Place
-from jobs.stages.unit import Cost, Tables, Unit, outside_key
-from jobs.store import Store
+from ..datasets import reader_of
+from ..datasets.part import VERSION, Part
+from ..datasets.source import Place
+from ..store import Store
+from .unit import Cost, Tables, Unit, outside_key
 
 ITEMS, SKIPPED = "items", "skipped"
 # Copies of a part that a process holds while it reads, orders and writes it.

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.datasets.catalogue import ATTRIBUTE
-from jobs.stages.embed import open_shard
-from jobs.stages.probe import read_probe
-from jobs.stages.unit import Tables, Unit, reads
-from jobs.store import Store
+from ..datasets.catalogue import ATTRIBUTE
+from ..store import Store
+from .embed import open_shard
+from .probe import read_probe
+from .unit import Tables, Unit, reads
 
 TABLE = "labels"
 

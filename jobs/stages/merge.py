@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from jobs.search.canonical import within_margin
-from jobs.stages.candidates import (
+from ..search.canonical import within_margin
+from ..store import Store
+from .candidates import (
     COPIES,
     ENCODINGS,
     HELD_BYTES,
@@ -21,8 +22,7 @@ from jobs.stages.candidates import (
     Candidates,
     candidate_table,
 )
-from jobs.stages.unit import Cost, Tables, Unit
-from jobs.store import Store
+from .unit import Cost, Tables, Unit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

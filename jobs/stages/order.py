@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from jobs.stages.information import read_information
-from jobs.stages.unit import Tables, Unit, reads
-from jobs.store import Store
 from mprlib.baselines.mutual_information import order_of
+
+from ..store import Store
+from .information import read_information
+from .unit import Tables, Unit, reads
 
 TABLE = "order"
 

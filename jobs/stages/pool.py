@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from jobs.search.canonical import best
-from jobs.stages.embed import open_shard
-from jobs.stages.rescore import ids_of, items_of
-from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
-from jobs.store import Store
+from ..search.canonical import best
+from ..store import Store
+from .embed import open_shard
+from .rescore import ids_of, items_of
+from .unit import Cost, Tables, Unit, outside_key, reads
 
 TABLE = "pool"
 # Bytes of an item in a pool, compressed: its id, row, score and levels.

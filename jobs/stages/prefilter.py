@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from jobs.search import kernel
-from jobs.search.canonical import margins, proposals
-from jobs.search.survivors import NotFiniteError
-from jobs.stages.candidates import (
+from ..search import kernel
+from ..search.canonical import margins, proposals
+from ..search.survivors import NotFiniteError
+from ..store import Store
+from .candidates import (
     COPIES,
     ENCODINGS,
     HELD_BYTES,
@@ -20,11 +21,10 @@ from jobs.stages.candidates import (
     TABLE,
     candidate_table,
 )
-from jobs.stages.embed import open_shard
-from jobs.stages.queries import read_query_vectors
-from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
-from jobs.stages.vectors import BYTES_PER_NUMBER, Shard, rows_with_vectors
-from jobs.store import Store
+from .embed import open_shard
+from .queries import read_query_vectors
+from .unit import Cost, Tables, Unit, outside_key, reads
+from .vectors import BYTES_PER_NUMBER, Shard, rows_with_vectors
 
 # Products of two numbers that one core makes a second while it scores shards
 # (`python -m tests.benchmarks.prefilter` prints them; this is cautious).

@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from jobs.datasets.catalogue import ATTRIBUTE
-from jobs.stages.catalogue import read_items
-from jobs.stages.embed import open_shard
-from jobs.stages.unit import Tables, Unit, reads
-from jobs.stages.vectors import to_matrix
-from jobs.store import Store
 from mprlib.probes import Probe as TrainedProbe
 from mprlib.probes import train_probe
+
+from ..datasets.catalogue import ATTRIBUTE
+from ..store import Store
+from .catalogue import read_items
+from .embed import open_shard
+from .unit import Tables, Unit, reads
+from .vectors import to_matrix
 
 TABLE = "probe"
 

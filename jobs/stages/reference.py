@@ -10,16 +10,17 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from jobs.stages.cells import cell_table, encoded_levels, read_cells, restored, stored
-from jobs.stages.labels import with_predicted
-from jobs.stages.pool import read_pool
-from jobs.stages.unit import Cost, Tables, Unit, reads
-from jobs.stages.vectors import to_column, to_matrix
-from jobs.store import Store
 from mprlib import Reference
 from mprlib.encoding import Encoding
 from mprlib.reference import STATED_SIZE, balanced, target_shares
 from mprlib.statistics.resampling import LARGEST_BLOCK, RESAMPLES, Resamples
+
+from ..store import Store
+from .cells import cell_table, encoded_levels, read_cells, restored, stored
+from .labels import with_predicted
+from .pool import read_pool
+from .unit import Cost, Tables, Unit, reads
+from .vectors import to_column, to_matrix
 
 TABLE, DRAWN = "reference", "resamples.arrow"
 # The kind of a reference of people; others are as configured.

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 
-from jobs import stages
-from jobs.stages.unit import EncodingUnit, Unit
+from .. import stages
+from .unit import EncodingUnit, Unit
 
 
 def _defined() -> Iterator[type[Unit]]:

@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.search.canonical import best, exact_scores
-from jobs.stages.candidates import COPIES, Candidates
-from jobs.stages.catalogue import attribute_names, read_rows
-from jobs.stages.embed import open_shard
-from jobs.stages.queries import read_query_vectors
-from jobs.stages.unit import Cost, Tables, Unit, outside_key, reads
-from jobs.stages.vectors import BYTES_PER_NUMBER, Shard, edges
-from jobs.store import Store
+from ..search.canonical import best, exact_scores
+from ..store import Store
+from .candidates import COPIES, Candidates
+from .catalogue import attribute_names, read_rows
+from .embed import open_shard
+from .queries import read_query_vectors
+from .unit import Cost, Tables, Unit, outside_key, reads
+from .vectors import BYTES_PER_NUMBER, Shard, edges
 
 FOUND, KNOWN = "found", "known.arrow"
 # Products of two numbers that one core makes a second while it computes exact scores

@@ -14,10 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from jobs.config.entries import ClassEntry
-from jobs.stages.case import Case
-from jobs.store.keys import digest
-from jobs.store.schema import GROUPS
 from mprlib import Measurement, Selection, metrics, registry
 from mprlib.arrays import FloatArray
 from mprlib.assumptions import assumption
@@ -25,8 +21,13 @@ from mprlib.cells import selection_weights
 from mprlib.chance import chance_of, gap_p_values
 from mprlib.function_classes.groups import Groups
 
+from ..config.entries import ClassEntry
+from ..store.keys import digest
+from ..store.schema import GROUPS
+from .case import Case
+
 if TYPE_CHECKING:
-    from jobs.stages.solve import Solve
+    from .solve import Solve
 
 TEXT, NUMBER, COUNT = pa.string(), pa.float64(), pa.int64()
 WITNESS = pa.list_(

@@ -9,22 +9,23 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from jobs.config.entries import ClassEntry, MethodEntry
-from jobs.methods import library_settings
-from jobs.stages.case import Case
-from jobs.stages.debiased import read_debiased_vector
-from jobs.stages.labels import predicted_levels
-from jobs.stages.order import read_order
-from jobs.stages.reference import ReferenceSource
-from jobs.stages.result_rows import FORM, RESULTS, group_rows, result_rows
-from jobs.stages.texts import read_text_vectors
-from jobs.stages.unit import IN_KEY, Cost, Tables, Unit, reads
-from jobs.store import Store
 from mprlib import Problem, Selection, registry
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
 from mprlib.optimisers.constrained import SMALLEST_RHO
+
+from ..config.entries import ClassEntry, MethodEntry
+from ..methods import library_settings
+from ..store import Store
+from .case import Case
+from .debiased import read_debiased_vector
+from .labels import predicted_levels
+from .order import read_order
+from .reference import ReferenceSource
+from .result_rows import FORM, RESULTS, group_rows, result_rows
+from .texts import read_text_vectors
+from .unit import IN_KEY, Cost, Tables, Unit, reads
 
 RESULTS_TABLE, GROUPS_TABLE = "results", "groups"
 # Seconds of one core for a point of a sweep, and bytes of a result row with its list of items, compressed.

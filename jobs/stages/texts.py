@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from jobs.encoders import Encoder
-from jobs.stages.unit import EncodingUnit, Tables
-from jobs.stages.vectors import to_column, to_matrix
-from jobs.store import Store
+from ..encoders import Encoder
+from ..store import Store
+from .unit import EncodingUnit, Tables
+from .vectors import to_column, to_matrix
 
 TABLE = "vectors"
 

@@ -9,9 +9,9 @@ from typing import ClassVar, Self
 import numpy as np
 import pyarrow as pa
 
-from jobs.stages.unit import Tables, Unit
-from jobs.stages.vectors import to_column, to_matrix
-from jobs.store import Store
+from ..store import Store
+from .unit import Tables, Unit
+from .vectors import to_column, to_matrix
 
 TABLE = "tokens"
 

@@ -19,9 +19,9 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from jobs.encoders import Encoder
-from jobs.store import Store, unit_file
-from jobs.store.keys import digest
+from ..encoders import Encoder
+from ..store import Store, unit_file
+from ..store.keys import digest
 
 # Bytes of memory of a process that runs units, before it holds anything of theirs.
 WORKER_BYTES = 170e6

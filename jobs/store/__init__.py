@@ -5,12 +5,12 @@ object store: one PUT); the unit's receipt, with rows, bytes and SHA-256 of its 
 A unit without a receipt counts as not done. Paths are relative to the root, with "/" between.
 """
 
-from jobs.store.disk import TEMPORARY, Entry
-from jobs.store.files import Store
-from jobs.store.inventory import Inventory, take_inventory
-from jobs.store.places import MAPPED_SUFFIX, failure_file, receipt_file, ticket_file, unit_file
-from jobs.store.receipts import FileReceipt, Receipt, committed_receipt, read_receipt, valid_receipt
-from jobs.store.tables import schema_digest
+from .disk import TEMPORARY, Entry
+from .files import Store
+from .inventory import Inventory, take_inventory
+from .places import MAPPED_SUFFIX, failure_file, receipt_file, ticket_file, unit_file
+from .receipts import FileReceipt, Receipt, committed_receipt, read_receipt, valid_receipt
+from .tables import schema_digest
 
 __all__ = [
     "MAPPED_SUFFIX",

@@ -16,10 +16,10 @@ from typing import IO, Any
 
 import fsspec
 
-from jobs.errors import UsageError
-from jobs.store import disk, node_copies
-from jobs.store.disk import TEMPORARY, Entry
-from jobs.store.tables import Tables
+from ..errors import UsageError
+from . import disk, node_copies
+from .disk import TEMPORARY, Entry
+from .tables import Tables
 
 # Options with such words in their names are not sent to workers, which have credentials of their own.
 SECRETS = ("key", "secret", "token", "password", "credential", "sas")

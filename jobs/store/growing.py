@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from jobs.store.files import Store
-from jobs.store.receipts import FileReceipt
-from jobs.store.tables import schema_digest
+from .files import Store
+from .receipts import FileReceipt
+from .tables import schema_digest
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from jobs.store.disk import TEMPORARY, Entry
-from jobs.store.files import Store
-from jobs.store.places import failure_file, receipt_file, unit_file
-from jobs.store.receipts import Receipt
+from .disk import TEMPORARY, Entry
+from .files import Store
+from .places import failure_file, receipt_file, unit_file
+from .receipts import Receipt
 
 # Receipts that are held as text at a time.
 RECEIPTS_AT_ONCE = 1000

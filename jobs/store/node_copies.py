@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from jobs.errors import is_disk_full
-from jobs.store.disk import Entry
+from ..errors import is_disk_full
+from .disk import Entry
 
 # The largest part of what is free in the temporary folder that copies may take.
 SHARE_OF_FREE = 0.5

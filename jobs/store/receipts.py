@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from jobs.store.places import receipt_file, unit_file
+from .places import receipt_file, unit_file
 
 if TYPE_CHECKING:
-    from jobs.store.files import Store
+    from .files import Store
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,8 +13,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.store.places import MAPPED_SUFFIX
-from jobs.store.receipts import FileReceipt
+from .places import MAPPED_SUFFIX
+from .receipts import FileReceipt
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs.config.entries import MethodEntry
-from jobs.config.file import ConfigFile
-from jobs.datasets.block import Dataset
-from jobs.datasets.reader import Reader
-from jobs.errors import BadSetting, UsageError
-from jobs.methods import file_settings
-from jobs.settings.block import Block
-from jobs.words import bytes_of
+from ..config.entries import MethodEntry
+from ..config.file import ConfigFile
+from ..datasets.block import Dataset
+from ..datasets.reader import Reader
+from ..errors import BadSetting, UsageError
+from ..methods import file_settings
+from ..settings.block import Block
+from ..words import bytes_of
 
 Key = tuple[str | int, ...]
 # Ray takes no larger working directory.

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jobs.config.audit import Audit
-from jobs.store.keys import digest
-from jobs.submission.defaults import PERIODS
+from ..config.audit import Audit
+from ..store.keys import digest
+from .defaults import PERIODS
 
 # Letters of the audit's name in an id.
 NAME_LENGTH = 40

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs import interruption
-from jobs.config.file import ConfigFile
-from jobs.errors import Detached, UsageError
-from jobs.submission.bundle import Bundle, bundle_of, named_files
-from jobs.submission.defaults import DEFAULT_ADDRESS
-from jobs.submission.identity import period_of, submission_id
+from .. import interruption
+from ..config.file import ConfigFile
+from ..errors import Detached, UsageError
+from .bundle import Bundle, bundle_of, named_files
+from .defaults import DEFAULT_ADDRESS
+from .identity import period_of, submission_id
 
 ADDRESS_VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
 PERIOD_PLACEHOLDER = "{period}"

@@ -28,7 +28,7 @@ def cpu_seconds(*arguments: str) -> float:
 
 def _once(arguments: tuple[str, ...]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*module_command("jobs"), *arguments], check=True, capture_output=True, env=environment())
+    subprocess.run([*module_command("__main__"), *arguments], check=True, capture_output=True, env=environment())
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

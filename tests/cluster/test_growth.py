@@ -32,7 +32,7 @@ SETTINGS = {
     "file_mounts_sync_continuously": False,
 }
 DRIVER = """
-from jobs.config.audit import Runtime
+from jobs.config.runtime import Runtime
 from jobs.run.ray import Cluster
 with Cluster(Runtime(await_gpus_seconds=90)) as cluster:
     settings = {"kind": "open_clip"}

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from jobs.config.audit import Runtime
+from jobs.config.runtime import Runtime
 from jobs.run.ray import Cluster
 from tests.tiny_clip import write_tiny_clip
 

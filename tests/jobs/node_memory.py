@@ -21,7 +21,7 @@ def main(folder: str) -> None:
     share = (memory.total - memory.available + ROOM_BYTES) / memory.total
     os.environ["RAY_memory_usage_threshold"] = str(share)  # noqa: SIM112 - Ray's own name
     os.environ["RAY_memory_monitor_refresh_ms"] = "100"  # noqa: SIM112 - Ray's own name
-    from jobs.config.audit import Runtime
+    from jobs.config.runtime import Runtime
     from jobs.run.dispatch import UnitEnded, UnitRetried
     from jobs.run.ray import Cluster
     from tests.jobs.fake_units import fake_unit

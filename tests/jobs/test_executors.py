@@ -17,8 +17,8 @@ import torch
 
 from jobs import audit, encoders, interruption
 from jobs.cli import main
-from jobs.config.audit import Runtime
 from jobs.config.file import read_config
+from jobs.config.runtime import Runtime
 from jobs.run.dispatch import UnitEnded, UnitStarted
 from jobs.run.executor import executor_of
 from jobs.run.local import InProcess

@@ -16,8 +16,8 @@ import ray
 from jobs import audit
 from jobs.cli import main
 from jobs.cli.commands.status import status_text
-from jobs.config.audit import Runtime
 from jobs.config.file import read_config
+from jobs.config.runtime import Runtime
 from jobs.results.status import status_of
 from jobs.run.attempts import RETRIES, Loss
 from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted

@@ -15,8 +15,8 @@ import yaml
 
 from jobs.audit import prepare
 from jobs.cli import main
-from jobs.config.audit import Runtime
 from jobs.config.file import read_config
+from jobs.config.runtime import Runtime
 from jobs.encoders import load
 from jobs.run.dispatch import UnitEnded, UnitRetried, UnitStarted
 from jobs.run.ray import Cluster

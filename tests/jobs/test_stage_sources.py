@@ -10,6 +10,7 @@ import pytest
 from jobs.stages.registry import STAGES
 from tests.jobs import stage_sources
 from tests.jobs.stage_sources import COMMAND, current, differences, digest, modules, recorded, refused
+from tests.sources import source_module
 
 # Where the numbers come from, and modules there that only name and check them.
 NUMERIC = ("mprlib.", "jobs.search.", "jobs.stages.vectors", "jobs.stages.candidates")
@@ -26,12 +27,14 @@ NAMES_ONLY = {
 
 def imported(module):
     """Modules that a module imports, or imports names from."""
-    tree = ast.parse(Path(find_spec(module).origin).read_text(encoding="utf-8"))
+    path = Path(find_spec(module).origin)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         for alias in node.names if isinstance(node, ast.ImportFrom) else ():
-            below = f"{node.module}.{alias.name}"
-            is_package = find_spec(node.module).submodule_search_locations
-            yield below if is_package and find_spec(below) else node.module
+            source = source_module(node, path)
+            below = f"{source}.{alias.name}"
+            is_package = find_spec(source).submodule_search_locations
+            yield below if is_package and find_spec(below) else source
 
 
 def is_numeric(module):

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, QUESTION, is_audited
-from jobs.analysis.comparison.limits import LEVEL, THRESHOLD
-from jobs.analysis.comparison.movement import movement
-from jobs.analysis.comparison.sameness import refusal, remarks
-from jobs.analysis.comparison.verdicts import verdicts
-from jobs.analysis.load import Run
-from jobs.errors import UsageError
+from ...errors import UsageError
+from ..cases import CASE, QUESTION, is_audited
+from ..load import Run
+from .limits import LEVEL, THRESHOLD
+from .movement import movement
+from .sameness import refusal, remarks
+from .verdicts import verdicts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -7,10 +7,11 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.cases import QUESTION
-from jobs.analysis.comparison.pairing import Pair, Question, pairs
-from jobs.analysis.load import Run
 from mprlib.statistics import benjamini_hochberg, exchange_test, group_p_values, moved_groups
+
+from ..cases import QUESTION
+from ..load import Run
+from .pairing import Pair, Question, pairs
 
 # At most this many groups that follow from a found one are listed, the largest first.
 LARGEST_FOLLOWERS = 10

@@ -8,9 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from jobs.analysis.cases import CASE, QUESTION, is_audited
-from jobs.analysis.load import Run
 from mprlib.level_names import joint_name, level_name
+
+from ..cases import CASE, QUESTION, is_audited
+from ..load import Run
 
 # Data set, query, k.
 Question = tuple[str, str, int]

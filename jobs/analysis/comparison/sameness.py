@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.cases import CASE, TOP_K, is_audited, top_k_rows
-from jobs.analysis.frames import records
-from jobs.analysis.load import Run
-from jobs.analysis.wording import percent
-from jobs.words import shortened
+from ...words import shortened
+from ..cases import CASE, TOP_K, is_audited, top_k_rows
+from ..frames import records
+from ..load import Run
+from ..wording import percent
 
 # Settings that change no result: places of files, and what only affects speed.
 _HARMLESS = {"output", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}

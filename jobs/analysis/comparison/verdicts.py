@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, QUESTION, is_audited
-from jobs.analysis.load import Run
-from jobs.analysis.worst import largest, worst_pairs
+from ..cases import CASE, QUESTION, is_audited
+from ..load import Run
+from ..worst import largest, worst_pairs
 
 CLASS = "function_class"
 

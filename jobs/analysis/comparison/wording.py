@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, QUESTION
-from jobs.analysis.comparison.compare import Comparison
-from jobs.analysis.frames import records
-from jobs.analysis.wording import group_name, is_missing, number, percent, points
+from ..cases import CASE, QUESTION
+from ..frames import records
+from ..wording import group_name, is_missing, number, percent, points
+from .compare import Comparison
 
 # Rows of a text or a Markdown table; JSON holds all.
 SHOWN = 20

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.cases import CASE, function_classes
-from jobs.analysis.comparison.sameness import REFERENCE_TOLERANCE, UNIT_TOLERANCE
-from jobs.analysis.frames import records
-from jobs.analysis.systems.sides import Side
-from jobs.analysis.wording import percent
-from jobs.errors import UsageError
 from mprlib.arrays import FloatArray
+
+from ...errors import UsageError
+from ..cases import CASE, function_classes
+from ..comparison.sameness import REFERENCE_TOLERANCE, UNIT_TOLERANCE
+from ..frames import records
+from ..wording import percent
+from .sides import Side
 
 SIDES = ("a", "b")
 

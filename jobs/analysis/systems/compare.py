@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.systems.comparable import Comparable, comparable
-from jobs.analysis.systems.sides import Side
-from jobs.errors import UsageError
 from mprlib.arrays import FloatArray
 from mprlib.statistics import Difference, paired_difference
+
+from ...errors import UsageError
+from .comparable import Comparable, comparable
+from .sides import Side
 
 # Confidence of the intervals, and one less the level of their tests.
 CONFIDENCE = 0.95

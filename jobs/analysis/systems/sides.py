@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from jobs.analysis.cases import (
+from ...errors import UsageError
+from ..cases import (
     AS_SHOWN,
     CASE,
     SELECTION,
@@ -17,8 +18,7 @@ from jobs.analysis.cases import (
     is_constrained,
     repaired_rows,
 )
-from jobs.analysis.load import Run
-from jobs.errors import UsageError
+from ..load import Run
 
 # What shows a system as it is, before what a repair would show.
 AS_IT_IS = (AS_SHOWN, TOP_K)

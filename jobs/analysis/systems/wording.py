@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jobs.analysis.comparison.wording import escaped, plain_records, table
-from jobs.analysis.frames import records
-from jobs.analysis.systems.compare import GAP, MPR, PRECISION, SIMILARITY, Measure, Systems
-from jobs.analysis.wording import group_name, number, percent, points
+from ..comparison.wording import escaped, plain_records, table
+from ..frames import records
+from ..wording import group_name, number, percent, points
+from .compare import GAP, MPR, PRECISION, SIMILARITY, Measure, Systems
 
 # Rows of a text or a Markdown table; JSON holds all.
 SHOWN = 12

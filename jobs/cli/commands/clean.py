@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, Folder, print_json
-from jobs.words import bytes_of, numbered
+from ...words import bytes_of, numbered
+from ..options import AsJson, Folder, print_json
 
 if TYPE_CHECKING:
-    from jobs.results.clean import Cleaning
+    from ...results.clean import Cleaning
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would go, remove nothing.")]
 
 
 def clean(folder: Folder, dry_run: DryRun = False, as_json: AsJson = False) -> int:
     """Remove units of earlier plans and half-written files from a run's folder."""
-    from jobs.results.clean import clean as clean_folder
-    from jobs.store import Store
+    from ...results.clean import clean as clean_folder
+    from ...store import Store
 
     found = clean_folder(Store(folder).readable(), lambda text: print(text, file=sys.stderr), is_dry_run=dry_run)
     if as_json:

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from jobs.analysis.comparison.limits import LEVEL, THRESHOLD
-from jobs.cli.exit_codes import REGRESSION
-from jobs.cli.options import AsJson, print_json, with_options, write_text
-from jobs.errors import UsageError
+from ...analysis.comparison.limits import LEVEL, THRESHOLD
+from ...errors import UsageError
+from ..exit_codes import REGRESSION
+from ..options import AsJson, print_json, with_options, write_text
 
 
 def _finite(value: float | None) -> float | None:
@@ -86,8 +86,8 @@ def compare(options: Options) -> int:
 
 
 def _runs(options: Options) -> int:
-    from jobs.analysis.comparison import wording
-    from jobs.results.compare import compare_folders
+    from ...analysis.comparison import wording
+    from ...results.compare import compare_folders
 
     if options.new is None:
         raise UsageError("NEW is missing: two runs are compared, or two methods of one with --methods A B")
@@ -106,9 +106,9 @@ def _runs(options: Options) -> int:
 
 
 def _systems(options: Options) -> int:
-    from jobs.analysis.systems import wording
-    from jobs.report.systems import page
-    from jobs.results.compare import compare_system_folders
+    from ...analysis.systems import wording
+    from ...report.systems import page
+    from ...results.compare import compare_system_folders
 
     if options.new is None and options.methods is None:
         raise UsageError("B is missing: --systems compares two runs, or two methods of one with --methods A B")

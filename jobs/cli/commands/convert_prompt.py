@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, print_json
+from ..options import AsJson, print_json
 
 Source = Annotated[Path, typer.Argument(help="A published torch file of tokens.", show_default=False)]
 Target = Annotated[Path, typer.Argument(help="The safetensors file to write.", show_default=False)]
@@ -15,7 +15,7 @@ Target = Annotated[Path, typer.Argument(help="The safetensors file to write.", s
 
 def convert_prompt(source: Source, target: Target, as_json: AsJson = False) -> int:
     """Turn published tokens (a torch file, of which nothing is run) into a file for `debias_clip`."""
-    from jobs.encoders.prompt_files import convert_published
+    from ...encoders.prompt_files import convert_published
 
     tokens = convert_published(source, target)
     count, width = tokens.shape

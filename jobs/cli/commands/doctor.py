@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, Output, Overrides, print_json
-from jobs.interruption import FAILED
+from ...interruption import FAILED
+from ..options import AsJson, Output, Overrides, print_json
 
 MaybeConfig = Annotated[Path | None, typer.Argument(help="The audit's YAML file.", show_default=False)]
 Address = Annotated[str | None, typer.Option(help="A running cluster: HOST:PORT, or the dashboard's http address.")]
@@ -23,7 +23,7 @@ def doctor(
     as_json: AsJson = False,
 ) -> int:
     """Check that this machine or cluster is fit for an audit, and say what to do where it is not; 1 if it is not."""
-    from jobs import doctor as checking
+    from ... import doctor as checking
 
     address = address or os.environ.get("RAY_ADDRESS")
     is_dashboard = address is not None and address.startswith(("http://", "https://"))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, print_json
+from ..options import AsJson, print_json
 
 Folders = Annotated[list[str], typer.Argument(help="Folders of runs, or their fsspec URLs.", show_default=False)]
 Target = Annotated[str, typer.Option("--output", help="Folder of the tables and figures.", show_default=False)]
@@ -15,8 +15,8 @@ Target = Annotated[str, typer.Option("--output", help="Folder of the tables and 
 
 def exhibits(folders: Folders, output: Target, as_json: AsJson = False) -> int:
     """Write the paper's tables and figures from one or more runs, as CSV, LaTeX, PNG and SVG."""
-    from jobs.report.publish_exhibits import write_exhibits
-    from jobs.store import Store
+    from ...report.publish_exhibits import write_exhibits
+    from ...store import Store
 
     written, missing = write_exhibits(folders, Store(output))
     if as_json:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, Folder, print_json
-from jobs.errors import UsageError
-from jobs.results.export.formats import FORMATS
+from ...errors import UsageError
+from ...results.export.formats import FORMATS
+from ..options import AsJson, Folder, print_json
 
 Form = Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}: run files, or one table.")]
 Target = Annotated[str, typer.Option("--output", help="trec: a folder; long: a .parquet or .csv file.")]
@@ -16,7 +16,7 @@ Target = Annotated[str, typer.Option("--output", help="trec: a folder; long: a .
 
 def export(folder: Folder, form: Form, output: Target, as_json: AsJson = False) -> int:
     """Write a run's selections for other programs: TREC run files, or a table of one row per chosen item."""
-    from jobs.results.export.write import write
+    from ...results.export.write import write
 
     if form not in FORMATS:
         raise UsageError(f"--format {form}: one of {', '.join(FORMATS)} is expected")

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, print_json, write_text
-from jobs.errors import UsageError
+from ...errors import UsageError
+from ..options import AsJson, print_json, write_text
 
 File = Annotated[Path, typer.Argument(help="A table, a result list, or a folder of pictures.", show_default=False)]
 Target = Annotated[
@@ -18,7 +18,7 @@ Target = Annotated[
 
 def init(file: File, output: Target = None, as_json: AsJson = False) -> int:
     """Write a commented configuration for a table, a result list or a folder of pictures."""
-    from jobs.proposal import proposal
+    from ...proposal import proposal
 
     path = output or Path(f"{file.stem}.yaml")
     if path.exists():

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from jobs.cli.options import AsJson, Config, Limit, Output, Overrides, print_json
-from jobs.words import bytes_of, duration, numbered
+from ...words import bytes_of, duration, numbered
+from ..options import AsJson, Config, Limit, Output, Overrides, print_json
 
 if TYPE_CHECKING:
-    from jobs.config.audit import Audit
-    from jobs.config.file import ConfigFile
-    from jobs.plan.estimate import Estimate
-    from jobs.plan.inputs import Inputs
-    from jobs.plan.plan import Plan
-    from jobs.store import Receipt
+    from ...config.audit import Audit
+    from ...config.file import ConfigFile
+    from ...plan.estimate import Estimate
+    from ...plan.inputs import Inputs
+    from ...plan.plan import Plan
+    from ...store import Receipt
 
 
 def plan(
     config: Config, output: Output = None, overrides: Overrides = None, limit: Limit = None, as_json: AsJson = False
 ) -> int:
     """Print what a run would do: its units, what is cached, and an estimate of time, memory and disk."""
-    from jobs import audit
-    from jobs.config.file import read_config
-    from jobs.plan.estimate import estimate
-    from jobs.plan.staleness import counted, reasons
-    from jobs.store import Store
+    from ... import audit
+    from ...config.file import read_config
+    from ...plan.estimate import estimate
+    from ...plan.staleness import counted, reasons
+    from ...store import Store
 
     file: ConfigFile[Audit] = read_config(config, tuple(overrides or ()))
     inputs, planned = audit.prepare(file, limit)
@@ -107,7 +107,7 @@ def plan_text(table: Mapping[str, Any]) -> str:
 
 def _stage_lines(stage: str, count: Mapping[str, Any]) -> list[str]:
     """A stage's counts, and why its units will be computed, unless it is simply for the first time."""
-    from jobs.plan.staleness import NEVER
+    from ...plan.staleness import NEVER
 
     stale = count["stale"]
     shown = [f"{' ' * 32}{number} to compute: {reason}" for reason, number in stale.items()]

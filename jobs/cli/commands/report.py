@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from jobs.cli.options import AsJson, Folder, print_json
+from ..options import AsJson, Folder, print_json
 
 
 def report(folder: Folder, as_json: AsJson = False) -> int:
     """Write a run's report again from its results."""
-    from jobs.config.audit import Runtime
-    from jobs.report.publish import publish
-    from jobs.results.manifest import PAGE
-    from jobs.run.executor import Lazily
-    from jobs.store import Store
+    from ...config.runtime import Runtime
+    from ...report.publish import publish
+    from ...results.manifest import PAGE
+    from ...run.executor import Lazily
+    from ...store import Store
 
     store = Store(folder).readable()
     with Lazily(Runtime()) as executor:

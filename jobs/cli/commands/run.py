@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobs.cli.exit_codes import UNFINISHED
-from jobs.cli.options import AsJson, Config, Limit, Output, Overrides, print_json
-from jobs.errors import Stopped
-from jobs.words import duration
+from ...errors import Stopped
+from ...words import duration
+from ..exit_codes import UNFINISHED
+from ..options import AsJson, Config, Limit, Output, Overrides, print_json
 
 if TYPE_CHECKING:
-    from jobs.audit import RunSummary
-    from jobs.config.audit import Audit
-    from jobs.config.file import ConfigFile
+    from ...audit import RunSummary
+    from ...config.audit import Audit
+    from ...config.file import ConfigFile
 
 MaxFailures = Annotated[
     int | None, typer.Option("--max-failures", min=1, help="Stop once N units have failed; default: never.")
@@ -35,9 +35,9 @@ def run(
     """Run an audit, or what is missing of it, and write its report."""
     from rich.console import Console
 
-    from jobs import audit
-    from jobs.config.file import read_config
-    from jobs.run.progress import Bars, Lines, Silent
+    from ... import audit
+    from ...config.file import read_config
+    from ...run.progress import Bars, Lines, Silent
 
     overrides = [*(overrides or ()), *([f"runtime.max_failures={max_failures}"] if max_failures else [])]
     file: ConfigFile[Audit] = read_config(config, tuple(overrides))
@@ -60,12 +60,12 @@ def run(
 
 def worst_text(output: str, settings: Audit) -> str:
     """The worst group of what is audited for each of the worst queries; of two mirrored groups, one."""
-    from jobs.analysis.cases import AS_SHOWN
-    from jobs.analysis.frames import records
-    from jobs.analysis.wording import chance_clause
-    from jobs.analysis.worst import headline, largest
-    from jobs.report.part import read_worst_pairs
-    from jobs.store import Store
+    from ...analysis.cases import AS_SHOWN
+    from ...analysis.frames import records
+    from ...analysis.wording import chance_clause
+    from ...analysis.worst import headline, largest
+    from ...report.part import read_worst_pairs
+    from ...store import Store
 
     pairs = read_worst_pairs(Store(output))
     beyond, asked = headline(pairs), largest(pairs)
@@ -85,7 +85,7 @@ def worst_text(output: str, settings: Audit) -> str:
 
 def _repair(pair: Mapping[str, Any]) -> str:
     """What it costs to bring a query to what chance shows, where a selection does."""
-    from jobs.analysis.wording import cost, percent
+    from ...analysis.wording import cost, percent
 
     if pair["is_repaired_to_chance"] is not True:
         return ""
@@ -110,7 +110,7 @@ def run_text(summary: RunSummary) -> str:
 
 
 def _skipped_line(dataset: str, reasons: Mapping[str, Mapping[str, Any]], output: str) -> str:
-    from jobs.run.skipped import TABLE, reasons_text
+    from ...run.skipped import TABLE, reasons_text
 
     number = sum(entry["items"] for entry in reasons.values())
     return f"skipped: {number:,} items of {dataset}: {reasons_text(reasons)}; listed in {output}/{TABLE}"

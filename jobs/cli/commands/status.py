@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobs.cli.options import AsJson, Folder, print_json
-from jobs.words import duration, first_line
+from ...words import duration, first_line
+from ..options import AsJson, Folder, print_json
 
 # Running units and failures that the text names; JSON has all.
 SHOWN = 20
@@ -15,8 +15,8 @@ COUNTS = ("units", "done", "running", "failed")
 
 def status(folder: Folder, as_json: AsJson = False) -> int:
     """Print what is done, running, failed and left in a run's folder, and whether a run is at it."""
-    from jobs.results.status import status_of
-    from jobs.store import Store
+    from ...results.status import status_of
+    from ...store import Store
 
     found = status_of(Store(folder).readable())
     if as_json:

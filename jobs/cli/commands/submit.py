@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, Config, Limit, Output, Overrides, print_json, with_options
-from jobs.errors import UsageError
-from jobs.submission.defaults import DEFAULT_ADDRESS, PERIODS
+from ...errors import UsageError
+from ...submission.defaults import DEFAULT_ADDRESS, PERIODS
+from ..options import AsJson, Config, Limit, Output, Overrides, print_json, with_options
 
 if TYPE_CHECKING:
-    from jobs.submission.job import Submission
+    from ...submission.job import Submission
 
 Address = Annotated[
     str | None, typer.Option(help=f"The dashboard's; default: RAY_API_SERVER_ADDRESS, else {DEFAULT_ADDRESS}.")
@@ -69,8 +69,8 @@ def submit(asked: Options) -> int:
 
 
 def _prepared(asked: Options) -> Submission:
-    from jobs.config.file import read_config
-    from jobs.submission import job
+    from ...config.file import read_config
+    from ...submission import job
 
     if asked.period is not None and asked.period not in PERIODS:
         raise UsageError(f"--period {asked.period}: one of {', '.join(PERIODS)} is expected")
@@ -90,8 +90,8 @@ def _sent(prepared: Submission, asked: Options) -> tuple[str, int | None]:
     """Send a job, or find the one that was sent before, and follow it. Returns its id, and its exit code if known."""
     # Read when ray is imported. A cluster without tokens has to be asked for by setting the variable.
     os.environ.setdefault("RAY_AUTH_MODE", "token")
-    from jobs.run.ray import job_client
-    from jobs.submission import job
+    from ...run.ray import job_client
+    from ...submission import job
 
     client = job_client(prepared.address)
     # With --json, standard output holds one object.

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, Overrides, print_json
+from ..options import AsJson, Overrides, print_json
 
 if TYPE_CHECKING:
-    from jobs.encoders.prompt_judging import Judgement
+    from ...encoders.prompt_judging import Judgement
 
 Training = Annotated[Path, typer.Argument(help="The training's YAML file.", show_default=False)]
 Tokens = Annotated[Path | None, typer.Option("--output", help="The file to write; default: the configuration's.")]
@@ -18,9 +18,9 @@ Tokens = Annotated[Path | None, typer.Option("--output", help="The file to write
 
 def train_prompt(config: Training, output: Tokens = None, overrides: Overrides = None, as_json: AsJson = False) -> int:
     """Train tokens that, before a query, make similarity tell less of an attribute; for `debias_clip`."""
-    from jobs.config.file import read_config
-    from jobs.config.prompts import PromptTraining
-    from jobs.plan import prompts
+    from ...config.file import read_config
+    from ...config.prompts import PromptTraining
+    from ...plan import prompts
 
     path, found = prompts.train_prompt(read_config(config, tuple(overrides or ()), PromptTraining), output)
     if as_json:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.cli.options import AsJson, Folder, print_json
-from jobs.interruption import FAILED
-from jobs.words import bytes_of
+from ...interruption import FAILED
+from ...words import bytes_of
+from ..options import AsJson, Folder, print_json
 
 if TYPE_CHECKING:
-    from jobs.results.verify import Verification
+    from ...results.verify import Verification
 
 Sample = Annotated[int, typer.Option(min=0, help="Rows of the results whose MPR is measured again.")]
 FAULTS_SHOWN = 50
@@ -19,8 +19,8 @@ FAULTS_SHOWN = 50
 
 def verify(folder: Folder, sample: Sample = 20, as_json: AsJson = False) -> int:
     """Read a run's folder again, hash every file, measure a sample anew; exit code 1 for a fault."""
-    from jobs.results.verify import verify as verify_folder
-    from jobs.store import Store
+    from ...results.verify import verify as verify_folder
+    from ...store import Store
 
     found = verify_folder(Store(folder).readable(), sample)
     if as_json:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
-from jobs import interruption
-from jobs.analysis.curves import trade_offs
-from jobs.analysis.load import Run
-from jobs.analysis.tables import csv
-from jobs.report.exhibits import (
+from ... import interruption
+from ...analysis.curves import trade_offs
+from ...analysis.load import Run
+from ...analysis.tables import csv
+from . import (
     contact_sheets,
     cutting_plane_and_cone,
     intersections,
@@ -26,9 +26,9 @@ from jobs.report.exhibits import (
     smallest_mpr,
     trade_off,
 )
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.latex import table
-from jobs.report.exhibits.pictures import png, svg, table_picture
+from .exhibit import Exhibit, Missing
+from .latex import table
+from .pictures import png, svg, table_picture
 
 EXHIBITS: Mapping[str, Callable[[Run, pd.DataFrame], Exhibit]] = {
     "trade_off": trade_off.make,

@@ -17,15 +17,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from jobs.analysis.cases import CASE, function_classes, is_constrained
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.analysis.wording import is_missing
-from jobs.images import ImageLimits, decode
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.operating_points import in_order, smallest_mpr
-from jobs.report.exhibits.pictures import file_part
-from jobs.report.exhibits.sheet import Sheet
+from ...analysis.cases import CASE, function_classes, is_constrained
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from ...analysis.wording import is_missing
+from ...images import ImageLimits, decode
+from .exhibit import Exhibit, Missing
+from .operating_points import in_order, smallest_mpr
+from .pictures import file_part
+from .sheet import Sheet
 
 TITLE = "First items of each method at its smallest MPR"
 # What a page holds; the table holds the same.

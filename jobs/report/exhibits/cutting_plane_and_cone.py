@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.pairs import paired
+from ...analysis.cases import CASE
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from .exhibit import Exhibit, Missing
+from .pairs import paired
 
 TITLE = "Cutting planes against the cone programme at the same rho"
 CONE, PLANES = "mopr_qp", ("mopr", "mopr_paper")

@@ -13,12 +13,12 @@ from typing import Any
 
 import pandas as pd
 
-from jobs.analysis.cases import SELECTION, function_classes
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.analysis.wording import group_name
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.operating_points import in_order, smallest_mpr
+from ...analysis.cases import SELECTION, function_classes
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from ...analysis.wording import group_name
+from .exhibit import Exhibit, Missing
+from .operating_points import in_order, smallest_mpr
 
 TITLE = "Shares of intersectional groups in per cent, mean and deviation over queries"
 # Below this part of its share of the reference a group counts as missed.

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from jobs.analysis.wording import is_missing
+from ...analysis.wording import is_missing
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

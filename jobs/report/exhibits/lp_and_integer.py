@@ -14,13 +14,13 @@ from typing import Any
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, KEEPS_RHO
-from jobs.analysis.fractions import loss_percent
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.operating_points import mean_and_deviation
-from jobs.report.exhibits.pairs import solved
+from ...analysis.cases import CASE, KEEPS_RHO
+from ...analysis.fractions import loss_percent
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from .exhibit import Exhibit, Missing
+from .operating_points import mean_and_deviation
+from .pairs import solved
 
 TITLE = "Loss of similarity against the relaxation at the same rho, in per cent"
 METHODS = ("mopr", "mopr_paper", "mopr_integer")

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from jobs.analysis.curves import is_fulfilled
-from jobs.analysis.frames import grouped
-from jobs.report.exhibits.operating_points import series_names
-from jobs.report.styles import Series, Style, series_of
+from ...analysis.curves import is_fulfilled
+from ...analysis.frames import grouped
+from ..styles import Series, Style, series_of
+from .operating_points import series_names
 
 # Fractions of top-k's MPR at which curves are averaged.
 FRACTIONS = np.linspace(0.0, 1.0, 51)

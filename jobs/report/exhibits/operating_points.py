@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, FULFILLED
+from ...analysis.cases import CASE, FULFILLED
 
 SERIES = ["method", "target_class"]
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, SELECTION
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.pictures import Panels
-from jobs.report.figures import BEFORE
+from ...analysis.cases import CASE, SELECTION
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from ..figures import BEFORE
+from .exhibit import Exhibit, Missing
+from .pictures import Panels
 
 TITLE = "MPR by the paper's regression oracles against exact values, over all selections"
 # The oracle's class, and the class whose value is exact.

@@ -11,11 +11,11 @@ import math
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.operating_points import in_order, smallest_mpr
+from ...analysis.cases import CASE
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from .exhibit import Exhibit, Missing
+from .operating_points import in_order, smallest_mpr
 
 TITLE = "Measures of the order at each method's smallest MPR, medians over queries"
 # Columns of results and how papers write them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE
+from ...analysis.cases import CASE
 
 # Equal values of two grids are computed by different roundings of the same numbers.
 DIGITS = 9

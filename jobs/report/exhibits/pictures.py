@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from jobs.report.figures import DOTS_PER_INCH, drawn_series, legend_handles
-from jobs.report.styles import styles_of
+from ..figures import DOTS_PER_INCH, drawn_series, legend_handles
+from ..styles import styles_of
 
 PANELS_A_ROW = 3
 PANEL_INCHES = (3.1, 2.5)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
-from jobs.report.exhibits.pictures import Panels, file_part, legend
-from jobs.report.figures import drawn_series
-from jobs.report.styles import styles_of
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from ..figures import drawn_series
+from ..styles import styles_of
+from .exhibit import Exhibit, Missing
+from .mean_curves import draw, mean_curves, printed
+from .pictures import Panels, file_part, legend
 
 TITLE = "Precision at fractions of top-k's MPR, means over queries"
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE, SELECTION
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.operating_points import in_order, mean_and_deviation, series_names
+from ...analysis.cases import CASE, SELECTION
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from .exhibit import Exhibit, Missing
+from .operating_points import in_order, mean_and_deviation, series_names
 
 TITLE = "Running times in seconds, mean and deviation over queries"
 

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from jobs.report.figures import DOTS_PER_INCH, LONGEST_TITLE
-from jobs.words import shortened
+from ...words import shortened
+from ..figures import DOTS_PER_INCH, LONGEST_TITLE
 
 COLUMN_INCHES, HEAD_INCHES, MARGIN_INCHES = 2.3, 0.75, 0.15
 # A row of texts, and one of pictures with their texts to the right.

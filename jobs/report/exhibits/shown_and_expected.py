@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from jobs.analysis.cases import CASE, is_audited
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.analysis.quasi_binomial import Fit, quasi_binomial
-from jobs.analysis.wording import group_name
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.pictures import Panels, file_part
+from ...analysis.cases import CASE, is_audited
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from ...analysis.quasi_binomial import Fit, quasi_binomial
+from ...analysis.wording import group_name
+from .exhibit import Exhibit, Missing
+from .pictures import Panels, file_part
 
 TITLE = "Shares shown against targets, a quasi-binomial regression over queries"
 KEYS = ["dataset", "reference"]

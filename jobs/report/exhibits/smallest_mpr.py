@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from jobs.analysis.cases import CASE
-from jobs.analysis.curves import why_no_fractions
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.operating_points import in_order, mean_and_deviation, smallest_mpr
+from ...analysis.cases import CASE
+from ...analysis.curves import why_no_fractions
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from .exhibit import Exhibit, Missing
+from .operating_points import in_order, mean_and_deviation, smallest_mpr
 
 TITLE = "Similarity kept at each method's smallest MPR, mean and deviation over queries"
 

@@ -13,16 +13,16 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from jobs.analysis.cases import CASE
-from jobs.analysis.curves import vertical_floors, why_no_fractions
-from jobs.analysis.frames import grouped
-from jobs.analysis.load import Run
-from jobs.report.exhibits.exhibit import Exhibit, Missing
-from jobs.report.exhibits.mean_curves import draw, mean_curves, printed
-from jobs.report.exhibits.pictures import Panels, file_part, legend
-from jobs.report.figures import LONGEST_TITLE, draw_panel, drawn_series
-from jobs.report.styles import styles_of
-from jobs.words import shortened
+from ...analysis.cases import CASE
+from ...analysis.curves import vertical_floors, why_no_fractions
+from ...analysis.frames import grouped
+from ...analysis.load import Run
+from ...words import shortened
+from ..figures import LONGEST_TITLE, draw_panel, drawn_series
+from ..styles import styles_of
+from .exhibit import Exhibit, Missing
+from .mean_curves import draw, mean_curves, printed
+from .pictures import Panels, file_part, legend
 
 TITLE = "Similarity kept at fractions of top-k's MPR, means over queries"
 # Panels of one drawing: a page's worth; further queries go to further drawings.

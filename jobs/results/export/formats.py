@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jobs.store import Store
+    from ...store import Store
 
 
 def _trec(store: Store, output: str) -> list[str]:
-    from jobs.results.export.trec import export_trec
+    from .trec import export_trec
 
     return export_trec(store, output)
 
 
 def _long(store: Store, output: str) -> list[str]:
-    from jobs.results.export.long import export_long
+    from .long import export_long
 
     return export_long(store, output)
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from jobs.errors import UsageError
-from jobs.results.export.selections import read_items, read_selections
-from jobs.store import Store
+from ...errors import UsageError
+from ...store import Store
+from .selections import read_items, read_selections
 
 # Attributes' columns begin with it, so that an attribute named `query` hides nothing.
 LABEL = "label_"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pyarrow as pa
 
-from jobs.analysis.cases import SELECTION
-from jobs.store import Store
+from ...analysis.cases import SELECTION
+from ...store import Store
 
 COLUMNS = [*SELECTION, "run_id", "parameter", "status", "item_ids"]
 

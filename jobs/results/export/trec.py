@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from jobs.plan.plan_file import read_plan
-from jobs.results.export.selections import read_selections
-from jobs.stages.catalogue import PARTS, Catalogue, read_parts
-from jobs.store import Store
-from jobs.store.keys import digest
+from ...plan.plan_file import read_plan
+from ...stages.catalogue import PARTS, Catalogue, read_parts
+from ...store import Store
+from ...store.keys import digest
+from .selections import read_selections
 
 # Characters that a token may not hold: separators, control characters, and the escape's own sign.
 UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jobs.errors import UsageError
-from jobs.results.export.formats import FORMATS
-from jobs.results.manifest import MANIFEST
-from jobs.store import Store
+from ...errors import UsageError
+from ...store import Store
+from ..manifest import MANIFEST
+from .formats import FORMATS
 
 
 def write(folder: str, form: str, output: str) -> list[str]:

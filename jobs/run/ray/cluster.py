@@ -9,18 +9,18 @@ from typing import Any
 import ray
 from ray.util.metrics import Counter, Gauge, Histogram
 
-from jobs import interruption
-from jobs.config.audit import Runtime
-from jobs.run.attempts import Limits
-from jobs.run.dispatch import Dispatch, Events, never
-from jobs.run.encoder_actors import EncoderActors, encoder_actors
-from jobs.run.growth import await_gpus
-from jobs.run.meters import Meters
-from jobs.run.nodes import Nodes
-from jobs.run.ray.connection import connect
-from jobs.run.ray.workers import Actors, Tasks, remove_copies
-from jobs.stages.unit import Unit
-from jobs.store import Store
+from ... import interruption
+from ...config.runtime import Runtime
+from ...stages.unit import Unit
+from ...store import Store
+from ..attempts import Limits
+from ..dispatch import Dispatch, Events, never
+from ..encoder_actors import EncoderActors, encoder_actors
+from ..growth import await_gpus
+from ..meters import Meters
+from ..nodes import Nodes
+from .connection import connect
+from .workers import Actors, Tasks, remove_copies
 
 # How long an interrupted run waits for Ray to stop: a signal to the whole process group has killed Ray's own
 # processes too, and waiting for them would never end.

@@ -8,12 +8,12 @@ from typing import Any
 import ray
 from ray.job_config import JobConfig
 
-from jobs import interruption, own_code
-from jobs.config.audit import Runtime
-from jobs.errors import RunError, UsageError
-from jobs.run.ray.reaching import LOCAL, REFUSED, expect_reachable, named
-from jobs.run.temporary_folder import temporary_folder
-from jobs.words import shortened
+from ... import interruption, own_code
+from ...config.runtime import Runtime
+from ...errors import RunError, UsageError
+from ...words import shortened
+from ..temporary_folder import temporary_folder
+from .reaching import LOCAL, REFUSED, expect_reachable, named
 
 # Receipts travel through the object store, data does not.
 OBJECT_STORE_BYTES = 200 * 1024 * 1024

@@ -8,10 +8,10 @@ from typing import Any
 
 import ray
 
-from jobs import interruption
-from jobs.errors import UsageError
-from jobs.run.ray.reaching import REFUSED
-from jobs.words import first_line
+from ... import interruption
+from ...errors import UsageError
+from ...words import first_line
+from .reaching import REFUSED
 
 # Seconds for a dashboard to report its version, through a tunnel.
 DASHBOARD_SECONDS = 10.0

@@ -11,11 +11,11 @@ from ray._private.services import find_node_ids, get_ray_address_from_environmen
 from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]  # made when it is imported
 from ray.core.generated.gcs_service_pb2 import GetAllNodeInfoReply  # type: ignore[attr-defined]  # the same
 
-from jobs import interruption
-from jobs.config.audit import Runtime
-from jobs.errors import UsageError
-from jobs.run.addresses import host_and_port, listener_fault
-from jobs.run.temporary_folder import temporary_folder
+from ... import interruption
+from ...config.runtime import Runtime
+from ...errors import UsageError
+from ..addresses import host_and_port, listener_fault
+from ..temporary_folder import temporary_folder
 
 # The address of a local start, and that of whichever cluster runs on this machine.
 LOCAL, ANY = "local", "auto"

@@ -14,15 +14,15 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from jobs import encoders, interruption
-from jobs.errors import UsageError
-from jobs.run.attempts import Attempt, Limits, Lost, Report, lost
-from jobs.run.dispatch import LONGEST_WAIT_SECONDS
-from jobs.run.encoder_actors import EncoderActors
-from jobs.run.nodes import Nodes, held_bytes
-from jobs.run.worker import work
-from jobs.stages.unit import Unit
-from jobs.store import Store
+from ... import encoders, interruption
+from ...errors import UsageError
+from ...stages.unit import Unit
+from ...store import Store
+from ..attempts import Attempt, Limits, Lost, Report, lost
+from ..dispatch import LONGEST_WAIT_SECONDS
+from ..encoder_actors import EncoderActors
+from ..nodes import Nodes, held_bytes
+from ..worker import work
 
 # Tasks in flight for each CPU: enough that none waits for the driver, few enough to plan afresh.
 TASKS_PER_CPU = 3

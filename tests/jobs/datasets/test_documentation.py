@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from jobs import datasets
-from jobs.config.audit import Reference
+from jobs.config.population import Reference
 from jobs.datasets import described
 from jobs.images import Reason
 from jobs.plan.reference_levels import shared_levels

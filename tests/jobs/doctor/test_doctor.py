@@ -6,7 +6,7 @@ from importlib.metadata import version
 import pytest
 
 from jobs.cli import main
-from jobs.config.audit import Runtime
+from jobs.config.runtime import Runtime
 from jobs.doctor import cluster, looks, machine, packages, settings
 from jobs.encoders.block import Needs
 from tests.jobs.conftest import write_audit

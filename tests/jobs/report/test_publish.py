@@ -10,7 +10,7 @@ import pytest
 
 from jobs.analysis import parts
 from jobs.analysis.load import load
-from jobs.config.audit import Runtime
+from jobs.config.runtime import Runtime
 from jobs.errors import RunError
 from jobs.report import part, publish
 from jobs.report.build import build

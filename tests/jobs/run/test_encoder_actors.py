@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.config.audit import Runtime
+from jobs.config.runtime import Runtime
 from jobs.run.encoder_actors import encoder_actors
 
 

@@ -45,7 +45,9 @@ def test_the_usual_one_is_kept_where_it_does(monkeypatch, tmp_path):
 def test_ray_starts_where_the_usual_one_is_too_long(tmp_path):
     usual = tmp_path / LONG / LONG
     usual.mkdir(parents=True)
-    code = "from jobs.config.audit import Runtime; from jobs.run.ray import look_around; print(look_around(Runtime()))"
+    code = (
+        "from jobs.config.runtime import Runtime; from jobs.run.ray import look_around; print(look_around(Runtime()))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"TMPDIR": str(usual)},
