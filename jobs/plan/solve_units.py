@@ -96,5 +96,6 @@ def _solve_unit(
         asked=reads.keys,
         vectors=pool.vectors if sees_vectors or reads_vectors(method) else (),
         size=compared.size,
+        are_draws=settings.results is not None and settings.results.draws and arrays_of(method.name).needs_list,
         queries=compared.queries.key if is_embedded and registry.METHODS[method.name].needs_query else None,
     )

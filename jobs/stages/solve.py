@@ -70,8 +70,9 @@ class Solve(Unit):
 
     levels: of each attribute; missing: what an item without a value is called; predicted: keys of labels units by
     attribute; vectors: the shards of all items where the method or a class sees vectors, of which the pool says what
-    they are; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's vector
-    where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
+    they are; are_draws: what was shown is a sample itself; reference_vectors: the same where a class sees the
+    reference's; queries: the unit with the query's vector where the method reads it, which follows from encoder and
+    prompt, whatever else is asked beside it.
     """
 
     stage: ClassVar[str] = "solve"
@@ -129,6 +130,7 @@ class Solve(Unit):
     seed: int
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
     asked: MethodUnits = field(default_factory=MethodUnits)
+    are_draws: bool = False
     queries: str | None = reads(in_key=False, default=None)
     size: ProblemSize = field(default=UNKNOWN_SIZE, metadata={IN_KEY: False})
     vectors: tuple[str, ...] = reads(in_key=False, default=())
