@@ -42,10 +42,12 @@ SECONDS_PER_NUMBER = 2e-8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MethodUnits:
-    """Keys of units that the method asked for: of its texts, of the order of columns, of its tokens, of labels by each
-    of its probes, and of the queries behind its tokens, which the tokens and the encoder decide."""
+    """Keys of units that the method asked for: of its texts, of the query's variants, of the order of columns, of its
+    tokens, of labels by each of its probes, and of the queries behind its tokens, which the tokens and the encoder
+    decide."""
 
     texts: str | None = reads(default=None)
+    variants: str | None = reads(default=None)
     order: str | None = reads(default=None)
     tokens: str | None = None
     probe_labels: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
@@ -195,6 +197,9 @@ class _Given:
 
     def text_vectors(self) -> np.ndarray:
         return read_text_vectors(self._store, str(self._unit.asked.texts))
+
+    def variant_vectors(self) -> np.ndarray:
+        return read_text_vectors(self._store, str(self._unit.asked.variants))
 
     def column_order(self) -> np.ndarray:
         return read_order(self._store, str(self._unit.asked.order))
