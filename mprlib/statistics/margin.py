@@ -27,6 +27,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray
 from mprlib.assumptions import warn_of_assumption
+from mprlib.attention import UNIFORM, AnyAttention, attended
 from mprlib.cells import cells_of
 from mprlib.declarations import strict
 from mprlib.function_classes.ball import Ball
@@ -60,6 +61,7 @@ def sampling_margin(
     resamples: Annotated[int, Whole(least=1)] = RESAMPLES,
     seed: Annotated[int, SEED] = 0,
     drawn: Resamples | None = None,
+    attention: AnyAttention = UNIFORM,
 ) -> float:
     """t such that MPR +- t covers the MPR against the whole population, in the class's own units.
 
@@ -69,12 +71,13 @@ def sampling_margin(
     {-1, +1} functions sum |q* - q|; it covers the class's MPR, which a heuristic oracle's value
     may miss by more. A kernel on continuous labels takes the bound that its values allow.
     drawn: resamples of the problem's reference that are at hand, `Resamples.drawn(problem.population, resamples,
-    [seed, 0])`, in the place of drawing the same anew.
+    [seed, 0])`, in the place of drawing the same anew. attention: of the selections' places.
 
     Returns: t >= 0; never more than needed to cover every value the class can take.
     Raises:  InputError for a confidence outside (0, 1) or fewer than 1 resample.
     """
     chosen = registered(function_class)
+    problem = attended(problem, attention)
     warn_of_assumption(problem, "the margin depends")
     key = ("margin", chosen, confidence, resamples, seed)
     return problem.cached(key, lambda: _margin(problem, chosen, confidence, _Draws(problem, resamples, seed, drawn)))
