@@ -153,6 +153,7 @@ def _values(problem: Problem, oracle: Oracle) -> FloatArray | None:
     open_cells = np.flatnonzero(cells.reference_shares > 0)
     shares = cells.reference_shares[open_cells]
     draws = _draws_for(_work(oracle, open_cells.size))
+    counts: FloatArray | IntArray
     if problem.place_weights is None:
         counts, divisor = lottery_counts(shares.tobytes(), problem.k, draws), problem.k
     else:
