@@ -288,9 +288,7 @@ def _ball_values(ball: Ball, drawn: IntArray, weights: FloatArray | None) -> Flo
     return lengths
 
 
-def _squares(
-    drawn: IntArray, shares: FloatArray, inverse: FloatArray, weights: FloatArray | None = None
-) -> FloatArray:
+def _squares(drawn: IntArray, shares: FloatArray, inverse: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """sum over drawn cells of (p^2 - 2 p q) / N; a cell that is drawn twice counts with the square of both."""
     if weights is not None:
         return _weighted_squares(drawn, shares, inverse, weights)

@@ -1,8 +1,8 @@
 """The columns of result rows: name, type, what each says and how it is found, in one place.
 
-One row a (data set, reference, query, k, method, value, target class, function class, attention). Shares, gaps and precision
-are fractions of 1, similarities are cosines, times are seconds. run_id and unit are filled in when results are
-collected: a cached unit serves many runs.
+One row a (data set, reference, query, k, method, value, target class, function class, attention). Shares, gaps
+and precision are fractions of 1, similarities are cosines, times are seconds. run_id and unit are filled in when
+results are collected: a cached unit serves many runs.
 """
 
 from __future__ import annotations

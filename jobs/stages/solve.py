@@ -69,10 +69,11 @@ UNKNOWN_SIZE = ProblemSize()
 class Solve(Unit):
     """Result rows and group shares for one (data set, reference, query, k, method, target class).
 
-    attention: names of those under which every selection is measured. levels: of each attribute; missing: what an item without a value is called; predicted: keys of labels units by
-    attribute; vectors: the shards of all items where the method or a class sees vectors, of which the pool says what
-    they are; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's vector
-    where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
+    attention: names of those under which every selection is measured. levels: of each attribute; missing: what an
+    item without a value is called; predicted: keys of labels units by attribute; vectors: the shards of all items
+    where the method or a class sees vectors, of which the pool says what they are; reference_vectors: the same
+    where a class sees the reference's; queries: the unit with the query's vector where the method reads it, which
+    follows from encoder and prompt, whatever else is asked beside it.
     """
 
     stage: ClassVar[str] = "solve"

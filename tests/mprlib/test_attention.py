@@ -158,7 +158,10 @@ def test_95_of_100_fair_draws_are_within_the_chance_level(name, cases):
 def test_lotteries_of_many_cells_are_those_of_few():
     random = np.random.default_rng(0)
     problem = mprlib.Problem(
-        scores=random.random(600), labels=random.standard_normal((600, 3)), reference=random.standard_normal((700, 3)), k=9
+        scores=random.random(600),
+        labels=random.standard_normal((600, 3)),
+        reference=random.standard_normal((700, 3)),
+        k=9,
     )
     for name in ("linear", "saturated", "rkhs"):
         chance = chance_of(attended(problem, "log2"), registry.function_class(name))
