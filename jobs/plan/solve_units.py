@@ -90,6 +90,7 @@ def _solve_unit(
         method=in_key(method),
         target=target,
         function_classes=settings.function_classes,
+        attention=settings.attention,
         group_attributes=settings.report.group_attributes,
         seed=settings.seed,
         predicted=searched.predicted,
