@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .assemble import assemble
-from .block import Dataset
+from .block import NOT_READ, Dataset
 from .columns import VECTOR_SETTING, named_columns
 from .part import Part
 from .source import Listing, Place
@@ -55,7 +55,8 @@ class Reader:
     def settings(self) -> dict[str, Any]:
         """The fields as JSON values; of the block, those that were given."""
         return {
-            "block": self.block.model_dump(mode="json", exclude_unset=True) | {"kind": self.block.kind},
+            "block": self.block.model_dump(mode="json", exclude_unset=True, exclude=NOT_READ)
+            | {"kind": self.block.kind},
             "folder": str(self.folder.absolute()),
             "embedding_column": self.embedding_column,
             "called_unknown": list(self.called_unknown),
