@@ -42,7 +42,7 @@ FOLDERS = (
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
     {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"},
-    {"encoding", "proportional_fitting", "shares", "cell_table"},
+    {"encoding", "proportional_fitting", "shares", "cell_table", "hand_labels"},
     {"reference"},
     {"problem"},
     {"assumptions", "cells", "naming", "probes"},
