@@ -1,9 +1,9 @@
 """What hand labels of some items say of predicted labels: the confusion, as counts that carry its sampling error.
 
 Items come with the probability f_i with which each was drawn, and weigh 1 / f_i. With N_h the number of items of
-predicted level h in the whole data set, which is known, and C_h[g] the weighted share of true level g among the labelled
-ones of them (Hajek), M[g, h] = N_h C_h[g] and T[g, h] = M[g, h] / sum of M[g, .]. Items that nobody could label need only
-be like the others of their predicted level.
+predicted level h in the whole data set, which is known, and C_h[g] the weighted share of true level g among its
+labelled items (Hajek), M[g, h] = N_h C_h[g] and T[g, h] = M[g, h] / sum of M[g, .]. Items that nobody could label need
+only be like the others of their predicted level.
 
 Errors of T's row g: C_h has the effective number m_h = (sum of weights)^2 / sum of squared weights of labelled items,
 and to first order dT[g, .] is the sum over h of N_h dC_h[g] (e_h - T[g, .]) / sum of M[g, .]. A multinomial with
@@ -39,7 +39,7 @@ def effective_counts(true: IntArray, predicted: IntArray, probabilities: FloatAr
     """
     levels, weights = totals.size, 1.0 / probabilities
     labelled = _crossed(true, predicted, weights, levels)
-    of_level, squares = labelled.sum(axis=0), np.bincount(predicted, weights**2, levels)
+    of_level, squares = labelled.sum(axis=0), np.bincount(predicted, weights**2, levels).astype(float)
     sizes = np.divide(of_level**2, squares, out=np.zeros(levels), where=squares > 0)
     shares = np.divide(labelled, of_level, out=np.zeros_like(labelled), where=of_level > 0)
     return _rows(shares * totals) * _draws(shares, totals, sizes)[:, None]
@@ -63,9 +63,10 @@ def _draws(shares: FloatArray, totals: FloatArray, sizes: FloatArray) -> FloatAr
 def _rows(joint: FloatArray) -> FloatArray:
     """Rows that sum to one, or to zero."""
     sums = joint.sum(axis=1, keepdims=True)
-    return np.divide(joint, sums, out=np.zeros_like(joint), where=sums > 0)
+    found: FloatArray = np.divide(joint, sums, out=np.zeros_like(joint), where=sums > 0)
+    return found
 
 
 def _crossed(true: IntArray, predicted: IntArray, weights: FloatArray, levels: int) -> FloatArray:
-    counted: FloatArray = np.bincount(true * levels + predicted, weights, levels * levels).reshape(levels, levels)
-    return counted
+    counted = np.bincount(true * levels + predicted, weights, levels * levels)
+    return counted.astype(float).reshape(levels, levels)
