@@ -32,6 +32,7 @@ FOLDERS = (
     "analysis",
     "results",
     "report",
+    "labelling",
     "submission",
     "audit",
     "proposal",
@@ -42,12 +43,14 @@ FOLDERS = (
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
     {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"},
-    {"encoding", "proportional_fitting", "shares", "cell_table", "hand_labels"},
+    {"encoding", "proportional_fitting", "shares", "cell_table", "confusion", "hand_labels"},
+    {"label_error"},
     {"reference"},
     {"problem"},
     {"assumptions", "cells", "naming", "probes"},
     {"function_classes", "witness"},
     {"chance"},
+    {"label_errors"},
     {"method", "measurement", "metrics", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},

@@ -46,9 +46,7 @@ class Frame:
 
 def frame_of(store: Store, unit: Solve, shown: Sequence[Shown]) -> Frame:
     """The items of a data set, a part at a time. unit: one that has chosen items of it."""
-    levels = {
-        name: tuple(level for level in unit.levels[name] if level != unit.missing) for name in unit.levels
-    }
+    levels = {name: tuple(level for level in unit.levels[name] if level != unit.missing) for name in unit.levels}
     members = pa.array(dict.fromkeys(item for one in shown for item in one.ids), pa.string())
     codes: dict[str, list[IntArray]] = {name: [] for name in levels}
     places: list[IntArray] = []
@@ -67,7 +65,8 @@ def frame_of(store: Store, unit: Solve, shown: Sequence[Shown]) -> Frame:
 
 def described(store: Store, unit: Solve, rows: IntArray, attributes: Sequence[str]) -> pa.Table:
     """The columns DESCRIBED and the levels of some rows (n,), ascending, of the frame."""
-    start, tables = 0, []
+    start = 0
+    tables: list[pa.Table] = []
     for part in _parts(store, unit, DESCRIBED, attributes):
         low, high = np.searchsorted(rows, [start, start + part.num_rows])
         if high > low or not tables:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ from mprlib.hand_labels import Selections, assumed_truth, drawn, inclusion_proba
 
 from ..datasets.part import ATTRIBUTE
 from ..errors import UsageError
-from ..results.manifest import read_manifest
 from ..store import Store
 from .frame import Frame, described, frame_of
 from .shown import chosen_dataset, own_references, shown_selections, solve_unit
@@ -52,20 +51,16 @@ class Sample:
     ratio: float
 
 
-def sample_of(store: Store, asked: Asked) -> Sample:
+def sample_of(store: Store, manifest: Mapping[str, Any], asked: Asked) -> Sample:
     """The sample of a run.
 
-    Raises:  UsageError for a folder that holds no finished run, a data set or an attribute that it lacks.
+    Raises:  UsageError for a folder without results, and for a data set or an attribute that the run lacks.
     """
-    manifest = read_manifest(store)
-    if manifest is None:
-        raise UsageError(f"{store.root} holds no finished run: `mpr-audit run CONFIG --output DIR` makes one")
     shown = shown_selections(store)
     dataset = chosen_dataset(shown, asked.dataset)
-    unit, settings = solve_unit(store, dataset), manifest["settings"]
+    unit = solve_unit(store, dataset)
     frame = frame_of(store, unit, shown[dataset])
-    attributes = _attributes(frame, asked)
-    own = own_references(settings)
+    attributes, own = _attributes(frame, asked), own_references(manifest["settings"])
     is_own = np.array([one.reference in own for one in shown[dataset]])
     estimation, noise = _contributions(frame, attributes, is_own, asked.error)
     probabilities = inclusion_probabilities(estimation, noise, asked.count)
