@@ -18,6 +18,9 @@ from ..images.limits import ImageLimits
 from ..settings.block import Block, DriverPath, FilePath, Label, Many
 from .source import Listing, Place, Source
 
+# What is said of a data set's labels, and read by nobody who reads the data set: its units stay as they are.
+NOT_READ: Mapping[str, Any] = {"attributes": {"__all__": {"confusion"}}}
+
 
 class _TableOrFile:
     """Annotates what a file may hold in the place of a block; a wrong value is one of the block."""

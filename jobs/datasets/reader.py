@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .assemble import assemble
-from .block import Dataset
+from .block import NOT_READ, Dataset
 from .columns import VECTOR_SETTING, named_columns
 from .hand_labels import levels_of
 from .part import ATTRIBUTE, Part, Summary
@@ -64,7 +64,8 @@ class Reader:
     def settings(self) -> dict[str, Any]:
         """The fields as JSON values; of the block, those that were given."""
         return {
-            "block": self.block.model_dump(mode="json", exclude_unset=True) | {"kind": self.block.kind},
+            "block": self.block.model_dump(mode="json", exclude_unset=True, exclude=NOT_READ)
+            | {"kind": self.block.kind},
             "folder": str(self.folder.absolute()),
             "embedding_column": self.embedding_column,
             "called_unknown": list(self.called_unknown),

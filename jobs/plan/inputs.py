@@ -25,6 +25,7 @@ from ..lists.items import ListedItems
 from ..methods import Asked, arrays_of, file_settings
 from ..queries import Query, query_remarks, query_vectors, read_queries
 from ..words import closest, did_you_mean
+from .label_errors import AllConfusions, read_confusions
 from .listed import Listed, expect_depths, listed, missing_remarks
 from .probes import read_labelled, with_levels
 from .targets import Targets, read_targets, target_remarks
@@ -39,7 +40,7 @@ class Inputs:
     None where items have their vectors, text_encoder where nothing can embed a text. lists: what an engine showed, by
     the data set that holds its items' labels; empty for an audit that searches itself. reference_lists: what other
     engines showed, by the reference's name and then by the audited data set's. targets: of each query, by the
-    reference's name.
+    reference's name. confusions: how often labels are wrong, by data set.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -54,6 +55,7 @@ class Inputs:
     lists: Mapping[str, Listed] = field(default_factory=dict)
     reference_lists: Mapping[str, Mapping[str, Listed]] = field(default_factory=dict)
     targets: Mapping[str, Targets] = field(default_factory=dict)
+    confusions: AllConfusions = field(default_factory=dict)
 
 
 def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
@@ -111,6 +113,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         text_encoder=text_encoder,
         reference_lists=others,
         targets=targets,
+        confusions=read_confusions(settings, folder),
     )
 
 
@@ -140,6 +143,7 @@ def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int 
         lists=lists,
         reference_lists=others,
         targets=targets,
+        confusions=read_confusions(settings, folder),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..config.audit import Audit
-from ..datasets.block import Dataset
+from ..datasets.block import NOT_READ, Dataset
 from ..datasets.catalogue import Catalogue
 from ..encoders.block import EncoderSource
 from ..stages.catalogue import Catalogue as CatalogueUnit
@@ -54,7 +54,7 @@ def _embedded(block: Dataset, catalogue: Catalogue, encoder: EncoderSource | Non
 
 def _items_units(block: Dataset, catalogue: Catalogue) -> Iterator[Items]:
     """A unit for each part of a data set."""
-    settings, start = block.model_dump(mode="json", exclude=_NAMING), 0
+    settings, start = block.model_dump(mode="json", exclude={**dict.fromkeys(_NAMING, True), **NOT_READ}), 0
     for part in catalogue.parts:
         summary = part.summary
         yield Items(

@@ -20,11 +20,13 @@ from mprlib.assumptions import assumption
 from mprlib.cells import selection_weights
 from mprlib.chance import chance_of, gap_p_values
 from mprlib.function_classes.groups import Groups
+from mprlib.label_errors import Corrected
 
 from ..config.entries import ClassEntry
 from ..store.keys import digest
 from ..store.schema import GROUPS
 from .case import Case
+from .corrected import corrected_columns, corrected_of
 
 if TYPE_CHECKING:
     from .solve import Solve
@@ -49,6 +51,7 @@ class Row:
     top_k: Measurement
     measured: Measurement | None
     margin: float | None
+    corrected: Corrected | None
     in_order: metrics.WorstAttribute | None
 
 
@@ -94,6 +97,10 @@ def _of_gains(value: Callable[[FloatArray, FloatArray], Any]) -> Callable[[Row],
 
 def _of_measured(value: Callable[[Measurement], Any]) -> Callable[[Row], Any]:
     return lambda row: None if row.measured is None else value(row.measured)
+
+
+def _of_corrected(value: Callable[[Corrected], float | None]) -> Callable[[Row], Any]:
+    return lambda row: None if row.corrected is None else value(row.corrected)
 
 
 def _of_order(value: Callable[[metrics.WorstAttribute], float]) -> Callable[[Row], Any]:
@@ -149,6 +156,15 @@ COLUMNS = (
     Column(
         "mpr_high", NUMBER, "upper end of it", lambda row: _interval_end(row, lambda found, t: found.upper_bound + t)
     ),
+    Column(
+        "mpr_corrected",
+        NUMBER,
+        "MPR of the selection by the true labels, estimated from what is known of their errors; null where labels are "
+        "taken as right",
+        _of_corrected(lambda found: found.value),
+    ),
+    Column("mpr_corrected_low", NUMBER, "lower end of its 95% interval", _of_corrected(lambda found: found.low)),
+    Column("mpr_corrected_high", NUMBER, "upper end of it", _of_corrected(lambda found: found.high)),
     Column(
         "p_chance",
         NUMBER,
@@ -269,6 +285,7 @@ def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> I
             top_k=case.measure(entry, case.top_k),
             measured=case.measure(entry, selection.items) if has_items else None,
             margin=case.margin(entry) if has_items else None,
+            corrected=corrected_of(case, entry, selection.items, unit.method.name),
             in_order=in_order,
         )
         yield {column.name: column.value(row) for column in COLUMNS}
@@ -278,7 +295,7 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
     """Shares of every named group, in the columns of `schema.GROUPS`; none where there is no selection."""
     if not selection.items.size:
         return GROUPS.empty_table()
-    of_groups = _group_columns(case, Groups(max_attributes=unit.group_attributes), selection)
+    of_groups = _group_columns(case, Groups(max_attributes=unit.group_attributes), selection, unit.method.name)
     same = {
         "dataset": unit.dataset,
         "reference": unit.reference.name,
@@ -298,7 +315,7 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
     )
 
 
-def _group_columns(case: Case, named: Groups, selection: Selection) -> dict[str, pa.Array]:
+def _group_columns(case: Case, named: Groups, selection: Selection, method: str) -> dict[str, pa.Array]:
     """What a set of items shows of every named group; neighbours of a sweep are often the same set."""
 
     def build() -> dict[str, pa.Array]:
@@ -316,6 +333,7 @@ def _group_columns(case: Case, named: Groups, selection: Selection) -> dict[str,
             "p_chance": pa.array(gap_p_values(selected, expected, selection.items.size)),
             "p_largest": pa.array(np.array([chance.p_value(gap) for gap in distinct.tolist()])[place]),
             "largest_gap_chance": pa.repeat(pa.scalar(chance.level), gaps.size),
+            **corrected_columns(case, oracle.names, named.max_attributes, selection.items, method),
         }
 
     return case.problem.cached(("groups", np.sort(selection.items).tobytes(), named), build)

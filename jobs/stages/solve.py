@@ -20,6 +20,7 @@ from ..methods import library_settings
 from ..store import Store
 from .case import Case
 from .debiased import read_debiased_vector
+from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
@@ -75,7 +76,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 9
+    version: ClassVar[int] = 10
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
@@ -88,6 +89,9 @@ class Solve(Unit):
         "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.chance",
+        "mprlib.confusion",
+        "mprlib.label_error",
+        "mprlib.label_errors",
         "mprlib.compiled",
         "mprlib.encoding",
         "mprlib.exact_sums",
@@ -107,6 +111,8 @@ class Solve(Unit):
         "jobs.methods.pbm",
         "jobs.stages.case",
         "jobs.stages.cells",
+        "jobs.stages.corrected",
+        "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.vectors",
@@ -128,6 +134,7 @@ class Solve(Unit):
     group_attributes: int
     seed: int
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
+    label_errors: LabelErrors = field(default_factory=LabelErrors)
     asked: MethodUnits = field(default_factory=MethodUnits)
     queries: str | None = reads(in_key=False, default=None)
     size: ProblemSize = field(default=UNKNOWN_SIZE, metadata={IN_KEY: False})

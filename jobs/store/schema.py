@@ -27,6 +27,11 @@ GROUPS = pa.schema(
         ("p_chance", pa.float64()),
         ("p_largest", pa.float64()),
         ("largest_gap_chance", pa.float64()),
+        # By the true labels, with the 95% interval; null where labels are taken as right.
+        ("share_corrected", pa.float64()),
+        ("share_corrected_low", pa.float64()),
+        ("share_corrected_high", pa.float64()),
+        ("share_reference_corrected", pa.float64()),
     ]
 )
 

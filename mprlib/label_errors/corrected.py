@@ -151,10 +151,10 @@ def _of_others(
 ) -> Corrected:
     shares = found.shares + cells_of(built).reference_shares
     value = oracle.worst_case(weights_of(shares, built)).value
-    error = np.quantile(gaps(built, oracle, function_class, found.error), confidence)
+    error = float(np.quantile(gaps(built, oracle, function_class, found.error), confidence))
     own = 0.0
     if found.own is not None:
-        own = np.quantile(gaps(built, oracle, function_class, found.own), confidence)
+        own = float(np.quantile(gaps(built, oracle, function_class, found.own), confidence))
     margin = float(np.hypot(error, own))
     return Corrected(value=value, low=value - margin, high=value + margin)
 

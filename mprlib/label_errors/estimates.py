@@ -135,7 +135,8 @@ def _drawn_cells(tau: FloatArray, draws: int) -> IntArray:
     cumulated = np.cumsum(tau, axis=1)
     uniform = random.random((draws, len(tau)))
     found = np.stack([np.searchsorted(own / own[-1], uniform[:, item]) for item, own in enumerate(cumulated)], axis=1)
-    return np.minimum(found, tau.shape[1] - 1)
+    cells: IntArray = np.minimum(found, tau.shape[1] - 1)
+    return cells
 
 
 def _counts(cells: IntArray, size: int) -> FloatArray:

@@ -98,7 +98,7 @@ def likelihood(problem: Problem, items: IntArray, matrices: Matrices) -> FloatAr
     found = np.ones((items.size, 1))
     for axis, size in enumerate(cells.shape):
         codes = cells.codes[items, axis]
-        name = cells.attributes[axis] if axis < len(cells.attributes) else None
+        name = cells.name_of(axis)
         if name in error.probabilities:
             given = error.probabilities[name]
             of_axis = given[items] / np.maximum(given.mean(axis=0), SMALLEST)
@@ -122,7 +122,7 @@ def codes_by_pattern(problem: Problem, items: IntArray) -> dict[tuple[int, ...],
             own = error.known[name][items]
             is_known[:, axis] = own >= 0
             codes[own >= 0, axis] = own[own >= 0]
-    found = {}
+    found: dict[tuple[int, ...], tuple[IntArray, IntArray]] = {}
     for pattern in np.unique(is_known, axis=0):
         places = np.flatnonzero((is_known == pattern).all(axis=1))
         found[tuple(np.flatnonzero(pattern).tolist())] = (places, cells.joint(codes[places]))

@@ -23,8 +23,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import minimize
 from scipy.special import softmax
 
 from mprlib.arrays import FloatArray, IntArray
@@ -144,6 +142,8 @@ class _Fit:
 
     def mode(self, matrices: Matrices) -> FloatArray:
         """The parameters of the largest posterior density."""
+        from scipy.optimize import minimize
+
         found = minimize(
             self._objective,
             self._centre,
@@ -194,7 +194,7 @@ def _independent_logits(problem: Problem) -> FloatArray:
     cells, error = true_cells(problem), error_of(problem)
     found = np.zeros(1)
     for axis, size in enumerate(cells.shape):
-        name = cells.attributes[axis] if axis < len(cells.attributes) else None
+        name = cells.name_of(axis)
         counts = np.bincount(cells.codes[:, axis], minlength=size).astype(float)
         if name in error.probabilities:
             counts = error.probabilities[name].sum(axis=0)
@@ -205,6 +205,8 @@ def _independent_logits(problem: Problem) -> FloatArray:
 
 def _drawn(fit: _Fit, parameters: FloatArray, problem: Problem) -> FloatArray:
     """Parameters (DRAWS, P) that might be the true ones."""
+    from scipy.linalg import solve_triangular
+
     if len(fit.members) > LARGEST_INFORMED_CELLS:
         return np.broadcast_to(parameters, (DRAWS, parameters.size))
     known, drawn = as_known(problem), confusions_of(problem).items.drawn
@@ -220,7 +222,8 @@ def _drawn(fit: _Fit, parameters: FloatArray, problem: Problem) -> FloatArray:
         ]
         steps = solve_triangular(root, np.transpose(gradients), lower=True)
         moved += solve_triangular(root, steps, lower=True, trans="T")
-    return moved.T
+    draws: FloatArray = moved.T
+    return draws
 
 
 def _normalised(joint: FloatArray) -> FloatArray:

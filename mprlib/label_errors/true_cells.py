@@ -44,6 +44,10 @@ class TrueCells:
         """G."""
         return prod(self.shape)
 
+    def name_of(self, axis: int) -> str:
+        """The attribute of an axis; empty for the axis of those without errors."""
+        return self.attributes[axis] if axis < len(self.attributes) else ""
+
     def joint(self, codes: IntArray) -> IntArray:
         """Cells (a,) of levels by axis (a, axes)."""
         found: IntArray = np.ravel_multi_index(tuple(codes.T), self.shape)
