@@ -32,6 +32,7 @@ FOLDERS = (
     "analysis",
     "results",
     "report",
+    "labelling",
     "submission",
     "audit",
     "proposal",
@@ -42,7 +43,7 @@ FOLDERS = (
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
     {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"},
-    {"encoding", "proportional_fitting", "shares", "cell_table", "confusion"},
+    {"encoding", "proportional_fitting", "shares", "cell_table", "confusion", "hand_labels"},
     {"label_error"},
     {"reference"},
     {"problem"},
