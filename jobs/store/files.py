@@ -179,7 +179,7 @@ class Store(Tables):
                 return stream.read()
         return bytes(self._files.cat_file(self.path(name)))
 
-    def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+    def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
         """Bytes [start, stop) of a file, for each range; fewer where the file ends before."""
         if not self.is_local:
             path = self.path(name)

@@ -91,9 +91,7 @@ class Tables(ABC):
         encodings: Parquet's encodings by column's path, of those columns that the table has.
         """
         data, schema = (
-            arrow_file(table)
-            if name.endswith(MAPPED_SUFFIX)
-            else _parquet_file(table, rows_per_group, encodings or {})
+            arrow_file(table) if name.endswith(MAPPED_SUFFIX) else _parquet_file(table, rows_per_group, encodings or {})
         )
         stamp = self.write(name, data)
         return FileReceipt(

@@ -2,6 +2,7 @@
 
 import shutil
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,6 +86,11 @@ def test_a_key_that_is_added_twice_is_kept_once(space):
     assert np.array_equal(again(space).take(texts(0, 3))[1], numbers(6)[:3])
 
 
+def overwrite(path, start: bytes) -> None:
+    data = Path(path).read_bytes()
+    Path(path).write_bytes(start + data[len(start) :])
+
+
 def rows_file(space: Space, name: str):
     return space.store.path(open_segment(space.store, name).facts.rows_file)
 
@@ -94,12 +100,12 @@ def test_damaged_rows_are_not_returned(space, damage):
     values = numbers(5 * BLOCK_ROWS)
     name = space.add(texts(0, len(values)), values, {})
     path = rows_file(space, name)
-    data = bytearray(open(path, "rb").read())
+    data = bytearray(Path(path).read_bytes())
     if damage == "flip":
         data[BLOCK_BYTES * 2 + 17] ^= 1
-        open(path, "wb").write(data)
+        Path(path).write_bytes(data)
     elif damage == "cut":
-        open(path, "wb").write(data[: BLOCK_ROWS * WIDTH * 4 * 2 + 5])
+        Path(path).write_bytes(data[: BLOCK_ROWS * WIDTH * 4 * 2 + 5])
     else:
         space.store.delete(open_segment(space.store, name).facts.rows_file)
     found = again(space)
@@ -113,19 +119,21 @@ def test_damaged_rows_are_not_returned(space, damage):
 def test_a_damaged_row_is_taken_from_where_it_was_written_again(space):
     values = numbers(2 * BLOCK_ROWS)
     path = rows_file(space, space.add(texts(0, len(values)), values, {}))
-    open(path, "r+b").write(b"\0" * 100)
+    overwrite(path, b"\0" * 100)
     space.add(texts(0, BLOCK_ROWS), values[:BLOCK_ROWS], {})
     is_found, rows = again(space).take(texts(0, len(values)))
     assert is_found.all()
     assert np.array_equal(rows, values)
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: b"", lambda data: data[:500] + b"?" + data[501:]])
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-9], lambda data: b"", lambda data: data[:500] + b"?" + data[501:]]
+)
 def test_an_index_that_is_damaged_does_not_count(space, damage):
     name = space.add(texts(0, 500), numbers(500), {})
     path = space.store.path(name)
-    data = open(path, "rb").read()
-    open(path, "wb").write(damage(data))
+    data = Path(path).read_bytes()
+    Path(path).write_bytes(damage(data))
     assert open_segment(space.store, name) is None
     assert not again(space).take(texts(0, 500))[0].any()
 
@@ -179,7 +187,7 @@ def test_merging_leaves_out_what_is_damaged_and_keeps_its_whole_copy(space):
     names = sorted(space.store.entries(space.folder))
     first = next(name for name in names if name.endswith(".index"))
     damaged = open_segment(space.store, first)
-    open(space.store.path(damaged.facts.rows_file), "r+b").write(b"\1" * 8)
+    overwrite(space.store.path(damaged.facts.rows_file), b"\1" * 8)
     lost = ~again(space).take(texts(0, len(values)))[0]
     assert lost.sum() == 30
     again_written = np.flatnonzero(lost)[:7]
