@@ -23,6 +23,7 @@ FOLDERS = (
     "queries",
     "lists",
     "encoders",
+    "cache",
     "methods",
     "config",
     "search",

@@ -190,7 +190,7 @@ class _Planner:
     def _reading(self, place: int, searched: Searched) -> Reading:
         entry, encoder = self.settings.methods[place], self.inputs.text_encoder
         key, asked = None if encoder is None else dict(encoder.key), self.inputs.asked[place]
-        variants = variant_units(entry, asked, self.inputs.queries, key or {})
+        variants = variant_units(entry, asked, self.inputs.queries, key or {}, self.inputs.cache)
         return method_units(entry, asked, searched, self.probing, self.asked.unit, variants, key)
 
     def _compared(
