@@ -66,6 +66,12 @@ class Attribute(Block):
         description="columns with the probability of each level, {level: column}, in the place of a confusion; they "
         "are calibrated and sum to 1",
     )
+    hand_labels: DriverPath | None = Field(
+        None,
+        description="a CSV of true levels of some items, as the page of `label-sample` saves it, in the place of a "
+        "confusion, which is estimated from it: a column item_id, one of the attribute's name, and perhaps "
+        "inclusion_probability",
+    )
 
     @field_validator("bins")
     @classmethod
@@ -83,6 +89,9 @@ class Attribute(Block):
             raise ValueError("bins are for numbers and map is for names: one of them is expected")
         if self.bins is not None and self.order:
             raise ValueError("bins have an order already: order is for names")
+        if self.hand_labels is not None and (self.confusion is not None or self.probabilities is not None):
+            other = "confusion" if self.confusion is not None else "probabilities"
+            raise ValueError(f"hand_labels and {other} both say how often labels are wrong: one of them")
         if self.confusion is not None and self.probabilities is not None:
             raise ValueError("confusion says how often labels are wrong, probabilities say it of each: one of them")
         return self
