@@ -127,3 +127,21 @@ def test_more_hand_labels_narrow_the_interval():
 def test_what_says_nothing_of_labels_is_refused(error, said):
     with pytest.raises(InputError, match=said):
         problem([WOMEN, MEN], 1, label_error=error)
+
+
+@pytest.mark.parametrize(
+    ("confusion", "said"),
+    [
+        ([[55, 45], [50, 50]], "some 1,"),
+        ([[0.5, 0.5], [0.5, 0.5]], "no number of hand labels"),
+    ],
+)
+def test_labels_drawn_by_lot_correct_nothing(confusion, said):
+    weak = problem(30 * [WOMEN] + 30 * [MEN], 10, label_error={"gender": confusion})
+    found = corrected(weak, np.arange(10), function_class("linear"), chosen_by="other")
+    assert (found.value, found.low, found.high) == (None, None, None)
+    assert said in found.remark
+    assert corrected_groups(weak, np.arange(10)) == {}
+    row = mprlib.select(weak, "mopr", 0.05)
+    assert row.status == mprlib.Status.NOT_FOUND
+    assert row.message == found.remark

@@ -11,8 +11,8 @@ from mprlib.label_errors import corrected
 from mprlib.registry import function_class
 from tests.benchmarks.label_noise import REPAIRED, Setting, coverage, simulated
 
-# 95% intervals; 40 audits tell that to some three points.
-FLOOR, AUDITS = 0.88, 40
+# 95% intervals; 24 audits tell that to some four points.
+FLOOR, AUDITS = 0.86, 24
 SETTINGS = [
     Setting(levels=(2,), error=0.1, is_symmetric=True),
     Setting(levels=(7,), error=0.2, is_symmetric=False, hand_labels=300),
@@ -27,7 +27,7 @@ def test_intervals_hold_the_truth(setting):
 
 def test_an_optimiser_picks_the_mislabelled_and_the_inverse_does_not_see_it():
     linear, missed, held = function_class("linear"), [], []
-    for seed in range(12):
+    for seed in range(10):
         audit = simulated(SETTINGS[0], 20_000 + seed)
         plain = replace(audit.seen, label_error=None)
         rho = REPAIRED * mprlib.measure(plain, plain.best_first[: plain.k]).value
@@ -43,7 +43,7 @@ def test_an_optimiser_picks_the_mislabelled_and_the_inverse_does_not_see_it():
 @pytest.mark.parametrize("name", ["linear", "groups"])
 def test_a_claimed_bound_is_kept(name):
     kept, similarities = [], []
-    for seed in range(16):
+    for seed in range(10):
         audit = simulated(replace(SETTINGS[0], items=1_000), 30_000 + seed)
         top = mprlib.measure(audit.seen, audit.seen.best_first[:50], name).value
         for row in mprlib.sweep(audit.seen, "mopr", [0.6 * top, 0.9 * top], name):
@@ -52,7 +52,7 @@ def test_a_claimed_bound_is_kept(name):
             if row.status == Status.FEASIBLE:
                 kept.append(mprlib.measure(audit.truth, row.items, name).value <= row.rho)
                 similarities.append(row.similarity)
-    assert len(kept) > 12
+    assert len(kept) > 8
     assert np.mean(kept) >= 0.8
 
 
