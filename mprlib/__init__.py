@@ -4,7 +4,7 @@ Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval
 """
 
 from mprlib import metrics, registry
-from mprlib.api import measure, select, sweep
+from mprlib.api import fair_order, measure, select, sweep
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
@@ -25,6 +25,7 @@ __all__ = [
     "SolverError",
     "Status",
     "Witness",
+    "fair_order",
     "measure",
     "metrics",
     "select",

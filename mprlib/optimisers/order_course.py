@@ -1,0 +1,116 @@
+"""What an order is searched in: cells with their items, the gaps that one item adds, and the limit of each prefix.
+
+**Limits.** A prefix of j items cannot be held to the rho of all k: five people come in steps of a fifth. What chance
+shows falls with the square root of the number of draws, so a prefix may be as much further from the reference as
+chance would be,
+
+    gap of the first j <= rho sqrt(k / j),
+
+each function being scaled as for k. In the class's own units for j items, which is what measuring the prefix gives,
+that is rho sqrt(k / j) for classes in shares and for kernels, and rho sqrt(k / j) sqrt(D_j / D_k) under C', which is
+about rho: C' is scaled so that chance shows the same MPR at every length. The last limit is rho itself.
+
+Worked example: rho is 0.1 for 20 items, in shares: the first 5 may be 0.2 off.
+
+>>> prefix_limits(0.1, k=20, first=5)[[4, 5, 20]].round(3).tolist()
+[inf, 0.2, 0.1]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.attention import LOG2
+from mprlib.function_classes.base import Oracle, WorstCase, uncut_limit
+from mprlib.optimisers.ball_region import centred_features
+from mprlib.optimisers.cell_pool import ScoreScale
+from mprlib.problem import Problem
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.order_kernel import Course
+
+
+def prefix_limits(rho: float, *, k: int, first: int, unit: float = 1.0) -> FloatArray:
+    """The largest gap (k + 1,) of the first j items, j = 0, ..., k; infinite for fewer than `first`."""
+    limits = np.full(k + 1, np.inf)
+    for length in range(min(first, k), k + 1):
+        limits[length] = uncut_limit(rho * float(np.sqrt(k / max(length, 1))), unit)
+    return limits
+
+
+@dataclass(kw_only=True, eq=False, slots=True)
+class OrderCourse:
+    """Items in falling score, k of which are to be ordered; limits (k + 1,) on the gaps of prefixes.
+
+    Shapes:  items (N,), positions in the pool; cell (N,), places in cells (C,), the oracle's.
+             functions (C, r), the gaps that an item adds; those of a class that is no ball are found one by one.
+    """
+
+    problem: Problem
+    oracle: Oracle
+    items: IntArray
+    cell: IntArray
+    cells: IntArray
+    functions: FloatArray
+    is_ball: bool
+    scale: ScoreScale
+
+    @classmethod
+    def of(cls, problem: Problem, oracle: Oracle, items: IntArray) -> OrderCourse:
+        """From some items of the pool, k or more."""
+        items = problem.ranked(items)
+        cells, cell = np.unique(oracle.cells.pool_cell[items], return_inverse=True)
+        features = centred_features(oracle, 1)
+        return cls(
+            problem=problem,
+            oracle=oracle,
+            items=items,
+            cell=cell.reshape(-1),
+            cells=cells,
+            functions=np.zeros((cells.size, 0)) if features is None else np.ascontiguousarray(features[cells]),
+            is_ball=features is not None,
+            scale=ScoreScale.of(problem.scores[items]),
+        )
+
+    def kernel_course(self, limits: FloatArray, first: int, k: int) -> Course:
+        """As compiled code reads it: limits on gaps added up over the items of a prefix."""
+        from mprlib.optimisers.order_kernel import Course
+
+        capacity = np.bincount(self.cell, minlength=self.cells.size)
+        rank = np.empty(self.items.size, dtype=np.int64)
+        for own in range(self.cells.size):
+            rank[self.cell == own] = np.arange(capacity[own])
+        scores = np.full((self.cells.size, int(capacity.max())), -np.inf)
+        scores[self.cell, rank] = self.scale.scaled(self.problem.scores[self.items])
+        return Course(
+            scores,
+            np.minimum(capacity, k).astype(np.int64),
+            self.functions,
+            self.cell.astype(np.int64),
+            rank,
+            np.array(LOG2.weights(k)),
+            limits * np.maximum(np.arange(k + 1), 1),
+            min(first, k),
+            self.is_ball,
+        )
+
+    def items_of(self, order: IntArray) -> IntArray:
+        """Positions (k,) in the pool of the items at each place, given their cells (k,)."""
+        own = [iter(self.items[self.cell == cell].tolist()) for cell in range(self.cells.size)]
+        return np.array([next(own[cell]) for cell in order.tolist()], dtype=np.intp)
+
+    def worst(self, items: IntArray) -> WorstCase:
+        """The function that sees the largest gap of a prefix, by the measuring code."""
+        weights = np.zeros(self.problem.n)
+        weights[items] = 1.0 / items.size
+        return self.oracle.worst_case(weights)
+
+    def add(self, functions: list[FloatArray]) -> None:
+        """Functions (G,) on the oracle's cells as further gaps; centred at the reference."""
+        shares = self.oracle.cells.reference_shares
+        columns = [self.functions, *((one - shares @ one)[self.cells, None] for one in functions)]
+        self.functions = np.ascontiguousarray(np.concatenate(columns, axis=1))
