@@ -17,7 +17,10 @@ from mprlib.function_classes.base import FunctionClass, Oracle, measured
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection, Status
-from mprlib.settings import Number, Setting, checked
+from mprlib.settings import Choice, Number, Setting, checked
+
+# The order in which items are returned, of methods that have one of their own.
+ORDER = Choice(("score", "fair"))
 
 
 class Method(Declared):

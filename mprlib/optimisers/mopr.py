@@ -28,12 +28,13 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from mprlib.function_classes.base import Oracle
-from mprlib.method import Stopwatch
+from mprlib.method import ORDER, Stopwatch
 from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
 from mprlib.optimisers.certificate import certified, with_advice
 from mprlib.optimisers.constrained import ConstrainedMethod
 from mprlib.optimisers.incumbent import Incumbents
+from mprlib.optimisers.order_rows import in_fair_order
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.request import Request, distinct_limits, requested
 from mprlib.optimisers.separation import Separator
@@ -58,6 +59,9 @@ class Mopr(ConstrainedMethod):
         Choice(SOLVERS),
         f"solver of linear programmes, for classes that are no unit ball: {SOLVERS_IN_WORDS}",
     ] = "auto"
+    order: Annotated[
+        str, ORDER, "order of the items: by score, or with every prefix of 5 or more near the reference as well"
+    ] = "score"
 
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
         """One Selection per rho, in the order given.
@@ -73,6 +77,8 @@ class Mopr(ConstrainedMethod):
         incumbents = Incumbents.of(separator, NODES)
         found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
         rows = [row_of(incumbents, request, *found[request.limit]) for request in requests]
+        if self.order == "fair":
+            rows = [in_fair_order(problem, oracle, pool, row) for row in rows]
         share = watch.seconds() / len(rows)
         return [replace(row, value=value, solve_seconds=share) for row, value in zip(rows, values)]
 

@@ -42,9 +42,11 @@ from mprlib.selection import SMALLEST_BOUND, Status
 # Places from which on readers are taken to see a group of items, and not single ones.
 FIRST = 5
 # Widths of the beam, one pass after the other: the first finds an order, the others prove it or better it.
-WIDTHS = (64, 512)
+WIDTHS = (48, 256)
 # Rounds of separation for classes that are no unit balls.
 ROUNDS = 25
+# What is said of an order that keeps its limits.
+KEPT = (Status.OPTIMAL, Status.FEASIBLE)
 # Where no order keeps the limits, how many times them is tried.
 FACTORS = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
 
@@ -68,7 +70,7 @@ class FairOrder:
     @property
     def gap(self) -> float | None:
         """(bound - similarity) / |bound|; None without a bound."""
-        if self.similarity_bound is None or self.status not in (Status.OPTIMAL, Status.FEASIBLE):
+        if self.similarity_bound is None or self.status not in KEPT:
             return None
         return (self.similarity_bound - self.similarity) / max(abs(self.similarity_bound), SMALLEST_BOUND)
 
@@ -78,7 +80,7 @@ def ordered(problem: Problem, oracle: Oracle, items: IntArray, rho: float, k: in
     course = OrderCourse.of(problem, oracle, items)
     limits = prefix_limits(rho, k=k, first=first, unit=oracle.unit)
     found = _Search(course, limits, first, k).best()
-    if found.status in (Status.OPTIMAL, Status.FEASIBLE):
+    if found.status in KEPT:
         return found
     for factor in FACTORS:
         nearest = _Search(course, limits * factor, first, k).best(WIDTHS[:1])
@@ -97,13 +99,17 @@ class _Search:
 
     def best(self, widths: tuple[int, ...] = WIDTHS) -> FairOrder:
         """The order that is found, measured; without items where none is."""
-        items, least, bound = np.empty(0, dtype=np.intp), -np.inf, np.inf
+        items: IntArray = np.empty(0, dtype=np.intp)
+        least, bound = -np.inf, np.inf
         for width in widths:
             found, value, new_bound = self._separated(width, least)
             if found.size:
                 items, least = found, value
             # The search looks for what is better than the order at hand.
             bound = min(bound, max(new_bound, least))
+            if items.size and self._course.items.size > self._k:
+                # Of items that are free to choose an order that keeps the limits is enough.
+                break
             if bound - least <= OPTIMALITY or bound == -np.inf:
                 break
         return self._described(items, least, bound)
@@ -121,26 +127,14 @@ class _Search:
             if order.size == 0:
                 return order, -np.inf, bound
             items = self._course.items_of(order)
-            missed = self._missed(items)
-            if missed is None:
-                return items, value, bound
+            missed = self._course.missed(items, self._limits)
             if not missed:
+                return items, value, bound
+            if self._course.is_ball:
+                # Nothing but rounding, at a limit.
                 break
-            self._course.add(missed)
+            self._course.add(_distinct(missed))
         return np.empty(0, dtype=np.intp), -np.inf, bound
-
-    def _missed(self, items: IntArray) -> list[FloatArray] | None:
-        """Functions that see a prefix beyond its limit; None where all prefixes keep them."""
-        is_kept, functions = True, []
-        for length in range(self._first, self._k + 1):
-            worst = self._course.worst(items[:length])
-            if worst.value > self._limits[length]:
-                is_kept = False
-                functions.append(worst.function)
-        if is_kept:
-            return None
-        # Of a ball nothing is missed but rounding.
-        return [] if self._course.is_ball else _distinct(functions)
 
     def _described(self, items: IntArray, value: float, bound: float) -> FairOrder:
         scale = self._course.scale

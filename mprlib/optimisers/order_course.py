@@ -25,13 +25,18 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import LOG2
-from mprlib.function_classes.base import Oracle, WorstCase, uncut_limit
+from mprlib.function_classes.base import Oracle, uncut_limit
+from mprlib.function_classes.gaps import closed_form_gaps
+from mprlib.function_classes.groups import GroupsOracle
 from mprlib.optimisers.ball_region import centred_features
 from mprlib.optimisers.cell_pool import ScoreScale
 from mprlib.problem import Problem
 
 if TYPE_CHECKING:
     from mprlib.optimisers.order_kernel import Course
+
+# A value this far below its limit, in parts of it, is below it however it is summed.
+CLEARLY = 1e-9
 
 
 def prefix_limits(rho: float, *, k: int, first: int, unit: float = 1.0) -> FloatArray:
@@ -40,6 +45,16 @@ def prefix_limits(rho: float, *, k: int, first: int, unit: float = 1.0) -> Float
     for length in range(min(first, k), k + 1):
         limits[length] = uncut_limit(rho * float(np.sqrt(k / max(length, 1))), unit)
     return limits
+
+
+def _first_functions(oracle: Oracle, cells: IntArray) -> FloatArray:
+    """Gaps (C, r) to begin with of a class that is no ball: of groups, those of one attribute."""
+    if not isinstance(oracle, GroupsOracle):
+        return np.zeros((cells.size, 0))
+    single = np.flatnonzero(np.array(oracle.attribute_counts) == 1)
+    members = (oracle.codes[:, :, None] == single).any(axis=0).astype(float)
+    centred = (members - oracle.cells.reference_shares @ members) * (2.0 if oracle.signed else 1.0)
+    return np.ascontiguousarray(centred[cells])
 
 
 @dataclass(kw_only=True, eq=False, slots=True)
@@ -71,7 +86,7 @@ class OrderCourse:
             items=items,
             cell=cell.reshape(-1),
             cells=cells,
-            functions=np.zeros((cells.size, 0)) if features is None else np.ascontiguousarray(features[cells]),
+            functions=_first_functions(oracle, cells) if features is None else np.ascontiguousarray(features[cells]),
             is_ball=features is not None,
             scale=ScoreScale.of(problem.scores[items]),
         )
@@ -94,6 +109,7 @@ class OrderCourse:
             rank,
             np.array(LOG2.weights(k)),
             limits * np.maximum(np.arange(k + 1), 1),
+            np.random.default_rng(0).integers(2**62, size=self.cells.size),
             min(first, k),
             self.is_ball,
         )
@@ -103,11 +119,29 @@ class OrderCourse:
         own = [iter(self.items[self.cell == cell].tolist()) for cell in range(self.cells.size)]
         return np.array([next(own[cell]) for cell in order.tolist()], dtype=np.intp)
 
-    def worst(self, items: IntArray) -> WorstCase:
-        """The function that sees the largest gap of a prefix, by the measuring code."""
-        weights = np.zeros(self.problem.n)
-        weights[items] = 1.0 / items.size
-        return self.oracle.worst_case(weights)
+    def missed(self, items: IntArray, limits: FloatArray) -> list[FloatArray]:
+        """Functions (G,) that see a prefix of items in order beyond its limit (k + 1,), by the measuring code."""
+        lengths = np.flatnonzero(np.isfinite(limits))
+        # Small tables of shares at once; only what is not clearly within its limit is measured by itself.
+        values = closed_form_gaps(self.oracle, self._differences(items)[lengths - 1])
+        if values is not None:
+            lengths = lengths[values > limits[lengths] * (1.0 - CLEARLY)]
+        found = []
+        for length in lengths:
+            weights = np.zeros(self.problem.n)
+            weights[items[:length]] = 1.0 / length
+            worst = self.oracle.worst_case(weights)
+            if worst.value > limits[length]:
+                found.append(worst.function)
+        return found
+
+    def _differences(self, items: IntArray) -> FloatArray:
+        """What each prefix (k,) shows too much of in each cell: (k, G)."""
+        cells = self.oracle.cells
+        shown = np.zeros((items.size, cells.size))
+        shown[np.arange(items.size), cells.pool_cell[items]] = 1.0
+        shares: FloatArray = np.cumsum(shown, axis=0) / np.arange(1, items.size + 1)[:, None]
+        return shares - cells.reference_shares
 
     def add(self, functions: list[FloatArray]) -> None:
         """Functions (G,) on the oracle's cells as further gaps; centred at the reference."""

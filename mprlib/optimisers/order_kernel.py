@@ -27,6 +27,7 @@ class Course(NamedTuple):
              functions (C, r), what one item of the cell adds to each function's gap.
              cells, ranks (N,), all items in falling score, as cell and place within the cell.
              weights (k,), falling, of the places; limits (k + 1,), on the gaps of the first j items added up.
+             codes (C,), terms of a hash of counts.
     first: the fewest items that have a limit. is_ball: limits are on the length of the r gaps, else on each by itself.
     """
 
@@ -37,13 +38,17 @@ class Course(NamedTuple):
     ranks: IntArray
     weights: FloatArray
     limits: FloatArray
+    codes: IntArray
     first: int
     is_ball: bool
 
 
 class Layer(NamedTuple):
-    """States with the same number of items.  Shapes: counts (S, C), gaps (S, r), value and bound (S,), size (S,) that the
-    gaps have, or cannot fall below where a limit is to come; parent (S,) and cell (S,), how each was reached."""
+    """States with the same number of items.
+
+    Shapes:  counts (S, C), gaps (S, r), value and bound (S,); size (S,), that the gaps have, or cannot fall below where
+             a limit is to come; parent (S,) and cell (S,), how each was reached; code (S,), a hash of the counts.
+    """
 
     counts: IntArray
     gaps: FloatArray
@@ -52,6 +57,7 @@ class Layer(NamedTuple):
     size: FloatArray
     parent: IntArray
     cell: IntArray
+    code: IntArray
 
 
 @compiled
@@ -65,7 +71,7 @@ def length_of(gaps: FloatArray, is_ball: bool) -> float:
 
 @compiled
 def least_length(course: Course, counts: IntArray, gaps: FloatArray, more: int) -> float:
-    """A lower bound on the length of the gaps after so many items more: along the gaps' own direction, or the largest."""
+    """A lower bound on the length of the gaps after so many items more: along the gaps, or of the largest."""
     cells, length = counts.size, length_of(gaps, course.is_ball)
     if length == 0.0:
         return 0.0
@@ -114,6 +120,7 @@ def new_layer(size: int, cells: int, functions: int) -> Layer:
         np.zeros(size),
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
     )
 
 
@@ -122,11 +129,11 @@ def place_of(table: IntArray, layer: Layer, counts: IntArray, code: int) -> int:
     """The slot of a hash table for these counts: that of the state that has them, or an empty one."""
     slot = code & (table.size - 1)
     while table[slot] >= 0:
-        is_same = True
+        is_same = layer.code[table[slot]] == code
         for cell in range(counts.size):
-            if layer.counts[table[slot], cell] != counts[cell]:
-                is_same = False
+            if not is_same:
                 break
+            is_same = layer.counts[table[slot], cell] == counts[cell]
         if is_same:
             return slot
         slot = (slot + 1) & (table.size - 1)
@@ -135,7 +142,7 @@ def place_of(table: IntArray, layer: Layer, counts: IntArray, code: int) -> int:
 
 @compiled
 def extended(course: Course, layer: Layer, width: int, place: int, least: float, found: Layer, table: IntArray) -> int:
-    """States with one item more, into `found`; how many. Those that break a limit, or cannot exceed `least`, are not."""
+    """States with one item more, into `found`; how many. Left out are those that break a limit, or cannot exceed `least`."""
     table[:] = -1
     size, counts, gaps = 0, np.zeros(course.capacity.size, np.int64), np.zeros(course.functions.shape[1])
     for state in range(width):
@@ -155,10 +162,7 @@ def extended(course: Course, layer: Layer, width: int, place: int, least: float,
                 if length > course.limits[course.first]:
                     counts[cell] -= 1
                     continue
-            code = 0
-            for other in range(counts.size):
-                code = code * 1000003 + counts[other]
-            code ^= code >> 29
+            code = layer.code[state] + course.codes[cell]
             slot = place_of(table, found, counts, code)
             if table[slot] >= 0:
                 known = table[slot]
@@ -178,6 +182,7 @@ def extended(course: Course, layer: Layer, width: int, place: int, least: float,
                     found.size[size] = length
                     found.parent[size] = state
                     found.cell[size] = cell
+                    found.code[size] = code
                     size += 1
             counts[cell] -= 1
     return size
@@ -234,6 +239,7 @@ def searched(course: Course, width: int, least: float) -> tuple[IntArray, float,
             layer.counts[at] = found.counts[chosen[at]]
             layer.gaps[at] = found.gaps[chosen[at]]
             layer.value[at] = found.value[chosen[at]]
+            layer.code[at] = found.code[chosen[at]]
             parents[place, at] = found.parent[chosen[at]]
             taken[place, at] = found.cell[chosen[at]]
     order, state = np.zeros(k, np.int64), int(np.argmax(layer.value[:states]))

@@ -56,9 +56,9 @@ def test_orders_are_the_best_of_all(name, cases):
             )  # fmt: skip
         items = np.random.default_rng(seed).choice(40, K, replace=False)
         values, needed = all_orders(problem, items, name)
-        for rho in (*np.quantile(needed, [0, 0.1, 0.6]), needed.min() * 0.999, needed.max() * 1.001):
-            # At a value itself rounding decides.
-            rho *= 1.0000001 if rho >= needed.min() else 1
+        # At a value itself rounding decides.
+        limits = np.append(np.quantile(needed, [0, 0.1, 0.6, 1]) * 1.0000001, needed.min() * 0.999)
+        for rho in limits:
             found = mprlib.fair_order(problem, items, rho, name, first=FIRST)
             found_statuses.add(found.status.value)
             assert sorted(found.items) == sorted(items)
@@ -68,8 +68,8 @@ def test_orders_are_the_best_of_all(name, cases):
                 continue
             assert found.status.value == "optimal"
             assert found.similarity == pytest.approx(values[is_kept].max(), abs=1e-12) == found.similarity_bound
-            limits = rho * np.sqrt(K / np.arange(FIRST, K + 1))
-            assert (prefix_values(problem, found.items, name) <= limits).all()
+            allowed = rho * np.sqrt(K / np.arange(FIRST, K + 1))
+            assert (prefix_values(problem, found.items, name) <= allowed).all()
     assert found_statuses == {"optimal", "infeasible"}
 
 
@@ -134,3 +134,40 @@ def test_what_is_no_order_is_refused(arguments, message):
     with pytest.raises(mprlib.InputError) as error:
         mprlib.fair_order(one_hot_problem(), *positional, **settings)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["linear", "groups", "tree"])
+def test_rows_of_mopr_in_fair_order(name):
+    for seed in range(3):
+        problem = one_hot_problem(seed, n=300, m=2_000, k=12)
+        top = mprlib.measure(problem, problem.best_first[:12], name).value
+        values = [part * top for part in (0.02, 0.3, 0.6, 1.0)]
+        plain = mprlib.sweep(problem, "mopr", values, name)
+        fair = mprlib.sweep(problem, "mopr", values, name, order="fair")
+        for by_score, row in zip(plain, fair):
+            assert row.similarity_bound == by_score.similarity_bound
+            assert row.mpr == mprlib.measure(problem, row.items, name).value
+            is_kept = (prefix_values(problem, row.items, name) <= prefix_limits(row.rho, k=12, first=5)[2:]).all()
+            if not is_kept:
+                assert "no order of" in row.message
+                assert sorted(row.items) == sorted(by_score.items)
+            if sorted(row.items) == sorted(by_score.items):
+                assert row.status == by_score.status
+            else:
+                assert (row.status.value, is_kept) == ("feasible", True)
+                assert "these items do" in row.message
+                assert row.similarity <= by_score.similarity + 1e-12
+
+
+def test_where_no_items_keep_the_limits_it_is_proven():
+    """Three groups of a third: five people are at best 2/15 off, and 0.1 sqrt(6/5) is less."""
+    groups = np.repeat(np.eye(3), 4, axis=0)
+    problem = mprlib.Problem(
+        scores=np.linspace(0.9, 0.1, 12), labels=groups, reference=np.eye(3), k=6, attributes={"a": [0, 1, 2]},
+        reference_size=1_000,
+    )  # fmt: skip
+    row = mprlib.select(problem, "mopr", 0.1, "groups", order="fair")
+    assert row.status.value == "optimal"
+    assert "no order of 6 items keeps every prefix of 5 or more within its rho" in row.message
+    assert "within" in row.message.partition("rho: ")[2]
+    assert mprlib.select(problem, "mopr", 0.13334 / np.sqrt(1.2), "groups", order="fair").message == ""
