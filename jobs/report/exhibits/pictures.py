@@ -18,6 +18,8 @@ from ..figures import DOTS_PER_INCH, drawn_series, legend_handles
 from ..styles import styles_of
 
 PANELS_A_ROW = 3
+# Panels of one drawing: a page's worth; further queries go to further drawings.
+PANELS_A_PAGE = 12
 PANEL_INCHES = (3.1, 2.5)
 # Above the panels nothing, under them axis label and legend; left of them the axis label.
 LONGEST_PART = 60
