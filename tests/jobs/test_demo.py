@@ -77,7 +77,9 @@ def test_shipped_data_is_compact_and_attributed():
 
 def test_the_paper_s_exhibits_are_made_of_a_census(output):
     made = write_exhibits([str(output)], Store(str(output.parent / "exhibits")))
-    assert not made.numbers and all("no data set" in lack for lack in made.numbers_missing.values() if "UTKFace" in lack)
+    assert not made.numbers and all(
+        "no data set" in lack for lack in made.numbers_missing.values() if "UTKFace" in lack
+    )
     assert set(made.missing) == {
         "lp_and_integer", "cutting_plane_and_cone", "oracle_and_closed_form", "precision", "shown_and_expected",
     }  # fmt: skip

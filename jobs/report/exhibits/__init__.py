@@ -30,12 +30,13 @@ from . import (
 )
 from .exhibit import Exhibit, Missing
 from .latex import table
-from .numbered import NUMBERED, Numbered, part_of
+from .numbered import NUMBERED, Numbered
+from .numbered_part import joined, part_of
 from .pictures import png, svg, table_picture
 
 # Where the paper's numbers are, below the exhibits.
 FOLDER = "paper"
-__all__ = ["EXHIBITS", "FOLDER", "NUMBERED", "build", "build_numbered"]
+__all__ = ["EXHIBITS", "FOLDER", "NUMBERED", "build", "build_numbered", "files_of"]
 
 EXHIBITS: Mapping[str, Callable[[Run, pd.DataFrame], Exhibit]] = {
     "trade_off": trade_off.make,
@@ -63,14 +64,14 @@ def build(run: Run) -> Iterator[tuple[str, dict[str, bytes] | str]]:
     for name, make in EXHIBITS.items():
         interruption.check()
         try:
-            yield name, _files(name, make(run, curves))
+            yield name, files_of(name, make(run, curves))
         except Missing as lack:
             yield name, str(lack)
 
 
 def build_numbered(run: Run) -> Iterator[tuple[Numbered, dict[str, bytes] | str]]:
     """Each of the paper's numbers with its files, below the folder FOLDER, or with what the run lacks for it."""
-    curves = trade_offs(run.results)
+    run, curves = joined(run, trade_offs(run.results))
     for one in NUMBERED:
         interruption.check()
         try:
@@ -78,12 +79,13 @@ def build_numbered(run: Run) -> Iterator[tuple[Numbered, dict[str, bytes] | str]
             exhibit = EXHIBITS[one.exhibit](part, own)
             without = one.lacking(part.results["method"])
             title = f"{one.number}: {exhibit.title}" + (f"; without {', '.join(without)}" if without else "")
-            yield one, _files(f"{FOLDER}/{one.stem}", replace(exhibit, title=title))
+            yield one, files_of(f"{FOLDER}/{one.stem}", replace(exhibit, title=title))
         except Missing as lack:
             yield one, str(lack)
 
 
-def _files(name: str, exhibit: Exhibit) -> dict[str, bytes]:
+def files_of(name: str, exhibit: Exhibit) -> dict[str, bytes]:
+    """An exhibit's files by their names, which begin with its own."""
     files = {
         f"{name}.csv": csv(exhibit.table),
         f"{name}.tex": table(exhibit.summary, exhibit.title, f"tab:{name.rpartition('/')[2].replace('_', '-')}"),

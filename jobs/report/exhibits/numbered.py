@@ -9,18 +9,16 @@ Source: MPR paper. Numbers that are not confirmed are not given: what the append
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
 from ...analysis.cases import registered
-from ...analysis.load import Run
-from .exhibit import Missing
 
 PAPER, OCCUPATIONS = "paper.yaml", "occupations.yaml"
 CELEBA, UTKFACE, TEN, FORTY_FIVE = "CelebA", "UTKFace", "Occupations, ten queries", "Occupations"
 FAIRFACE, BALANCED, POOL = "FairFace", "balanced", "pool"
-ALL_METHODS = ("top_k", "mopr", "mmr", "pbm", "clip_clip", "debias_clip")
+ALL_METHODS = ("top_k", "mopr", "mopr_paper", "mmr", "pbm", "clip_clip", "debias_clip")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,40 +142,3 @@ NUMBERED = (
 )  # fmt: skip
 # Table 2 compares methods by what they can do, and no run has a part in it.
 IN_DOCUMENTS = {"Table 2": "a table of what methods can do, in docs/paper.md: no run has a part in it"}
-# Columns of which one value is enough: further ones are further tables.
-ANY_OF = ("k", "reference")
-NOUNS = {"dataset": "data set", "function_class": "function class"}
-
-
-def part_of(run: Run, curves: pd.DataFrame, one: Numbered) -> tuple[Run, pd.DataFrame]:
-    """The part of the runs, and of its trade-offs, that a number is made of.
-
-    Raises:  Missing, which names what the runs lack and the configuration that has it.
-    """
-    kept = pd.Series(True, index=run.results.index)
-    for column, wanted in one.filters.items():
-        known = set(run.results.loc[kept, column])
-        lacking = [str(value) for value in wanted if value not in known]
-        if len(lacking) == len(wanted) or (lacking and column not in ANY_OF):
-            raise Missing(f"no {NOUNS.get(column, column)} {' and no '.join(lacking)}{_so_far(one, column)}")
-        kept &= run.results[column].isin(wanted)
-    lacking = one.lacking(run.results.loc[kept, "method"])
-    if lacking and not one.is_part_enough:
-        raise Missing(f"no method {' and no '.join(lacking)}{_so_far(one, 'method')}")
-    part = replace(run, results=run.results[_is_of(run.results, one)], groups=run.groups[_is_of(run.groups, one)])
-    return part, curves[_is_of(curves, one)]
-
-
-def _so_far(one: Numbered, column: str) -> str:
-    """Beside which of the part's other values there is none, and what to run."""
-    before = list(one.filters)[: list(one.filters).index(column)] if column in one.filters else list(one.filters)
-    beside = [f"{NOUNS.get(name, name)} {' and '.join(map(str, one.filters[name]))}" for name in before]
-    return f"{' beside ' + ', '.join(beside) if beside else ''}: run {one.where}"
-
-
-def _is_of(rows: pd.DataFrame, one: Numbered) -> pd.Series:
-    kept = pd.Series(True, index=rows.index)
-    for column, values in one.filters.items():
-        if column in rows:
-            kept &= rows[column].isin(values)
-    return kept & rows["method"].map(registered).isin(one.methods) if one.methods else kept

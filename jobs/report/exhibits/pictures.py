@@ -36,9 +36,9 @@ class Panels:
     axes: tuple[Axes, ...]
 
     @classmethod
-    def of(cls, count: int) -> Panels:
-        """A figure of that many panels, three per row."""
-        columns = min(count, PANELS_A_ROW)
+    def of(cls, count: int, in_row: int = PANELS_A_ROW) -> Panels:
+        """A figure of that many panels, three per row by default."""
+        columns = min(count, in_row)
         rows = math.ceil(count / columns)
         width = LEFT_INCHES + columns * PANEL_INCHES[0]
         height = TOP_INCHES + BOTTOM_INCHES + rows * PANEL_INCHES[1]
