@@ -124,7 +124,12 @@ COLUMNS = (
     Column("query", TEXT, "the query as it was asked", lambda row: row.unit.query),
     Column("prompt", TEXT, "the text that was embedded", lambda row: row.unit.prompt),
     Column("k", COUNT, "items of the selection", lambda row: row.case.problem.k),
-    Column("method", TEXT, "what chose them", lambda row: row.unit.method.name),
+    Column(
+        "method",
+        TEXT,
+        "what chose them, and in brackets the name that the configuration gives to its settings, where it gives one",
+        lambda row: row.unit.method.display,
+    ),
     Column(
         "parameter",
         TEXT,
@@ -325,7 +330,7 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
         "reference": unit.reference.name,
         "query": unit.query,
         "k": case.problem.k,
-        "method": unit.method.name,
+        "method": unit.method.display,
         "parameter_value": _number(selection.value),
         "target_class": unit.target.display if unit.target else None,
     }
