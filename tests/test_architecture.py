@@ -46,7 +46,7 @@ LAYERS = [
     {"encoding", "proportional_fitting", "shares", "cell_table"},
     {"reference"},
     {"problem"},
-    {"assumptions", "cells", "naming", "probes"},
+    {"assumptions", "attention", "cells", "naming", "probes"},
     {"function_classes", "witness"},
     {"chance"},
     {"method", "measurement", "metrics", "requirements"},

@@ -1,14 +1,15 @@
 """The columns of result rows: name, type, what each says and how it is found, in one place.
 
-One row a (data set, reference, query, k, method, value, target class, function class). Shares, gaps and precision
-are fractions of 1, similarities are cosines, times are seconds. run_id and unit are filled in when results are
-collected: a cached unit serves many runs.
+One row a (data set, reference, query, k, method, value, target class, function class, attention). Shares, gaps
+and precision are fractions of 1, similarities are cosines, times are seconds. run_id and unit are filled in when
+results are collected: a cached unit serves many runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..config.entries import ClassEntry
 from ..store.keys import digest
 from ..store.schema import GROUPS
 from .case import Case
+from .first_shown import first_shown
 
 if TYPE_CHECKING:
     from .solve import Solve
@@ -39,6 +41,7 @@ WITNESS = pa.list_(
 class Row:
     """A selection under one function class: measured, with the margin of its interval where the reference is a
     sample; None where there is no selection. top_k: the k most similar items, measured. remark: on the values.
+    attention: the name of that under which the row measures.
     in_order: what the order of its items shows, whatever the class."""
 
     unit: Solve
@@ -46,6 +49,7 @@ class Row:
     selection: Selection
     remark: str
     entry: ClassEntry
+    attention: str
     top_k: Measurement
     measured: Measurement | None
     margin: float | None
@@ -126,7 +130,20 @@ COLUMNS = (
         "the function class whose MPR the method bounds; null without",
         lambda row: row.unit.target and row.unit.target.display,
     ),
+    Column(
+        "target_attention",
+        TEXT,
+        "the attention under which it bounds it; null without",
+        lambda row: row.unit.target_attention,
+    ),
     Column("function_class", TEXT, "the class that the row measures under", lambda row: row.entry.display),
+    Column(
+        "attention",
+        TEXT,
+        "how much each place counts in mpr and what goes with it: uniform is a set, log2 counts place i as "
+        "1/log2(i + 1), geometric(p) as p^(i-1)",
+        lambda row: row.attention,
+    ),
     Column("status", TEXT, "what is proven of the selection", lambda row: str(row.selection.status)),
     Column(
         "mpr",
@@ -184,7 +201,12 @@ COLUMNS = (
         "the best proven upper bound on similarity at this rho",
         lambda row: row.selection.similarity_bound,
     ),
-    Column("gap", NUMBER, "how far similarity may be from the best: (similarity_bound - similarity) / |similarity_bound|", lambda row: row.selection.gap),
+    Column(
+        "gap",
+        NUMBER,
+        "how far similarity may be from the best: (similarity_bound - similarity) / |similarity_bound|",
+        lambda row: row.selection.gap,
+    ),
     Column("rho", NUMBER, "the bound on MPR that was asked for; null without", lambda row: row.selection.rho),
     Column(
         "rho_min",
@@ -257,19 +279,20 @@ FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
 
 def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:
-    """One row a function class; nothing is dropped, whatever the status."""
+    """One row an attention and function class; nothing is dropped, whatever the status."""
     has_items = bool(selection.items.size)
     in_order = case.in_order(selection.items) if has_items else None
-    for entry in unit.function_classes:
+    for attention, entry in product(unit.attention, unit.function_classes):
         row = Row(
             unit=unit,
             case=case,
             selection=selection,
             remark=remark,
             entry=entry,
-            top_k=case.measure(entry, case.top_k),
-            measured=case.measure(entry, selection.items) if has_items else None,
-            margin=case.margin(entry, selection.items) if has_items else None,
+            attention=attention,
+            top_k=case.measure(entry, case.top_k, attention),
+            measured=case.measure(entry, selection.items, attention) if has_items else None,
+            margin=case.margin(entry, selection.items, attention) if has_items else None,
             in_order=in_order,
         )
         yield {column.name: column.value(row) for column in COLUMNS}
@@ -279,7 +302,8 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
     """Shares of every named group, in the columns of `schema.GROUPS`; none where there is no selection."""
     if not selection.items.size:
         return GROUPS.empty_table()
-    of_groups = _group_columns(case, Groups(max_attributes=unit.group_attributes), selection)
+    named = Groups(max_attributes=unit.group_attributes)
+    of_groups = _group_columns(case, named, selection) | first_shown(case.problem, named, selection.items)
     same = {
         "dataset": unit.dataset,
         "reference": unit.reference.name,
