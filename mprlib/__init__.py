@@ -15,6 +15,9 @@ from mprlib.registry import *  # noqa: F403 (its __all__: the methods and classe
 from mprlib.selection import Selection, Status
 from mprlib.witness import Group, Witness
 
+# The only place that states it: pyproject.toml and the command line read it here.
+__version__ = "0.1.0"
+
 __all__ = [
     "AssumptionWarning",
     "Confusion",
@@ -29,6 +32,7 @@ __all__ = [
     "SolverError",
     "Status",
     "Witness",
+    "__version__",
     "measure",
     "metrics",
     "select",

@@ -43,7 +43,8 @@ FOLDERS = (
 )
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"},
+    {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"}
+    | {"scikit_learn"},
     {"encoding", "proportional_fitting", "shares", "cell_table", "confusion", "hand_labels"},
     {"label_error"},
     {"reference"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def _write(store: Store, folder: str, group: Sequence[Segment]) -> None:
     is_kept &= is_first if is_kept.all() else _first_whole(keys, is_kept)
     if is_kept.any():
         edges = np.cumsum([0] + [segment.facts.count for segment in group])
-        wanted = [np.flatnonzero(is_kept[start:stop]) for start, stop in zip(edges, edges[1:])]
+        wanted = [np.flatnonzero(is_kept[start:stop]) for start, stop in pairwise(edges)]
         chunks = (
             segment.read(rows[some])[0]
             for segment, rows in zip(group, wanted)

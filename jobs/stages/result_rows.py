@@ -223,7 +223,12 @@ COLUMNS = (
         "the best proven upper bound on similarity at this rho",
         lambda row: row.selection.similarity_bound,
     ),
-    Column("gap", NUMBER, "similarity_bound minus similarity", lambda row: row.selection.gap),
+    Column(
+        "gap",
+        NUMBER,
+        "how far similarity may be from the best: (similarity_bound - similarity) / |similarity_bound|",
+        lambda row: row.selection.gap,
+    ),
     Column("rho", NUMBER, "the bound on MPR that was asked for; null without", lambda row: row.selection.rho),
     Column(
         "rho_min",

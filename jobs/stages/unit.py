@@ -130,7 +130,7 @@ class EncodingUnit(Unit):
 
     embeds_items: ClassVar[bool] = False
 
-    cache: CachePlace | None = outside_key(None)
+    cache: CachePlace | None = field(default=None, metadata={IN_KEY: False})
 
     def encode(self, store: Store, encoder: Encoder | None) -> Tables:
         """The unit's tables by name, made with the encoder; None where items have their vectors."""
