@@ -142,7 +142,7 @@ def place_of(table: IntArray, layer: Layer, counts: IntArray, code: int) -> int:
 
 @compiled
 def extended(course: Course, layer: Layer, width: int, place: int, least: float, found: Layer, table: IntArray) -> int:
-    """States with one item more, into `found`; how many. Left out are those that break a limit, or cannot exceed `least`."""
+    """States with one item more, into `found`; how many. None breaks a limit, or cannot exceed `least`."""
     table[:] = -1
     size, counts, gaps = 0, np.zeros(course.capacity.size, np.int64), np.zeros(course.functions.shape[1])
     for state in range(width):
