@@ -4,12 +4,8 @@ Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval
 """
 
 from mprlib import metrics, registry
-<<<<<<< HEAD
 from mprlib.api import fair_order, measure, select, sweep
-=======
-from mprlib.api import measure, select, sweep
 from mprlib.confusion import Confusion
->>>>>>> main
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
 from mprlib.label_error import LabelError
 from mprlib.measurement import Measurement
@@ -36,11 +32,8 @@ __all__ = [
     "SolverError",
     "Status",
     "Witness",
-<<<<<<< HEAD
-    "fair_order",
-=======
     "__version__",
->>>>>>> main
+    "fair_order",
     "measure",
     "metrics",
     "select",

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from mprlib import registry
 from mprlib.assumptions import warn_of_assumption
-from mprlib.attention import UNIFORM, AnyAttention, Attention, attended, attention_of
+from mprlib.attention import FIRST, UNIFORM, AnyAttention, Attention, attended, attention_of
 from mprlib.declarations import declarations
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
 from mprlib.measurement import Measurement, measure_with
 from mprlib.method import Method
-from mprlib.optimisers.order import FIRST, FairOrder, ordered
 from mprlib.optimisers.request import checked_rhos
 from mprlib.problem import Problem
 from mprlib.selection import Selection
 from mprlib.settings import Whole, checked
+
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.order import FairOrder
 
 
 def measure(
@@ -69,6 +72,8 @@ def fair_order(
     Returns: the order, with what is proven of it.
     Raises:  InputError for items as `measure` does, a rho or `first` that is no such number, and as `measure`.
     """
+    from mprlib.optimisers.order import ordered
+
     chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
     [rho] = checked_rhos([rho], "fair_order")
     sized = attended(problem, UNIFORM, chosen.size)

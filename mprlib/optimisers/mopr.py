@@ -33,11 +33,6 @@ from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
 from mprlib.optimisers.certificate import certified, with_advice
 from mprlib.optimisers.constrained import ConstrainedMethod
-<<<<<<< HEAD
-from mprlib.optimisers.incumbent import Incumbents
-from mprlib.optimisers.order_rows import in_fair_order
-=======
->>>>>>> main
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.request import Request, distinct_limits, requested
 from mprlib.optimisers.separation import Separator
@@ -87,6 +82,8 @@ class Mopr(ConstrainedMethod):
         found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
         rows = [row_of(incumbents, request, *found[request.limit]) for request in requests]
         if self.order == "fair":
+            from mprlib.optimisers.order_rows import in_fair_order
+
             rows = [in_fair_order(problem, oracle, pool, row) for row in rows]
         share = watch.seconds() / len(rows)
         return [replace(row, value=value, solve_seconds=share) for row, value in zip(rows, values)]

@@ -32,15 +32,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.attention import LOG2
+from mprlib.attention import FIRST, LOG2
 from mprlib.function_classes.base import Oracle
 from mprlib.optimisers.certificate import OPTIMALITY
 from mprlib.optimisers.order_course import OrderCourse, prefix_limits
 from mprlib.problem import Problem
 from mprlib.selection import SMALLEST_BOUND, Status
 
-# Places from which on readers are taken to see a group of items, and not single ones.
-FIRST = 5
 # Widths of the beam, one pass after the other: the first finds an order, the others prove it or better it.
 WIDTHS = (48, 256)
 # Rounds of separation for classes that are no unit balls.

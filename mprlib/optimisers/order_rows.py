@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mprlib.attention import FIRST
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Proof, selected
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.order import FIRST, KEPT, FairOrder, ordered
+from mprlib.optimisers.order import KEPT, FairOrder, ordered
 from mprlib.problem import Problem
 from mprlib.selection import Selection, Status
 
