@@ -104,6 +104,11 @@ class Audit(Block):
     output: str | None = Field(
         None, description="folder of the run, relative to where the command runs, or any fsspec URL"
     )
+    cache: str | None = Field(
+        None,
+        description="folder, relative to where the command runs, or any fsspec URL, in which runs share vectors and "
+        "finished units; default: the environment's MPR_AUDIT_CACHE, else none. It changes no result",
+    )
     results: AnyResults | None = Field(
         None,
         description="what an engine showed, in the place of `encoder` and `queries`: nothing is embedded or searched",

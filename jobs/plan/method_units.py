@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..cache.place import CachePlace
 from ..config.entries import MethodEntry
 from ..methods import Asked, arrays_of
 from ..methods.named_arrays import QUERY
@@ -71,7 +72,7 @@ def method_units(
 ) -> Reading:
     """The units that a method asks for in one data set. encoder: the key of the one that embeds texts."""
     title = f"{len(asked.texts)} texts of {entry.name}"
-    texts = Texts(title=title, texts=asked.texts, encoder=encoder or {}) if asked.texts else None
+    texts = Texts(title=title, texts=asked.texts, encoder=encoder or {}, cache=queries.cache) if asked.texts else None
     parts = _probe_information(probing, asked.columns_by) or _information_units(searched, asked.columns_about)
     order = _order_unit(parts) if parts else None
     tokens = None if asked.tokens is None else Tokens.of(asked.tokens, entry.name)
@@ -90,7 +91,7 @@ def method_units(
 
 
 def variant_units(
-    entry: MethodEntry, asked: Asked, queries: Sequence[Query], encoder: Mapping[str, Any]
+    entry: MethodEntry, asked: Asked, queries: Sequence[Query], encoder: Mapping[str, Any], cache: CachePlace | None
 ) -> dict[Query, Texts]:
     """The unit of each query's variants: one each, so that a new query asks for its own alone."""
     return {
@@ -98,6 +99,7 @@ def variant_units(
             title=f"{query.text}: variants of {entry.name}",
             texts=tuple(text.replace(QUERY, query.text) for text in asked.variants),
             encoder=encoder,
+            cache=cache,
         )
         for query in (queries if asked.variants else ())
     }
