@@ -113,7 +113,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         text_encoder=text_encoder,
         reference_lists=others,
         targets=targets,
-        confusions=read_confusions(settings, folder),
+        confusions=read_confusions(settings, folder, catalogues, references),
     )
 
 
@@ -143,7 +143,7 @@ def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int 
         lists=lists,
         reference_lists=others,
         targets=targets,
-        confusions=read_confusions(settings, folder),
+        confusions=read_confusions(settings, folder, catalogues, references),
     )
 
 
