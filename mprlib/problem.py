@@ -53,7 +53,8 @@ class Problem:
     attributes maps a name to the columns that form one attribute, by position or name; a column that
     no attribute claims is an attribute of its own. reference_size states the effective m where the
     reference is a statement of shares and not a sample; by default 1 / sum(w^2), which is m when
-    uniform: the number of rows, even where each row represents a whole group.
+    uniform: the number of rows, even where each row represents a whole group. place_weights (k,) are set by
+    `mprlib.attention.attended`, where places of a selection do not count alike; None where they do.
     label_error: how far the labels can be trusted, {attribute: confusion} of the items, or a `LabelError` that knows
     more, such as the reference's; values are then corrected beside those of the labels as they are.
 
@@ -74,6 +75,7 @@ class Problem:
     item_ids: NDArray[Any] | None = None
     label_names: Sequence[str] = None  # type: ignore[assignment]  # by place where none are given
     reference_size: float | None = None
+    place_weights: FloatArray | None = field(default=None, init=False, repr=False)
     label_error: LabelError | None = None
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -176,9 +178,14 @@ class Problem:
     def scale(self) -> float:
         """D = mk/(m+k): the squared norm that functions of the normalised class C' have.
 
-        Source:  MPR paper, Proposition 3.
+        Source:  MPR paper, Proposition 3; k is the effective number of items where places have weights.
         """
-        return self.m * self.k / (self.m + self.k)
+        return self.m * self.effective_k / (self.m + self.effective_k)
+
+    @property
+    def effective_k(self) -> float:
+        """1 / sum(w^2) over the places of a selection: k where all count alike."""
+        return self.k if self.place_weights is None else float(1.0 / np.sum(self.place_weights**2))
 
     @property
     def best_first(self) -> IntArray:

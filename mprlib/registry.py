@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 from mprlib.baselines.apportionment import Apportionment
 from mprlib.baselines.as_shown import AsShown
+from mprlib.baselines.bend_vlm import BendVlm
 from mprlib.baselines.clip_clip import ClipClip
+from mprlib.baselines.closed_form_debias import ClosedFormDebias
 from mprlib.baselines.debias_clip import DebiasClip
 from mprlib.baselines.det_cons import DetCons
 from mprlib.baselines.det_const_sort import DetConstSort
@@ -17,8 +19,10 @@ from mprlib.baselines.det_relaxed import DetRelaxed
 from mprlib.baselines.dpp import Dpp
 from mprlib.baselines.fair_top_k import FairTopK
 from mprlib.baselines.mmr import Mmr
+from mprlib.baselines.orth_cali import OrthCali
 from mprlib.baselines.paths import Paths
 from mprlib.baselines.pbm import Pbm
+from mprlib.baselines.spd import Spd
 from mprlib.baselines.top_k import TopK
 from mprlib.declarations import declarations
 from mprlib.errors import InputError, SettingError
@@ -29,6 +33,7 @@ from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.linear_regression import LinearRegression
 from mprlib.function_classes.mlp import Mlp
+from mprlib.function_classes.mlp_trained import MlpTrained
 from mprlib.function_classes.regressor import Regressor
 from mprlib.function_classes.rkhs import Rkhs
 from mprlib.function_classes.saturated import Saturated
@@ -46,8 +51,10 @@ __all__ = [
     "METHODS",
     "Apportionment",
     "AsShown",
+    "BendVlm",
     "Classifier",
     "ClipClip",
+    "ClosedFormDebias",
     "DebiasClip",
     "DetCons",
     "DetConstSort",
@@ -60,23 +67,27 @@ __all__ = [
     "Linear",
     "LinearRegression",
     "Mlp",
+    "MlpTrained",
     "Mmr",
     "Mopr",
     "MoprInteger",
     "MoprPaper",
     "MoprQp",
+    "OrthCali",
     "Paths",
     "Pbm",
     "Regressor",
     "Rkhs",
     "Saturated",
+    "Spd",
     "TopK",
     "Tree",
     "TreeGreedy",
 ]
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
-    kind.name: kind for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, Rkhs, Groups, Saturated)
+    kind.name: kind
+    for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, MlpTrained, Rkhs, Groups, Saturated)
 }
 
 METHODS: dict[str, type[Method]] = {
@@ -89,6 +100,10 @@ METHODS: dict[str, type[Method]] = {
         ClipClip,
         DebiasClip,
         Paths,
+        OrthCali,
+        Spd,
+        BendVlm,
+        ClosedFormDebias,
         Apportionment,
         Dpp,
         FairTopK,

@@ -12,6 +12,7 @@ import pyarrow as pa
 from mprlib import InputError, registry
 
 from .. import datasets
+from ..cache.place import CachePlace, cache_place
 from ..config.audit import Audit
 from ..config.population import Reference
 from ..datasets.catalogue import Catalogue, has_images, with_missing_called
@@ -40,7 +41,7 @@ class Inputs:
     None where items have their vectors, text_encoder where nothing can embed a text. lists: what an engine showed, by
     the data set that holds its items' labels; empty for an audit that searches itself. reference_lists: what other
     engines showed, by the reference's name and then by the audited data set's. targets: of each query, by the
-    reference's name. confusions: how often labels are wrong, by data set.
+    reference's name. confusions: how often labels are wrong, by data set. cache: what runs share, if there is one.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -56,6 +57,7 @@ class Inputs:
     reference_lists: Mapping[str, Mapping[str, Listed]] = field(default_factory=dict)
     targets: Mapping[str, Targets] = field(default_factory=dict)
     confusions: AllConfusions = field(default_factory=dict)
+    cache: CachePlace | None = None
 
 
 def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
@@ -63,8 +65,10 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
 
     Raises:  UsageError, one sentence that names the data set, file, column or setting.
     """
+    with about("cache"):
+        cache = cache_place(settings.cache)
     if settings.results is not None:
-        return _read_listed(settings, settings.results, folder, limit)
+        return _read_listed(settings, settings.results, folder, limit, cache)
     encoder, asking = settings.searching
     column = encoder.vector_column
     labelled, catalogues, references = _read_datasets(settings, folder, column)
@@ -114,10 +118,13 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         reference_lists=others,
         targets=targets,
         confusions=read_confusions(settings, folder, catalogues, references),
+        cache=cache,
     )
 
 
-def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int | None) -> Inputs:
+def _read_listed(
+    settings: Audit, results: ResultList, folder: Path, limit: int | None, cache: CachePlace | None
+) -> Inputs:
     """The inputs of an audit of what an engine showed."""
     with about("results"):
         shown = load_lists(results, folder)
@@ -144,6 +151,7 @@ def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int 
         reference_lists=others,
         targets=targets,
         confusions=read_confusions(settings, folder, catalogues, references),
+        cache=cache,
     )
 
 
@@ -261,7 +269,7 @@ def _asked(settings: Audit, place: int, folder: Path) -> Asked:
     with about("methods", place, entry.name, *file_settings(entry.name)):
         asked = arrays.asked(entry.extras, folder)
     with about("methods", place, entry.name):
-        if asked.texts and settings.searching[0].text_encoder is None:
+        if (asked.texts or asked.variants) and settings.searching[0].text_encoder is None:
             raise UsageError(
                 f"method {entry.name} has texts to embed, which encoder {settings.searching[0].kind} cannot: give "
                 "encoder.text with the model that made the vectors"

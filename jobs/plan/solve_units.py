@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mprlib import registry
 
@@ -79,7 +79,7 @@ def _solve_unit(
     where = [searched.name, *([reference.name] if len(settings.reference) > 1 else []), query.text]
     where += [f"k = {k}"] if len(settings.k) > 1 else []
     return Solve(
-        title=": ".join([*where, f"{method.name}{aimed}"]),
+        title=": ".join([*where, f"{method.display}{aimed}"]),
         dataset=searched.name,
         catalogue=pool.catalogue,
         reference=reference,
@@ -93,12 +93,14 @@ def _solve_unit(
         method=in_key(method),
         target=target,
         function_classes=settings.function_classes,
+        attention=settings.attention,
         group_attributes=settings.report.group_attributes,
         seed=settings.seed,
         predicted=searched.predicted,
         label_errors=compared.label_errors,
-        asked=reads.keys,
+        asked=replace(reads.keys, variants=reads.variants[query].key if reads.variants else None),
         vectors=pool.vectors if sees_vectors or reads_vectors(method) else (),
         size=compared.size,
+        are_draws=settings.results is not None and settings.results.draws and arrays_of(method.name).needs_list,
         queries=compared.queries.key if is_embedded and registry.METHODS[method.name].needs_query else None,
     )

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from mprlib import Problem, Selection, registry
+from mprlib.attention import UNIFORM
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
@@ -43,10 +44,12 @@ SECONDS_PER_NUMBER = 2e-8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MethodUnits:
-    """Keys of units that the method asked for: of its texts, of the order of columns, of its tokens, of labels by each
-    of its probes, and of the queries behind its tokens, which the tokens and the encoder decide."""
+    """Keys of units that the method asked for: of its texts, of the query's variants, of the order of columns, of its
+    tokens, of labels by each of its probes, and of the queries behind its tokens, which the tokens and the encoder
+    decide."""
 
     texts: str | None = reads(default=None)
+    variants: str | None = reads(default=None)
     order: str | None = reads(default=None)
     tokens: str | None = None
     probe_labels: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
@@ -69,10 +72,11 @@ UNKNOWN_SIZE = ProblemSize()
 class Solve(Unit):
     """Result rows and group shares for one (data set, reference, query, k, method, target class).
 
-    levels: of each attribute; missing: what an item without a value is called; predicted: keys of labels units by
-    attribute; vectors: the shards of all items where the method or a class sees vectors, of which the pool says what
-    they are; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's vector
-    where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
+    attention: names of those under which every selection is measured. levels: of each attribute; missing: what an
+    item without a value is called; predicted: keys of labels units by attribute; vectors: the shards of all items
+    where the method or a class sees vectors, of which the pool says what they are; are_draws: what was shown is a
+    sample itself; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's
+    vector where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
     """
 
     stage: ClassVar[str] = "solve"
@@ -86,6 +90,7 @@ class Solve(Unit):
         "mprlib.optimisers",
         "mprlib.statistics",
         "mprlib.arrays",
+        "mprlib.attention",
         "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.chance",
@@ -131,11 +136,13 @@ class Solve(Unit):
     method: MethodEntry
     target: ClassEntry | None
     function_classes: tuple[ClassEntry, ...]
+    attention: tuple[str, ...] = (UNIFORM.name,)
     group_attributes: int
     seed: int
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
     label_errors: LabelErrors = field(default_factory=LabelErrors)
     asked: MethodUnits = field(default_factory=MethodUnits)
+    are_draws: bool = False
     queries: str | None = reads(in_key=False, default=None)
     size: ProblemSize = field(default=UNKNOWN_SIZE, metadata={IN_KEY: False})
     vectors: tuple[str, ...] = reads(in_key=False, default=())
@@ -144,6 +151,11 @@ class Solve(Unit):
     def points(self) -> int:
         """Values of the method's parameter."""
         return self.method.count
+
+    @property
+    def target_attention(self) -> str | None:
+        """Name of the attention under which the method bounds MPR; None where it bounds none."""
+        return None if self.target is None else str(self.method.extras.get("attention", UNIFORM.name))
 
     def run(self, store: Store) -> Tables:
         case = Case(self, store)
@@ -164,7 +176,7 @@ class Solve(Unit):
         return Cost(
             seconds=self.points * rate + seen * SECONDS_PER_NUMBER,
             memory_bytes=self.size.items * ITEM_BYTES + pooled * VECTOR_NUMBER_BYTES + seen * LABEL_NUMBER_BYTES,
-            disk_bytes=self.points * len(self.function_classes) * ROW_BYTES,
+            disk_bytes=self.points * len(self.function_classes) * len(self.attention) * ROW_BYTES,
         )
 
     def _sweep(self, case: Case, store: Store) -> tuple[list[Selection], str]:
@@ -200,6 +212,9 @@ class _Given:
 
     def text_vectors(self) -> np.ndarray:
         return read_text_vectors(self._store, str(self._unit.asked.texts))
+
+    def variant_vectors(self) -> np.ndarray:
+        return read_text_vectors(self._store, str(self._unit.asked.variants))
 
     def column_order(self) -> np.ndarray:
         return read_order(self._store, str(self._unit.asked.order))

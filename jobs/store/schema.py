@@ -22,6 +22,10 @@ GROUPS = pa.schema(
         ("attributes", pa.int64()),
         ("share_selected", pa.float64()),
         ("share_reference", pa.float64()),
+        # The share of the first 5 and of the first 10 items in order, and of the attention, 1/log2(i + 1) at place i.
+        ("share_first_5", pa.float64()),
+        ("share_first_10", pa.float64()),
+        ("exposure", pa.float64()),
         # The probability that k independent draws from the reference show at least this gap of this group, and of
         # any named group; and the 95% point of the largest gap among them.
         ("p_chance", pa.float64()),
