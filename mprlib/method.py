@@ -52,11 +52,15 @@ class Method(Declared):
     def swept(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per checked value, measured under a class; words among the values stand for numbers."""
         settled = self.settled(problem, function_class, values)
-        found = self.sweep(problem, function_class.bind(problem), [value for value, _ in settled])
+        found = self.swept_values(problem, function_class, [value for value, _ in settled])
         return [
             replace(one, message="; ".join(part for part in (one.message, remark) if part)) if remark else one
             for one, (_, remark) in zip(found, settled)
         ]
+
+    def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per number, in the order given."""
+        return self.sweep(problem, function_class.bind(problem), values)
 
     @classmethod
     def settled(cls, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[tuple[Any, str]]:

@@ -84,7 +84,7 @@ def corrected(
     built = true_problem(problem)
     oracle = function_class.bind(built)
     found = difference_of(problem, items, chosen_by)
-    features = _features(oracle)
+    features = features_of(oracle)
     if features is not None:
         estimate = _of_ball(found, features, confidence)
     elif isinstance(oracle, GroupsOracle):
@@ -110,7 +110,8 @@ def gaps(built: Problem, oracle: Oracle, function_class: FunctionClass, differen
     return np.sqrt(built.scale * (differences**2 @ (1.0 / cells_of(built).masses)))
 
 
-def _features(oracle: Oracle) -> FloatArray | None:
+def features_of(oracle: Oracle) -> FloatArray | None:
+    """Features (G, r) of a class that is a unit ball over the true cells; None for others."""
     if isinstance(oracle, Ball):
         return oracle.features
     if isinstance(oracle, SaturatedOracle):
