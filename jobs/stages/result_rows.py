@@ -7,7 +7,7 @@ collected: a cached unit serves many runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -251,15 +251,22 @@ COLUMNS = (
     Column("message", TEXT, "what a reader should know of the row", _message),
 )
 RESULTS = pa.schema([pa.field(column.name, column.type, metadata={"description": column.what}) for column in COLUMNS])
+# Columns of what was chosen and how: they are the same under every class.
+CHOSEN = (
+    *("parameter_value", "status", "similarity", "relaxation_bound", "similarity_bound", "gap", "rho", "rho_min"),
+    *("solve_seconds", "item_ids", "message"),
+)
 # In the key of every unit that writes such rows: with another column they are computed anew.
 FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
 
-def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:
+def result_rows(
+    unit: Solve, case: Case, selection: Selection, remark: str, classes: Sequence[ClassEntry]
+) -> Iterator[dict[str, Any]]:
     """One row a function class; nothing is dropped, whatever the status."""
     has_items = bool(selection.items.size)
     in_order = case.in_order(selection.items) if has_items else None
-    for entry in unit.function_classes:
+    for entry in classes:
         row = Row(
             unit=unit,
             case=case,

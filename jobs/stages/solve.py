@@ -18,14 +18,17 @@ from mprlib.optimisers.constrained import SMALLEST_RHO
 from ..config.entries import ClassEntry, MethodEntry
 from ..methods import library_settings
 from ..store import Store
+from ..store.keys import digest
+from ..store.schema import GROUPS
 from .case import Case
 from .debiased import read_debiased_vector
+from .earlier import earlier_rows, with_classes
 from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
 from .result_rows import FORM, RESULTS, group_rows, result_rows
 from .texts import read_text_vectors
-from .unit import IN_KEY, Cost, Tables, Unit, reads
+from .unit import IN_KEY, Cost, Tables, Unit, outside_key, reads
 
 RESULTS_TABLE, GROUPS_TABLE = "results", "groups"
 # Seconds of one core for a point of a sweep, and bytes of a result row with its list of items, compressed.
@@ -71,12 +74,14 @@ class Solve(Unit):
     levels: of each attribute; missing: what an item without a value is called; predicted: keys of labels units by
     attribute; vectors: the shards of all items where the method or a class sees vectors, of which the pool says what
     they are; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's vector
-    where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
+    where the method reads it, which follows from encoder and prompt, whatever else is asked beside it; earlier: a unit
+    that chose the same items, under other classes.
     """
 
     stage: ClassVar[str] = "solve"
     version: ClassVar[int] = 9
     seconds: ClassVar[float] = 0.3
+    is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.baselines",
@@ -107,6 +112,7 @@ class Solve(Unit):
         "jobs.methods.pbm",
         "jobs.stages.case",
         "jobs.stages.cells",
+        "jobs.stages.earlier",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.vectors",
@@ -131,7 +137,13 @@ class Solve(Unit):
     asked: MethodUnits = field(default_factory=MethodUnits)
     queries: str | None = reads(in_key=False, default=None)
     size: ProblemSize = field(default=UNKNOWN_SIZE, metadata={IN_KEY: False})
+    earlier: str | None = outside_key(None)
     vectors: tuple[str, ...] = reads(in_key=False, default=())
+
+    @property
+    def likeness(self) -> str:
+        """The same for units that choose the same items: all that is in the key but the classes that measure."""
+        return digest(self.content(without=("function_classes",)))
 
     @property
     def points(self) -> int:
@@ -140,10 +152,15 @@ class Solve(Unit):
 
     def run(self, store: Store) -> Tables:
         case = Case(self, store)
+        chosen = earlier_rows(self, store, RESULTS_TABLE)
+        if chosen is not None:
+            results = with_classes(self, case, chosen)
+            groups = store.read_table(self.file(str(self.earlier), GROUPS_TABLE)).cast(GROUPS)
+            return {RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS), GROUPS_TABLE: groups}
         selections, remark = self._sweep(case, store)
-        results: list[dict[str, Any]] = []
+        results = []
         for selection in selections:
-            results += result_rows(self, case, selection, remark)
+            results += result_rows(self, case, selection, remark, self.function_classes)
         return {
             RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
             GROUPS_TABLE: pa.concat_tables([group_rows(self, case, selection) for selection in selections]),
