@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from mprlib.baselines.apportionment import Apportionment
 from mprlib.baselines.as_shown import AsShown
+from mprlib.baselines.bend_vlm import BendVlm
 from mprlib.baselines.clip_clip import ClipClip
+from mprlib.baselines.closed_form_debias import ClosedFormDebias
 from mprlib.baselines.debias_clip import DebiasClip
 from mprlib.baselines.det_cons import DetCons
 from mprlib.baselines.det_const_sort import DetConstSort
@@ -17,8 +18,10 @@ from mprlib.baselines.det_relaxed import DetRelaxed
 from mprlib.baselines.dpp import Dpp
 from mprlib.baselines.fair_top_k import FairTopK
 from mprlib.baselines.mmr import Mmr
+from mprlib.baselines.orth_cali import OrthCali
 from mprlib.baselines.paths import Paths
 from mprlib.baselines.pbm import Pbm
+from mprlib.baselines.spd import Spd
 from mprlib.baselines.top_k import TopK
 from mprlib.declarations import declarations
 from mprlib.errors import InputError, SettingError
@@ -29,6 +32,7 @@ from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.linear_regression import LinearRegression
 from mprlib.function_classes.mlp import Mlp
+from mprlib.function_classes.mlp_trained import MlpTrained
 from mprlib.function_classes.regressor import Regressor
 from mprlib.function_classes.rkhs import Rkhs
 from mprlib.function_classes.saturated import Saturated
@@ -39,6 +43,7 @@ from mprlib.optimisers.integer import MoprInteger
 from mprlib.optimisers.mopr import Mopr
 from mprlib.optimisers.paper import MoprPaper
 from mprlib.optimisers.quadratic import MoprQp
+from mprlib.scikit_learn import scikit_learn_for
 
 # What `mprlib` exports of methods and classes.
 __all__ = [
@@ -46,8 +51,10 @@ __all__ = [
     "METHODS",
     "Apportionment",
     "AsShown",
+    "BendVlm",
     "Classifier",
     "ClipClip",
+    "ClosedFormDebias",
     "DebiasClip",
     "DetCons",
     "DetConstSort",
@@ -60,23 +67,27 @@ __all__ = [
     "Linear",
     "LinearRegression",
     "Mlp",
+    "MlpTrained",
     "Mmr",
     "Mopr",
     "MoprInteger",
     "MoprPaper",
     "MoprQp",
+    "OrthCali",
     "Paths",
     "Pbm",
     "Regressor",
     "Rkhs",
     "Saturated",
+    "Spd",
     "TopK",
     "Tree",
     "TreeGreedy",
 ]
 
 FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
-    kind.name: kind for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, Rkhs, Groups, Saturated)
+    kind.name: kind
+    for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, MlpTrained, Rkhs, Groups, Saturated)
 }
 
 METHODS: dict[str, type[Method]] = {
@@ -89,6 +100,10 @@ METHODS: dict[str, type[Method]] = {
         ClipClip,
         DebiasClip,
         Paths,
+        OrthCali,
+        Spd,
+        BendVlm,
+        ClosedFormDebias,
         Apportionment,
         Dpp,
         FairTopK,
@@ -165,7 +180,8 @@ def _class_instance(given: Any) -> FunctionClass:
         instance: FunctionClass = given
         return instance
     if not isinstance(given, type) and hasattr(given, "fit") and hasattr(given, "predict"):
-        from sklearn.base import is_classifier
+        with scikit_learn_for("a model as function class"):
+            from sklearn.base import is_classifier
 
         return Classifier(model=given) if is_classifier(given) else Regressor(model=given)
     raise InputError(
@@ -177,6 +193,8 @@ def _class_instance(given: Any) -> FunctionClass:
 def _known(what: str, name: str, registry: Mapping[str, type[Kind]]) -> type[Kind]:
     if name in registry:
         return registry[name]
+    from difflib import get_close_matches
+
     close = get_close_matches(name, registry, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise InputError(f"unknown {what} {name!r}: known are {', '.join(registry)}{hint}")

@@ -2,9 +2,11 @@
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
+INDEX = ROOT / "docs" / "README.md"
 PAGES = [
     README,
     *sorted((ROOT / "docs").glob("*.md")),
@@ -31,3 +33,19 @@ def commands(page: str | Path) -> list[str]:
 def name_of(page: Path) -> str:
     """For test ids."""
     return str(page.relative_to(ROOT))
+
+
+class Section(NamedTuple):
+    """A heading of docs/README.md, and the pages that it lists."""
+
+    title: str
+    pages: list[Path]
+
+
+def sections() -> list[Section]:
+    """The pages as docs/README.md arranges them."""
+    parts = re.split(r"^## (.*)$", text_of(INDEX), flags=re.MULTILINE)[1:]
+    links = [re.findall(r"^- \[[^\]]+\]\(([^)#]+)\)", part, flags=re.MULTILINE) for part in parts[1::2]]
+    return [
+        Section(title, [(INDEX.parent / link).resolve() for link in found]) for title, found in zip(parts[::2], links)
+    ]

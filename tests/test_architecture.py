@@ -33,6 +33,7 @@ FOLDERS = (
     "analysis",
     "results",
     "report",
+    "labelling",
     "submission",
     "audit",
     "proposal",
@@ -42,13 +43,16 @@ FOLDERS = (
 )
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"},
-    {"encoding", "proportional_fitting", "shares", "cell_table"},
+    {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"}
+    | {"scikit_learn"},
+    {"encoding", "proportional_fitting", "shares", "cell_table", "confusion", "hand_labels"},
+    {"label_error"},
     {"reference"},
     {"problem"},
-    {"assumptions", "cells", "naming", "probes"},
+    {"assumptions", "attention", "cells", "naming", "probes"},
     {"function_classes", "witness"},
     {"chance"},
+    {"label_errors"},
     {"method", "measurement", "metrics", "requirements"},
     {"optimisers", "baselines"},
     {"registry"},

@@ -12,8 +12,9 @@ from jobs.config.audit import Audit
 from jobs.config.prompts import PromptTraining
 from jobs.config.reference import blocks as setting_blocks
 from jobs.config.reference import reference
+from jobs.results.dictionary import TABLES, dictionary
 from jobs.settings.document import parse
-from tests.pages import PAGES, ROOT, blocks, commands, name_of, text_of
+from tests.pages import INDEX, PAGES, README, ROOT, blocks, commands, name_of, sections, text_of
 
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name_of)
 # Programs whose commands are not run here, and why.
@@ -30,6 +31,8 @@ OUTSIDE = {
 }
 # test_readme, tests/jobs/test_readme_commands, test_analysis_docs and test_extending_docs run all of these.
 RUN = ("README.md", "docs/analysis.md", "docs/extending.md")
+# Options of the program itself.
+OPTIONS = [option for parameter in get_command(app).params for option in parameter.opts]
 BLOCKS = list(dict.fromkeys([*setting_blocks(Audit), *setting_blocks(PromptTraining)]))
 
 
@@ -94,6 +97,9 @@ def test_commands_within_sentences_exist(page):
     sentences = re.sub(r"^```.*?^```", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
     for line in re.findall(r"`mpr-audit ([^`]+)`", sentences):
         name, *rest = shlex.split(line)
+        if name.startswith("-"):
+            assert name in OPTIONS, f"{name_of(page)}: {line}"
+            continue
         command = get_command(app).commands[name]
         if rest and "\u2026" not in rest and not rest[0].startswith("--"):
             command.make_context(name, rest)
@@ -138,6 +144,19 @@ def test_every_setting_is_described(block):
         assert field.description or name == "kind", f"{block.__name__}.{name} has no description"
 
 
-def test_every_page_is_found_from_the_readme():
-    for page in PAGES[1:]:
-        assert f"]({name_of(page)})" in text_of("README.md"), f"README does not link {name_of(page)}"
+def test_every_page_is_in_the_list_of_pages():
+    """docs/README.md arranges them, for readers of the repository and for the site."""
+    listed = {path for section in sections() for path in section.pages}
+    for page in PAGES:
+        assert page in listed or page in (README, INDEX), f"docs/README.md does not link {name_of(page)}"
+    assert INDEX.relative_to(ROOT).as_posix() in text_of("README.md")
+
+
+def test_the_dictionary_of_columns_is_what_its_command_prints():
+    assert text_of("docs/columns.md") == dictionary(), "python -m jobs.results.dictionary > docs/columns.md"
+
+
+def test_every_column_says_what_it_holds():
+    for name, (_, columns) in TABLES.items():
+        for column in columns:
+            assert (column.metadata or {}).get(b"description"), f"{name}: {column.name} has no description"

@@ -26,6 +26,7 @@ from ..lists.items import ListedItems
 from ..methods import Asked, arrays_of, file_settings
 from ..queries import Query, query_remarks, query_vectors, read_queries
 from ..words import closest, did_you_mean
+from .label_errors import AllConfusions, read_confusions
 from .listed import Listed, expect_depths, listed, missing_remarks
 from .probes import read_labelled, with_levels
 from .targets import Targets, read_targets, target_remarks
@@ -40,7 +41,7 @@ class Inputs:
     None where items have their vectors, text_encoder where nothing can embed a text. lists: what an engine showed, by
     the data set that holds its items' labels; empty for an audit that searches itself. reference_lists: what other
     engines showed, by the reference's name and then by the audited data set's. targets: of each query, by the
-    reference's name. cache: what runs share, if there is one.
+    reference's name. confusions: how often labels are wrong, by data set. cache: what runs share, if there is one.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -55,6 +56,7 @@ class Inputs:
     lists: Mapping[str, Listed] = field(default_factory=dict)
     reference_lists: Mapping[str, Mapping[str, Listed]] = field(default_factory=dict)
     targets: Mapping[str, Targets] = field(default_factory=dict)
+    confusions: AllConfusions = field(default_factory=dict)
     cache: CachePlace | None = None
 
 
@@ -115,6 +117,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         text_encoder=text_encoder,
         reference_lists=others,
         targets=targets,
+        confusions=read_confusions(settings, folder),
         cache=cache,
     )
 
@@ -147,6 +150,7 @@ def _read_listed(
         lists=lists,
         reference_lists=others,
         targets=targets,
+        confusions=read_confusions(settings, folder),
         cache=cache,
     )
 
@@ -265,7 +269,7 @@ def _asked(settings: Audit, place: int, folder: Path) -> Asked:
     with about("methods", place, entry.name, *file_settings(entry.name)):
         asked = arrays.asked(entry.extras, folder)
     with about("methods", place, entry.name):
-        if asked.texts and settings.searching[0].text_encoder is None:
+        if (asked.texts or asked.variants) and settings.searching[0].text_encoder is None:
             raise UsageError(
                 f"method {entry.name} has texts to embed, which encoder {settings.searching[0].kind} cannot: give "
                 "encoder.text with the model that made the vectors"

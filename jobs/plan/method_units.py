@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from ..cache.place import CachePlace
 from ..config.entries import MethodEntry
 from ..methods import Asked, arrays_of
+from ..methods.named_arrays import QUERY
+from ..queries import Query
 from ..stages.catalogue import Catalogue
 from ..stages.debiased import Debiased
 from ..stages.embed import Embed
@@ -50,11 +52,12 @@ class Searched:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """What one method reads in one data set: the units' keys as its solve units hold them, the units, and by the key
-    of the unit that holds them the tokens which have been read."""
+    """What one method reads in one data set: the units' keys as its solve units hold them, the units, the unit of each
+    query's variants, and by the key of the unit that holds them the tokens which have been read."""
 
     keys: MethodUnits = field(default_factory=MethodUnits)
     units: Sequence[Unit] = ()
+    variants: Mapping[Query, Texts] = field(default_factory=dict)
     tokens: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
@@ -64,12 +67,14 @@ def method_units(
     searched: Searched,
     probing: Probing,
     queries: Queries,
+    variants: Mapping[Query, Texts],
     encoder: Mapping[str, Any] | None,
 ) -> Reading:
     """The units that a method asks for in one data set. encoder: the key of the one that embeds texts."""
-    texts = _texts_unit(entry, asked, encoder or {}, queries.cache) if asked.texts else None
-    parts = _information_units(searched, asked.columns_about)
-    order = _order_unit(searched, parts) if parts else None
+    title = f"{len(asked.texts)} texts of {entry.name}"
+    texts = Texts(title=title, texts=asked.texts, encoder=encoder or {}, cache=queries.cache) if asked.texts else None
+    parts = _probe_information(probing, asked.columns_by) or _information_units(searched, asked.columns_about)
+    order = _order_unit(parts) if parts else None
     tokens = None if asked.tokens is None else Tokens.of(asked.tokens, entry.name)
     # Where no query is asked, nothing is embedded: the vectors behind the tokens have been read.
     debiased = _debiased_unit(tokens, queries, encoder or {}) if tokens is not None and queries.prompts else None
@@ -80,9 +85,24 @@ def method_units(
         probe_labels={probe: probing.labels_of(probe, searched.shards) for probe in asked.probes},
         debiased=_key_of(debiased),
     )
-    made = [unit for unit in (tokens, texts, debiased, *parts, order) if unit is not None]
+    made = [unit for unit in (tokens, texts, debiased, *variants.values(), *parts, order) if unit is not None]
     known = {} if tokens is None or asked.tokens is None else {tokens.key: asked.tokens}
-    return Reading(keys=keys, units=made, tokens=known)
+    return Reading(keys=keys, units=made, variants=variants, tokens=known)
+
+
+def variant_units(
+    entry: MethodEntry, asked: Asked, queries: Sequence[Query], encoder: Mapping[str, Any], cache: CachePlace | None
+) -> dict[Query, Texts]:
+    """The unit of each query's variants: one each, so that a new query asks for its own alone."""
+    return {
+        query: Texts(
+            title=f"{query.text}: variants of {entry.name}",
+            texts=tuple(text.replace(QUERY, query.text) for text in asked.variants),
+            encoder=encoder,
+            cache=cache,
+        )
+        for query in (queries if asked.variants else ())
+    }
 
 
 def in_key(entry: MethodEntry) -> MethodEntry:
@@ -94,10 +114,6 @@ def _key_of(unit: Unit | None) -> str | None:
     return None if unit is None else unit.key
 
 
-def _texts_unit(entry: MethodEntry, asked: Asked, encoder: Mapping[str, Any], cache: CachePlace | None) -> Texts:
-    return Texts(title=f"{len(asked.texts)} texts of {entry.name}", texts=asked.texts, encoder=encoder, cache=cache)
-
-
 def _debiased_unit(tokens: Tokens, queries: Queries, encoder: Mapping[str, Any]) -> Debiased:
     title = f"{len(queries.prompts)} queries behind {tokens.title}"
     return Debiased(title=title, prompts=queries.prompts, tokens=tokens.key, encoder=encoder)
@@ -107,21 +123,42 @@ def _information_units(searched: Searched, asked: Sequence[str] | None) -> list[
     if asked is None:
         return []
     attributes = tuple(asked or searched.attributes)
-    title = f"{searched.catalogue.title}: {' and '.join(attributes)}"
+    whole = Information(
+        title=f"{searched.catalogue.title}: {' and '.join(attributes)}",
+        catalogue=searched.catalogue.key,
+        vectors=tuple(shard.key for shard in searched.shards),
+        attributes=attributes,
+        part=0,
+        parts=INFORMATION_PARTS,
+        predicted={name: keys for name, keys in searched.predicted.items() if name in attributes},
+    )
+    return _in_parts(whole)
+
+
+def _probe_information(probing: Probing, probe: str | None) -> list[Information]:
+    """The same of the labelled data set that a probe learns from, about what it learns."""
+    if probe is None:
+        return []
+    fit = probing.fits[probe]
+    whole = Information(
+        title=f"items that teach {fit.title}",
+        catalogue=fit.catalogue,
+        vectors=fit.vectors,
+        attributes=(fit.attribute,),
+        part=0,
+        parts=INFORMATION_PARTS,
+    )
+    return _in_parts(whole)
+
+
+def _in_parts(whole: Information) -> list[Information]:
+    """The units of all parts of the columns."""
     return [
-        Information(
-            title=f"{title}, part {part + 1} of {INFORMATION_PARTS}",
-            catalogue=searched.catalogue.key,
-            vectors=tuple(shard.key for shard in searched.shards),
-            attributes=attributes,
-            part=part,
-            parts=INFORMATION_PARTS,
-            predicted={name: keys for name, keys in searched.predicted.items() if name in attributes},
-        )
+        replace(whole, title=f"{whole.title}, part {part + 1} of {INFORMATION_PARTS}", part=part)
         for part in range(INFORMATION_PARTS)
     ]
 
 
-def _order_unit(searched: Searched, information: Sequence[Information]) -> Order:
-    keys = tuple(part.key for part in information)
-    return Order(title=f"{searched.catalogue.title}: columns", information=keys)
+def _order_unit(information: Sequence[Information]) -> Order:
+    title = information[0].title.rpartition(", part ")[0]
+    return Order(title=f"{title}: columns", information=tuple(part.key for part in information))

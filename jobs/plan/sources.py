@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..config.audit import Audit
-from ..datasets.block import Dataset
+from ..datasets.block import NOT_READ, Dataset
 from ..datasets.catalogue import Catalogue
 from ..stages.catalogue import Catalogue as CatalogueUnit
 from ..stages.items import Items
@@ -53,7 +53,7 @@ def _embedded(block: Dataset, catalogue: Catalogue, inputs: Inputs) -> Embedded:
 
 def _items_units(block: Dataset, catalogue: Catalogue) -> Iterator[Items]:
     """A unit for each part of a data set."""
-    settings, start = block.model_dump(mode="json", exclude=_NAMING), 0
+    settings, start = block.model_dump(mode="json", exclude={**dict.fromkeys(_NAMING, True), **NOT_READ}), 0
     for part in catalogue.parts:
         summary = part.summary
         yield Items(

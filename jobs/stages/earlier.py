@@ -1,4 +1,4 @@
-"""Rows of selections that an earlier unit made: what they say stays, and only classes that are new are measured."""
+"""Rows of selections that an earlier unit made: what they say stays, and only what is new is measured."""
 
 from __future__ import annotations
 
@@ -13,38 +13,50 @@ from mprlib import Selection
 from mprlib.selection import Status
 
 from ..store import Store, committed_receipt
+from ..store.schema import GROUPS
 from .case import Case
-from .result_rows import CHOSEN, RESULTS, result_rows
+from .result_rows import CHOSEN, RESULTS, View, result_rows
 
 if TYPE_CHECKING:
     from .solve import Solve
 
 
-def earlier_rows(unit: Solve, store: Store, table: str) -> list[dict[str, Any]] | None:
-    """The rows of the earlier unit; None where it is not there, or not whole."""
+def earlier_tables(unit: Solve, store: Store, results: str, groups: str) -> tuple[pa.Table, pa.Table] | None:
+    """The results and groups of the earlier unit, by their names; None where they are not there, or not whole, or have
+    other columns."""
     if unit.earlier is None or committed_receipt(store, unit.stage, unit.earlier) is None:
         return None
     try:
-        found = store.read_table(unit.file(unit.earlier, table))
+        found = [store.read_table(unit.file(unit.earlier, table)) for table in (results, groups)]
     except (OSError, pa.ArrowException):
         return None
-    return found.to_pylist() if found.schema.names == RESULTS.names else None
+    is_same = found[0].schema.names == RESULTS.names and found[1].schema.names == GROUPS.names
+    return (found[0], found[1].cast(GROUPS)) if is_same else None
 
 
-def with_classes(unit: Solve, case: Case, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The earlier rows under the unit's classes, in their order; classes that are new are measured."""
+def with_views(unit: Solve, case: Case, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The earlier rows under the unit's attentions and classes, in their order; those that are new are measured."""
     found: list[dict[str, Any]] = []
     for _, group in groupby(rows, key=lambda row: row["parameter_value"]):
         own = list(group)
-        known = {row["function_class"]: row for row in own}
-        new = tuple(entry for entry in unit.function_classes if entry.display not in known)
-        made = {row["function_class"]: row for row in _measured(unit, case, own[0], new)} if new else {}
-        found += [(known | made)[entry.display] for entry in unit.function_classes]
+        known = {_view_of(row): row for row in own}
+        new = [view for view in unit.views if _named(view) not in known]
+        known |= {_view_of(row): row for row in _measured(unit, case, own[0], new)} if new else {}
+        found += [known[_named(view)] for view in unit.views]
     return found
 
 
-def _measured(unit: Solve, case: Case, chosen: dict[str, Any], classes: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
-    """Rows of a selection under these classes; what does not depend on the class is as it was."""
+def _view_of(row: dict[str, Any]) -> tuple[str, str]:
+    return row["attention"], row["function_class"]
+
+
+def _named(view: View) -> tuple[str, str]:
+    attention, entry = view
+    return attention, entry.display
+
+
+def _measured(unit: Solve, case: Case, chosen: dict[str, Any], views: Sequence[View]) -> Iterator[dict[str, Any]]:
+    """Rows of a selection under these; what does not depend on them is as it was."""
     place = {name: at for at, name in enumerate(case.ids_of(np.arange(case.problem.n)))}
     selection = Selection(
         items=np.array([place[item] for item in chosen["item_ids"]], dtype=np.int64),
@@ -55,5 +67,5 @@ def _measured(unit: Solve, case: Case, chosen: dict[str, Any], classes: tuple[An
         mpr=None,
         mpr_upper_bound=None,
     )
-    for row in result_rows(unit, case, selection, "", classes):
+    for row in result_rows(unit, case, selection, "", views):
         yield row | {name: chosen[name] for name in CHOSEN}

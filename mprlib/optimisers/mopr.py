@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
@@ -33,15 +33,16 @@ from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
 from mprlib.optimisers.certificate import certified, with_advice
 from mprlib.optimisers.constrained import ConstrainedMethod
-from mprlib.optimisers.incumbent import Incumbents
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.request import Request, distinct_limits, requested
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent
-from mprlib.optimisers.solve_relaxation import solve_relaxations
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
 from mprlib.settings import Choice
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.incumbent import Incumbents
 
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
@@ -64,6 +65,10 @@ class Mopr(ConstrainedMethod):
 
         Raises:  InputError for a rho that is no finite number of at least 0, and for a solver that cannot run.
         """
+        # The searches take longer to load than the rest of the library: imported where something is searched.
+        from mprlib.optimisers.incumbent import Incumbents
+        from mprlib.optimisers.solve_relaxation import solve_relaxations
+
         watch = Stopwatch()
         requests = requested(values, self.name, oracle)
         pool = cell_pool_of(problem, oracle.cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from scipy.special import betaincinv
+import scipy
 
 from mprlib.declarations import strict
 from mprlib.settings import PROBABILITY, SIZE, Number
@@ -27,6 +27,6 @@ def share_interval(
     """
     hits, misses = share * size, (1.0 - share) * size
     tail = (1.0 - confidence) / 2.0
-    low = 0.0 if share == 0 else float(betaincinv(hits, misses + 1.0, tail))
-    high = 1.0 if share == 1 else float(betaincinv(hits + 1.0, misses, 1.0 - tail))
+    low = 0.0 if share == 0 else float(scipy.special.betaincinv(hits, misses + 1.0, tail))
+    high = 1.0 if share == 1 else float(scipy.special.betaincinv(hits + 1.0, misses, 1.0 - tail))
     return low, high

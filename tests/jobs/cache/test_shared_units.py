@@ -89,7 +89,7 @@ def test_an_added_class_measures_what_was_chosen(tmp_path, capsys, solved, where
     run(capsys, path, tmp_path / "week 1", *cached(tmp_path))
     solved.clear()
     output = tmp_path / ("week 1" if where == "the same folder" else "week 2")
-    more = ["--set", "function_classes=[groups, linear, saturated]"]
+    more = ["--set", "function_classes=[groups, linear, saturated]", "--set", "attention=[uniform, log2]"]
     summary = run(capsys, path, output, *more, *(cached(tmp_path) if where == "another folder" else ()))
     assert solved == []
     assert (summary["queries_computed"], summary["queries_reused"]) == (0, 2)

@@ -135,8 +135,9 @@ def test_a_k_beyond_every_list_is_refused(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", NEEDING_VECTORS)
 def test_methods_that_look_at_vectors_are_refused_in_one_sentence(tmp_path, capsys, name):
-    entry = {name: {"tokens": "tokens.safetensors"}} if arrays_of(name).needs_text_tower else name
-    message = refused(write(tmp_path, SHOWN, methods=["as_shown", entry]), capsys)
+    texts = {"tokens": "tokens.safetensors", "prompts": ["a man", "a woman"]}
+    given = {setting: text for setting, text in texts.items() if setting in arrays_of(name).settings}
+    message = refused(write(tmp_path, SHOWN, methods=["as_shown", {name: given}]), capsys)
     assert f"{name} looks at vectors, and a result list has none" in message
 
 
@@ -265,6 +266,10 @@ def test_generated_pictures_are_all_alike_and_their_chance_is_told(tmp_path):
     # Six of six heads or six tails.
     assert rows.loc["an engineer", "p_chance"] == pytest.approx(2 / 2**6, abs=0.01)
     assert rows.loc["a nurse", "p_chance"] > 0.5
+    # What is drawn has an error of its own; what was found has none.
+    assert (rows["mpr_high"] > rows["mpr"]).all() and (rows["mpr_low"] < rows["mpr"]).all()
+    found = run(path, "--set", "results.draws=false")
+    assert found["mpr_low"].isna().all()
 
 
 def test_pictures_in_no_folder_are_no_lists(tmp_path, capsys):
