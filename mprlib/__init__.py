@@ -5,7 +5,9 @@ Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval
 
 from mprlib import metrics, registry
 from mprlib.api import measure, select, sweep
+from mprlib.confusion import Confusion
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
+from mprlib.label_error import LabelError
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
 from mprlib.reference import Reference
@@ -18,8 +20,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AssumptionWarning",
+    "Confusion",
     "Group",
     "InputError",
+    "LabelError",
     "Measurement",
     "MprError",
     "Problem",

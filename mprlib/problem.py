@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mprlib import frames
 from mprlib.arrays import FloatArray, IntArray, checked_weights, expect_length, finite
 from mprlib.errors import InputError
+from mprlib.label_error import LabelError
 from mprlib.reference import Reference
 from mprlib.settings import SIZE, checked
 
@@ -32,6 +33,7 @@ class Given(TypedDict, total=False):
     item_ids: ArrayLike | None
     label_names: Sequence[str] | None
     reference_size: float | None
+    label_error: LabelError | Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -53,6 +55,8 @@ class Problem:
     reference is a statement of shares and not a sample; by default 1 / sum(w^2), which is m when
     uniform: the number of rows, even where each row represents a whole group. place_weights (k,) are set by
     `mprlib.attention.attended`, where places of a selection do not count alike; None where they do.
+    label_error: how far the labels can be trusted, {attribute: confusion} of the items, or a `LabelError` that knows
+    more, such as the reference's; values are then corrected beside those of the labels as they are.
 
     Raises:  InputError naming the argument, for text, NaN, infinite values, wrong shapes, k outside
              [1, n], an empty reference, repeated ids, bad weights, frames whose columns or rows do
@@ -72,6 +76,7 @@ class Problem:
     label_names: Sequence[str] = None  # type: ignore[assignment]  # by place where none are given
     reference_size: float | None = None
     place_weights: FloatArray | None = field(default=None, init=False, repr=False)
+    label_error: LabelError | None = None
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     if TYPE_CHECKING:
@@ -103,6 +108,8 @@ class Problem:
         put("label_names", names)
         put("attributes", _checked_attributes(self.attributes, names))
         put("item_ids", _checked_ids(self.item_ids, n))
+        if self.label_error is not None:
+            put("label_error", LabelError.of(self.label_error).checked(names, self.attributes, n))
         if self.embeddings is not None:
             put("embeddings", finite("embeddings", self.embeddings, ndim=2, dtype=None))
             expect_length("embeddings", self.embeddings, n, "labels has that many rows")

@@ -104,6 +104,11 @@ class Audit(Block):
     output: str | None = Field(
         None, description="folder of the run, relative to where the command runs, or any fsspec URL"
     )
+    cache: str | None = Field(
+        None,
+        description="folder, relative to where the command runs, or any fsspec URL, in which runs share vectors and "
+        "finished units; default: the environment's MPR_AUDIT_CACHE, else none. It changes no result",
+    )
     results: AnyResults | None = Field(
         None,
         description="what an engine showed, in the place of `encoder` and `queries`: nothing is embedded or searched",
@@ -206,11 +211,12 @@ class Audit(Block):
             ("dataset", [block.name for block in self.dataset]),
             ("reference", [block.name for block in self.reference]),
             ("function_classes", [entry.display for entry in self.function_classes]),
-            ("methods", [entry.name for entry in self.methods]),
+            ("methods", [entry.display for entry in self.methods]),
             ("attention", list(self.attention)),
         ):
             if len(set(names)) != len(names):
-                raise BadSetting(f"two of them share a name: {', '.join(names)}", key)
+                advice = "; an entry may have a `name` of its own" if key == "methods" else ""
+                raise BadSetting(f"two of them share a name: {', '.join(names)}{advice}", key)
         checks.check_probes(self)
         for place, entry in enumerate(self.methods):
             checks.check_targets(self, place, entry)

@@ -23,8 +23,7 @@ tables, and the [glossary](glossary.md) the words.
 # The tables by folder of a run, and what a row of each is.
 TABLES = {
     "results": (
-        "One row for each data set, reference, query, k, method, value of its parameter, target class and function "
-        "class.",
+        "One row for each data set, reference, query, k, method, value, target class, attention and function class.",
         RESULTS,
     ),
     "groups": ("One row for each named group of each selection.", schema.GROUPS),

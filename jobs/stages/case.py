@@ -55,6 +55,7 @@ class Case:
             query=None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt),
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=self._encoding.names,
+            label_error=unit.label_errors.label_error(),
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
@@ -87,6 +88,7 @@ class Case:
             reference_size=None,
             attributes=seen.attributes,
             label_names=seen.names,
+            label_error=problem.label_error and problem.label_error.of_attributes(seen.attributes),
         )
 
     def _encoding_of(self, over: Over) -> Encoding:
@@ -99,7 +101,7 @@ class Case:
         # Who has no vector counts by label, but has nothing that a class over embeddings could see.
         present, weights = rows_with_vectors(shards), self._row_weights()
         assert self.problem.embeddings is not None
-        others: dict[str, Any] = {"attributes": None, "label_names": None}
+        others: dict[str, Any] = {"attributes": None, "label_names": None, "label_error": None}
         return replace(
             self.problem,
             labels=self.problem.embeddings,

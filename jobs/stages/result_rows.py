@@ -18,14 +18,17 @@ import pyarrow as pa
 from mprlib import Measurement, Selection, metrics, registry
 from mprlib.arrays import FloatArray
 from mprlib.assumptions import assumption
+from mprlib.attention import UNIFORM
 from mprlib.cells import selection_weights
 from mprlib.chance import chance_of, gap_p_values
 from mprlib.function_classes.groups import Groups
+from mprlib.label_errors import Corrected
 
 from ..config.entries import ClassEntry
 from ..store.keys import digest
 from ..store.schema import GROUPS
 from .case import Case
+from .corrected import corrected_columns, corrected_of
 from .first_shown import first_shown
 
 if TYPE_CHECKING:
@@ -53,6 +56,7 @@ class Row:
     top_k: Measurement
     measured: Measurement | None
     margin: float | None
+    corrected: Corrected | None
     in_order: metrics.WorstAttribute | None
 
 
@@ -100,6 +104,10 @@ def _of_measured(value: Callable[[Measurement], Any]) -> Callable[[Row], Any]:
     return lambda row: None if row.measured is None else value(row.measured)
 
 
+def _of_corrected(value: Callable[[Corrected], float | None]) -> Callable[[Row], Any]:
+    return lambda row: None if row.corrected is None else value(row.corrected)
+
+
 def _of_order(value: Callable[[metrics.WorstAttribute], float]) -> Callable[[Row], Any]:
     return lambda row: None if row.in_order is None else value(row.in_order)
 
@@ -116,7 +124,12 @@ COLUMNS = (
     Column("query", TEXT, "the query as it was asked", lambda row: row.unit.query),
     Column("prompt", TEXT, "the text that was embedded", lambda row: row.unit.prompt),
     Column("k", COUNT, "items of the selection", lambda row: row.case.problem.k),
-    Column("method", TEXT, "what chose them", lambda row: row.unit.method.name),
+    Column(
+        "method",
+        TEXT,
+        "what chose them, and in brackets the name that the configuration gives to its settings, where it gives one",
+        lambda row: row.unit.method.display,
+    ),
     Column(
         "parameter",
         TEXT,
@@ -167,6 +180,15 @@ COLUMNS = (
     Column(
         "mpr_high", NUMBER, "upper end of it", lambda row: _interval_end(row, lambda found, t: found.upper_bound + t)
     ),
+    Column(
+        "mpr_corrected",
+        NUMBER,
+        "MPR of the selection by the true labels, estimated from what is known of their errors; null where labels are "
+        "taken as right",
+        _of_corrected(lambda found: found.value),
+    ),
+    Column("mpr_corrected_low", NUMBER, "lower end of its 95% interval", _of_corrected(lambda found: found.low)),
+    Column("mpr_corrected_high", NUMBER, "upper end of it", _of_corrected(lambda found: found.high)),
     Column(
         "p_chance",
         NUMBER,
@@ -283,6 +305,7 @@ def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> I
     has_items = bool(selection.items.size)
     in_order = case.in_order(selection.items) if has_items else None
     for attention, entry in product(unit.attention, unit.function_classes):
+        is_set = attention == UNIFORM.name
         row = Row(
             unit=unit,
             case=case,
@@ -293,6 +316,8 @@ def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> I
             top_k=case.measure(entry, case.top_k, attention),
             measured=case.measure(entry, selection.items, attention) if has_items else None,
             margin=case.margin(entry, selection.items, attention) if has_items else None,
+            # What is known of label errors is known of a set, whose places count alike.
+            corrected=corrected_of(case, entry, selection.items, unit.method.name) if is_set else None,
             in_order=in_order,
         )
         yield {column.name: column.value(row) for column in COLUMNS}
@@ -303,13 +328,14 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
     if not selection.items.size:
         return GROUPS.empty_table()
     named = Groups(max_attributes=unit.group_attributes)
-    of_groups = _group_columns(case, named, selection) | first_shown(case.problem, named, selection.items)
+    of_groups = _group_columns(case, named, selection, unit.method.name)
+    of_groups |= first_shown(case.problem, named, selection.items)
     same = {
         "dataset": unit.dataset,
         "reference": unit.reference.name,
         "query": unit.query,
         "k": case.problem.k,
-        "method": unit.method.name,
+        "method": unit.method.display,
         "parameter_value": _number(selection.value),
         "target_class": unit.target.display if unit.target else None,
     }
@@ -323,7 +349,7 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
     )
 
 
-def _group_columns(case: Case, named: Groups, selection: Selection) -> dict[str, pa.Array]:
+def _group_columns(case: Case, named: Groups, selection: Selection, method: str) -> dict[str, pa.Array]:
     """What a set of items shows of every named group; neighbours of a sweep are often the same set."""
 
     def build() -> dict[str, pa.Array]:
@@ -341,6 +367,7 @@ def _group_columns(case: Case, named: Groups, selection: Selection) -> dict[str,
             "p_chance": pa.array(gap_p_values(selected, expected, selection.items.size)),
             "p_largest": pa.array(np.array([chance.p_value(gap) for gap in distinct.tolist()])[place]),
             "largest_gap_chance": pa.repeat(pa.scalar(chance.level), gaps.size),
+            **corrected_columns(case, oracle.names, named.max_attributes, selection.items, method),
         }
 
     return case.problem.cached(("groups", np.sort(selection.items).tobytes(), named), build)

@@ -21,6 +21,7 @@ from ..methods import library_settings
 from ..store import Store
 from .case import Case
 from .debiased import read_debiased_vector
+from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
@@ -93,6 +94,9 @@ class Solve(Unit):
         "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.chance",
+        "mprlib.confusion",
+        "mprlib.label_error",
+        "mprlib.label_errors",
         "mprlib.compiled",
         "mprlib.encoding",
         "mprlib.exact_sums",
@@ -112,6 +116,8 @@ class Solve(Unit):
         "jobs.methods.pbm",
         "jobs.stages.case",
         "jobs.stages.cells",
+        "jobs.stages.corrected",
+        "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.vectors",
@@ -134,6 +140,7 @@ class Solve(Unit):
     group_attributes: int
     seed: int
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
+    label_errors: LabelErrors = field(default_factory=LabelErrors)
     asked: MethodUnits = field(default_factory=MethodUnits)
     are_draws: bool = False
     queries: str | None = reads(in_key=False, default=None)

@@ -40,6 +40,12 @@ GROUPS = pa.schema(
         ),
         described("p_largest", pa.float64(), "probability that they show as much of any named group"),
         described("largest_gap_chance", pa.float64(), "95% point of the largest gap of named groups in such draws"),
+        described(
+            "share_corrected", pa.float64(), "its share by the true labels; null where labels are taken as right"
+        ),
+        described("share_corrected_low", pa.float64(), "lower end of the 95% interval of that share"),
+        described("share_corrected_high", pa.float64(), "upper end of it"),
+        described("share_reference_corrected", pa.float64(), "its share of the reference by the true labels"),
     ]
 )
 

@@ -21,7 +21,7 @@ from ..load import Run
 from ..wording import percent
 
 # Settings that change no result: places of files, and what only affects speed.
-_HARMLESS = {"output", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
+_HARMLESS = {"output", "cache", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
 # Settings that `_parts` compares by itself.
 _LOOKED_AT = {"name", "k", "encoder", "reference", "function_classes", "attention", "queries", "report"}
 # A reference in which a group's share changed by more than this is another reference.
