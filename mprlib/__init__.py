@@ -5,6 +5,7 @@ Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval
 
 from mprlib import metrics, registry
 from mprlib.api import measure, select, sweep
+from mprlib.curve import Curve, curve
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
@@ -15,6 +16,7 @@ from mprlib.witness import Group, Witness
 
 __all__ = [
     "AssumptionWarning",
+    "Curve",
     "Group",
     "InputError",
     "Measurement",
@@ -25,6 +27,7 @@ __all__ = [
     "SolverError",
     "Status",
     "Witness",
+    "curve",
     "measure",
     "metrics",
     "select",

@@ -13,13 +13,13 @@ from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
 from mprlib.measurement import Measurement, measure_with
-from mprlib.method import Method
+from mprlib.method import DEFAULT_POINTS, Method
 from mprlib.problem import Problem
 from mprlib.selection import Selection
 
 
 def measure(
-    problem: Problem, items: ArrayLike, function_class: str | FunctionClass = "linear", **settings: Any
+    problem: Problem, items: ArrayLike | Selection, function_class: str | FunctionClass = "linear", **settings: Any
 ) -> Measurement:
     """Largest gap any function in the class sees between a selection and the reference.
 
@@ -27,7 +27,7 @@ def measure(
     class, or an unfitted scikit-learn model: a regressor's functions are normalised as C', a
     classifier's have values {-1, +1}.
 
-    Shapes:  items (any number,), positions in the pool, distinct.
+    Shapes:  items (any number,), positions in the pool, distinct; or a Selection, whose items are meant.
     Returns: the value with its upper bound, chi, and the witness that attains it.
     Raises:  InputError for items that are empty, repeated or out of range, and for an unknown
              class or setting.
@@ -66,6 +66,7 @@ def sweep(
 ) -> list[Selection]:
     """One Selection per value, in the order given; shared work is done once.
 
+    values: by default 20 of the method's own, for mopr* evenly spaced rho from 0.005 to top-k's MPR as in the paper.
     Raises:  InputError as for `select`.
     """
     return _swept(problem, method, values, function_class, settings)
@@ -79,14 +80,26 @@ def _swept(
     settings: Mapping[str, Any],
 ) -> list[Selection]:
     chosen, measuring = resolved(method, function_class, settings)
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    if values is not None and (isinstance(values, (str, bytes)) or not isinstance(values, Iterable)):
         raise InputError(f"values is {values!r}: a list of the parameter's values is expected")
-    values = list(values)
-    if not values:
+    values = None if values is None else list(values)
+    if values == []:
         raise InputError("values is empty: at least one value of the parameter is expected")
-    chosen.expect_inputs(problem)
-    width = None if problem.embeddings is None else problem.embeddings.shape[1]
-    values = chosen.checked_values(values, width)
     if measuring.is_normalised:
         warn_of_assumption(problem, f"values under {measuring.name} depend")
-    return chosen.swept(problem, measuring, values)
+    return swept(problem, chosen, measuring, values)
+
+
+def swept(
+    problem: Problem,
+    method: Method,
+    measuring: FunctionClass,
+    values: Sequence[Any] | None,
+    points: int = DEFAULT_POINTS,
+) -> list[Selection]:
+    """One Selection per value, by default of up to `points` values of the method's own grid."""
+    method.expect_inputs(problem)
+    if values is None:
+        values = method.grid(problem, measuring.bind(problem), points)
+    width = None if problem.embeddings is None else problem.embeddings.shape[1]
+    return method.swept(problem, measuring, method.checked_values(values, width))

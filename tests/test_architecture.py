@@ -41,17 +41,19 @@ FOLDERS = (
 )
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"},
+    {"errors", "caller", "html", "kept", "level_names"},
+    {"settings", "declarations", "frames", "arrays", "exact_sums", "compiled"},
+    {"selection"},
     {"encoding", "proportional_fitting", "shares", "cell_table"},
     {"reference"},
-    {"problem"},
-    {"assumptions", "cells", "naming", "probes"},
+    {"problem", "coded_problem", "from_frames", "cells"},
+    {"assumptions", "naming", "probes"},
     {"function_classes", "witness"},
-    {"chance"},
-    {"method", "measurement", "metrics", "requirements"},
+    {"chance", "intervals"},
+    {"method", "measurement", "metrics", "requirements", "tables"},
     {"optimisers", "baselines"},
     {"registry"},
-    {"keywords", "api", "statistics", "warm_up"},
+    {"keywords", "api", "statistics", "warm_up", "rerank", "curve"},
     {"__init__"},
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}

@@ -11,7 +11,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from .labels import UNKNOWN
+from mprlib.level_names import UNKNOWN
+
 from .part import ATTRIBUTE, Part, Summary, embedded_column
 from .reader import Reader
 from .source import Place
