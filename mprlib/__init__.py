@@ -11,6 +11,7 @@ from mprlib.measurement import Measurement
 from mprlib.problem import Problem
 from mprlib.reference import Reference
 from mprlib.registry import *  # noqa: F403 (its __all__: the methods and classes, listed once)
+from mprlib.rerank import rerank
 from mprlib.selection import Selection, Status
 from mprlib.witness import Group, Witness
 
@@ -30,6 +31,7 @@ __all__ = [
     "curve",
     "measure",
     "metrics",
+    "rerank",
     "select",
     "sweep",
 ]

@@ -45,8 +45,8 @@ def coded_problem(encoding: Encoding, codes: Sequence[IntArray], population: Ref
     """
     sizes = [len(levels) for levels in encoding.levels.values()]
     if prod(sizes) > MOST_COMBINATIONS:
-        reference = {"labels": encoding.one_hot(codes), "reference": population, "label_names": encoding.names}
-        return Problem(**given, **reference)
+        labels = encoding.one_hot(codes)
+        return Problem(labels=labels, reference=population, label_names=encoding.names, **given)
     joint = _joint(codes, sizes)
     template = _template(encoding, population, ())
     pool_cell = template.cell[joint]

@@ -55,10 +55,7 @@ def problem_of(
     names = checked_attributes(attributes)
     scores = _scores(frames)
     population, pool, encoding = _encoded(frames, names, checked_bins(bins, names))
-    if pool.rows != scores.size:
-        raise InputError(
-            f"candidates has {pool.rows} rows of attributes and {scores.size} scores: one each is expected"
-        )
+    expect_rows("candidates", pool, scores.size)
     _warn_of_absent(population, encoding, pool)
     ids = None if frames.id is None else _ids(frames)
     problem = coded_problem(
@@ -66,6 +63,14 @@ def problem_of(
     )
     problem.cached(KIND, lambda: kind_of(frames.candidates))
     return problem if embeddings is None and query is None else _with_vectors(problem, embeddings, query)
+
+
+def expect_rows(argument: str, pool: Side, scores: int) -> None:
+    """Raises:  InputError where there are more or fewer rows of levels than scores."""
+    if pool.rows != scores:
+        raise InputError(
+            f"{argument} has {pool.rows} rows of levels, and there are {scores} scores: one each is expected"
+        )
 
 
 def widened(population: Reference, pool: Side) -> tuple[Reference, Encoding]:

@@ -49,7 +49,7 @@ LAYERS = [
     {"problem", "coded_problem", "from_frames", "cells"},
     {"assumptions", "naming", "probes"},
     {"function_classes", "witness"},
-    {"chance", "intervals"},
+    {"chance", "intervals", "lottery_reuse"},
     {"method", "measurement", "metrics", "requirements", "tables"},
     {"optimisers", "baselines"},
     {"registry"},

@@ -54,7 +54,7 @@ def rows_of(argument: str, frame: Any, places: Sequence[int], added: Mapping[str
     return rows.with_columns(*columns).select(*added, *table.columns).to_native()
 
 
-def _checked_kind(kind: str | None) -> str:
+def _checked_kind(kind: str | None) -> Any:
     if kind is None:
         installed = next((name for name in KINDS if find_spec(name)), None)
         if installed is None:

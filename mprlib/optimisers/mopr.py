@@ -41,10 +41,12 @@ from mprlib.optimisers.set_search import Incumbent
 from mprlib.optimisers.solve_relaxation import solve_relaxations
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
-from mprlib.settings import Choice
+from mprlib.settings import Choice, Whole
 
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
+# An hour or more.
+MOST_NODES = 10_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +60,7 @@ class Mopr(ConstrainedMethod):
         Choice(SOLVERS),
         f"solver of linear programmes, for classes that are no unit ball: {SOLVERS_IN_WORDS}",
     ] = "auto"
+    nodes: Annotated[int, Whole(least=1, most=MOST_NODES), "limit of one search for a proof, in nodes"] = NODES
 
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
         """One Selection per rho, in the order given.
@@ -70,7 +73,7 @@ class Mopr(ConstrainedMethod):
         solver = checked_solver(self.solver)
         solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
         separator = Separator(problem, oracle, pool, solved.region)
-        incumbents = Incumbents.of(separator, NODES)
+        incumbents = Incumbents.of(separator, self.nodes)
         found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
         rows = [row_of(incumbents, request, *found[request.limit]) for request in requests]
         share = watch.seconds() / len(rows)

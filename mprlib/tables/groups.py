@@ -33,10 +33,11 @@ def group_table(problem: Problem, items: IntArray, function_class: FunctionClass
     selected, expected = oracle.shares(weights)
     gap = selected - expected
     low, high = _expected_limits(problem, expected)
-    order = np.lexsort((np.arange(gap.size), oracle.attribute_counts, -np.abs(gap).round(12)))
+    counts = np.array(oracle.attribute_counts)
+    order = np.lexsort((np.arange(gap.size), counts, -np.abs(gap).round(12)))
     columns: dict[str, Any] = {
         "group": np.array(oracle.names, dtype=object),
-        "attributes": np.array(oracle.attribute_counts),
+        "attributes": counts,
         "selected": np.rint(selected * len(items)).astype(np.int64),
         "share_selected": selected,
         "share_reference": expected,
