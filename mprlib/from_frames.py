@@ -92,8 +92,8 @@ def _encoded(
     """The reference, the candidates' attributes, and the encoding of both."""
     given = frames.reference
     if not isinstance(given, Reference):
-        people = Side.of("reference", given, names, bins)
         pool = Side.of("candidates", frames.candidates, names, bins)
+        people = Side.of("reference", given, names, bins)
         if not people.rows:
             raise InputError("reference is empty: it needs at least one row")
         encoding = Encoding.of_sides(people, pool, bins=bins)
