@@ -10,9 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from . import interruption
+from .cache.merging import merge
+from .cache.place import CachePlace
 from .config.audit import Audit
 from .config.file import ConfigFile
 from .errors import RunError, UsageError, full_disk, is_disk_full
+from .plan import bill
 from .plan import inputs as audit_inputs
 from .plan.build import build
 from .plan.estimate import cpus_of
@@ -39,7 +42,8 @@ from .store import Inventory, Store, failure_file, receipt_file, take_inventory
 class RunSummary:
     """How a run ended. `report` is the page's path, if any was written; `seconds` of wall time.
 
-    skipped_items counts items that were left out, by data set and reason.
+    skipped_items counts items that were left out, by data set and reason. reuse: what was embedded and searched, and
+    what was there already (`plan.bill.counts_of`).
     is_stopped: runtime.max_failures was reached, and the remaining units were not tried.
     """
 
@@ -50,11 +54,13 @@ class RunSummary:
     failures: list[dict[str, str]]
     skipped_items: Counts
     seconds: float
+    reuse: dict[str, int]
     is_stopped: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The object that `run --json` prints last."""
-        return self.counts | {key: value for key, value in asdict(self).items() if key != "counts"}
+        others = {key: value for key, value in asdict(self).items() if key not in ("counts", "reuse")}
+        return self.counts | self.reuse | others
 
 
 def output_of(settings: Audit, output: str | None) -> str:
@@ -131,6 +137,8 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     if len(progress.done) < len(plan.units):
         expect_available(settings.runtime)
     store.prepare()
+    if inputs.cache is not None:
+        inputs.cache.store().prepare()
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
     with (
         Lock(store, run_id, reporter.say) as lock,
@@ -145,10 +153,23 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
         lock.expect_held()
         if not progress.is_stopped:
             _collect(settings, inputs, plan, store, progress, summary, journal, executor)
+        if inputs.cache is not None and not progress.is_stopped:
+            _tend_cache(inputs.cache, plan, settings.name, journal)
         summary = replace(summary, seconds=time.monotonic() - started)
         _note_rates(settings, plan, progress, summary.seconds)
         journal.end("stopped" if progress.is_stopped else "done", summary.counts, summary.seconds)
     return summary
+
+
+def _tend_cache(cache: CachePlace, plan: Plan, name: str, journal: Journal) -> None:
+    """Merge small segments and leave word for the next plan. Whatever fails costs later runs time alone."""
+    try:
+        for folder in bill.spaces_of(plan):
+            interruption.check()
+            merge(cache.store(), folder)
+        bill.note_contents(plan, cache, name)
+    except Exception as error:  # noqa: BLE001 - every file system has errors of its own
+        journal.say("cache_fault", f"the cache could not be tended: {type(error).__name__}: {error}", "warning")
 
 
 def _note_rates(settings: Audit, plan: Plan, progress: Progress, seconds: float) -> None:
@@ -215,6 +236,7 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
         ],
         skipped_items=counts_of(skipped_items(store, plan, progress.done)),
         seconds=time.monotonic() - started,
+        reuse=bill.counts_of(plan, progress.done, progress.computed),
         is_stopped=progress.is_stopped,
     )
 

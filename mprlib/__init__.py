@@ -5,8 +5,10 @@ Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval
 
 from mprlib import metrics, registry
 from mprlib.api import measure, select, sweep
+from mprlib.confusion import Confusion
 from mprlib.curve import Curve, curve
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
+from mprlib.label_error import LabelError
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
 from mprlib.reference import Reference
@@ -17,9 +19,11 @@ from mprlib.witness import Group, Witness
 
 __all__ = [
     "AssumptionWarning",
+    "Confusion",
     "Curve",
     "Group",
     "InputError",
+    "LabelError",
     "Measurement",
     "MprError",
     "Problem",

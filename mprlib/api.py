@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from mprlib import registry
 from mprlib.assumptions import warn_of_assumption
+from mprlib.attention import UNIFORM, AnyAttention, Attention, attention_of
+from mprlib.declarations import declarations
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
@@ -19,24 +22,31 @@ from mprlib.selection import Selection
 
 
 def measure(
-    problem: Problem, items: ArrayLike | Selection, function_class: str | FunctionClass = "linear", **settings: Any
+    problem: Problem,
+    items: ArrayLike | Selection,
+    function_class: str | FunctionClass = "linear",
+    *,
+    attention: AnyAttention = UNIFORM,
+    **settings: Any,
 ) -> Measurement:
     """Largest gap any function in the class sees between a selection and the reference.
 
     function_class is a registered name, with the class's settings as keywords, or an instance of a
     class, or an unfitted scikit-learn model: a regressor's functions are normalised as C', a
     classifier's have values {-1, +1}.
+    attention says how much each place counts: uniform (a set), log2, geometric(p), or one weight for each item.
 
-    Shapes:  items (any number,), positions in the pool, distinct; or a Selection, whose items are meant.
+    Shapes:  items (any number,), positions in the pool, distinct; in their order unless attention is uniform. A
+             Selection stands for its items.
     Returns: the value with its upper bound, chi, and the witness that attains it.
     Raises:  InputError for items that are empty, repeated or out of range, and for an unknown
-             class or setting.
+             class, setting or attention.
     Source:  MPR paper, Definition 1 and Propositions 3, 4.
     """
     chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
     if instance.is_normalised:
         warn_of_assumption(problem, f"values under {instance.name} depend")
-    return measure_with(problem, chosen, instance)
+    return measure_with(problem, chosen, instance, attention_of(attention))
 
 
 def select(
@@ -51,7 +61,8 @@ def select(
     method and function_class are instances, Mmr(spread="nearest") and Forest(seed=3), or registered names.
     value is the method's parameter (rho for mopr*, lambda for mmr, None where there is none). A rho of "chance" is
     the 95% point of the MPR of k independent draws from the reference.
-    settings are those of what is given by name; one that both have needs an instance.
+    settings are those of what is given by name; one that both have needs an instance. attention is one of them for
+    every method: that under which its items are measured, and for `mopr` the one under which it bounds MPR.
     Raises:  InputError for an unknown method, class or setting, and for a value that the method refuses.
     """
     return _swept(problem, method, [value], function_class, settings)[0]
@@ -79,6 +90,7 @@ def _swept(
     function_class: str | FunctionClass,
     settings: Mapping[str, Any],
 ) -> list[Selection]:
+    attention, settings = _measuring_attention(registry.method_type(method), settings)
     chosen, measuring = resolved(method, function_class, settings)
     if values is not None and (isinstance(values, (str, bytes)) or not isinstance(values, Iterable)):
         raise InputError(f"values is {values!r}: a list of the parameter's values is expected")
@@ -87,7 +99,8 @@ def _swept(
         raise InputError("values is empty: at least one value of the parameter is expected")
     if measuring.is_normalised:
         warn_of_assumption(problem, f"values under {measuring.name} depend")
-    return swept(problem, chosen, measuring, values)
+    found = swept(problem, chosen, measuring, values)
+    return found if attention is None else [_measured_again(problem, one, measuring, attention) for one in found]
 
 
 def swept(
@@ -103,3 +116,24 @@ def swept(
         values = method.grid(problem, measuring.bind(problem), points)
     width = None if problem.embeddings is None else problem.embeddings.shape[1]
     return method.swept(problem, measuring, method.checked_values(values, width))
+
+
+def _measuring_attention(
+    method: type[Method], settings: Mapping[str, Any]
+) -> tuple[Attention | None, Mapping[str, Any]]:
+    """The attention under which a method's items are measured, and the other settings.
+
+    None where it is the method's own setting, or is not given.
+    """
+    if "attention" not in settings or "attention" in declarations(method):
+        return None, settings
+    if method.is_constrained:
+        raise InputError(f"{method.name} bounds MPR of sets: attention goes with mopr, or with measure")
+    return attention_of(settings["attention"]), {key: one for key, one in settings.items() if key != "attention"}
+
+
+def _measured_again(problem: Problem, row: Selection, measuring: FunctionClass, attention: Attention) -> Selection:
+    if not row.items.size:
+        return row
+    found = measure_with(problem, row.items, measuring, attention)
+    return replace(row, mpr=found.value, mpr_upper_bound=found.upper_bound)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from mprlib.arrays import IntArray
-from mprlib.cells import cells_of, selection_weights
+from mprlib.attention import UNIFORM, AnyAttention, attended
+from mprlib.cells import selection_weights
 from mprlib.chance import Chance, chance_of
 from mprlib.errors import InputError
 from mprlib.frames import output
@@ -105,12 +106,14 @@ class Measurement:
         object.__setattr__(self, "upper_bound", float(np.maximum(self.upper_bound, self.value)))
 
 
-def measure_with(problem: Problem, items: IntArray, function_class: FunctionClass) -> Measurement:
-    """MPR of checked items under one class, with its witness.
+def measure_with(
+    problem: Problem, items: IntArray, function_class: FunctionClass, attention: AnyAttention = UNIFORM
+) -> Measurement:
+    """MPR of checked items under one class, with its witness; in their order where places do not count alike.
 
     Source:  MPR paper, Definition 1.
     """
-    problem = _of_size(problem, len(items))
+    problem = attended(problem, attention, len(items))
     oracle = function_class.bind(problem)
     weights = selection_weights(problem, items)
     worst = oracle.worst_case(weights)
@@ -127,19 +130,3 @@ def measure_with(problem: Problem, items: IntArray, function_class: FunctionClas
         witness=witness(problem, oracle, worst, weights),
         of=Measured(problem=problem, items=items, function_class=function_class),
     )
-
-
-def _of_size(problem: Problem, size: int) -> Problem:
-    """The problem for selections of that size: C' is normalised by the selection's own size."""
-    if size == problem.k:
-        return problem
-
-    def build() -> Problem:
-        resized = replace(problem, k=size)
-        # None of them depends on k.
-        resized.cached(KIND, lambda: problem.cached(KIND, lambda: None))
-        resized.cached("population", lambda: problem.population)
-        resized.cached("cells", lambda: cells_of(problem))
-        return resized
-
-    return problem.cached(("of size", size), build)

@@ -30,6 +30,7 @@ class Method(Declared):
     value: what the parameter may be; `value_of_width` where that depends on the vectors.
     classes: names of the classes that a constrained method can bound; None where it takes all.
     is_constrained: the method bounds the MPR of the oracle's class (it has a target class).
+    reads_labels: it looks at the labels of the items when it chooses them.
     needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query.
     """
 
@@ -40,6 +41,7 @@ class Method(Declared):
     value: ClassVar[Setting] = Number(least=0)
     classes: ClassVar[tuple[str, ...] | None] = None
     is_constrained: ClassVar[bool] = False
+    reads_labels: ClassVar[bool] = True
     needs_embeddings: ClassVar[bool] = False
     needs_query: ClassVar[bool] = False
 

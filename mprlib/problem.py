@@ -13,6 +13,7 @@ from mprlib.arrays import FloatArray, IntArray, checked_weights, expect_length, 
 from mprlib.errors import InputError
 from mprlib.frames import matching
 from mprlib.html import facts
+from mprlib.label_error import LabelError
 from mprlib.level_names import level_name
 from mprlib.reference import Reference
 from mprlib.selection import Selection
@@ -40,6 +41,7 @@ class Given(TypedDict, total=False):
     item_ids: ArrayLike | None
     label_names: Sequence[str] | None
     reference_size: float | None
+    label_error: LabelError | Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True, repr=False)
@@ -59,7 +61,10 @@ class Problem:
     attributes maps a name to the columns that form one attribute, by position or name; a column that
     no attribute claims is an attribute of its own. reference_size states the effective m where the
     reference is a statement of shares and not a sample; by default 1 / sum(w^2), which is m when
-    uniform: the number of rows, even where each row represents a whole group.
+    uniform: the number of rows, even where each row represents a whole group. place_weights (k,) are set by
+    `mprlib.attention.attended`, where places of a selection do not count alike; None where they do.
+    label_error: how far the labels can be trusted, {attribute: confusion} of the items, or a `LabelError` that knows
+    more, such as the reference's; values are then corrected beside those of the labels as they are.
 
     Raises:  InputError naming the argument, for text, NaN, infinite values, wrong shapes, k outside
              [1, n], an empty reference, repeated ids, bad weights, frames whose columns or rows do
@@ -78,6 +83,8 @@ class Problem:
     item_ids: NDArray[Any] | None = None
     label_names: Sequence[str] = None  # type: ignore[assignment]  # by place where none are given
     reference_size: float | None = None
+    place_weights: FloatArray | None = field(default=None, init=False, repr=False)
+    label_error: LabelError | None = None
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     if TYPE_CHECKING:
@@ -159,6 +166,8 @@ class Problem:
         put("label_names", names)
         put("attributes", _checked_attributes(self.attributes, names))
         put("item_ids", checked_ids(self.item_ids, n))
+        if self.label_error is not None:
+            put("label_error", LabelError.of(self.label_error).checked(names, self.attributes, n))
         if self.embeddings is not None:
             put("embeddings", finite("embeddings", self.embeddings, ndim=2, dtype=None))
             expect_length("embeddings", self.embeddings, n, "labels has that many rows")
@@ -237,9 +246,14 @@ class Problem:
     def scale(self) -> float:
         """D = mk/(m+k): the squared norm that functions of the normalised class C' have.
 
-        Source:  MPR paper, Proposition 3.
+        Source:  MPR paper, Proposition 3; k is the effective number of items where places have weights.
         """
-        return self.m * self.k / (self.m + self.k)
+        return self.m * self.effective_k / (self.m + self.effective_k)
+
+    @property
+    def effective_k(self) -> float:
+        """1 / sum(w^2) over the places of a selection: k where all count alike."""
+        return self.k if self.place_weights is None else float(1.0 / np.sum(self.place_weights**2))
 
     @property
     def best_first(self) -> IntArray:
@@ -296,7 +310,7 @@ class Problem:
         return rank
 
 
-_FIELDS = tuple(one.name for one in fields(Problem) if one.init)
+_FIELDS = tuple(one.name for one in fields(Problem) if one.name != "_cache")
 
 
 def checked_k(k: Any, n: int) -> int:

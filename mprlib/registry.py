@@ -33,6 +33,7 @@ from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.linear_regression import LinearRegression
 from mprlib.function_classes.mlp import Mlp
+from mprlib.function_classes.mlp_trained import MlpTrained
 from mprlib.function_classes.regressor import Regressor
 from mprlib.function_classes.rkhs import Rkhs
 from mprlib.function_classes.saturated import Saturated
@@ -67,6 +68,7 @@ __all__ = [
     "Linear",
     "LinearRegression",
     "Mlp",
+    "MlpTrained",
     "Mmr",
     "Mopr",
     "MoprInteger",
@@ -102,7 +104,8 @@ class Registry(dict[str, Registered]):
 
 
 FUNCTION_CLASSES: Registry[type[FunctionClass]] = Registry(
-    (kind.name, kind) for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, Rkhs, Groups, Saturated)
+    (kind.name, kind)
+    for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, MlpTrained, Rkhs, Groups, Saturated)
 )
 
 METHODS: Registry[type[Method]] = Registry(

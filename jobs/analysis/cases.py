@@ -23,6 +23,11 @@ KEEPS_RHO = ("optimal", "feasible")
 FULFILLED = (*KEEPS_RHO, "done")
 
 
+def registered(method: str) -> str:
+    """The method without the configuration's own name of its settings: `mopr_paper` of `mopr_paper(T=10)`."""
+    return method.partition("(")[0]
+
+
 def is_constrained(method: str) -> bool:
     """Whether the method bounds MPR, so that its parameter is rho."""
     return method.startswith("mopr")

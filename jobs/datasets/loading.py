@@ -38,7 +38,7 @@ def catalogue_of(reader: Reader) -> Catalogue:
     listing = reader.listing()
     if listing is None:
         part = reader.read()
-        return _catalogue(reader, (KnownPart(summary=part.summary(), reader=reader, whole=part),))
+        return _catalogue(reader, (KnownPart(summary=reader.summary(part), reader=reader, whole=part),))
     parts = _in_parts(reader, listing)
     return _catalogue(reader, parts, listing.remarks)
 
@@ -51,8 +51,10 @@ def _in_parts(reader: Reader, listing: Listing) -> tuple[KnownPart, ...]:
             reader = replace(reader, called_unknown=unknown)
             summaries = _summaries(reader, listing, folder)
         _expect_distinct(reader, listing, folder)
+    # Who reads a part again does not look anything up.
+    again = replace(reader, looked_up={})
     return tuple(
-        KnownPart(summary=summary, reader=reader, place=place) for summary, place in zip(summaries, listing.places)
+        KnownPart(summary=summary, reader=again, place=place) for summary, place in zip(summaries, listing.places)
     )
 
 
@@ -146,6 +148,9 @@ def _catalogue(reader: Reader, parts: tuple[KnownPart, ...], remarks: Sequence[s
         missing=missing,
         dropped={"missing attribute value": dropped} if dropped else {},
         root=summaries[0].root,
+        looked_up={
+            name: dict(one for summary in summaries for one in summary.looked_up[name]) for name in reader.looked_up
+        },
         remarks=tuple(f"dataset {block.name}: {remark}" for remark in said),
     )
 

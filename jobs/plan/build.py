@@ -34,6 +34,7 @@ from ..stages.texts import Texts
 from ..stages.tokens import Tokens, tokens_tables
 from ..stages.unit import Tables, Unit
 from .inputs import Inputs, is_embedded
+from .label_errors import confusions_of, label_errors, with_their_levels
 from .level_remarks import level_remarks, similar_levels
 from .list_units import list_search, list_tables
 from .listed import left_out
@@ -189,7 +190,7 @@ class _Planner:
     def _reading(self, place: int, searched: Searched) -> Reading:
         entry, encoder = self.settings.methods[place], self.inputs.text_encoder
         key, asked = None if encoder is None else dict(encoder.key), self.inputs.asked[place]
-        variants = variant_units(entry, asked, self.inputs.queries, key or {})
+        variants = variant_units(entry, asked, self.inputs.queries, key or {}, self.inputs.cache)
         return method_units(entry, asked, searched, self.probing, self.asked.unit, variants, key)
 
     def _compared(
@@ -201,6 +202,8 @@ class _Planner:
             compared = self.inputs.references.get(reference.name, catalogue)
             targets = self.inputs.targets.get(reference.name)
             levels, remarks = shared_levels(catalogue, reference, compared, block, others, position, targets)
+        items, people = confusions_of(reference, block.name, self.inputs.confusions)
+        levels = with_their_levels(levels, items, people)
         self.notes += remarks
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
@@ -212,6 +215,7 @@ class _Planner:
             reads=reads,
             queries=self.asked.unit,
             size=_problem_size(self.settings, searched, catalogue.size),
+            label_errors=label_errors(block.name, known, catalogue.missing, items, people),
         )
 
     def _reference_sources(

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from mprlib import Problem, Selection, registry
+from mprlib.attention import UNIFORM
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
@@ -20,6 +21,7 @@ from ..methods import library_settings
 from ..store import Store
 from .case import Case
 from .debiased import read_debiased_vector
+from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
@@ -70,15 +72,15 @@ UNKNOWN_SIZE = ProblemSize()
 class Solve(Unit):
     """Result rows and group shares for one (data set, reference, query, k, method, target class).
 
-    levels: of each attribute; missing: what an item without a value is called; predicted: keys of labels units by
-    attribute; vectors: the shards of all items where the method or a class sees vectors, of which the pool says what
-    they are; are_draws: what was shown is a sample itself; reference_vectors: the same where a class sees the
-    reference's; queries: the unit with the query's vector where the method reads it, which follows from encoder and
-    prompt, whatever else is asked beside it.
+    attention: names of those under which every selection is measured. levels: of each attribute; missing: what an
+    item without a value is called; predicted: keys of labels units by attribute; vectors: the shards of all items
+    where the method or a class sees vectors, of which the pool says what they are; are_draws: what was shown is a
+    sample itself; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's
+    vector where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 9
+    version: ClassVar[int] = 10
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
@@ -88,9 +90,13 @@ class Solve(Unit):
         "mprlib.optimisers",
         "mprlib.statistics",
         "mprlib.arrays",
+        "mprlib.attention",
         "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.chance",
+        "mprlib.confusion",
+        "mprlib.label_error",
+        "mprlib.label_errors",
         "mprlib.compiled",
         "mprlib.encoding",
         "mprlib.exact_sums",
@@ -110,6 +116,8 @@ class Solve(Unit):
         "jobs.methods.pbm",
         "jobs.stages.case",
         "jobs.stages.cells",
+        "jobs.stages.corrected",
+        "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.vectors",
@@ -128,9 +136,11 @@ class Solve(Unit):
     method: MethodEntry
     target: ClassEntry | None
     function_classes: tuple[ClassEntry, ...]
+    attention: tuple[str, ...] = (UNIFORM.name,)
     group_attributes: int
     seed: int
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
+    label_errors: LabelErrors = field(default_factory=LabelErrors)
     asked: MethodUnits = field(default_factory=MethodUnits)
     are_draws: bool = False
     queries: str | None = reads(in_key=False, default=None)
@@ -141,6 +151,11 @@ class Solve(Unit):
     def points(self) -> int:
         """Values of the method's parameter."""
         return self.method.count
+
+    @property
+    def target_attention(self) -> str | None:
+        """Name of the attention under which the method bounds MPR; None where it bounds none."""
+        return None if self.target is None else str(self.method.extras.get("attention", UNIFORM.name))
 
     def run(self, store: Store) -> Tables:
         case = Case(self, store)
@@ -161,7 +176,7 @@ class Solve(Unit):
         return Cost(
             seconds=self.points * rate + seen * SECONDS_PER_NUMBER,
             memory_bytes=self.size.items * ITEM_BYTES + pooled * VECTOR_NUMBER_BYTES + seen * LABEL_NUMBER_BYTES,
-            disk_bytes=self.points * len(self.function_classes) * ROW_BYTES,
+            disk_bytes=self.points * len(self.function_classes) * len(self.attention) * ROW_BYTES,
         )
 
     def _sweep(self, case: Case, store: Store) -> tuple[list[Selection], str]:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
+from ..cache.place import CachePlace
 from ..encoders import Encoder
 from ..store import Store, unit_file
 from ..store.keys import digest
@@ -122,9 +123,14 @@ class Unit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EncodingUnit(Unit):
-    """Work of a stage that needs an encoder. embeds_items: the items' encoder, else the one of texts."""
+    """Work of a stage that needs an encoder. embeds_items: the items' encoder, else the one of texts.
+
+    cache: where vectors that were made before are looked for, by what they are of.
+    """
 
     embeds_items: ClassVar[bool] = False
+
+    cache: CachePlace | None = outside_key(None)
 
     def encode(self, store: Store, encoder: Encoder | None) -> Tables:
         """The unit's tables by name, made with the encoder; None where items have their vectors."""

@@ -22,11 +22,20 @@ GROUPS = pa.schema(
         ("attributes", pa.int64()),
         ("share_selected", pa.float64()),
         ("share_reference", pa.float64()),
+        # The share of the first 5 and of the first 10 items in order, and of the attention, 1/log2(i + 1) at place i.
+        ("share_first_5", pa.float64()),
+        ("share_first_10", pa.float64()),
+        ("exposure", pa.float64()),
         # The probability that k independent draws from the reference show at least this gap of this group, and of
         # any named group; and the 95% point of the largest gap among them.
         ("p_chance", pa.float64()),
         ("p_largest", pa.float64()),
         ("largest_gap_chance", pa.float64()),
+        # By the true labels, with the 95% interval; null where labels are taken as right.
+        ("share_corrected", pa.float64()),
+        ("share_corrected_low", pa.float64()),
+        ("share_corrected_high", pa.float64()),
+        ("share_reference_corrected", pa.float64()),
     ]
 )
 

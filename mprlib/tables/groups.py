@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.cells import selection_weights
+from mprlib.cells import cells_of, selection_weights
 from mprlib.chance import chance_of, gap_p_values
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.groups import Groups
@@ -20,8 +20,8 @@ CONFIDENCE = 0.95
 def group_table(problem: Problem, items: IntArray, function_class: FunctionClass) -> dict[str, Any]:
     """Columns of a table with one row for each group, the largest gap first.
 
-    group, attributes (how many it intersects), selected (how many items), share_selected, share_reference, gap (the
-    difference), gap_low and gap_high (the reference's sampling error, 95%; the gap itself where shares were stated),
+    group, attributes (how many it intersects), selected (how many items), share_selected (of the attention, where places
+    do not count alike), share_reference, gap (the difference), gap_low and gap_high (the reference's sampling error, 95%; the gap itself where shares were stated),
     p_value (of the group's own gap), p_largest (of any group's gap).
 
     Groups are those of the class `groups`; for others, levels and intersections of two attributes.
@@ -38,16 +38,31 @@ def group_table(problem: Problem, items: IntArray, function_class: FunctionClass
     columns: dict[str, Any] = {
         "group": np.array(oracle.names, dtype=object),
         "attributes": counts,
-        "selected": np.rint(selected * len(items)).astype(np.int64),
+        "selected": np.rint(oracle.totals(cells_of(problem).shares(_even(problem, items))) * len(items)).astype(
+            np.int64
+        ),
         "share_selected": selected,
         "share_reference": expected,
         "gap": gap,
         "gap_low": selected - high,
         "gap_high": selected - low,
-        "p_value": gap_p_values(selected, expected, len(items)),
+        "p_value": _p_values(problem, selected, expected, len(items)),
         "p_largest": _of_largest(problem, named, np.abs(gap) * (2.0 if named.signed else 1.0)),
     }
     return {name: values[order].tolist() for name, values in columns.items()}
+
+
+def _even(problem: Problem, items: IntArray) -> FloatArray:
+    weights = np.zeros(problem.n)
+    weights[items] = 1.0 / len(items)
+    return weights
+
+
+def _p_values(problem: Problem, selected: FloatArray, expected: FloatArray, k: int) -> FloatArray:
+    """Of each group's own gap; not known where places do not count alike."""
+    if problem.place_weights is not None:
+        return np.full(selected.size, np.nan)
+    return gap_p_values(selected, expected, k)
 
 
 def _expected_limits(problem: Problem, expected: FloatArray) -> tuple[FloatArray, FloatArray]:
