@@ -28,7 +28,12 @@ class Distinct(NamedTuple):
 
 def is_frame(value: Any) -> bool:
     """Whether columns can be taken from it by name."""
-    return isinstance(value, Mapping) or column_names(value) is not None
+    return isinstance(value, Mapping) or _is_lazy(value) or column_names(value) is not None
+
+
+def _is_lazy(value: Any) -> bool:
+    """Whether a frame has no rows before it is collected."""
+    return hasattr(value, "collect") and hasattr(value, "select")
 
 
 def columns_of(argument: str, frame: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -52,8 +57,7 @@ def column_called(argument: str, frame: Any, name: str) -> Any:
     """
     if not is_frame(frame):
         raise InputError(f"{argument} is a {type(frame).__name__}: a data frame is expected")
-    if hasattr(frame, "collect") and hasattr(frame, "lazy"):
-        _refuse_lazy(argument, frame)
+    _refuse_lazy(argument, frame)
     names = tuple(map(str, frame)) if isinstance(frame, Mapping) else column_names(frame) or ()
     if names.count(name) != 1:
         found = f"several columns called {name!r}" if names.count(name) else f"no column {name!r}"
@@ -96,8 +100,7 @@ def native_frame(argument: str, frame: Any) -> Any:
     try:
         return narwhals.from_native(frame, eager_only=True)
     except TypeError:
-        if hasattr(frame, "collect"):
-            _refuse_lazy(argument, frame)
+        _refuse_lazy(argument, frame)
         kind = type(frame).__name__
         raise InputError(f"{argument} is a {kind}: a data frame of pandas, polars or pyarrow is expected") from None
 
@@ -119,7 +122,7 @@ def _plain(column: Any) -> Any:
 
 
 def _refuse_lazy(argument: str, frame: Any) -> None:
-    if not hasattr(frame, "to_dict") and not hasattr(frame, "iloc"):
+    if _is_lazy(frame):
         raise InputError(f"{argument} is a lazy frame ({type(frame).__name__}): collect it first, {argument}.collect()")
 
 

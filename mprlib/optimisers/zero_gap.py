@@ -1,8 +1,8 @@
 """Whether fractional counts attain MPR 0, by affine scaling: M' x = 0, sum x = k, 0 <= x <= capacity.
 
 The reference's own shares, x = k q, are a solution of the equations. Where they are the only one (`saturated`), they
-are within the capacities or nothing is. Else starts at them, clipped to the capacities. Each step solves least squares for the
-residual in which a cell's weight is its distance from its nearer limit, and is shortened to stay inside.
+are within the capacities or nothing is. Else starts at them, clipped to the capacities. Each step solves least squares
+for the residual in which a cell's weight is its distance from its nearer limit, and is shortened to stay inside.
 """
 
 from __future__ import annotations
@@ -44,4 +44,5 @@ def attains_zero(features: FloatArray, pool: CellPool, reference_shares: FloatAr
 
 def _is_only_solution(system: FloatArray) -> bool:
     """Whether counts with a residual of 0 differ nowhere: the rows (G, r + 1) of the system are independent."""
-    return system.shape[1] >= system.shape[0] and int(np.linalg.matrix_rank(system)) == system.shape[0]
+    rows, columns = system.shape
+    return columns >= rows and int(np.linalg.matrix_rank(system)) == rows

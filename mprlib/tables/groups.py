@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.cells import cells_of, selection_weights
+from mprlib.cells import selection_weights
 from mprlib.chance import chance_of, gap_p_values
 from mprlib.function_classes.base import FunctionClass
-from mprlib.function_classes.groups import Groups
+from mprlib.function_classes.groups import Groups, GroupsOracle
 from mprlib.intervals import share_limits
 from mprlib.problem import Problem
 
@@ -20,9 +20,9 @@ CONFIDENCE = 0.95
 def group_table(problem: Problem, items: IntArray, function_class: FunctionClass) -> dict[str, Any]:
     """Columns of a table with one row for each group, the largest gap first.
 
-    group, attributes (how many it intersects), selected (how many items), share_selected (of the attention, where places
-    do not count alike), share_reference, gap (the difference), gap_low and gap_high (the reference's sampling error, 95%; the gap itself where shares were stated),
-    p_value (of the group's own gap), p_largest (of any group's gap).
+    group, attributes (how many it intersects), selected (how many items), share_selected (of the attention, where
+    places do not count alike), share_reference, gap (the difference), gap_low and gap_high (the reference's sampling
+    error, 95%; the gap itself where shares were stated), p_value (of the group's own gap), p_largest (of any group's).
 
     Groups are those of the class `groups`; for others, levels and intersections of two attributes.
     Raises:  InputError where labels are no levels.
@@ -38,9 +38,7 @@ def group_table(problem: Problem, items: IntArray, function_class: FunctionClass
     columns: dict[str, Any] = {
         "group": np.array(oracle.names, dtype=object),
         "attributes": counts,
-        "selected": np.rint(oracle.totals(cells_of(problem).shares(_even(problem, items))) * len(items)).astype(
-            np.int64
-        ),
+        "selected": _members(oracle, items),
         "share_selected": selected,
         "share_reference": expected,
         "gap": gap,
@@ -52,10 +50,10 @@ def group_table(problem: Problem, items: IntArray, function_class: FunctionClass
     return {name: values[order].tolist() for name, values in columns.items()}
 
 
-def _even(problem: Problem, items: IntArray) -> FloatArray:
-    weights = np.zeros(problem.n)
-    weights[items] = 1.0 / len(items)
-    return weights
+def _members(oracle: GroupsOracle, items: IntArray) -> IntArray:
+    """How many of the items (groups,) each group has."""
+    counts = np.bincount(oracle.cells.pool_cell[items], minlength=oracle.cells.size)
+    return np.rint(oracle.totals(counts.astype(float))).astype(np.int64)
 
 
 def _p_values(problem: Problem, selected: FloatArray, expected: FloatArray, k: int) -> FloatArray:
