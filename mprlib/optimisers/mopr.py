@@ -41,13 +41,15 @@ from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
-from mprlib.settings import PROBABILITY, Choice
+from mprlib.settings import PROBABILITY, Choice, Whole
 
 if TYPE_CHECKING:
     from mprlib.optimisers.incumbent import Incumbents
 
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
+# An hour or more.
+MOST_NODES = 10_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,6 +71,7 @@ class Mopr(ConstrainedMethod):
         PROBABILITY,
         "probability with which the true MPR is at most rho, where labels are known to be wrong now and then",
     ] = CONFIDENCE
+    nodes: Annotated[int, Whole(least=1, most=MOST_NODES), "limit of one search for a proof, in nodes"] = NODES
 
     def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per rho; where labels may be wrong, of expected true labels."""
@@ -91,7 +94,7 @@ class Mopr(ConstrainedMethod):
         solver = checked_solver(self.solver)
         solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
         separator = Separator(problem, oracle, pool, solved.region)
-        incumbents = Incumbents.of(separator, NODES)
+        incumbents = Incumbents.of(separator, self.nodes)
         found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
         rows = [row_of(incumbents, request, *found[request.limit]) for request in requests]
         if self.order == "fair":
