@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 from mprlib.baselines.apportionment import Apportionment
 from mprlib.baselines.as_shown import AsShown
+from mprlib.baselines.bend_vlm import BendVlm
 from mprlib.baselines.clip_clip import ClipClip
+from mprlib.baselines.closed_form_debias import ClosedFormDebias
 from mprlib.baselines.debias_clip import DebiasClip
 from mprlib.baselines.det_cons import DetCons
 from mprlib.baselines.det_const_sort import DetConstSort
@@ -17,8 +19,10 @@ from mprlib.baselines.det_relaxed import DetRelaxed
 from mprlib.baselines.dpp import Dpp
 from mprlib.baselines.fair_top_k import FairTopK
 from mprlib.baselines.mmr import Mmr
+from mprlib.baselines.orth_cali import OrthCali
 from mprlib.baselines.paths import Paths
 from mprlib.baselines.pbm import Pbm
+from mprlib.baselines.spd import Spd
 from mprlib.baselines.top_k import TopK
 from mprlib.declarations import declarations
 from mprlib.errors import InputError, SettingError
@@ -46,8 +50,10 @@ __all__ = [
     "METHODS",
     "Apportionment",
     "AsShown",
+    "BendVlm",
     "Classifier",
     "ClipClip",
+    "ClosedFormDebias",
     "DebiasClip",
     "DetCons",
     "DetConstSort",
@@ -65,11 +71,13 @@ __all__ = [
     "MoprInteger",
     "MoprPaper",
     "MoprQp",
+    "OrthCali",
     "Paths",
     "Pbm",
     "Regressor",
     "Rkhs",
     "Saturated",
+    "Spd",
     "TopK",
     "Tree",
     "TreeGreedy",
@@ -89,6 +97,10 @@ METHODS: dict[str, type[Method]] = {
         ClipClip,
         DebiasClip,
         Paths,
+        OrthCali,
+        Spd,
+        BendVlm,
+        ClosedFormDebias,
         Apportionment,
         Dpp,
         FairTopK,

@@ -25,6 +25,12 @@ class ResultList(Block):
         description="labels in columns of the list itself; without them a `dataset` holds the labels, by item id",
     )
 
+    draws: bool = Field(
+        False,
+        description="what is shown are independent draws, as a generator's pictures are and what a search finds is "
+        "not: `mpr_low` and `mpr_high` of `as_shown` then hold their own sampling error",
+    )
+
     @abstractmethod
     def read(self, folder: Path) -> Entries:
         """The list's entries, in the order of the file.

@@ -2,8 +2,8 @@
 
 The query is the name of the picture's first folder below the path, and the item's id is the picture's path there, as in
 a data set of pictures, which has the labels. A generator ranks nothing: its pictures are independent draws, all alike,
-so that every one has the same similarity. How far their shares are from the target by chance alone is what p_chance and
-mpr_chance of a result row say, which are about as many independent draws.
+so that every one has the same similarity. Their own sampling error is in mpr_low and mpr_high of what was shown; how
+far their shares are from the target by chance alone is what p_chance and mpr_chance say.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+from pydantic import Field
 
 from ..datasets.pictures import folder_of, pictures_below
 from ..errors import UsageError
@@ -25,6 +26,11 @@ class PictureFolders(ResultList):
     """A folder of pictures per query, such as a generator's for each prompt."""
 
     kind: Literal["images"] = "images"
+    draws: bool = Field(
+        True,
+        description="the pictures are independent draws, as a generator's are: `mpr_low` and `mpr_high` of `as_shown` "
+        "hold their own sampling error; false for pictures that an engine found",
+    )
 
     def read(self, folder: Path) -> Entries:
         """The pictures, by path.

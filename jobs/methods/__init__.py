@@ -15,12 +15,16 @@ from mprlib.method import Method
 from mprlib.registry import METHODS
 
 from .as_shown import AsShownArrays
+from .bend_vlm import BendVlmArrays
 from .clip_clip import ClipClipArrays
+from .closed_form_debias import ClosedFormDebiasArrays
 from .debias_clip import DebiasClipArrays
 from .fair_top_k import FairTopKArrays
 from .named_arrays import Asked, Given, NamedArrays
+from .orth_cali import OrthCaliArrays
 from .paths import PathsArrays
 from .pbm import PbmArrays
+from .spd import SpdArrays
 
 __all__ = [
     "ARRAYS",
@@ -40,6 +44,10 @@ ARRAYS: dict[str, NamedArrays] = {
     "clip_clip": ClipClipArrays(),
     "debias_clip": DebiasClipArrays(),
     "paths": PathsArrays(),
+    "orth_cali": OrthCaliArrays(),
+    "spd": SpdArrays(),
+    "bend_vlm": BendVlmArrays(),
+    "closed_form_debias": ClosedFormDebiasArrays(),
     "fair_top_k": FairTopKArrays(),
 }
 _NONE = NamedArrays()

@@ -14,6 +14,9 @@ from mprlib.errors import SettingError
 
 from ..settings.block import as_written
 
+# What stands for the query in a text.
+QUERY = "{query}"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OneText:
@@ -59,12 +62,14 @@ class TextList:
 class Asked:
     """What must be there before the method can choose.
 
-    texts: to be embedded; columns_about: attributes, about which the columns of the vectors are measured, all of
-    the data set's for an empty one, or None; tokens (count, width): learned tokens before which no query is
-    embedded as it is; probes: names of those that label the items.
+    texts: to be embedded; variants: texts with the query in the place of QUERY, to be embedded for each; columns_about:
+    attributes, about which the columns of the vectors are measured, all of the data set's for an empty one, or None;
+    tokens (count, width): learned tokens before which no query is embedded as it is; probes: names of those that label
+    the items.
     """
 
     texts: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
     columns_about: tuple[str, ...] | None = None
     tokens: np.ndarray | None = None
     probes: tuple[str, ...] = ()
@@ -91,6 +96,9 @@ class Given(Protocol):
 
     def text_vectors(self) -> np.ndarray:
         """Vectors (count, d) of the texts."""
+
+    def variant_vectors(self) -> np.ndarray:
+        """Vectors (count, d) of the variants of the query."""
 
     def column_order(self) -> np.ndarray:
         """All columns (d,) of the vectors, those first that tell most."""
@@ -149,6 +157,12 @@ class NamedArrays:
         """Settings that are in a unit's key: what a file holds is in the keys of the units that read it."""
         paths = {name for name, one in self.settings.items() if one.is_path}
         return {name: value for name, value in settings.items() if name not in paths}
+
+
+def required(settings: Mapping[str, Any], setting: str, method: str, what: str) -> None:
+    """Raises:  SettingError for a setting that is missing."""
+    if setting not in settings:
+        raise SettingError(f"{method} needs {setting}: {what}", setting=setting)
 
 
 def texts_of(setting: str, value: Any, names: str, least: int = 1) -> list[str]:

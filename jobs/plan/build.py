@@ -37,7 +37,7 @@ from .inputs import Inputs, is_embedded
 from .level_remarks import level_remarks, similar_levels
 from .list_units import list_search, list_tables
 from .listed import left_out
-from .method_units import Reading, Searched, method_units
+from .method_units import Reading, Searched, method_units, variant_units
 from .plan import Plan
 from .probe_units import probe_notes, probing
 from .query_units import asked_queries, given_tables
@@ -188,8 +188,9 @@ class _Planner:
 
     def _reading(self, place: int, searched: Searched) -> Reading:
         entry, encoder = self.settings.methods[place], self.inputs.text_encoder
-        key = None if encoder is None else dict(encoder.key)
-        return method_units(entry, self.inputs.asked[place], searched, self.probing, self.asked.unit, key)
+        key, asked = None if encoder is None else dict(encoder.key), self.inputs.asked[place]
+        variants = variant_units(entry, asked, self.inputs.queries, key or {})
+        return method_units(entry, asked, searched, self.probing, self.asked.unit, variants, key)
 
     def _compared(
         self, searched: Searched, block: Dataset, position: int, reference: Reference, reads: Mapping[int, Reading]

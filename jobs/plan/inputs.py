@@ -257,7 +257,7 @@ def _asked(settings: Audit, place: int, folder: Path) -> Asked:
     with about("methods", place, entry.name, *file_settings(entry.name)):
         asked = arrays.asked(entry.extras, folder)
     with about("methods", place, entry.name):
-        if asked.texts and settings.searching[0].text_encoder is None:
+        if (asked.texts or asked.variants) and settings.searching[0].text_encoder is None:
             raise UsageError(
                 f"method {entry.name} has texts to embed, which encoder {settings.searching[0].kind} cannot: give "
                 "encoder.text with the model that made the vectors"

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..config.entries import MethodEntry
 from ..methods import Asked, arrays_of
+from ..methods.named_arrays import QUERY
+from ..queries import Query
 from ..stages.catalogue import Catalogue
 from ..stages.debiased import Debiased
 from ..stages.embed import Embed
@@ -49,11 +51,12 @@ class Searched:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """What one method reads in one data set: the units' keys as its solve units hold them, the units, and by the key
-    of the unit that holds them the tokens which have been read."""
+    """What one method reads in one data set: the units' keys as its solve units hold them, the units, the unit of each
+    query's variants, and by the key of the unit that holds them the tokens which have been read."""
 
     keys: MethodUnits = field(default_factory=MethodUnits)
     units: Sequence[Unit] = ()
+    variants: Mapping[Query, Texts] = field(default_factory=dict)
     tokens: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
@@ -63,10 +66,12 @@ def method_units(
     searched: Searched,
     probing: Probing,
     queries: Queries,
+    variants: Mapping[Query, Texts],
     encoder: Mapping[str, Any] | None,
 ) -> Reading:
     """The units that a method asks for in one data set. encoder: the key of the one that embeds texts."""
-    texts = _texts_unit(entry, asked, encoder or {}) if asked.texts else None
+    title = f"{len(asked.texts)} texts of {entry.name}"
+    texts = Texts(title=title, texts=asked.texts, encoder=encoder or {}) if asked.texts else None
     parts = _information_units(searched, asked.columns_about)
     order = _order_unit(searched, parts) if parts else None
     tokens = None if asked.tokens is None else Tokens.of(asked.tokens, entry.name)
@@ -79,9 +84,23 @@ def method_units(
         probe_labels={probe: probing.labels_of(probe, searched.shards) for probe in asked.probes},
         debiased=_key_of(debiased),
     )
-    made = [unit for unit in (tokens, texts, debiased, *parts, order) if unit is not None]
+    made = [unit for unit in (tokens, texts, debiased, *variants.values(), *parts, order) if unit is not None]
     known = {} if tokens is None or asked.tokens is None else {tokens.key: asked.tokens}
-    return Reading(keys=keys, units=made, tokens=known)
+    return Reading(keys=keys, units=made, variants=variants, tokens=known)
+
+
+def variant_units(
+    entry: MethodEntry, asked: Asked, queries: Sequence[Query], encoder: Mapping[str, Any]
+) -> dict[Query, Texts]:
+    """The unit of each query's variants: one each, so that a new query asks for its own alone."""
+    return {
+        query: Texts(
+            title=f"{query.text}: variants of {entry.name}",
+            texts=tuple(text.replace(QUERY, query.text) for text in asked.variants),
+            encoder=encoder,
+        )
+        for query in (queries if asked.variants else ())
+    }
 
 
 def in_key(entry: MethodEntry) -> MethodEntry:
@@ -91,10 +110,6 @@ def in_key(entry: MethodEntry) -> MethodEntry:
 
 def _key_of(unit: Unit | None) -> str | None:
     return None if unit is None else unit.key
-
-
-def _texts_unit(entry: MethodEntry, asked: Asked, encoder: Mapping[str, Any]) -> Texts:
-    return Texts(title=f"{len(asked.texts)} texts of {entry.name}", texts=asked.texts, encoder=encoder)
 
 
 def _debiased_unit(tokens: Tokens, queries: Queries, encoder: Mapping[str, Any]) -> Debiased:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mprlib import registry
 
@@ -93,8 +93,9 @@ def _solve_unit(
         group_attributes=settings.report.group_attributes,
         seed=settings.seed,
         predicted=searched.predicted,
-        asked=reads.keys,
+        asked=replace(reads.keys, variants=reads.variants[query].key if reads.variants else None),
         vectors=pool.vectors if sees_vectors or reads_vectors(method) else (),
         size=compared.size,
+        are_draws=settings.results is not None and settings.results.draws and arrays_of(method.name).needs_list,
         queries=compared.queries.key if is_embedded and registry.METHODS[method.name].needs_query else None,
     )

@@ -58,7 +58,6 @@ class Case:
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str], Measurement] = {}
-        self._margins: dict[str, float] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
     @property
@@ -130,15 +129,14 @@ class Case:
             self._in_order[key] = metrics.worst_attribute(self.problem, items)
         return self._in_order[key]
 
-    def margin(self, entry: ClassEntry) -> float | None:
-        """t of the interval MPR +- t; None where the reference is no sample and has no error."""
-        if not self.is_sampled:
+    def margin(self, entry: ClassEntry, items: IntArray) -> float | None:
+        """t of the interval MPR +- t; None where neither the reference nor the items are a sample with an error."""
+        drawn_items = items if self._unit.are_draws else None
+        if not self.is_sampled and drawn_items is None:
             return None
-        if entry.display not in self._margins:
-            function_class = registry.function_class(entry.name, **entry.settings)
-            problem, seed = self.view(entry), self._unit.seed
-            self._margins[entry.display] = sampling_margin(problem, function_class, seed=seed, drawn=self._drawn(entry))
-        return self._margins[entry.display]
+        function_class = registry.function_class(entry.name, **entry.settings)
+        problem, drawn = self.view(entry), self._drawn(entry)
+        return sampling_margin(problem, function_class, seed=self._unit.seed, drawn=drawn, items=drawn_items)
 
     def _drawn(self, entry: ClassEntry) -> Resamples | None:
         """Resamples that the reference unit drew, of what a class looks at; None where there are none."""

@@ -143,7 +143,8 @@ COLUMNS = (
     Column(
         "mpr_low",
         NUMBER,
-        "lower end of the interval by the reference's sampling error; null where it is no sample",
+        "lower end of the interval by the sampling error of the reference, and of the items where they are draws; null "
+        "where neither is a sample",
         lambda row: _interval_end(row, lambda found, t: max(0.0, found.value - t)),
     ),
     Column(
@@ -268,7 +269,7 @@ def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> I
             entry=entry,
             top_k=case.measure(entry, case.top_k),
             measured=case.measure(entry, selection.items) if has_items else None,
-            margin=case.margin(entry) if has_items else None,
+            margin=case.margin(entry, selection.items) if has_items else None,
             in_order=in_order,
         )
         yield {column.name: column.value(row) for column in COLUMNS}

@@ -42,10 +42,12 @@ SECONDS_PER_NUMBER = 2e-8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MethodUnits:
-    """Keys of units that the method asked for: of its texts, of the order of columns, of its tokens, of labels by each
-    of its probes, and of the queries behind its tokens, which the tokens and the encoder decide."""
+    """Keys of units that the method asked for: of its texts, of the query's variants, of the order of columns, of its
+    tokens, of labels by each of its probes, and of the queries behind its tokens, which the tokens and the encoder
+    decide."""
 
     texts: str | None = reads(default=None)
+    variants: str | None = reads(default=None)
     order: str | None = reads(default=None)
     tokens: str | None = None
     probe_labels: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
@@ -70,12 +72,13 @@ class Solve(Unit):
 
     levels: of each attribute; missing: what an item without a value is called; predicted: keys of labels units by
     attribute; vectors: the shards of all items where the method or a class sees vectors, of which the pool says what
-    they are; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's vector
-    where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
+    they are; are_draws: what was shown is a sample itself; reference_vectors: the same where a class sees the
+    reference's; queries: the unit with the query's vector where the method reads it, which follows from encoder and
+    prompt, whatever else is asked beside it.
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 10
+    version: ClassVar[int] = 11
     seconds: ClassVar[float] = 0.3
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
@@ -129,6 +132,7 @@ class Solve(Unit):
     seed: int
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
     asked: MethodUnits = field(default_factory=MethodUnits)
+    are_draws: bool = False
     queries: str | None = reads(in_key=False, default=None)
     size: ProblemSize = field(default=UNKNOWN_SIZE, metadata={IN_KEY: False})
     vectors: tuple[str, ...] = reads(in_key=False, default=())
@@ -193,6 +197,9 @@ class _Given:
 
     def text_vectors(self) -> np.ndarray:
         return read_text_vectors(self._store, str(self._unit.asked.texts))
+
+    def variant_vectors(self) -> np.ndarray:
+        return read_text_vectors(self._store, str(self._unit.asked.variants))
 
     def column_order(self) -> np.ndarray:
         return read_order(self._store, str(self._unit.asked.order))

@@ -16,16 +16,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.arrays import FloatArray
 from mprlib.baselines.baseline import Chosen, FixedBaseline
+from mprlib.baselines.directions import spanned, vectors_of
 from mprlib.baselines.mmr import walked
-from mprlib.errors import InputError
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
-from mprlib.settings import Number, Whole, refuse_text
-
-# Directions in which the phrases vary less than this share of the strongest are rounding of float32.
-SMALLEST_SINGULAR_VALUE = 1e-5
+from mprlib.settings import Number, Whole
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -53,21 +49,8 @@ class Paths(FixedBaseline):
         Raises:  InputError without embeddings or subspace, and for vectors of another width.
         """
         embeddings = pool_embeddings(problem, self.name)
-        basis = _basis(self.subspace, embeddings.shape[1], self.dimensions)
+        what = "the embeddings of describing phrases, one per row"
+        phrases = vectors_of("subspace", self.subspace, embeddings.shape[1], self.name, what)
+        basis = spanned(phrases, self.dimensions)
         [items] = walked(problem, embeddings.astype(np.float64) @ basis.T, [self.trade_off], "nearest")
         return Chosen(items=items)
-
-
-def _basis(subspace: ArrayLike | None, width: int, dimensions: int | None) -> FloatArray:
-    """Orthonormal directions (r, d), the strongest first."""
-    if subspace is None:
-        raise InputError("paths needs subspace=, the embeddings of describing phrases, one per row")
-    refuse_text("subspace", subspace)
-    phrases = np.asarray(subspace, dtype=np.float64)
-    if phrases.ndim != 2 or phrases.shape[1] != width or not np.isfinite(phrases).all() or not phrases.any():
-        raise InputError(
-            f"subspace has shape {phrases.shape}: rows of {width} finite numbers, not all zero, are expected"
-        )
-    _, strengths, directions = np.linalg.svd(phrases, full_matrices=False)
-    strongest: FloatArray = directions[strengths > SMALLEST_SINGULAR_VALUE * strengths[0]][:dimensions]
-    return strongest

@@ -14,6 +14,11 @@ sample drew too rarely weighs more. With few rows a cell, a resample at fixed N 
 drawn from shares with one row added to each cell (Laplace), since a cell that the sample missed
 would otherwise never vary. **Deviation** from the simpler rule of a fixed N for all classes.
 
+Items that are themselves independent draws, such as the pictures that a generator made for a prompt,
+have a sampling error of their own: with p their shares and P those of all that it would make, the
+distance is that of (p - P) - (q - Q), resampled on both sides. It is then about those items alone,
+and no longer about all selections.
+
 A percentile bootstrap of MPR itself does not do: MPR is a norm, resampling inflates it, and near
 zero the whole interval is above the truth.
 """
@@ -24,10 +29,11 @@ from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.assumptions import warn_of_assumption
-from mprlib.cells import cells_of
+from mprlib.cells import cells_of, selection_weights
 from mprlib.declarations import strict
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import FunctionClass
@@ -47,6 +53,9 @@ from mprlib.statistics.resampling import (
     smoothed,
 )
 
+# Draws added to few items before they are resampled, shared among the cells: ten of ten men would not vary at all
+# (Agresti and Coull 1998, for two cells).
+ADDED_DRAWS = 4.0
 # Entries of resamples that a problem keeps for its other classes, 8 MB.
 LARGEST_KEPT = 1_000_000
 
@@ -60,6 +69,7 @@ def sampling_margin(
     resamples: Annotated[int, Whole(least=1)] = RESAMPLES,
     seed: Annotated[int, SEED] = 0,
     drawn: Resamples | None = None,
+    items: ArrayLike | None = None,
 ) -> float:
     """t such that MPR +- t covers the MPR against the whole population, in the class's own units.
 
@@ -71,13 +81,18 @@ def sampling_margin(
     drawn: resamples of the problem's reference that are at hand, `Resamples.drawn(problem.population, resamples,
     [seed, 0])`, in the place of drawing the same anew.
 
+    items: (k,) items that are independent draws themselves, a generator's pictures and not what was retrieved: the
+    margin holds their error too, and the reference's only where it is a sample.
+
     Returns: t >= 0; never more than needed to cover every value the class can take.
-    Raises:  InputError for a confidence outside (0, 1) or fewer than 1 resample.
+    Raises:  InputError for a confidence outside (0, 1), fewer than 1 resample, or items that are not k of the pool.
     """
     chosen = registered(function_class)
     warn_of_assumption(problem, "the margin depends")
-    key = ("margin", chosen, confidence, resamples, seed)
-    return problem.cached(key, lambda: _margin(problem, chosen, confidence, _Draws(problem, resamples, seed, drawn)))
+    shown = None if items is None else np.sort(problem.checked_items(items))
+    draws = _Draws(problem, resamples, seed, drawn, shown)
+    key = ("margin", chosen, confidence, resamples, seed, None if shown is None else shown.tobytes())
+    return problem.cached(key, lambda: _margin(problem, chosen, confidence, draws))
 
 
 def _margin(problem: Problem, chosen: FunctionClass, confidence: float, draws: _Draws) -> float:
@@ -85,7 +100,7 @@ def _margin(problem: Problem, chosen: FunctionClass, confidence: float, draws: _
     if isinstance(oracle, KernelOracle):
         # Gretton et al. 2012: the mean embedding's error has a mean of at most sqrt(kappa / m), and
         # one row moves it by 2 sqrt(kappa) / m (McDiarmid). A resample would cost all pairs of rows.
-        spread = oracle.largest_square / problem.m
+        spread = oracle.largest_square * draws.variance
         return float(np.sqrt(spread) * (1.0 + np.sqrt(2.0 * np.log(1.0 / (1.0 - confidence)))))
     distances = np.concatenate([_distances(problem, chosen, draws, block) for block in draws.blocks()])
     margin = float(np.quantile(distances, confidence, method="higher"))
@@ -97,13 +112,15 @@ def _distances(problem: Problem, chosen: FunctionClass, draws: _Draws, block: _B
     """The distance (count,) of each resample from what it was drawn from, as the class sees it."""
     cells, oracle = cells_of(problem), chosen.bind(problem)
     if isinstance(oracle, (Ball, GroupsOracle)):
-        return closed_form_gaps(oracle, draws.plain(block) - cells.reference_shares)
+        return closed_form_gaps(oracle, draws.plain(block) - cells.reference_shares - draws.of_items(block))
     if not chosen.is_normalised:
-        distances: FloatArray = np.abs(draws.plain(block) - cells.reference_shares).sum(axis=1)
+        moved = draws.plain(block) - cells.reference_shares - draws.of_items(block)
+        distances: FloatArray = np.abs(moved).sum(axis=1)
         return distances
     shares, drawn = draws.smoothed(block)
     masses = cells.pool_counts + problem.m * drawn
-    squares = np.divide((drawn - shares) ** 2, masses, out=np.zeros_like(drawn), where=masses > 0)
+    moved = drawn - shares - draws.of_items(block)
+    squares = np.divide(moved**2, masses, out=np.zeros_like(moved), where=masses > 0)
     values: FloatArray = np.sqrt(problem.scale * squares.sum(axis=1))
     return values
 
@@ -118,9 +135,30 @@ class _Block(NamedTuple):
 class _Draws:
     """Resamples of a problem's reference over the problem's cells, in blocks that fit memory."""
 
-    def __init__(self, problem: Problem, resamples: int, seed: int, drawn: Resamples | None) -> None:
+    def __init__(
+        self, problem: Problem, resamples: int, seed: int, drawn: Resamples | None, items: IntArray | None
+    ) -> None:
         self._problem, self._cells, self._reference = problem, cells_of(problem), problem.population
-        self._resamples, self._seed, self._drawn = resamples, seed, drawn
+        self._resamples, self._seed, self._drawn, self._items = resamples, seed, drawn, items
+        # Who asks about items of their own error asks about a reference without any, too.
+        self._is_fixed = items is not None and not self._reference.is_sample
+
+    @property
+    def variance(self) -> float:
+        """1 / m, and 1 / k where the items are draws: how many draws each of the two means is of."""
+        of_reference = 0.0 if self._is_fixed else 1.0 / self._problem.m
+        return of_reference if self._items is None else of_reference + 1.0 / self._items.size
+
+    def of_items(self, block: _Block) -> FloatArray | float:
+        """What resamples of the items have more (count, G) of each cell than the items; 0 where they are fixed."""
+        if self._items is None:
+            return 0.0
+        k = self._items.size
+        seen = self._cells.shares(selection_weights(self._problem, self._items))
+        shares = (k * seen + ADDED_DRAWS / seen.size) / (k + ADDED_DRAWS)
+        random = np.random.default_rng((*block.seed, k))
+        drawn: FloatArray = random.multinomial(k, shares / shares.sum(), size=block.resamples) / k - shares
+        return drawn
 
     def blocks(self) -> Iterator[_Block]:
         """All resamples; those that are at hand are one block."""
@@ -130,12 +168,14 @@ class _Draws:
 
     def plain(self, block: _Block) -> FloatArray:
         """Cell shares (count, G) of resamples."""
+        if self._is_fixed:
+            return self._cells.reference_shares[None, :]
         return self._placed(self._of_reference(block, False) if self._drawn is None else self._drawn.plain)
 
     def smoothed(self, block: _Block) -> tuple[FloatArray, FloatArray]:
         """Reference shares (G,) with one row more in each cell, and resamples (count, G) of them; weighted rows as they
         are."""
-        if not is_drawn_in_cells(self._reference):
+        if self._is_fixed or not is_drawn_in_cells(self._reference):
             return self._cells.reference_shares, self.plain(block)
         if self._reference.counts.size == self._cells.size:
             drawn = self._of_reference(block, True) if self._drawn is None else self._drawn.smoothed

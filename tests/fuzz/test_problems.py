@@ -15,6 +15,7 @@ from mprlib import InputError, Problem, Selection
 from mprlib.cells import selection_weights
 from mprlib.function_classes.base import Oracle
 from mprlib.registry import function_class
+from tests.method_arrays import needed
 
 from .random_problems import LARGEST_SET_COUNT, random_problem
 
@@ -52,12 +53,10 @@ def asked(rng: np.random.Generator, problem: Problem, oracle: Oracle) -> list[fl
 def extras(rng: np.random.Generator, problem: Problem, method: str) -> dict:
     width = problem.embeddings.shape[1]
     return {
-        "debias_clip": {"debiased_query": rng.standard_normal(width)},
-        "paths": {"subspace": rng.standard_normal((2, width))},
         "fair_top_k": {"protected": rng.random(problem.n) < 0.4, "share": 0.3},
         "pbm": {"group_labels": rng.integers(0, 3, problem.n)},
         "mopr_integer": {"nodes": 200},
-    }.get(method, {})
+    }.get(method, needed(method, width, int(rng.integers(1000))))
 
 
 def values_of(rng: np.random.Generator, problem: Problem, oracle: Oracle, method: str) -> list:

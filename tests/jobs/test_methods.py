@@ -30,6 +30,10 @@ METHODS_ASKED = [
     {"det_relaxed": {"order": "score"}},
     {"det_cons": {"order": "fair"}},
     {"det_const_sort": {"order": "fair"}},
+    {"orth_cali": {"prompts": ["a man", "a woman"], "pairs": ["a male nurse", "a female nurse"]}},
+    {"spd": {"attributes": ["gender"]}},
+    {"bend_vlm": {"attributes": ["gender"], "prompts": ["a man"], "variants": ["a male {query}", "a female {query}"]}},
+    {"closed_form_debias": {"prompts": ["a man", "a woman"]}},
 ]
 
 
@@ -127,6 +131,21 @@ def test_a_new_query_leaves_clip_clip_of_the_others_alone(tmp_path):
     assert before.items() < after.items()
 
 
+def test_variants_are_of_one_query_each(tmp_path):
+    """Another query asks for texts of its own, and what was there stays."""
+    methods = [{"bend_vlm": {"variants": ["a male {query}", "a female {query}"]}}]
+    plans = [
+        prepare(read_config(write_audit(tmp_path, queries=queries, encoder=TEXT_ENCODER, methods=methods)))[1]
+        for queries in (["nurse"], ["nurse", "chef"])
+    ]
+    assert [unit.texts for unit in plans[1].stages["texts"]] == [
+        ("a male nurse", "a female nurse"),
+        ("a male chef", "a female chef"),
+    ]
+    before, after = ({unit.key for unit in plan.stages["texts"]} for plan in plans)
+    assert before < after
+
+
 def test_phrases_of_a_file_and_their_place_is_not_in_the_key(tmp_path):
     keys = []
     for name in ("a.txt", "b.txt"):
@@ -155,6 +174,12 @@ def test_the_shipped_phrases():
         ("[{pbm: {group_labels: [1, 2]}}]", ["group_labels", "attributes"]),
         ("[{clip_clip: {order: [1, 0]}}]", ["order", "attributes"]),
         ("[{fair_top_k: {group: female}}]", ["attribute=level"]),
+        ("[orth_cali]", ["orth_cali needs prompts"]),
+        ("[{orth_cali: {prompts: [a man], pairs: [a, b, c]}}]", ["pairs has 3 texts", "an even number"]),
+        ("[{closed_form_debias: {prompts: [a man]}}]", ["prompts", "one for each level"]),
+        ("[{bend_vlm: {variants: ['a male {query}', a female nurse]}}]", ["'a female nurse'", "{query}"]),
+        ("[{spd: {attributes: [shoe]}}]", ["'shoe'", "gender, age"]),
+        ("[{spd: {axes: 0}}]", ["axes", "at least 1"]),
         ("[{fair_top_k: {share: 0.5}}]", ["share without a group"]),
         ("[{apportionment: {rule: borda}}]", ["hamilton, dhondt"]),
         ("[{mmr: {spread: median}}]", ["mean, nearest, farthest"]),
@@ -200,7 +225,9 @@ def test_what_clip_clip_prepares_for_all_queries_is_its_own(solved):
         row["method"]: row["seconds"] for row in preparation(plan.units, {unit.key: receipt for unit in plan.units})
     }
     own = len(plan.stages["order"]) + len(plan.stages["information"])
-    assert seconds == {"clip_clip": own, "paths": len(plan.stages["texts"])}
+    # `bend_vlm` has texts of its own, and variants of either query.
+    texts = {"paths": 1, "orth_cali": 1, "closed_form_debias": 1, "bend_vlm": 3}
+    assert seconds == {"clip_clip": own, **texts} and sum(texts.values()) == len(plan.stages["texts"])
 
 
 def test_a_balanced_reference_counts_one_row_for_each_combination_unless_it_says_otherwise(tmp_path):

@@ -4,9 +4,10 @@ import pytest
 import mprlib
 from mprlib import FUNCTION_CLASSES, METHODS, InputError, Status
 from mprlib.registry import display_name, function_class
+from tests.method_arrays import needed
 
 # Extras without a default, for the methods that have one.
-NEEDED = {"paths": {"subspace": np.eye(4)[1:3]}, "debias_clip": {"debiased_query": [0.6, 0.8, 0.0, 0.0]}}
+NEEDED = {name: needed(name, 4) for name in METHODS}
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,7 @@ CLASS_SETTINGS = [(name, field) for name in FUNCTION_CLASSES for field in datacl
 METHOD_SETTINGS = [(name, setting) for name, method in METHODS.items() for setting in declared(method)]
 # Keywords that are arrays of a problem; the method checks them against it.
 ARRAYS = {"group_labels", "order", "debiased_query", "subspace", "protected", "places"}
+ARRAYS |= {"attribute_prompts", "pairs", "prototypes", "variants", "attributes"}
 
 
 def wrong_values(setting, default):

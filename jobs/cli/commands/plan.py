@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ...words import bytes_of, duration, numbered
@@ -50,6 +51,9 @@ def plan_table(
     settings: Audit, inputs: Inputs, plan: Plan, done: set[str], cost: Estimate, why: Mapping[str, Mapping[str, int]]
 ) -> dict[str, Any]:
     """A plan as JSON values. why: by stage, how many units are stale for which reason."""
+    from ...plan.reference_precision import reference_precisions
+
+    known = list(reference_precisions(settings, inputs))
     return {
         "name": settings.name,
         "datasets": {name: catalogue.size for name, catalogue in inputs.catalogues.items()},
@@ -73,6 +77,7 @@ def plan_table(
             "memory_bytes": round(cost.memory_bytes),
             "disk_bytes": round(cost.disk_bytes),
         },
+        "reference_precision": [{**asdict(one), "text": str(one)} for one in known],
         "notes": list(plan.notes),
     }
 
@@ -88,6 +93,7 @@ def plan_text(table: Mapping[str, Any]) -> str:
         "  k           " + ", ".join(map(str, table["k"])),
         "  methods     " + ", ".join(f"{name} ({numbered(many, 'value')})" for name, many in table["methods"].items()),
         "  measured    " + ", ".join(table["function_classes"]),
+        *(f"  precision   {one['text']}" for one in table["reference_precision"]),
         "",
         f"  {'stage':<12}{'units':>8}{'cached':>8}",
         *(line for stage, count in table["stages"].items() for line in _stage_lines(stage, count)),

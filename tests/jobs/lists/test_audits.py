@@ -265,6 +265,10 @@ def test_generated_pictures_are_all_alike_and_their_chance_is_told(tmp_path):
     # Six of six heads or six tails.
     assert rows.loc["an engineer", "p_chance"] == pytest.approx(2 / 2**6, abs=0.01)
     assert rows.loc["a nurse", "p_chance"] > 0.5
+    # What is drawn has an error of its own; what was found has none.
+    assert (rows["mpr_high"] > rows["mpr"]).all() and (rows["mpr_low"] < rows["mpr"]).all()
+    found = run(path, "--set", "results.draws=false")
+    assert found["mpr_low"].isna().all()
 
 
 def test_pictures_in_no_folder_are_no_lists(tmp_path, capsys):

@@ -9,9 +9,10 @@ import mprlib
 from mprlib import METHODS
 from mprlib.registry import function_class
 from tests.benchmarks import pantheon
+from tests.method_arrays import needed
 from tests.populations import one_hot_problem
 
-EXTRAS = {"paths": {"subspace": np.eye(12)[:5]}, "debias_clip": {"debiased_query": np.linspace(1, 2, 12)}}
+EXTRAS = {name: needed(name, 12) for name in METHODS}
 
 
 @pytest.mark.parametrize("name", ["linear", "tree"])

@@ -8,6 +8,7 @@ import pytest
 from mprlib import FUNCTION_CLASSES, METHODS, Problem, Saturated, measure, sweep
 from mprlib.function_classes.forest import Forest
 from mprlib.statistics import sampling_margin
+from tests.method_arrays import needed
 from tests.populations import one_hot_problem
 
 # References of a row or two are the point here.
@@ -136,6 +137,5 @@ def test_methods_answer_them_too(method, labels, k):
     rows = len(labels)
     given = problem(labels, [[1, 0]], k=k, embeddings=np.ones((rows, 2)), query=np.ones(2))
     value = METHODS[method].grid(given, Saturated().bind(given), 3)[-1]
-    extras = {"debias_clip": {"debiased_query": [1.0, 0.0]}, "paths": {"subspace": [[1.0, 1.0]]}}.get(method, {})
-    [selection] = sweep(given, method, [value], "saturated", **extras)
+    [selection] = sweep(given, method, [value], "saturated", **needed(method, 2))
     assert selection.status == "done" and len(set(selection.items.tolist())) == k

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mprlib import FUNCTION_CLASSES, InputError
+from mprlib import FUNCTION_CLASSES, InputError, Problem, measure
 from mprlib.cells import cells_of
 from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
@@ -56,3 +56,45 @@ def test_formula_is_the_oracles_value(name):
 def test_refuses_bad_settings(setting):
     with pytest.raises(InputError, match=next(iter(setting))):
         sampling_margin(one_hot_problem(), **setting)
+
+
+def drawn_problem(random, shares, target, k):
+    """k draws of cells with these shares (G,), beside a stated target (G,)."""
+    cells = np.eye(shares.size)
+    return Problem(
+        scores=np.ones(k),
+        labels=cells[random.choice(shares.size, k, p=shares)],
+        reference=cells,
+        reference_weights=target,
+        reference_size=10_000,
+        k=k,
+        attributes={"cell": list(range(shares.size))},
+    )
+
+
+@pytest.mark.parametrize("name", ["linear", "saturated", "groups", "rkhs"])
+@pytest.mark.parametrize(("cells", "k"), [(2, 10), (2, 100), (6, 20), (40, 50)])
+def test_the_error_of_items_that_are_draws_is_covered(name, cells, k):
+    """MPR of what a generator would make, in the units that its pictures give."""
+    random, covered, audits = np.random.default_rng(cells + k), 0, 100
+    for audit in range(audits):
+        target = random.dirichlet(np.full(cells, 3.0))
+        shares = target if audit % 3 == 0 else random.dirichlet(np.ones(cells))
+        problem = drawn_problem(random, shares, target, k)
+        items = np.arange(k)
+        found, margin = measure(problem, items, name), sampling_margin(problem, name, items=items, resamples=200)
+        difference = (shares - target)[np.argmax(cells_of(problem).labels, axis=1)]
+        (true,) = closed_form_gaps(function_class(name).bind(problem), difference[None, :])
+        covered += found.value - margin <= true <= found.upper_bound + margin
+    assert covered / audits >= 0.9
+
+
+def test_items_that_are_draws_widen_the_margin_of_a_sample():
+    problem = one_hot_problem()
+    items = np.arange(problem.k)
+    for name in FUNCTION_CLASSES:
+        assert sampling_margin(problem, name, items=items, resamples=200) >= sampling_margin(
+            problem, name, resamples=200
+        )
+    with pytest.raises(InputError, match="items"):
+        sampling_margin(problem, items=[0, 0])
