@@ -21,7 +21,6 @@ from .cells import encoded_levels
 from .embed import open_shard
 from .labels import with_predicted
 from .pool import pool_vectors, read_pool
-from .queries import read_query_vector
 from .vectors import rows_with_vectors
 
 if TYPE_CHECKING:
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class Case:
-    """The problem of one (data set, reference, query, k), as each class sees it."""
+    """The problem of one (data set, reference, query, k), as each class sees it; without the vectors that only methods
+    read."""
 
     def __init__(self, unit: Solve, store: Store) -> None:
         self._unit, self._store = unit, store
@@ -42,6 +42,7 @@ class Case:
         self._encoding = Encoding(levels={name: tuple(levels) for name, levels in unit.levels.items()})
         reference = unit.reference.read(store, self._encoding)
         self.is_sampled = reference.is_sample
+        self.rows: IntArray = pool["row"].to_numpy()
         # Of a pool that was searched there are none.
         self.places = pool["place"].to_numpy() if "place" in pool.column_names else None
         self.problem = Problem(
@@ -50,8 +51,7 @@ class Case:
             reference=reference,
             k=unit.k,
             attributes=self._encoding.attributes,
-            embeddings=pool_vectors(store, unit.vectors, pool["row"].to_numpy()) if unit.vectors else None,
-            query=None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt),
+            embeddings=pool_vectors(store, unit.vectors, self.rows) if unit.reference_vectors else None,
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=self._encoding.names,
         )
