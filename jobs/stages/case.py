@@ -58,6 +58,7 @@ class Case:
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str], Measurement] = {}
+        self._margins: dict[tuple[str, bytes | None], float] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
     @property
@@ -134,9 +135,14 @@ class Case:
         drawn_items = items if self._unit.are_draws else None
         if not self.is_sampled and drawn_items is None:
             return None
-        function_class = registry.function_class(entry.name, **entry.settings)
-        problem, drawn = self.view(entry), self._drawn(entry)
-        return sampling_margin(problem, function_class, seed=self._unit.seed, drawn=drawn, items=drawn_items)
+        key = (entry.display, None if drawn_items is None else drawn_items.tobytes())
+        if key not in self._margins:
+            function_class = registry.function_class(entry.name, **entry.settings)
+            problem, drawn = self.view(entry), self._drawn(entry)
+            self._margins[key] = sampling_margin(
+                problem, function_class, seed=self._unit.seed, drawn=drawn, items=drawn_items
+            )
+        return self._margins[key]
 
     def _drawn(self, entry: ClassEntry) -> Resamples | None:
         """Resamples that the reference unit drew, of what a class looks at; None where there are none."""

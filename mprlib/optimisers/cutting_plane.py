@@ -47,6 +47,8 @@ SMALLEST_EXCESS = 1e-8
 LARGEST_ROUNDS = 120
 # Points between the outer and the inner one about which the oracle is asked in one round.
 LARGEST_HALVINGS = 3
+# Functions that the oracle names for an outer point, where it has several: half as many programmes as with one.
+MOST_FUNCTIONS = 4
 # A cut is dropped when its price was zero at this many consecutive values of rho.
 IDLE_VALUES = 2
 
@@ -129,14 +131,14 @@ class CuttingPlane:
 
     def _accepts(self, outer: FloatArray, rho: float) -> bool:
         """Ask the oracle about the outer point and on the way to the inner one; whether there is no new cut."""
-        worst = self._ask(outer)
-        if worst.value <= rho + SMALLEST_EXCESS:
+        seen = self._ask(outer, MOST_FUNCTIONS)
+        if seen[0].value <= rho + SMALLEST_EXCESS:
             return True
-        is_new = self._add(worst, outer, rho)
+        is_new = any([self._add(one, outer, rho) for one in seen])
         if self._inner is not None:
             for _ in range(LARGEST_HALVINGS):
                 middle = 0.5 * (self._inner + outer)
-                worst = self._ask(middle)
+                [worst] = self._ask(middle, 1)
                 if worst.value > rho:
                     is_new = self._add(worst, outer, rho) or is_new
                     break
@@ -152,13 +154,13 @@ class CuttingPlane:
         self._idle.append(0)
         return True
 
-    def _ask(self, counts: FloatArray) -> WorstCase:
+    def _ask(self, counts: FloatArray, most: int) -> list[WorstCase]:
         self._oracle_calls += 1
         weights = np.clip(counts[self._pool.cell] - self._pool.rank, 0.0, 1.0)
         full = np.zeros(self._pool_size)
         full[self._pool.items] = weights
         # The oracle expects weights that sum to 1; a solver's miss that by its tolerance.
-        return self._oracle.worst_case(full / full.sum())
+        return self._oracle.worst_cases(full / full.sum(), most)
 
     def _shrink_inner(self, rho: float) -> None:
         if self._inner is not None and self._centre is not None and rho < self._inner_rho:
@@ -203,7 +205,7 @@ class CuttingPlane:
             solution = model.minimise_rho()
             price, multiplier = self._price(solution.prices), float(solution.prices.sum())
             proven = max(proven, rho_bound(self._pool, price, multiplier))
-            worst = self._ask(solution.counts)
+            [worst] = self._ask(solution.counts, 1)
             if worst.value <= solution.rho + SMALLEST_EXCESS:
                 break
             if not self._add(worst, solution.counts, solution.rho):

@@ -17,10 +17,8 @@ from mprlib.optimisers.backend import SolverName, linear_model
 from mprlib.optimisers.ball_line import PathLost
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cell_programme import CellProgramme
-from mprlib.optimisers.linear_model import LinearModel, LinearSolution, Window
+from mprlib.optimisers.linear_model import FIRST_MARGIN, LinearModel, LinearSolution, Window
 
-# Items on either side of each cell's fractional count that a window holds; doubled when an optimum needs more.
-FIRST_MARGIN = 6
 # Distance from the edge of a window at which a count touches it: the solvers' own tolerance.
 EDGE = 1e-8
 # Windows that one rho opens at most: doubled that often, a margin holds any k.
@@ -131,9 +129,9 @@ class _Windowed:
         for _ in range(LARGEST_WINDOWS):
             self.solved += 1
             solution = self._model.maximise_similarity(rho)
-            if solution is None and self._is_partial():
+            if solution is None and self._window.is_partial(self._pool):
                 self._reopen(self._pool.k)
-            elif solution is not None and self._touches_edge(solution.counts):
+            elif solution is not None and self._window.is_touched(self._pool, solution.counts, EDGE):
                 self._reopen(2 * self._margin)
             else:
                 break
@@ -147,20 +145,8 @@ class _Windowed:
 
     def _open(self, margin: int) -> tuple[Window, LinearModel]:
         """A model of the items around the last optimum's counts, with all cuts."""
-        low = np.maximum(np.floor(self._outer).astype(np.intp) - margin, 0)
-        high = np.minimum(np.ceil(self._outer).astype(np.intp) + margin, self._pool.capacity)
-        window = Window.of(self._pool, low, high)
+        window = Window.around(self._pool, self._outer, margin)
         return window, _model(window, self._solver, self._cuts)
-
-    def _is_partial(self) -> bool:
-        return bool((self._window.low > 0).any() or (self._window.high < self._pool.capacity).any())
-
-    def _touches_edge(self, counts: FloatArray) -> bool:
-        """Whether a bound of the window, not of the pool, is active."""
-        window = self._window
-        is_low = (counts <= window.low + EDGE) & (window.low > 0)
-        is_high = (counts >= window.high - EDGE) & (window.high < self._pool.capacity)
-        return bool((is_low | is_high).any())
 
 
 def _model(window: Window, solver: SolverName, cuts: Sequence[FloatArray] | FloatArray) -> LinearModel:
