@@ -211,11 +211,12 @@ class Audit(Block):
             ("dataset", [block.name for block in self.dataset]),
             ("reference", [block.name for block in self.reference]),
             ("function_classes", [entry.display for entry in self.function_classes]),
-            ("methods", [entry.name for entry in self.methods]),
+            ("methods", [entry.display for entry in self.methods]),
             ("attention", list(self.attention)),
         ):
             if len(set(names)) != len(names):
-                raise BadSetting(f"two of them share a name: {', '.join(names)}", key)
+                advice = "; an entry may have a `name` of its own" if key == "methods" else ""
+                raise BadSetting(f"two of them share a name: {', '.join(names)}{advice}", key)
         checks.check_probes(self)
         for place, entry in enumerate(self.methods):
             checks.check_targets(self, place, entry)

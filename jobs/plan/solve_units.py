@@ -79,7 +79,7 @@ def _solve_unit(
     where = [searched.name, *([reference.name] if len(settings.reference) > 1 else []), query.text]
     where += [f"k = {k}"] if len(settings.k) > 1 else []
     return Solve(
-        title=": ".join([*where, f"{method.name}{aimed}"]),
+        title=": ".join([*where, f"{method.display}{aimed}"]),
         dataset=searched.name,
         catalogue=pool.catalogue,
         reference=reference,

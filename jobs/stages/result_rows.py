@@ -7,9 +7,8 @@ results are collected: a cached unit serves many runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -125,7 +124,12 @@ COLUMNS = (
     Column("query", TEXT, "the query as it was asked", lambda row: row.unit.query),
     Column("prompt", TEXT, "the text that was embedded", lambda row: row.unit.prompt),
     Column("k", COUNT, "items of the selection", lambda row: row.case.problem.k),
-    Column("method", TEXT, "what chose them", lambda row: row.unit.method.name),
+    Column(
+        "method",
+        TEXT,
+        "what chose them, and in brackets the name that the configuration gives to its settings, where it gives one",
+        lambda row: row.unit.method.display,
+    ),
     Column(
         "parameter",
         TEXT,
@@ -219,7 +223,12 @@ COLUMNS = (
         "the best proven upper bound on similarity at this rho",
         lambda row: row.selection.similarity_bound,
     ),
-    Column("gap", NUMBER, "similarity_bound minus similarity", lambda row: row.selection.gap),
+    Column(
+        "gap",
+        NUMBER,
+        "how far similarity may be from the best: (similarity_bound - similarity) / |similarity_bound|",
+        lambda row: row.selection.gap,
+    ),
     Column("rho", NUMBER, "the bound on MPR that was asked for; null without", lambda row: row.selection.rho),
     Column(
         "p_rho",
@@ -294,15 +303,24 @@ COLUMNS = (
     Column("message", TEXT, "what a reader should know of the row", _message),
 )
 RESULTS = pa.schema([pa.field(column.name, column.type, metadata={"description": column.what}) for column in COLUMNS])
+# An attention and a function class under which a selection is measured.
+View = tuple[str, ClassEntry]
+# Columns of what was chosen and how: they are the same under every attention and class.
+CHOSEN = (
+    *("parameter_value", "status", "similarity", "relaxation_bound", "similarity_bound", "gap", "rho", "rho_min"),
+    *("solve_seconds", "item_ids", "message"),
+)
 # In the key of every unit that writes such rows: with another column they are computed anew.
 FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
 
-def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:
+def result_rows(
+    unit: Solve, case: Case, selection: Selection, remark: str, views: Iterable[View]
+) -> Iterator[dict[str, Any]]:
     """One row an attention and function class; nothing is dropped, whatever the status."""
     has_items = bool(selection.items.size)
     in_order = case.in_order(selection.items) if has_items else None
-    for attention, entry in product(unit.attention, unit.function_classes):
+    for attention, entry in views:
         is_set = attention == UNIFORM.name
         row = Row(
             unit=unit,
@@ -333,7 +351,7 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
         "reference": unit.reference.name,
         "query": unit.query,
         "k": case.problem.k,
-        "method": unit.method.name,
+        "method": unit.method.display,
         "parameter_value": _number(selection.value),
         "target_class": unit.target.display if unit.target else None,
     }
