@@ -122,7 +122,8 @@ def features_of(oracle: Oracle) -> FloatArray | None:
 def _of_ball(found: Difference, features: FloatArray, confidence: float) -> Corrected:
     seen, error = found.shares @ features, found.error @ features
     if found.own is None:
-        low, high = length_interval(seen, error, confidence)
+        # Draws near a share of 0 lean to one side; the interval holds what either lean allows.
+        low, high = length_interval(seen, np.concatenate([error, -error]), confidence)
         return Corrected(value=unbiased_length(seen, error), low=low, high=high)
     noise = mean_square(error)
     squares = np.einsum("ij,ij->i", *[seen + found.own @ features] * 2)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mprlib.chance import chance_of
+from mprlib.chance import chance_level_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass, Oracle, measured
 from mprlib.label_errors.claims import with_claim
@@ -59,10 +59,10 @@ class ConstrainedMethod(Method):
 
 
 def _chance_level(problem: Problem, function_class: FunctionClass) -> tuple[float, str]:
-    chance = chance_of(problem, function_class)
-    if chance is None:
+    level = chance_level_of(problem, function_class)
+    if level is None:
         raise InputError(
             f"rho is {CHANCE!r}, and {function_class.name} is searched by a heuristic, so that what chance shows under "
             "it is not known: a number is expected"
         )
-    return chance.level, f"rho is chance: 95% of draws of {problem.k} from the reference have at most this MPR"
+    return level, f"rho is chance: 95% of draws of {problem.k} from the reference have at most this MPR"
