@@ -9,7 +9,7 @@ Q, P = 0.2, 0.3
 
 
 def test_the_inverse_is_the_published_correction_where_scores_depend_on_the_truth():
-    true, predicted, scores = ranking("I", Q, np.random.default_rng(0))
+    _, predicted, scores = ranking("I", Q, np.random.default_rng(0))
     order = np.argsort(-scores)
     observed = rnd(shares_of(predicted[order]) - ((1 - Q) * SHARE + P * (1 - SHARE)))
     assert ours(predicted, scores, order, Q)[0] == pytest.approx(theirs(observed, Q)[0], abs=1e-9)
