@@ -28,7 +28,7 @@ pytestmark = pytest.mark.system
 CONFIGS = Path(__file__).resolve().parents[2] / "jobs" / "configs"
 # Pools as large as the smallest of them: 50 items of which one can still choose.
 DATA_SETS = {"celeba": 90, "utkface": 60, "fairface": 189, "occupations": 60}
-POOL, POINTS = 56, 3
+POOL, POINTS = 56, 2
 NAMES = ("paper", "debias_clip", "occupations")
 # Occupations' miniature has three of the forty-five, which its list asks for in its own order.
 QUERIES = {"occupations": "{list: [nurse, chef]}"}
@@ -100,6 +100,7 @@ def made(runs, folder):
         # Drawings as small as a stamp: what they show is looked at in their tables.
         for module in ("pictures", "sheet"):
             patch.setattr(f"jobs.report.exhibits.{module}.DOTS_PER_INCH", 20)
+        patch.setattr("jobs.report.exhibits.contact_sheets.ITEMS", 2)
         assert main(arguments) == 0
     return folder / "exhibits", printed.getvalue()
 
@@ -193,7 +194,8 @@ def test_table_1_adds_up(made, folder):
     assert "reference" in text and "sum" in text and "White" in text
 
 
-def test_a_run_that_lacks_something_says_which_run_has_it(runs, tmp_path, capsys):
+def test_a_run_that_lacks_something_says_which_run_has_it(runs, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("jobs.report.exhibits.files_of", lambda name, exhibit: {f"{name}.csv": b""})
     assert main(["exhibits", str(runs[2]), "--output", str(tmp_path / "made")]) == 0
     printed = capsys.readouterr().out
     assert "paper/appendix-precision.csv" in printed
