@@ -145,7 +145,7 @@ def test_every_number_of_the_paper_is_made_of_the_shipped_configurations(made):
         if one.number in lacks.index:
             continue
         assert f"  {one.number} " in printed
-        assert (output / f"{index.loc[one.number, 'table']}").exists() and (output / f"paper/{one.stem}.tex").exists()
+        assert (output / f"{index.loc[one.number, 'csv']}").exists() and (output / f"paper/{one.stem}.tex").exists()
 
 
 def test_figure_1_joins_the_two_encoders(made):
