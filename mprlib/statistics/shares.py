@@ -24,6 +24,11 @@ def share_interval(
     Raises:  InputError for a share outside [0, 1], a size that is not positive, a confidence
              outside (0, 1).
     Source:  Clopper and Pearson 1934.
+
+    >>> from mprlib.statistics import share_interval
+    >>> low, high = share_interval(0.1, 50)
+    >>> round(low, 3), round(high, 3)
+    (0.033, 0.218)
     """
     hits, misses = share * size, (1.0 - share) * size
     tail = (1.0 - confidence) / 2.0
