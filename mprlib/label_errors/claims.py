@@ -70,8 +70,8 @@ def with_claim(
     if not is_carried:
         status = Status.TIME_LIMIT if row.status == Status.TIME_LIMIT else Status.NOT_FOUND
         remark = (
-            f"labels are wrong too often to claim a true MPR <= {row.rho:g} of these items: it holds with a probability "
-            f"of {probability:.0%}, and with {confidence:.0%} the true MPR is at most {claim.bound(confidence):.4g}"
+            f"labels are wrong too often to claim a true MPR <= {row.rho:g} of these items: it holds with a "
+            f"probability of {probability:.0%}, and with {confidence:.0%} the true MPR is at most {claim.bound(confidence):.4g}"
         )
     # Bounds and proofs are about the labels as they are.
     return replace(
