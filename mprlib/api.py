@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from mprlib import registry
 from mprlib.assumptions import warn_of_assumption
-from mprlib.attention import UNIFORM, AnyAttention, Attention, attention_of
+from mprlib.attention import FIRST, UNIFORM, AnyAttention, Attention, attended, attention_of
 from mprlib.declarations import declarations
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
 from mprlib.measurement import Measurement, measure_with
-from mprlib.method import Method
+from mprlib.method import DEFAULT_POINTS, Method
+from mprlib.optimisers.request import checked_rhos
 from mprlib.problem import Problem
 from mprlib.selection import Selection
+from mprlib.settings import Whole, checked
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.order import FairOrder
 
 
 def measure(
     problem: Problem,
-    items: ArrayLike,
+    items: ArrayLike | Selection,
     function_class: str | FunctionClass = "linear",
     *,
     attention: AnyAttention = UNIFORM,
@@ -36,7 +41,8 @@ def measure(
     classifier's have values {-1, +1}.
     attention says how much each place counts: uniform (a set), log2, geometric(p), or one weight for each item.
 
-    Shapes:  items (any number,), positions in the pool, distinct; in their order unless attention is uniform.
+    Shapes:  items (any number,), positions in the pool, distinct; in their order unless attention is uniform. A
+             Selection stands for its items.
     Returns: the value with its upper bound, chi, and the witness that attains it.
     Raises:  InputError for items that are empty, repeated or out of range, and for an unknown
              class, setting or attention.
@@ -46,6 +52,32 @@ def measure(
     if instance.is_normalised:
         warn_of_assumption(problem, f"values under {instance.name} depend")
     return measure_with(problem, chosen, instance, attention_of(attention))
+
+
+def fair_order(
+    problem: Problem,
+    items: ArrayLike,
+    rho: float,
+    function_class: str | FunctionClass = "linear",
+    *,
+    first: int = FIRST,
+    **settings: Any,
+) -> FairOrder:
+    """The order of a selection with every prefix of `first` or more within its rho, by discounted similarity.
+
+    A prefix of j of k items may be sqrt(k / j) times as far from the reference as all of them (each function scaled
+    as for k), since chance is: see `mprlib.optimisers.order_course`. An example is in `mprlib.optimisers.order`.
+
+    Shapes:  items (any number,), positions in the pool, distinct.
+    Returns: the order, with what is proven of it.
+    Raises:  InputError for items as `measure` does, a rho or `first` that is no such number, and as `measure`.
+    """
+    from mprlib.optimisers.order import ordered
+
+    chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
+    [rho] = checked_rhos([rho], "fair_order")
+    sized = attended(problem, UNIFORM, chosen.size)
+    return ordered(sized, instance.bind(sized), chosen, rho, chosen.size, checked(Whole(), "first", first))
 
 
 def select(
@@ -76,6 +108,7 @@ def sweep(
 ) -> list[Selection]:
     """One Selection per value, in the order given; shared work is done once.
 
+    values: by default 20 of the method's own, for mopr* evenly spaced rho from 0.005 to top-k's MPR as in the paper.
     Raises:  InputError as for `select`.
     """
     return _swept(problem, method, values, function_class, settings)
@@ -90,18 +123,30 @@ def _swept(
 ) -> list[Selection]:
     attention, settings = _measuring_attention(registry.method_type(method), settings)
     chosen, measuring = resolved(method, function_class, settings)
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    if values is not None and (isinstance(values, (str, bytes)) or not isinstance(values, Iterable)):
         raise InputError(f"values is {values!r}: a list of the parameter's values is expected")
-    values = list(values)
-    if not values:
+    values = None if values is None else list(values)
+    if values == []:
         raise InputError("values is empty: at least one value of the parameter is expected")
-    chosen.expect_inputs(problem)
-    width = None if problem.embeddings is None else problem.embeddings.shape[1]
-    values = chosen.checked_values(values, width)
     if measuring.is_normalised:
         warn_of_assumption(problem, f"values under {measuring.name} depend")
-    found = chosen.swept(problem, measuring, values)
+    found = swept(problem, chosen, measuring, values)
     return found if attention is None else [_measured_again(problem, one, measuring, attention) for one in found]
+
+
+def swept(
+    problem: Problem,
+    method: Method,
+    measuring: FunctionClass,
+    values: Sequence[Any] | None,
+    points: int = DEFAULT_POINTS,
+) -> list[Selection]:
+    """One Selection per value, by default of up to `points` values of the method's own grid."""
+    method.expect_inputs(problem)
+    if values is None:
+        values = method.grid(problem, measuring.bind(problem), points)
+    width = None if problem.embeddings is None else problem.embeddings.shape[1]
+    return method.swept(problem, measuring, method.checked_values(values, width))
 
 
 def _measuring_attention(

@@ -230,6 +230,13 @@ COLUMNS = (
     ),
     Column("rho", NUMBER, "the bound on MPR that was asked for; null without", lambda row: row.selection.rho),
     Column(
+        "p_rho",
+        NUMBER,
+        "probability that the MPR of the true labels is at most rho, which the status is about then; null where labels "
+        "are taken as right",
+        lambda row: row.selection.p_rho,
+    ),
+    Column(
         "rho_min",
         NUMBER,
         "proven lower bound on the MPR of every set of k whole items; a rho below it is infeasible",
