@@ -71,7 +71,8 @@ def with_claim(
         status = Status.TIME_LIMIT if row.status == Status.TIME_LIMIT else Status.NOT_FOUND
         remark = (
             f"labels are wrong too often to claim a true MPR <= {row.rho:g} of these items: it holds with a "
-            f"probability of {probability:.0%}, and with {confidence:.0%} the true MPR is at most {claim.bound(confidence):.4g}"
+            f"probability of {probability:.0%}, and with {confidence:.0%} the true MPR is at most "
+            f"{claim.bound(confidence):.4g}"
         )
     # Bounds and proofs are about the labels as they are.
     return replace(
