@@ -4,7 +4,7 @@ Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval
 """
 
 from mprlib import metrics, registry
-from mprlib.api import measure, select, sweep
+from mprlib.api import fair_order, measure, select, sweep
 from mprlib.confusion import Confusion
 from mprlib.curve import Curve, curve
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
@@ -16,6 +16,9 @@ from mprlib.registry import *  # noqa: F403 (its __all__: the methods and classe
 from mprlib.rerank import rerank
 from mprlib.selection import Selection, Status
 from mprlib.witness import Group, Witness
+
+# The only place that states it: pyproject.toml and the command line read it here.
+__version__ = "0.1.0"
 
 __all__ = [
     "AssumptionWarning",
@@ -32,7 +35,9 @@ __all__ = [
     "SolverError",
     "Status",
     "Witness",
+    "__version__",
     "curve",
+    "fair_order",
     "measure",
     "metrics",
     "rerank",

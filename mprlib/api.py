@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from mprlib import registry
 from mprlib.assumptions import warn_of_assumption
-from mprlib.attention import UNIFORM, AnyAttention, Attention, attention_of
+from mprlib.attention import FIRST, UNIFORM, AnyAttention, Attention, attended, attention_of
 from mprlib.declarations import declarations
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
 from mprlib.measurement import Measurement, measure_with
 from mprlib.method import DEFAULT_POINTS, Method
+from mprlib.optimisers.request import checked_rhos
 from mprlib.problem import Problem
 from mprlib.selection import Selection
+from mprlib.settings import Whole, checked
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.order import FairOrder
 
 
 def measure(
@@ -47,6 +52,32 @@ def measure(
     if instance.is_normalised:
         warn_of_assumption(problem, f"values under {instance.name} depend")
     return measure_with(problem, chosen, instance, attention_of(attention))
+
+
+def fair_order(
+    problem: Problem,
+    items: ArrayLike,
+    rho: float,
+    function_class: str | FunctionClass = "linear",
+    *,
+    first: int = FIRST,
+    **settings: Any,
+) -> FairOrder:
+    """The order of a selection with every prefix of `first` or more within its rho, by discounted similarity.
+
+    A prefix of j of k items may be sqrt(k / j) times as far from the reference as all of them (each function scaled
+    as for k), since chance is: see `mprlib.optimisers.order_course`. An example is in `mprlib.optimisers.order`.
+
+    Shapes:  items (any number,), positions in the pool, distinct.
+    Returns: the order, with what is proven of it.
+    Raises:  InputError for items as `measure` does, a rho or `first` that is no such number, and as `measure`.
+    """
+    from mprlib.optimisers.order import ordered
+
+    chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
+    [rho] = checked_rhos([rho], "fair_order")
+    sized = attended(problem, UNIFORM, chosen.size)
+    return ordered(sized, instance.bind(sized), chosen, rho, chosen.size, checked(Whole(), "first", first))
 
 
 def select(

@@ -42,6 +42,8 @@ from mprlib.errors import InputError
 from mprlib.problem import KIND, Problem
 from mprlib.settings import PROBABILITY, checked
 
+# Places from which on readers are taken to see a group of items, and not single ones.
+FIRST = 5
 NAMES = "uniform, log2 or geometric(p) with p between 0 and 1"
 GEOMETRIC = re.compile(r"geometric\((.*)\)")
 

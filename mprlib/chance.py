@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import bdtr, bdtrc
+import scipy
 
 from mprlib.arrays import FloatArray, IntArray, sums_by
 from mprlib.cells import MANY_CELLS, Cells, cells_of
@@ -124,9 +124,9 @@ def _beyond(gaps: FloatArray, shares: FloatArray, k: int) -> FloatArray:
     least_above = np.ceil(k * (shares + gaps) - slack)
     most_below = np.floor(k * (shares - gaps) + slack)
     # bdtrc(c, k, q) is the chance of more than c of k draws, bdtr that of at most c.
-    above = np.where(least_above > k, 0.0, bdtrc(np.clip(least_above - 1, 0, k), k, shares))
+    above = np.where(least_above > k, 0.0, scipy.special.bdtrc(np.clip(least_above - 1, 0, k), k, shares))
     above = np.where(least_above <= 0, 1.0, above)
-    below = np.where(most_below < 0, 0.0, bdtr(np.clip(most_below, 0, k), k, shares))
+    below = np.where(most_below < 0, 0.0, scipy.special.bdtr(np.clip(most_below, 0, k), k, shares))
     both: FloatArray = np.where(least_above <= most_below, 1.0, np.minimum(above + below, 1.0))
     return both
 

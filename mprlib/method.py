@@ -17,7 +17,10 @@ from mprlib.function_classes.base import FunctionClass, Oracle, measured
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection, Status
-from mprlib.settings import Number, Setting, checked
+from mprlib.settings import Choice, Number, Setting, checked
+
+# The order in which items are returned, of methods that have one of their own.
+ORDER = Choice(("score", "fair"))
 
 # Points of a sweep where nobody says how many: enough for a curve.
 DEFAULT_POINTS = 20
@@ -52,8 +55,12 @@ class Method(Declared):
     def swept(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per checked value, measured under a class; words among the values stand for numbers."""
         settled = self.settled(problem, function_class, values)
-        found = self.sweep(problem, function_class.bind(problem), [value for value, _ in settled])
+        found = self.swept_values(problem, function_class, [value for value, _ in settled])
         return [_told(problem, one, remark) for one, (_, remark) in zip(found, settled)]
+
+    def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per number, in the order given."""
+        return self.sweep(problem, function_class.bind(problem), values)
 
     @classmethod
     def settled(cls, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[tuple[Any, str]]:

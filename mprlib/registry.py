@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from mprlib.baselines.apportionment import Apportionment
@@ -45,6 +44,7 @@ from mprlib.optimisers.integer import MoprInteger
 from mprlib.optimisers.mopr import Mopr
 from mprlib.optimisers.paper import MoprPaper
 from mprlib.optimisers.quadratic import MoprQp
+from mprlib.scikit_learn import scikit_learn_for
 
 # What `mprlib` exports of methods and classes.
 __all__ = [
@@ -196,7 +196,8 @@ def _class_instance(given: Any) -> FunctionClass:
         instance: FunctionClass = given
         return instance
     if not isinstance(given, type) and hasattr(given, "fit") and hasattr(given, "predict"):
-        from sklearn.base import is_classifier
+        with scikit_learn_for("a model as function class"):
+            from sklearn.base import is_classifier
 
         return Classifier(model=given) if is_classifier(given) else Regressor(model=given)
     raise InputError(
@@ -208,6 +209,8 @@ def _class_instance(given: Any) -> FunctionClass:
 def _known(what: str, name: str, registry: Mapping[str, type[Kind]]) -> type[Kind]:
     if name in registry:
         return registry[name]
+    from difflib import get_close_matches
+
     close = get_close_matches(name, registry, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise InputError(f"unknown {what} {name!r}: known are {', '.join(registry)}{hint}")

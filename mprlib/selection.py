@@ -64,6 +64,8 @@ class Selection:
     similarity, relaxation_bound and similarity_bound are means over the k items: the selection's
     own, the convex relaxation's optimum, and the tightest proven bound on any set that meets rho.
     mpr is the measuring code's value under the function class of the call.
+    p_rho: the probability that the true MPR is at most rho where labels may be wrong; None where they are taken as
+    right. Status, then, is about the true MPR.
     statistics: what the solve took, None for methods that solve no optimisation problem.
     ids (k,): those of the items, where the problem has any.
     """
@@ -82,6 +84,7 @@ class Selection:
     solve_seconds: float = 0.0
     message: str = ""
     statistics: SolveStatistics | None = None
+    p_rho: float | None = None
     ids: NDArray[Any] | None = None
 
     @property

@@ -44,7 +44,7 @@ FOLDERS = (
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
     {"errors", "caller", "html", "kept", "level_names"},
-    {"settings", "declarations", "frames", "arrays", "exact_sums", "compiled"},
+    {"settings", "declarations", "frames", "arrays", "exact_sums", "compiled", "scikit_learn"},
     {"selection"},
     {"encoding", "proportional_fitting", "shares", "cell_table", "confusion", "hand_labels"},
     {"label_error"},

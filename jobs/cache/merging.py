@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import numpy as np
 
 from ..store import Store
 from .keys import first_of_each, in_chunks
-from .segment import INDEX, ROWS, Segment, moment_of, open_segment, write_segment
+from .segment import INDEX, Segment, moment_of, open_segment, write_segment
 from .space import ROWS_TOGETHER, USED, living
 
 # A merged segment is no larger: what a merge reads and writes once more stays bounded.
@@ -63,7 +64,7 @@ def _write(store: Store, folder: str, group: Sequence[Segment]) -> None:
     is_kept &= is_first if is_kept.all() else _first_whole(keys, is_kept)
     if is_kept.any():
         edges = np.cumsum([0] + [segment.facts.count for segment in group])
-        wanted = [np.flatnonzero(is_kept[start:stop]) for start, stop in zip(edges, edges[1:])]
+        wanted = [np.flatnonzero(is_kept[start:stop]) for start, stop in pairwise(edges)]
         chunks = (
             segment.read(rows[some])[0]
             for segment, rows in zip(group, wanted)
@@ -104,12 +105,3 @@ def remove(store: Store, name: str, names: Sequence[str], segment: Segment | Non
     for used in names:
         if used.startswith(f"{name}{USED}"):
             store.delete(used)
-
-
-def orphans(names: Sequence[str], opened: dict[str, Segment], grace: timedelta = GRACE) -> list[str]:
-    """Rows that no index names, and marks of segments that are gone, older than the grace: of killed writers."""
-    before = datetime.now(UTC) - grace
-    named = {segment.facts.rows_file for segment in opened.values()}
-    rows = [name for name in names if name.endswith(ROWS) and name not in named and moment_of(name) < before]
-    marks = [name for name in names if USED in name and name.partition(USED)[0] not in set(names)]
-    return sorted([*rows, *marks])

@@ -117,7 +117,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         text_encoder=text_encoder,
         reference_lists=others,
         targets=targets,
-        confusions=read_confusions(settings, folder),
+        confusions=read_confusions(settings, folder, catalogues, references),
         cache=cache,
     )
 
@@ -150,7 +150,7 @@ def _read_listed(
         lists=lists,
         reference_lists=others,
         targets=targets,
-        confusions=read_confusions(settings, folder),
+        confusions=read_confusions(settings, folder, catalogues, references),
         cache=cache,
     )
 

@@ -20,6 +20,7 @@ from ..store import Store
 from .catalogue import read_items
 from .cells import encoded_levels
 from .embed import open_shard
+from .hand_labels import known_levels
 from .labels import with_predicted
 from .pool import pool_vectors, read_pool
 from .queries import read_query_vector
@@ -55,12 +56,17 @@ class Case:
             query=None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt),
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=self._encoding.names,
-            label_error=unit.label_errors.label_error(),
+            label_error=unit.label_errors.label_error(self._known(pool["item_id"])),
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str, str], Measurement] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
+
+    def _known(self, ids: pa.ChunkedArray) -> dict[str, IntArray]:
+        """True levels of the pool's items that were labelled by hand, by attribute."""
+        key = self._unit.label_errors.hand_labels
+        return {} if key is None else known_levels(self._store, key, ids, self._encoding.levels)
 
     @property
     def top_k(self) -> IntArray:

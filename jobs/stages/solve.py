@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,15 +20,17 @@ from mprlib.optimisers.constrained import SMALLEST_RHO
 from ..config.entries import ClassEntry, MethodEntry
 from ..methods import library_settings
 from ..store import Store
+from ..store.keys import digest
 from .case import Case
 from .debiased import read_debiased_vector
+from .earlier import earlier_tables, with_views
 from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
-from .result_rows import FORM, RESULTS, group_rows, result_rows
+from .result_rows import FORM, RESULTS, View, group_rows, result_rows
 from .texts import read_text_vectors
-from .unit import IN_KEY, Cost, Tables, Unit, reads
+from .unit import IN_KEY, Cost, Tables, Unit, outside_key, reads
 
 RESULTS_TABLE, GROUPS_TABLE = "results", "groups"
 # Seconds of one core for a point of a sweep, and bytes of a result row with its list of items, compressed.
@@ -76,12 +79,14 @@ class Solve(Unit):
     item without a value is called; predicted: keys of labels units by attribute; vectors: the shards of all items
     where the method or a class sees vectors, of which the pool says what they are; are_draws: what was shown is a
     sample itself; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's
-    vector where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
+    vector where the method reads it, which follows from encoder and prompt, whatever else is asked beside it;
+    earlier: a unit that chose the same items, measured under others.
     """
 
     stage: ClassVar[str] = "solve"
     version: ClassVar[int] = 10
     seconds: ClassVar[float] = 0.3
+    is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.baselines",
@@ -117,6 +122,7 @@ class Solve(Unit):
         "jobs.stages.case",
         "jobs.stages.cells",
         "jobs.stages.corrected",
+        "jobs.stages.earlier",
         "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
@@ -145,7 +151,18 @@ class Solve(Unit):
     are_draws: bool = False
     queries: str | None = reads(in_key=False, default=None)
     size: ProblemSize = field(default=UNKNOWN_SIZE, metadata={IN_KEY: False})
+    earlier: str | None = outside_key(None)
     vectors: tuple[str, ...] = reads(in_key=False, default=())
+
+    @property
+    def likeness(self) -> str:
+        """The same for units that choose the same items: all that is in the key but under what they are measured."""
+        return digest(self.content(without=("attention", "function_classes")))
+
+    @property
+    def views(self) -> list[View]:
+        """Under what each selection is measured, in the order of its rows."""
+        return list(product(self.attention, self.function_classes))
 
     @property
     def points(self) -> int:
@@ -159,10 +176,14 @@ class Solve(Unit):
 
     def run(self, store: Store) -> Tables:
         case = Case(self, store)
+        chosen = earlier_tables(self, store, RESULTS_TABLE, GROUPS_TABLE)
+        if chosen is not None:
+            results = with_views(self, case, chosen[0].to_pylist())
+            return {RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS), GROUPS_TABLE: chosen[1]}
         selections, remark = self._sweep(case, store)
-        results: list[dict[str, Any]] = []
+        results = []
         for selection in selections:
-            results += result_rows(self, case, selection, remark)
+            results += result_rows(self, case, selection, remark, self.views)
         return {
             RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
             GROUPS_TABLE: pa.concat_tables([group_rows(self, case, selection) for selection in selections]),

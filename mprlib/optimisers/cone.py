@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import clarabel
 import numpy as np
-from scipy import sparse
+import scipy
 
 from mprlib.arrays import FloatArray
 from mprlib.errors import SolverError
@@ -90,24 +90,24 @@ class ConeProgramme:
         """The programme in the items' weights and t, with t = rho; None minimises t."""
         pool, rank = self._pool, self._features.shape[1]
         n = pool.items.size
-        items = sparse.csc_matrix(self._features[pool.cell].T / self._unit)
-        last = sparse.csc_matrix(([1.0], ([0], [n])), shape=(1, n + 1))
-        total = sparse.csc_matrix(np.append(np.ones(n), 0.0))
-        box = sparse.identity(n + 1, format="csc")[:n]
-        cone = sparse.vstack([-last, sparse.hstack([-items, sparse.csc_matrix((rank, 1))])])
+        items = scipy.sparse.csc_matrix(self._features[pool.cell].T / self._unit)
+        last = scipy.sparse.csc_matrix(([1.0], ([0], [n])), shape=(1, n + 1))
+        total = scipy.sparse.csc_matrix(np.append(np.ones(n), 0.0))
+        box = scipy.sparse.identity(n + 1, format="csc")[:n]
+        cone = scipy.sparse.vstack([-last, scipy.sparse.hstack([-items, scipy.sparse.csc_matrix((rank, 1))])])
         rows = [total, -box, box, cone]
         right = [np.array([float(pool.k)]), np.zeros(n), np.ones(n), np.zeros(rank + 1)]
         if rho is not None:
             rows.insert(0, last)
             right.insert(0, np.array([rho / self._unit]))
         cost: FloatArray = np.append(np.zeros(n), 1.0) if rho is None else np.append(-pool.scores, 0.0)
-        matrix = sparse.vstack(rows, format="csc")
+        matrix = scipy.sparse.vstack(rows, format="csc")
         zeros = 1 if rho is None else 2
         return solved(cost, matrix, np.concatenate(right), zeros=zeros, nonnegatives=2 * n, cone=rank + 1)
 
 
 def solved(
-    cost: FloatArray, matrix: sparse.csc_matrix, right: FloatArray, *, zeros: int, nonnegatives: int, cone: int
+    cost: FloatArray, matrix: scipy.sparse.csc_matrix, right: FloatArray, *, zeros: int, nonnegatives: int, cone: int
 ) -> clarabel.DefaultSolution:
     """Minimise cost . x over right - matrix x in zeros, then non-negatives, then one second-order cone."""
     settings = clarabel.DefaultSettings()
@@ -116,5 +116,5 @@ def solved(
     settings.max_threads = 1
     settings.max_iter = LARGEST_STEPS
     cones = [clarabel.ZeroConeT(zeros), clarabel.NonnegativeConeT(nonnegatives), clarabel.SecondOrderConeT(cone)]
-    quadratic = sparse.csc_matrix((cost.size, cost.size))
+    quadratic = scipy.sparse.csc_matrix((cost.size, cost.size))
     return clarabel.DefaultSolver(quadratic, cost, matrix, right, cones, settings).solve()
