@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Required, TypedDict, TypeVar, Unpack
 
@@ -168,13 +169,7 @@ class Problem:
         put("item_ids", checked_ids(self.item_ids, n))
         if self.label_error is not None:
             put("label_error", LabelError.of(self.label_error).checked(names, self.attributes, n))
-        if self.embeddings is not None:
-            put("embeddings", finite("embeddings", self.embeddings, ndim=2, dtype=None))
-            expect_length("embeddings", self.embeddings, n, "labels has that many rows")
-        if self.query is not None:
-            put("query", finite("query", self.query, ndim=1, dtype=None))
-            if self.embeddings is not None:
-                expect_length("query", self.query, self.embeddings.shape[1], "embeddings has that many columns")
+        self._take_vectors(self.embeddings, self.query)
 
     def _take_rows(self, rows: Any, order: list[int] | None) -> None:
         """A reference of rows, with the weights beside it."""
@@ -205,6 +200,27 @@ class Problem:
         object.__setattr__(self, "reference_size", population.size)
         if self.attributes is None:
             object.__setattr__(self, "attributes", population.attributes)
+
+    def _take_vectors(self, embeddings: Any, query: Any) -> None:
+        if embeddings is not None:
+            embeddings = finite("embeddings", embeddings, ndim=2, dtype=None)
+            expect_length("embeddings", embeddings, self.labels.shape[0], "labels has that many rows")
+        if query is not None:
+            query = finite("query", query, ndim=1, dtype=None)
+            if embeddings is not None:
+                expect_length("query", query, embeddings.shape[1], "embeddings has that many columns")
+        object.__setattr__(self, "embeddings", embeddings)
+        object.__setattr__(self, "query", query)
+
+    def with_vectors(self, embeddings: Any, query: Any = None) -> Problem:
+        """The same problem with these vectors in the place of its own; what was computed of it so far is shared.
+
+        Raises:  InputError as for a new problem.
+        """
+        other = copy(self)
+        other._take_vectors(embeddings, query)
+        object.__setattr__(other, "_cache", dict(self._cache))
+        return other
 
     def _expect_width(self, columns: int) -> None:
         width = self.labels.shape[1]

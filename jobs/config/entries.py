@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -39,7 +40,7 @@ class ClassEntry(Block):
     settings: dict[str, Any] = {}
     over: Over = "labels"
 
-    @property
+    @cached_property
     def display(self) -> str:
         """The name in result rows: settings in brackets where they differ from the default."""
         plain = registry.display_name(registry.function_class(self.name, **self.settings))

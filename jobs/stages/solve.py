@@ -29,6 +29,7 @@ from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
 from .result_rows import FORM, RESULTS, View, group_rows, result_rows
+from .shared_case import case_of, with_vectors
 from .texts import read_text_vectors
 from .unit import IN_KEY, Cost, Tables, Unit, outside_key, reads
 
@@ -84,7 +85,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 10
+    version: ClassVar[int] = 12
     seconds: ClassVar[float] = 0.3
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
@@ -126,6 +127,7 @@ class Solve(Unit):
         "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
+        "jobs.stages.shared_case",
         "jobs.stages.vectors",
     )
 
@@ -175,7 +177,7 @@ class Solve(Unit):
         return None if self.target is None else str(self.method.extras.get("attention", UNIFORM.name))
 
     def run(self, store: Store) -> Tables:
-        case = Case(self, store)
+        case = case_of(self, store)
         chosen = earlier_tables(self, store, RESULTS_TABLE, GROUPS_TABLE)
         if chosen is not None:
             results = with_views(self, case, chosen[0].to_pylist())
@@ -204,10 +206,11 @@ class Solve(Unit):
         """The method's selections over its parameter, and a remark on the values."""
         method, target = registry.METHODS[self.method.name], self.target
         # A method without a target sees all labels; the class only measures, and rows are measured below.
-        problem = case.view(target) if target else case.problem
+        view = case.view(target) if target else case.problem
+        problem = with_vectors(self, store, case, view)
         seen = registry.function_class(target.name, **target.settings) if target else Linear()
         values, remark = self._values(method, problem, seen)
-        settings = library_settings(self.method.name, self.method.extras, _Given(self, case, store))
+        settings = library_settings(self.method.name, self.method.extras, _Given(self, case, problem, store))
         found = registry.method(self.method.name, **settings).swept(problem, seen, values)
         # The chance level may be a value of the grid; the row that says so stays.
         return list({one.value: one for one in found}.values()), remark
@@ -225,9 +228,10 @@ class Solve(Unit):
 class _Given:
     """What the unit has for its method (`jobs.methods.Given`)."""
 
-    def __init__(self, unit: Solve, case: Case, store: Store) -> None:
+    def __init__(self, unit: Solve, case: Case, problem: Problem, store: Store) -> None:
         self._unit, self._store = unit, store
-        self.problem: Problem = case.problem
+        # Of the labels, whatever the target looks at, with the vectors at hand.
+        self.problem: Problem = case.problem.with_vectors(problem.embeddings, problem.query)
         self._places = case.places
         self.seed, self.levels, self.missing = unit.seed, unit.levels, unit.missing
 
