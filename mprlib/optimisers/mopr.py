@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from mprlib.function_classes.base import FunctionClass, Oracle
 from mprlib.label_errors.claims import CONFIDENCE
+from mprlib.label_errors.weakness import too_weak
 from mprlib.method import ORDER, Stopwatch
 from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
@@ -75,7 +76,7 @@ class Mopr(ConstrainedMethod):
 
     def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per rho; where labels may be wrong, of expected true labels."""
-        if problem.label_error is None:
+        if problem.label_error is None or too_weak(problem):
             return ConstrainedMethod.swept_values(self, problem, function_class, values)
         return claiming_sets(self, problem, function_class, values, self.confidence)
 

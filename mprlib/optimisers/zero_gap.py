@@ -45,4 +45,4 @@ def attains_zero(features: FloatArray, pool: CellPool, reference_shares: FloatAr
 def _is_only_solution(system: FloatArray) -> bool:
     """Whether counts with a residual of 0 differ nowhere: the rows (G, r + 1) of the system are independent."""
     rows, columns = system.shape
-    return bool(columns >= rows and int(np.linalg.matrix_rank(system)) == rows)
+    return bool(columns >= rows and np.linalg.matrix_rank(system) == rows)
