@@ -22,7 +22,6 @@ from mprlib.problem import Problem
 from mprlib.selection import Selection
 from mprlib.settings import Whole, checked
 
-
 if TYPE_CHECKING:
     from mprlib.optimisers.order import FairOrder
 
