@@ -71,7 +71,8 @@ NUMBERED = (
     Numbered(
         number="Table 1",
         shows="race and gender of 50 items of UTKFace against equal representation: MOPR, top-k, MMR",
-        exhibit="joint_shares", datasets=(UTKFACE,), references=(BALANCED,), methods=("mopr", "top_k", "mmr"),
+        exhibit="joint_shares", datasets=(UTKFACE,), references=(BALANCED,), classes=("linear",),
+        methods=("mopr", "top_k", "mmr"),
     ),
     Numbered(number="Table 3", shows="running times", exhibit="running_times", references=(FAIRFACE,)),
     Numbered(
@@ -82,7 +83,7 @@ NUMBERED = (
     Numbered(
         number="Tables 5 and 6",
         shows="race and gender as in Table 1, for all methods and the other data sets",
-        exhibit="joint_shares", references=(BALANCED, FAIRFACE),
+        exhibit="joint_shares", references=(BALANCED, FAIRFACE), classes=("linear",),
     ),
     Numbered(
         number="Appendix: trees",
