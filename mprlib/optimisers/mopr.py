@@ -25,9 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from mprlib.function_classes.base import Oracle
+from mprlib.attention import NAMES, UNIFORM, attended, attention_of
+from mprlib.errors import SettingError
+from mprlib.function_classes.base import FunctionClass, Oracle
 from mprlib.method import ORDER, Stopwatch
 from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
@@ -44,6 +46,20 @@ from mprlib.settings import Choice
 if TYPE_CHECKING:
     from mprlib.optimisers.incumbent import Incumbents
 
+
+
+class _Named:
+    """What `attention` may hold: a name."""
+
+    expected = NAMES
+
+    def accepted(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise TypeError
+        return attention_of(value).name
+
+
+ATTENTION = _Named()
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
 
@@ -62,6 +78,20 @@ class Mopr(ConstrainedMethod):
     order: Annotated[
         str, ORDER, "order of the items: by score, or with every prefix of 5 or more near the reference as well"
     ] = "score"
+    attention: Annotated[
+        str, ATTENTION, "attention under which MPR is bounded: but for uniform, items are chosen with their order"
+    ] = UNIFORM.name
+
+    def __post_init__(self) -> None:
+        ConstrainedMethod.__post_init__(self)
+        if self.order == "fair" and self.attention != UNIFORM.name:
+            raise SettingError(
+                "order is fair, and attention decides on an order by itself: one of them is expected", setting="order"
+            )
+
+    def swept(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per checked value, measured under a class and the method's attention."""
+        return ConstrainedMethod.swept(self, attended(problem, self.attention), function_class, values)
 
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
         """One Selection per rho, in the order given.
@@ -75,6 +105,8 @@ class Mopr(ConstrainedMethod):
         watch = Stopwatch()
         requests = requested(values, self.name, oracle)
         pool = cell_pool_of(problem, oracle.cells)
+        if problem.place_weights is not None:
+            return _of_places(problem, oracle, pool, requests, watch)
         solver = checked_solver(self.solver)
         solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
         separator = Separator(problem, oracle, pool, solved.region)
@@ -87,6 +119,17 @@ class Mopr(ConstrainedMethod):
             rows = [in_fair_order(problem, oracle, pool, row) for row in rows]
         share = watch.seconds() / len(rows)
         return [replace(row, value=value, solve_seconds=share) for row, value in zip(rows, values)]
+
+
+def _of_places(
+    problem: Problem, oracle: Oracle, pool: CellPool, requests: Sequence[Request], watch: Stopwatch
+) -> list[Selection]:
+    """The rows of a problem whose places have weights."""
+    from mprlib.optimisers.order_weights import WeightedSearch
+
+    rows = WeightedSearch(problem, oracle, pool).rows(requests, Mopr.name)
+    share = watch.seconds() / len(rows)
+    return [replace(row, solve_seconds=share) for row in rows]
 
 
 def row_of(
