@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from mprlib import Problem, Selection, registry
-from mprlib.attention import UNIFORM
+from mprlib.attention import UNIFORM, attended
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
@@ -183,7 +183,7 @@ class Solve(Unit):
         """The method's selections over its parameter, and a remark on the values."""
         method, target = registry.METHODS[self.method.name], self.target
         # A method without a target sees all labels; the class only measures, and rows are measured below.
-        problem = case.view(target) if target else case.problem
+        problem = attended(case.view(target), str(self.target_attention)) if target else case.problem
         seen = registry.function_class(target.name, **target.settings) if target else Linear()
         values, remark = self._values(method, problem, seen)
         settings = library_settings(self.method.name, self.method.extras, _Given(self, case, store))

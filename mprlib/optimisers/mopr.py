@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from mprlib.optimisers.incumbent import Incumbents
 
 
-
 class _Named:
     """What `attention` may hold: a name."""
 

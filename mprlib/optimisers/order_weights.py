@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
+from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle, cut
 from mprlib.function_classes.base import measured as measured_by
 from mprlib.method import Proof, selected
@@ -69,10 +70,17 @@ class _Found:
 
 
 class WeightedSearch:
-    """Orders of a pool's items for falling rho; problem has the weights of the places."""
+    """Orders of a pool's items for falling rho; problem has the weights of the places.
+
+    Raises:  InputError for weights that rise.
+    """
 
     def __init__(self, problem: Problem, oracle: Oracle, pool: CellPool) -> None:
         assert problem.place_weights is not None
+        if (np.diff(problem.place_weights) > 0).any():
+            raise InputError(
+                "attention rises from one place to a later one: weights that fall are expected to order by"
+            )
         self._problem, self._oracle, self._pool = problem, oracle, pool
         features = centred_features(oracle, 1)
         self._is_ball = features is not None
@@ -93,7 +101,7 @@ class WeightedSearch:
         best: _Found | None = None
         for limit in sorted(found):
             own = found[limit]
-            if best is not None and best.value > own.value + OPTIMALITY or (best is not None and own.gap > limit):
+            if (best is not None and best.value > own.value + OPTIMALITY) or (best is not None and own.gap > limit):
                 own = replace(own, order=best.order, value=best.value, gap=best.gap)
                 own.bound = max(own.bound, own.value)
                 found[limit] = own
