@@ -22,7 +22,8 @@ attention. With one of each the groups are 1/6 off, so rho = 0.2 is met, and 0.1
 >>> [(row.items.tolist(), row.status.value) for row in rows]
 [([0, 3], 'optimal'), ([0, 3], 'infeasible')]
 
-Source: the permutahedron's linear programme is a sort (Rado 1952); Polyak 1969 for the steps. The rest is this project's.
+Source: Rado 1952 (the permutahedron's linear programme is a sort), Polyak 1969 for the steps; the rest is this
+project's.
 """
 
 from __future__ import annotations
@@ -78,15 +79,13 @@ class WeightedSearch:
     def __init__(self, problem: Problem, oracle: Oracle, pool: CellPool) -> None:
         assert problem.place_weights is not None
         if (np.diff(problem.place_weights) > 0).any():
-            raise InputError(
-                "attention rises from one place to a later one: weights that fall are expected to order by"
-            )
+            raise InputError("attention rises from one place to a later one: to order by, it has to fall")
         self._problem, self._oracle, self._pool = problem, oracle, pool
         features = centred_features(oracle, 1)
         self._is_ball = features is not None
         self._cells = np.flatnonzero(pool.capacity)
         self._functions = first_functions(oracle, self._cells) if features is None else features[self._cells]
-        self._prices = np.zeros(self._functions.shape[1])
+        self._prices: FloatArray = np.zeros(self._functions.shape[1])
         self._scores = np.full((self._cells.size, int(pool.capacity.max())), -np.inf)
         place = np.searchsorted(self._cells, pool.cell)
         self._scores[place, pool.rank] = pool.scores
@@ -97,17 +96,20 @@ class WeightedSearch:
         for limit in sorted({request.limit for request in requests}, reverse=True):
             found[limit] = self._separated(limit)
             self._prices = found[limit].prices
-        # An order for a smaller rho is one for a larger.
+        self._pass_on(found)
+        return [self._row(request, found[request.limit], method) for request in requests]
+
+    @staticmethod
+    def _pass_on(found: dict[float, _Found]) -> None:
+        """Give a rho the order of a smaller one, where that is better than its own."""
         best: _Found | None = None
         for limit in sorted(found):
             own = found[limit]
-            if (best is not None and best.value > own.value + OPTIMALITY) or (best is not None and own.gap > limit):
-                own = replace(own, order=best.order, value=best.value, gap=best.gap)
-                own.bound = max(own.bound, own.value)
-                found[limit] = own
+            if best is not None and (own.gap > limit or best.value > own.value):
+                bound = max(own.bound, best.value)
+                own = found[limit] = replace(own, order=best.order, value=best.value, gap=best.gap, bound=bound)
             if own.gap <= limit:
                 best = own
-        return [self._row(request, found[request.limit], method) for request in requests]
 
     def _separated(self, limit: float) -> _Found:
         """The order of one rho, by the measuring code, and a bound."""
@@ -116,7 +118,8 @@ class WeightedSearch:
             found = self._searched(limit)
             bound = min(bound, found.bound)
             worst = measured_by(self._problem, self._oracle, self._items(found.order))
-            found.gap = max(found.gap, worst.value) if not self._is_ball else worst.value
+            # The measuring code decides, whatever the functions at hand see.
+            found.gap = worst.value
             if self._is_ball or found.gap <= limit or bound == -np.inf:
                 break
             function = worst.function
@@ -177,7 +180,8 @@ class WeightedSearch:
         """Positions (k,) in the pool of the items at each place."""
         cells = self._cells[order]
         place = np.array([np.count_nonzero(cells[:at] == cell) for at, cell in enumerate(cells)])
-        return self._pool.items[self._pool.first[cells] + place]
+        items: IntArray = self._pool.items[self._pool.first[cells] + place]
+        return items
 
     def _row(self, request: Request, found: _Found, method: str) -> Selection:
         scale, is_infeasible = self._pool.scale, found.bound == -np.inf

@@ -137,7 +137,10 @@ def highest_of(places: Places) -> float:
     k, size = places.weights.size, places.capacity.size
     cells, values = np.zeros(k, np.int64), np.zeros(k)
     fill_best(places, np.zeros(size), 1.0, np.zeros(size, np.int64), cells, values)
-    return (places.weights * values).sum()
+    highest = 0.0
+    for place in range(k):
+        highest += places.weights[place] * values[place]
+    return highest
 
 
 @compiled
