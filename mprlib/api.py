@@ -16,7 +16,7 @@ from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
 from mprlib.measurement import Measurement, measure_with
-from mprlib.method import Method
+from mprlib.method import DEFAULT_POINTS, Method
 from mprlib.optimisers.request import checked_rhos
 from mprlib.problem import Problem
 from mprlib.selection import Selection
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def measure(
     problem: Problem,
-    items: ArrayLike,
+    items: ArrayLike | Selection,
     function_class: str | FunctionClass = "linear",
     *,
     attention: AnyAttention = UNIFORM,
@@ -41,7 +41,8 @@ def measure(
     classifier's have values {-1, +1}.
     attention says how much each place counts: uniform (a set), log2, geometric(p), or one weight for each item.
 
-    Shapes:  items (any number,), positions in the pool, distinct; in their order unless attention is uniform.
+    Shapes:  items (any number,), positions in the pool, distinct; in their order unless attention is uniform. A
+             Selection stands for its items.
     Returns: the value with its upper bound, chi, and the witness that attains it.
     Raises:  InputError for items that are empty, repeated or out of range, and for an unknown
              class, setting or attention.
@@ -112,6 +113,7 @@ def sweep(
 ) -> list[Selection]:
     """One Selection per value, in the order given; shared work is done once.
 
+    values: by default 20 of the method's own, for mopr* evenly spaced rho from 0.005 to top-k's MPR as in the paper.
     Raises:  InputError as for `select`.
     """
     return _swept(problem, method, values, function_class, settings)
@@ -126,18 +128,30 @@ def _swept(
 ) -> list[Selection]:
     attention, settings = _measuring_attention(registry.method_type(method), settings)
     chosen, measuring = resolved(method, function_class, settings)
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    if values is not None and (isinstance(values, (str, bytes)) or not isinstance(values, Iterable)):
         raise InputError(f"values is {values!r}: a list of the parameter's values is expected")
-    values = list(values)
-    if not values:
+    values = None if values is None else list(values)
+    if values == []:
         raise InputError("values is empty: at least one value of the parameter is expected")
-    chosen.expect_inputs(problem)
-    width = None if problem.embeddings is None else problem.embeddings.shape[1]
-    values = chosen.checked_values(values, width)
     if measuring.is_normalised:
         warn_of_assumption(problem, f"values under {measuring.name} depend")
-    found = chosen.swept(problem, measuring, values)
+    found = swept(problem, chosen, measuring, values)
     return found if attention is None else [_measured_again(problem, one, measuring, attention) for one in found]
+
+
+def swept(
+    problem: Problem,
+    method: Method,
+    measuring: FunctionClass,
+    values: Sequence[Any] | None,
+    points: int = DEFAULT_POINTS,
+) -> list[Selection]:
+    """One Selection per value, by default of up to `points` values of the method's own grid."""
+    method.expect_inputs(problem)
+    if values is None:
+        values = method.grid(problem, measuring.bind(problem), points)
+    width = None if problem.embeddings is None else problem.embeddings.shape[1]
+    return method.swept(problem, measuring, method.checked_values(values, width))
 
 
 def _measuring_attention(

@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 from mprlib.arrays import FloatArray, finite
 from mprlib.cells import cells_of
 from mprlib.errors import InputError
-from mprlib.problem import Problem
+from mprlib.problem import KIND, Problem
 from mprlib.settings import PROBABILITY, checked
 
 # Places from which on readers are taken to see a group of items, and not single ones.
@@ -128,6 +128,7 @@ def attended(problem: Problem, attention: AnyAttention = UNIFORM, size: int | No
         changed.cached("population", lambda: problem.population)
         changed.cached("cells", lambda: cells_of(problem))
         changed.cached("best_first", lambda: problem.best_first)
+        changed.cached(KIND, lambda: problem.cached(KIND, lambda: None))
         return changed
 
     return problem.cached(("attended", UNIFORM if is_uniform else chosen, size), build)

@@ -47,6 +47,7 @@ from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.function_classes.tree import TreeOracle
+from mprlib.lottery_reuse import kept_groups, reused
 from mprlib.problem import Problem
 
 # Share of lotteries that stay within the level.
@@ -94,7 +95,18 @@ def chance_of(problem: Problem, function_class: FunctionClass) -> Chance | None:
 
     Returns: None for a class whose values come from a heuristic search.
     """
-    return problem.cached(("chance", function_class), lambda: _chance(problem, function_class.bind(problem)))
+    return problem.cached(("chance", function_class), lambda: _chance(problem, function_class))
+
+
+def chance_level_of(problem: Problem, function_class: FunctionClass) -> float | None:
+    """The level of `chance_of`, without what only p values need."""
+
+    def build() -> float | None:
+        oracle = function_class.bind(problem)
+        values = _lottery_values(problem, function_class, oracle)
+        return None if values is None else _level(values, oracle)
+
+    return problem.cached(("chance level", function_class), build)
 
 
 def gap_p_values(selected: FloatArray, reference: FloatArray, k: int) -> FloatArray:
@@ -119,15 +131,35 @@ def _beyond(gaps: FloatArray, shares: FloatArray, k: int) -> FloatArray:
     return both
 
 
-def _chance(problem: Problem, oracle: Oracle) -> Chance | None:
-    values = _values(problem, oracle)
+def _chance(problem: Problem, function_class: FunctionClass) -> Chance | None:
+    oracle = function_class.bind(problem)
+    values = _lottery_values(problem, function_class, oracle)
     if values is None:
         return None
-    values = np.sort(values)
-    unit = oracle.unit
-    level = values[round(CONFIDENCE * (values.size + 1)) - 1] / unit
+    return Chance(values=np.sort(values), level=_level(values, oracle), bound=_union_bound(problem, oracle))
+
+
+def _level(values: FloatArray, oracle: Oracle) -> float:
+    place, unit = round(CONFIDENCE * (values.size + 1)) - 1, oracle.unit
     # To the decimals of measured values, so that a set that shows what a lottery shows meets the level.
-    return Chance(values=values, level=float(round(level, DECIMALS) * unit), bound=_union_bound(problem, oracle))
+    return float(round(np.partition(values, place)[place] / unit, DECIMALS) * unit)
+
+
+def _lottery_values(problem: Problem, function_class: FunctionClass, oracle: Oracle) -> FloatArray | None:
+    """MPR (B,) of B lotteries; what does not depend on the pool is kept with the reference."""
+    if problem.place_weights is not None:
+        return _values(problem, oracle)
+    if isinstance(oracle, GroupsOracle) and oracle.cells.size <= MANY_CELLS:
+        draws = _draws_for(_work(oracle, int((oracle.cells.reference_shares > 0).sum())))
+        return kept_groups(problem, function_class, draws, lambda: _values(problem, oracle))
+
+    def counts(open_cells: int) -> IntArray:
+        shares = oracle.cells.reference_shares
+        draws = _draws_for(_work(oracle, open_cells))
+        return lottery_counts(shares[shares > 0].tobytes(), problem.k, draws)
+
+    found = reused(problem, function_class, oracle, counts)
+    return _values(problem, oracle) if found is None else found
 
 
 def _union_bound(problem: Problem, oracle: Oracle) -> Callable[[float], float] | None:

@@ -22,6 +22,9 @@ from mprlib.settings import Choice, Number, Setting, checked
 # The order in which items are returned, of methods that have one of their own.
 ORDER = Choice(("score", "fair"))
 
+# Points of a sweep where nobody says how many: enough for a curve.
+DEFAULT_POINTS = 20
+
 
 class Method(Declared):
     """A selection method: a frozen dataclass of its settings, which sweeps the values of its parameter.
@@ -52,11 +55,12 @@ class Method(Declared):
     def swept(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per checked value, measured under a class; words among the values stand for numbers."""
         settled = self.settled(problem, function_class, values)
-        found = self.sweep(problem, function_class.bind(problem), [value for value, _ in settled])
-        return [
-            replace(one, message="; ".join(part for part in (one.message, remark) if part)) if remark else one
-            for one, (_, remark) in zip(found, settled)
-        ]
+        found = self.swept_values(problem, function_class, [value for value, _ in settled])
+        return [_told(problem, one, remark) for one, (_, remark) in zip(found, settled)]
+
+    def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per number, in the order given."""
+        return self.sweep(problem, function_class.bind(problem), values)
 
     @classmethod
     def settled(cls, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[tuple[Any, str]]:
@@ -112,6 +116,13 @@ class Method(Declared):
     @classmethod
     def _owner(cls) -> str:
         return f"{cls.name}'s "
+
+
+def _told(problem: Problem, found: Selection, remark: str) -> Selection:
+    """A selection with the ids of its items, and a remark on its value."""
+    message = "; ".join(part for part in (found.message, remark) if part)
+    ids = None if problem.item_ids is None else problem.item_ids[found.items]
+    return found if ids is None and not remark else replace(found, message=message, ids=ids)
 
 
 class Stopwatch:

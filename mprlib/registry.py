@@ -23,7 +23,7 @@ from mprlib.baselines.paths import Paths
 from mprlib.baselines.pbm import Pbm
 from mprlib.baselines.spd import Spd
 from mprlib.baselines.top_k import TopK
-from mprlib.declarations import declarations
+from mprlib.declarations import DeclaredType, declarations
 from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.classifier import Classifier
@@ -38,6 +38,7 @@ from mprlib.function_classes.rkhs import Rkhs
 from mprlib.function_classes.saturated import Saturated
 from mprlib.function_classes.tree import Tree
 from mprlib.function_classes.tree_greedy import TreeGreedy
+from mprlib.html import table
 from mprlib.method import Method
 from mprlib.optimisers.integer import MoprInteger
 from mprlib.optimisers.mopr import Mopr
@@ -85,13 +86,30 @@ __all__ = [
     "TreeGreedy",
 ]
 
-FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
-    kind.name: kind
-    for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, MlpTrained, Rkhs, Groups, Saturated)
-}
+Kind = TypeVar("Kind", Method, FunctionClass)
+Registered = TypeVar("Registered", bound=DeclaredType)
 
-METHODS: dict[str, type[Method]] = {
-    kind.name: kind
+
+class Registry(dict[str, Registered]):
+    """Kinds by name, which show their settings when they are printed."""
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {kind!r}" for name, kind in self.items())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        kinds = list(self.values())
+        settings = ["; ".join(f"{one.name}={one.default!r}" for one in declarations(kind).values()) for kind in kinds]
+        return table("", {"name": list(self), "settings": settings, "what": [kind.summary for kind in kinds]})
+
+
+FUNCTION_CLASSES: Registry[type[FunctionClass]] = Registry(
+    (kind.name, kind)
+    for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, MlpTrained, Rkhs, Groups, Saturated)
+)
+
+METHODS: Registry[type[Method]] = Registry(
+    (kind.name, kind)
     for kind in (
         TopK,
         AsShown,
@@ -116,9 +134,7 @@ METHODS: dict[str, type[Method]] = {
         MoprInteger,
         MoprPaper,
     )
-}
-
-Kind = TypeVar("Kind", Method, FunctionClass)
+)
 
 
 def function_class(given: str | FunctionClass | Any, /, **settings: Any) -> FunctionClass:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-INDEX = ROOT / "docs" / "README.md"
 PAGES = [
     README,
     *sorted((ROOT / "docs").glob("*.md")),
@@ -35,17 +34,19 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-class Section(NamedTuple):
-    """A heading of docs/README.md, and the pages that it lists."""
+class Block(NamedTuple):
+    """A fenced block of a page; `reason` is why it is not run, where a comment before it says so."""
 
-    title: str
-    pages: list[Path]
+    language: str
+    text: str
+    reason: str | None
 
 
-def sections() -> list[Section]:
-    """The pages as docs/README.md arranges them."""
-    parts = re.split(r"^## (.*)$", text_of(INDEX), flags=re.MULTILINE)[1:]
-    links = [re.findall(r"^- \[[^\]]+\]\(([^)#]+)\)", part, flags=re.MULTILINE) for part in parts[1::2]]
-    return [
-        Section(title, [(INDEX.parent / link).resolve() for link in found]) for title, found in zip(parts[::2], links)
-    ]
+def every_block(page: str | Path) -> list[Block]:
+    """All fenced blocks of a page, in order. `<!-- not run: WHY -->` before a block says why it is not."""
+    found = re.finditer(
+        r"(?:^<!-- not run: (?P<reason>.+?) -->\s*)?^```(?P<language>\S*)\n(?P<text>.*?)^```$",
+        text_of(page),
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    return [Block(one["language"], one["text"], one["reason"]) for one in found]

@@ -43,20 +43,21 @@ FOLDERS = (
 )
 # A module of the library may import its own layer and those before it; a folder's name stands for all in it.
 LAYERS = [
-    {"errors", "settings", "declarations", "frames", "arrays", "exact_sums", "level_names", "compiled", "selection"}
-    | {"scikit_learn"},
+    {"errors", "caller", "html", "kept", "level_names"},
+    {"settings", "declarations", "frames", "arrays", "exact_sums", "compiled", "scikit_learn"},
+    {"selection"},
     {"encoding", "proportional_fitting", "shares", "cell_table", "confusion", "hand_labels"},
     {"label_error"},
     {"reference"},
-    {"problem"},
-    {"assumptions", "attention", "cells", "naming", "probes"},
+    {"problem", "coded_problem", "from_frames", "cells"},
+    {"assumptions", "attention", "naming", "probes"},
     {"function_classes", "witness"},
-    {"chance"},
+    {"chance", "intervals", "lottery_reuse"},
     {"label_errors"},
-    {"method", "measurement", "metrics", "requirements"},
+    {"method", "measurement", "metrics", "requirements", "tables"},
     {"optimisers", "baselines"},
     {"registry"},
-    {"keywords", "api", "statistics", "warm_up"},
+    {"keywords", "api", "statistics", "warm_up", "rerank", "curve"},
     {"__init__"},
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}

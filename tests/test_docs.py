@@ -7,14 +7,14 @@ import shlex
 import pytest
 from typer.main import get_command
 
+from docs.site.sources import INDEX, parts
 from jobs.cli import app
 from jobs.config.audit import Audit
 from jobs.config.prompts import PromptTraining
 from jobs.config.reference import blocks as setting_blocks
 from jobs.config.reference import reference
 from jobs.results.dictionary import TABLES, dictionary
-from jobs.settings.document import parse
-from tests.pages import INDEX, PAGES, README, ROOT, blocks, commands, name_of, sections, text_of
+from tests.pages import PAGES, README, ROOT, commands, name_of, text_of
 
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name_of)
 # Programs whose commands are not run here, and why.
@@ -29,8 +29,6 @@ OUTSIDE = {
     "chmod": "works on the token in the home directory",
     "export": "sets a variable of the shell",
 }
-# test_readme, tests/jobs/test_readme_commands, test_analysis_docs and test_extending_docs run all of these.
-RUN = ("README.md", "docs/analysis.md", "docs/extending.md")
 # Options of the program itself.
 OPTIONS = [option for parameter in get_command(app).params for option in parameter.opts]
 BLOCKS = list(dict.fromkeys([*setting_blocks(Audit), *setting_blocks(PromptTraining)]))
@@ -107,26 +105,11 @@ def test_commands_within_sentences_exist(page):
         assert {word for word in rest if word.startswith("--")} <= known, f"{name_of(page)}: {line}"
 
 
-@EACH_PAGE
-def test_examples_are_on_pages_whose_tests_run_them(page):
-    assert name_of(page) in RUN or not blocks(page, "python") + blocks(page, "sql")
-
-
 def test_every_benchmark_is_named():
     measured = text_of("README.md").partition("## Measured")[2]
     text = "".join(map(text_of, PAGES))
     for path in (ROOT / "tests" / "benchmarks").glob("[a-z]*.py"):
         assert f"`{path.stem}`" in measured or f"tests.benchmarks.{path.stem}`" in text, path.stem
-
-
-@EACH_PAGE
-def test_configurations_are_valid(page):
-    for block in blocks(page, "yaml"):
-        settings = parse(block).value()
-        if {"dataset", "encoder", "queries"} <= settings.keys():
-            Audit.model_validate(settings)
-        elif "training" in settings:
-            PromptTraining.model_validate(settings)
 
 
 @pytest.mark.parametrize("name", get_command(app).commands)
@@ -146,7 +129,7 @@ def test_every_setting_is_described(block):
 
 def test_every_page_is_in_the_list_of_pages():
     """docs/README.md arranges them, for readers of the repository and for the site."""
-    listed = {path for section in sections() for path in section.pages}
+    listed = {page for part in parts() for page in part.pages}
     for page in PAGES:
         assert page in listed or page in (README, INDEX), f"docs/README.md does not link {name_of(page)}"
     assert INDEX.relative_to(ROOT).as_posix() in text_of("README.md")

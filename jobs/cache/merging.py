@@ -10,7 +10,7 @@ import numpy as np
 
 from ..store import Store
 from .keys import first_of_each, in_chunks
-from .segment import INDEX, ROWS, Segment, moment_of, open_segment, write_segment
+from .segment import INDEX, Segment, moment_of, open_segment, write_segment
 from .space import ROWS_TOGETHER, USED, living
 
 # A merged segment is no larger: what a merge reads and writes once more stays bounded.
@@ -105,12 +105,3 @@ def remove(store: Store, name: str, names: Sequence[str], segment: Segment | Non
     for used in names:
         if used.startswith(f"{name}{USED}"):
             store.delete(used)
-
-
-def orphans(names: Sequence[str], opened: dict[str, Segment], grace: timedelta = GRACE) -> list[str]:
-    """Rows that no index names, and marks of segments that are gone, older than the grace: of killed writers."""
-    before = datetime.now(UTC) - grace
-    named = {segment.facts.rows_file for segment in opened.values()}
-    rows = [name for name in names if name.endswith(ROWS) and name not in named and moment_of(name) < before]
-    marks = [name for name in names if USED in name and name.partition(USED)[0] not in set(names)]
-    return sorted([*rows, *marks])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import mprlib
 from mprlib import registry
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass
-from mprlib.method import Method
+from mprlib.method import DEFAULT_POINTS, Method
 from mprlib.optimisers.constrained import CHANCE
 from mprlib.settings import Whole, checked
 
@@ -22,8 +23,6 @@ from ..methods.named_arrays import texts_of
 from ..settings.block import Block, Many, as_written
 
 Over = Literal["labels", "embedding"] | Many[str]
-# Points of a sweep where a configuration gives neither points nor values: enough for a curve.
-DEFAULT_POINTS = 20
 # The paper's curves have 50; each point costs a selection, its measurements and result rows for every query.
 POINTS = Whole(least=1, most=10_000)
 # Methods whose selection is what everything else is compared with: a run has one of each.
@@ -41,7 +40,7 @@ class ClassEntry(Block):
     settings: dict[str, Any] = {}
     over: Over = "labels"
 
-    @property
+    @cached_property
     def display(self) -> str:
         """The name in result rows: settings in brackets where they differ from the default."""
         plain = registry.display_name(registry.function_class(self.name, **self.settings))

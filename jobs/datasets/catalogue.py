@@ -11,8 +11,9 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from mprlib.level_names import UNKNOWN
+
 from .hand_labels import Labelled
-from .labels import UNKNOWN
 from .part import ATTRIBUTE, Part, Summary, embedded_column
 from .reader import Reader
 from .source import Place

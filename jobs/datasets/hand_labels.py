@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mprlib import Confusion
-from mprlib.arrays import IntArray
 from mprlib.hand_labels import effective_counts
 
 from ..errors import UsageError
@@ -128,14 +127,6 @@ def confusion_of(found: Labelled, levels: Sequence[str], counts: Mapping[str, in
 def unlabelled_levels(found: Labelled, levels: Sequence[str], missing: str) -> list[str]:
     """Levels that no hand label has, that of items without a value aside."""
     return [level for level in levels if level not in found.true and level != missing]
-
-
-def known_levels(found: Labelled, ids: pa.Array | pa.ChunkedArray, levels: Sequence[str]) -> IntArray:
-    """The position of the true level of each item (n,), -1 where it is not known."""
-    number = {level: place for place, level in enumerate(levels)}
-    places = pc.index_in(ids, value_set=pa.array(found.ids, pa.string())).fill_null(-1).to_numpy()
-    true: IntArray = np.array([*(number[level] for level in found.true), -1], dtype=np.intp)[places]
-    return true
 
 
 def _text(path: str, file: Path) -> str:

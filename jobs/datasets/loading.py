@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mprlib.level_names import UNKNOWN, missing_name
+
 from ..errors import UsageError
 from ..store.keys import digest
 from .assemble import bad_weights
@@ -21,14 +23,7 @@ from .catalogue import Catalogue, KnownPart
 from .content import id_hashes
 from .distinct import holds_any, repeated_hashes
 from .known_parts import PartFiles, cache_folder, is_settled, part_key, remove_old
-from .labels import (
-    UNKNOWN,
-    expect_renamed,
-    expect_two,
-    in_reading_order,
-    may_mean_missing,
-    missing_name,
-)
+from .labels import expect_renamed, expect_two, in_reading_order, may_mean_missing
 from .part import Summary
 from .reader import Reader
 from .scan import scanned

@@ -18,6 +18,7 @@ from ..stages.catalogue import Catalogue as CatalogueUnit
 from ..stages.cells import Cells
 from ..stages.debiased import Debiased
 from ..stages.embed import Embed
+from ..stages.hand_labels import HandLabels
 from ..stages.information import Information
 from ..stages.items import Items, items_tables
 from ..stages.labels import Labels
@@ -34,7 +35,7 @@ from ..stages.texts import Texts
 from ..stages.tokens import Tokens, tokens_tables
 from ..stages.unit import Tables, Unit
 from .inputs import Inputs, is_embedded
-from .label_errors import confusions_of, label_errors, with_their_levels
+from .label_errors import confusions_of, hand_label_notes, hand_labels_unit, label_errors, with_their_levels
 from .level_remarks import level_remarks, similar_levels
 from .list_units import list_search, list_tables
 from .listed import left_out
@@ -62,6 +63,7 @@ ORDER: tuple[type[Unit], ...] = (
     Labels,
     Cells,
     ReferenceCells,
+    HandLabels,
     Information,
     Order,
     Prefilter,
@@ -107,8 +109,10 @@ class _Planner:
             if reference.dataset is not None
         }
         self.reference_units = ReferenceUnits(settings=settings)
+        self.hand_labels = {name: hand_labels_unit(one) for name, one in inputs.catalogues.items()}
         self.notes: list[str] = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
         self.notes += (note for one in self.sources.values() for note in level_remarks(one.block, one.catalogue))
+        self.notes += (note for one in self.sources.values() for note in hand_label_notes(one.catalogue))
 
     def plan(self) -> Plan:
         """All of it."""
@@ -152,6 +156,7 @@ class _Planner:
             yield from shards
         yield from (*self.probing.fits.values(), *self.probing.labels.values())
         yield from (*self.reference_units.cells.values(), *self.reference_units.references.values())
+        yield from {unit.key: unit for unit in self.hand_labels.values() if unit is not None}.values()
 
     def _lists(self) -> dict[Side, Search]:
         """What an engine showed, in the place of searches."""
@@ -215,7 +220,7 @@ class _Planner:
             reads=reads,
             queries=self.asked.unit,
             size=_problem_size(self.settings, searched, catalogue.size),
-            label_errors=label_errors(block.name, known, catalogue.missing, items, people),
+            label_errors=label_errors(catalogue, known, items, people, self.hand_labels[block.name]),
         )
 
     def _reference_sources(

@@ -10,13 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from mprlib import InputError, registry
+from mprlib.level_names import missing_name
 
 from .. import datasets
 from ..cache.place import CachePlace, cache_place
 from ..config.audit import Audit
 from ..config.population import Reference
 from ..datasets.catalogue import Catalogue, has_images, with_missing_called
-from ..datasets.labels import missing_name
 from ..encoders import TAKES_TOKENS, item_source, text_source
 from ..encoders.block import EncoderSource
 from ..errors import BadSetting, UsageError, about, said_of
@@ -117,7 +117,7 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         text_encoder=text_encoder,
         reference_lists=others,
         targets=targets,
-        confusions=read_confusions(settings, folder),
+        confusions=read_confusions(settings, folder, catalogues, references),
         cache=cache,
     )
 
@@ -150,7 +150,7 @@ def _read_listed(
         lists=lists,
         reference_lists=others,
         targets=targets,
-        confusions=read_confusions(settings, folder),
+        confusions=read_confusions(settings, folder, catalogues, references),
         cache=cache,
     )
 

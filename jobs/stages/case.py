@@ -20,9 +20,9 @@ from ..store import Store
 from .catalogue import read_items
 from .cells import encoded_levels
 from .embed import open_shard
+from .hand_labels import known_levels
 from .labels import with_predicted
 from .pool import pool_vectors, read_pool
-from .queries import read_query_vector
 from .vectors import rows_with_vectors
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 
 class Case:
-    """The problem of one (data set, reference, query, k), as each class sees it."""
+    """The problem of one (data set, reference, query, k), as each class sees it; without the vectors that only methods
+    read."""
 
     def __init__(self, unit: Solve, store: Store) -> None:
         self._unit, self._store = unit, store
@@ -43,6 +44,7 @@ class Case:
         self._encoding = Encoding(levels={name: tuple(levels) for name, levels in unit.levels.items()})
         reference = unit.reference.read(store, self._encoding)
         self.is_sampled = reference.is_sample
+        self.rows: IntArray = pool["row"].to_numpy()
         # Of a pool that was searched there are none.
         self.places = pool["place"].to_numpy() if "place" in pool.column_names else None
         self.problem = Problem(
@@ -51,16 +53,21 @@ class Case:
             reference=reference,
             k=unit.k,
             attributes=self._encoding.attributes,
-            embeddings=pool_vectors(store, unit.vectors, pool["row"].to_numpy()) if unit.vectors else None,
-            query=None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt),
+            embeddings=pool_vectors(store, unit.vectors, self.rows) if unit.reference_vectors else None,
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=self._encoding.names,
-            label_error=unit.label_errors.label_error(),
+            label_error=unit.label_errors.label_error(self._known(pool["item_id"])),
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str, str], Measurement] = {}
+        self._margins: dict[tuple[str, str, bytes | None], float] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
+
+    def _known(self, ids: pa.ChunkedArray) -> dict[str, IntArray]:
+        """True levels of the pool's items that were labelled by hand, by attribute."""
+        key = self._unit.label_errors.hand_labels
+        return {} if key is None else known_levels(self._store, key, ids, self._encoding.levels)
 
     @property
     def top_k(self) -> IntArray:
@@ -140,9 +147,14 @@ class Case:
         drawn_items = items if self._unit.are_draws else None
         if not self.is_sampled and drawn_items is None:
             return None
-        function_class = registry.function_class(entry.name, **entry.settings)
-        problem, drawn, seed = self.view(entry), self._drawn(entry), self._unit.seed
-        return sampling_margin(problem, function_class, seed=seed, drawn=drawn, items=drawn_items, attention=attention)
+        key = (entry.display, attention, None if drawn_items is None else drawn_items.tobytes())
+        if key not in self._margins:
+            function_class = registry.function_class(entry.name, **entry.settings)
+            problem, drawn, seed = self.view(entry), self._drawn(entry), self._unit.seed
+            self._margins[key] = sampling_margin(
+                problem, function_class, seed=seed, drawn=drawn, items=drawn_items, attention=attention
+            )
+        return self._margins[key]
 
     def _drawn(self, entry: ClassEntry) -> Resamples | None:
         """Resamples that the reference unit drew, of what a class looks at; None where there are none."""

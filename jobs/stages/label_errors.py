@@ -9,6 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from mprlib import Confusion, LabelError
+from mprlib.arrays import IntArray
+
+from .unit import reads
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,13 +41,15 @@ class ConfusionTable:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LabelErrors:
-    """Confusions by attribute, of the items and of the reference's people."""
+    """Confusions by attribute, of the items and of the reference's people. hand_labels: the unit with true levels of
+    some items."""
 
     items: Mapping[str, ConfusionTable] = field(default_factory=dict)
     reference: Mapping[str, ConfusionTable] = field(default_factory=dict)
+    hand_labels: str | None = reads(default=None)
 
-    def label_error(self) -> LabelError | None:
-        """What the library takes; None where nothing is known to be wrong."""
+    def label_error(self, known: Mapping[str, IntArray]) -> LabelError | None:
+        """What the library takes; None where nothing is known to be wrong. known: true levels of items, where given."""
         if not self.items and not self.reference:
             return None
         # One table is one confusion, whose error both sides share.
@@ -55,4 +60,4 @@ class LabelErrors:
             side: {name: made[table] for name, table in own.items()}
             for side, own in (("items", self.items), ("reference", self.reference))
         }
-        return LabelError(**sides)
+        return LabelError(**sides, known=known)

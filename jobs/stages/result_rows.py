@@ -7,9 +7,8 @@ results are collected: a cached unit serves many runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -240,6 +239,13 @@ COLUMNS = (
     ),
     Column("rho", NUMBER, "the bound on MPR that was asked for; null without", lambda row: row.selection.rho),
     Column(
+        "p_rho",
+        NUMBER,
+        "probability that the MPR of the true labels is at most rho, which the status is about then; null where labels "
+        "are taken as right",
+        lambda row: row.selection.p_rho,
+    ),
+    Column(
         "rho_min",
         NUMBER,
         "proven lower bound on the MPR of every set of k whole items; a rho below it is infeasible",
@@ -305,15 +311,24 @@ COLUMNS = (
     Column("message", TEXT, "what a reader should know of the row", _message),
 )
 RESULTS = pa.schema([pa.field(column.name, column.type, metadata={"description": column.what}) for column in COLUMNS])
+# An attention and a function class under which a selection is measured.
+View = tuple[str, ClassEntry]
+# Columns of what was chosen and how: they are the same under every attention and class.
+CHOSEN = (
+    *("parameter_value", "status", "similarity", "relaxation_bound", "similarity_bound", "gap", "rho", "rho_min"),
+    *("solve_seconds", "item_ids", "message"),
+)
 # In the key of every unit that writes such rows: with another column they are computed anew.
 FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
 
-def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:
+def result_rows(
+    unit: Solve, case: Case, selection: Selection, remark: str, views: Iterable[View]
+) -> Iterator[dict[str, Any]]:
     """One row an attention and function class; nothing is dropped, whatever the status."""
     has_items = bool(selection.items.size)
     in_order = case.in_order(selection.items) if has_items else None
-    for attention, entry in product(unit.attention, unit.function_classes):
+    for attention, entry in views:
         is_set = attention == UNIFORM.name
         row = Row(
             unit=unit,

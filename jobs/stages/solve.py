@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,15 +20,18 @@ from mprlib.optimisers.constrained import SMALLEST_RHO
 from ..config.entries import ClassEntry, MethodEntry
 from ..methods import library_settings
 from ..store import Store
+from ..store.keys import digest
 from .case import Case
 from .debiased import read_debiased_vector
+from .earlier import earlier_tables, with_views
 from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
-from .result_rows import FORM, RESULTS, group_rows, result_rows
+from .result_rows import FORM, RESULTS, View, group_rows, result_rows
+from .shared_case import case_of, with_vectors
 from .texts import read_text_vectors
-from .unit import IN_KEY, Cost, Tables, Unit, reads
+from .unit import IN_KEY, Cost, Tables, Unit, outside_key, reads
 
 RESULTS_TABLE, GROUPS_TABLE = "results", "groups"
 # Seconds of one core for a point of a sweep, and bytes of a result row with its list of items, compressed.
@@ -76,12 +80,14 @@ class Solve(Unit):
     item without a value is called; predicted: keys of labels units by attribute; vectors: the shards of all items
     where the method or a class sees vectors, of which the pool says what they are; are_draws: what was shown is a
     sample itself; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's
-    vector where the method reads it, which follows from encoder and prompt, whatever else is asked beside it.
+    vector where the method reads it, which follows from encoder and prompt, whatever else is asked beside it;
+    earlier: a unit that chose the same items, measured under others.
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 10
+    version: ClassVar[int] = 12
     seconds: ClassVar[float] = 0.3
+    is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.baselines",
@@ -117,9 +123,11 @@ class Solve(Unit):
         "jobs.stages.case",
         "jobs.stages.cells",
         "jobs.stages.corrected",
+        "jobs.stages.earlier",
         "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
+        "jobs.stages.shared_case",
         "jobs.stages.vectors",
     )
 
@@ -145,7 +153,18 @@ class Solve(Unit):
     are_draws: bool = False
     queries: str | None = reads(in_key=False, default=None)
     size: ProblemSize = field(default=UNKNOWN_SIZE, metadata={IN_KEY: False})
+    earlier: str | None = outside_key(None)
     vectors: tuple[str, ...] = reads(in_key=False, default=())
+
+    @property
+    def likeness(self) -> str:
+        """The same for units that choose the same items: all that is in the key but under what they are measured."""
+        return digest(self.content(without=("attention", "function_classes")))
+
+    @property
+    def views(self) -> list[View]:
+        """Under what each selection is measured, in the order of its rows."""
+        return list(product(self.attention, self.function_classes))
 
     @property
     def points(self) -> int:
@@ -158,11 +177,15 @@ class Solve(Unit):
         return None if self.target is None else str(self.method.extras.get("attention", UNIFORM.name))
 
     def run(self, store: Store) -> Tables:
-        case = Case(self, store)
+        case = case_of(self, store)
+        chosen = earlier_tables(self, store, RESULTS_TABLE, GROUPS_TABLE)
+        if chosen is not None:
+            results = with_views(self, case, chosen[0].to_pylist())
+            return {RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS), GROUPS_TABLE: chosen[1]}
         selections, remark = self._sweep(case, store)
-        results: list[dict[str, Any]] = []
+        results = []
         for selection in selections:
-            results += result_rows(self, case, selection, remark)
+            results += result_rows(self, case, selection, remark, self.views)
         return {
             RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
             GROUPS_TABLE: pa.concat_tables([group_rows(self, case, selection) for selection in selections]),
@@ -183,10 +206,11 @@ class Solve(Unit):
         """The method's selections over its parameter, and a remark on the values."""
         method, target = registry.METHODS[self.method.name], self.target
         # A method without a target sees all labels; the class only measures, and rows are measured below.
-        problem = attended(case.view(target), str(self.target_attention)) if target else case.problem
+        view = case.view(target) if target else case.problem
+        problem = attended(with_vectors(self, store, case, view), self.target_attention or UNIFORM)
         seen = registry.function_class(target.name, **target.settings) if target else Linear()
         values, remark = self._values(method, problem, seen)
-        settings = library_settings(self.method.name, self.method.extras, _Given(self, case, store))
+        settings = library_settings(self.method.name, self.method.extras, _Given(self, case, problem, store))
         found = registry.method(self.method.name, **settings).swept(problem, seen, values)
         # The chance level may be a value of the grid; the row that says so stays.
         return list({one.value: one for one in found}.values()), remark
@@ -204,9 +228,10 @@ class Solve(Unit):
 class _Given:
     """What the unit has for its method (`jobs.methods.Given`)."""
 
-    def __init__(self, unit: Solve, case: Case, store: Store) -> None:
+    def __init__(self, unit: Solve, case: Case, problem: Problem, store: Store) -> None:
         self._unit, self._store = unit, store
-        self.problem: Problem = case.problem
+        # Of the labels, whatever the target looks at, with the vectors at hand.
+        self.problem: Problem = case.problem.with_vectors(problem.embeddings, problem.query)
         self._places = case.places
         self.seed, self.levels, self.missing = unit.seed, unit.levels, unit.missing
 

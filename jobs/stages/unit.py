@@ -11,7 +11,7 @@ stage's version and of its fields, so that equal keys mean equal tables. Two kin
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -63,6 +63,7 @@ class Unit:
     form names the columns that are written, where they are declared in one place: it is in the key beside the version.
     seconds: what a unit takes of one core, its `cost` aside. rows_per_group: rows of a Parquet row group, where a
     reader takes less than the file. encodings: Parquet's encodings of columns of numbers that hardly repeat.
+    is_shared: units are small beside what they take, and are kept in the cache for runs into other folders.
     """
 
     stage: ClassVar[str]
@@ -72,13 +73,18 @@ class Unit:
     form: ClassVar[str] = ""
     rows_per_group: ClassVar[int | None] = None
     encodings: ClassVar[Mapping[str, str]] = {}
+    is_shared: ClassVar[bool] = False
 
     title: str = outside_key()
     key: str = field(init=False, metadata={IN_KEY: False})
 
     def __post_init__(self) -> None:
-        content = dict(_content(self))
-        object.__setattr__(self, "key", digest([self.stage, self.version, self.form, content]))
+        object.__setattr__(self, "key", digest(self.content()))
+
+    def content(self, without: Collection[str] = ()) -> list[Any]:
+        """What decides the unit's tables, but for some fields."""
+        fields = {name: value for name, value in _content(self) if name not in without}
+        return [self.stage, self.version, self.form, fields]
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -59,15 +59,16 @@ class DistanceColumns:
         # A copy of each row, as a view would keep the whole matrix alive.
         self._cache.update(zip(missing, map(np.copy, self._compute(np.array(missing, dtype=np.intp)))))
 
-    def columns(self, items: IntArray) -> FloatArray:
-        """Distances (items, n) of distinct items to all, off by at most `errors`."""
+    def columns(self, items: IntArray) -> dict[int, FloatArray]:
+        """For each of some distinct items the distances (n,) to all, off by at most what `error_terms` say."""
         missing = [item for item in items.tolist() if item not in self._cache]
         computed = dict(zip(missing, self._compute(np.array(missing, dtype=np.intp))))
-        return np.stack([computed[item] if item in computed else self._cache[item] for item in items.tolist()])
+        return {item: computed[item] if item in computed else self._cache[item] for item in items.tolist()}
 
-    def errors(self, columns: FloatArray) -> FloatArray:
-        """Largest possible error (items, n) of each distance."""
-        return self._square_error / np.maximum(columns, np.sqrt(self._square_error))
+    @property
+    def error_terms(self) -> tuple[float, float]:
+        """E and its root: a distance r is off by at most E / max(r, root)."""
+        return float(self._square_error), float(np.sqrt(self._square_error))
 
     def exact(self, candidates: IntArray, items: IntArray) -> FloatArray:
         """Distances (candidates, items) in double precision, by differences: near-duplicates keep theirs."""

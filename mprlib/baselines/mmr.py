@@ -6,10 +6,10 @@ chosen items (the paper's form), or the distance to the nearest or the farthest 
 authors standardise both terms by constants of the whole pool, which are the same for every
 candidate and cancel; no pass over all pairs is needed.
 
-All lambda of a sweep advance together and share their distance columns. When one is missing and the
-last items were predictable (some steps ago all of them were near the top), those of the next best
-candidates are computed with it: most are chosen soon, and a product with sixteen vectors takes as
-long as three products with one. Columns are computed in float32 with a
+All lambda of a sweep advance together and share their distance columns. When one is missing, those of
+the next best candidates of every lambda whose last items were predictable (some steps ago all of them
+were near the top) are computed with it: most are chosen soon, and a product with a hundred vectors
+takes as long as three products with one. Columns are computed in float32 with a
 proven bound on their error; where that error could change the winner, the candidates in doubt are
 compared in double precision, by differences.
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -32,12 +32,12 @@ from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
 from mprlib.settings import Choice, Number
 
-# How distances to the chosen items become one number, and how the errors of the distances add up.
-SPREADS = {"mean": (np.add, np.add), "nearest": (np.minimum, np.maximum), "farthest": (np.maximum, np.maximum)}
+# How distances to the chosen items become one number.
+SPREADS = {"mean": np.add, "nearest": np.minimum, "farthest": np.maximum}
 # Entries of a (lambda, item) matrix: more lambda than fit are run in groups.
 LARGEST_MATRIX = 1_000_000
-# Columns that are computed together, at least.
-BATCH = 32
+# Columns that are computed together, at least, and the next best candidates of each lambda among them.
+BATCH, AHEAD = 32, 12
 # The items of this many steps must have been among the best 2 BATCH candidates before them, else the
 # ranking changes too much for a batch to pay off.
 FORESIGHT = 3
@@ -88,18 +88,15 @@ def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, 
     chosen = np.empty((trade_offs.size, problem.k), dtype=np.intp)
     chosen[:, 0] = problem.best_first[0]
     walkers = [_Walker(problem, trade_off, spread) for trade_off in trade_offs.tolist()]
-    # Merits by which the last items were taken, one matrix a step; the oldest is written over.
-    merits: deque[FloatArray] = deque([np.stack([walker.relevance for walker in walkers])])
+    # Upper bounds of the merits by which the last items were taken, one matrix a step.
+    merits: deque[FloatArray] = deque([np.stack([walker.relevance for walker in walkers])], maxlen=FORESIGHT)
     for step in range(1, problem.k):
         latest = chosen[:, step - 1]
-        distances.prepare(_promising(distances, merits, chosen[:, max(0, step - FORESIGHT) : step]))
-        needed, column_of = np.unique(latest, return_inverse=True)
-        columns = distances.columns(needed)
-        errors = distances.errors(columns)
-        largest = np.array([np.delete(one, item).max(initial=0.0) for one, item in zip(errors, needed)])
-        merit = merits.popleft() if len(merits) == FORESIGHT else np.empty((len(walkers), problem.n))
-        for row, (walker, column) in enumerate(zip(walkers, column_of)):
-            walker.take(int(latest[row]), columns[column], errors[column], float(largest[column]))
+        distances.prepare(_promising(problem, distances, merits, chosen[:, max(0, step - FORESIGHT) : step]))
+        columns = distances.columns(np.unique(latest))
+        merit = np.empty((len(walkers), problem.n)) if len(merits) < FORESIGHT else merits[0]
+        for row, (walker, item) in enumerate(zip(walkers, latest.tolist())):
+            walker.take(item, columns[item], distances)
             candidates = walker.open_items(step, out=merit[row])
             if candidates.size > 1:
                 candidates = walker.best(candidates, distances.exact(candidates, chosen[row, :step]))
@@ -115,35 +112,30 @@ class _Walker:
     """
 
     def __init__(self, problem: Problem, trade_off: float, spread: str) -> None:
-        self._problem, self._trade_off, self._is_mean = problem, trade_off, spread == "mean"
-        self._combine, self._combine_errors = SPREADS[spread]
+        from mprlib.baselines import mmr_kernel as kernel
+
+        self._kernel, self._problem, self._trade_off = kernel, problem, trade_off
+        self._is_mean, self._combine = spread == "mean", SPREADS[spread]
+        self._spread = {"mean": kernel.MEAN, "nearest": kernel.NEAREST, "farthest": kernel.FARTHEST}[spread]
         self.relevance = (1.0 - trade_off) * problem.scores
-        self._rounding = ROUNDING * float(np.abs(self.relevance).max())
-        self._total, self._error = np.empty((2, problem.n))
-        self._largest_error: float | None = None
+        self._rounding = (ROUNDING, ROUNDING * float(np.abs(self.relevance).max()))
+        # Totals, their errors, and bounds of merits.
+        self._walked = np.zeros((4, problem.n))
+        self._walked[0] = np.inf if spread == "nearest" else 0.0
         self._share = trade_off
 
-    def take(self, item: int, column: FloatArray, error: FloatArray, largest: float) -> None:
-        """Note a chosen item: the distances to it, the bounds of their errors, and the largest to another item."""
+    def take(self, item: int, column: FloatArray, distances: DistanceColumns) -> None:
+        """Note a chosen item and the distances to it."""
         self.relevance[item] = -np.inf
-        if self._largest_error is None:
-            self._total[:], self._error[:], self._largest_error = column, error, largest
-        else:
-            self._combine(self._total, column, out=self._total)
-            self._combine_errors(self._error, error, out=self._error)
-            self._largest_error = float(self._combine_errors(self._largest_error, largest))
+        self._kernel.take(self._walked, column, *distances.error_terms, self._spread)
 
     def open_items(self, step: int, out: FloatArray) -> IntArray:
-        """Items that may have the largest merit; merits go into out (n,)."""
+        """Items that may have the largest merit; upper bounds of merits go into out (n,)."""
         self._share = self._trade_off / step if self._is_mean else self._trade_off
-        np.multiply(self._total, self._share, out=out)
-        out += self.relevance
-        highest = float(out.max())
-        # Few items can reach the highest however their errors fall; only theirs are looked at.
-        most = self._doubt(self._largest_error or 0.0, float(self._total.max()))
-        near: IntArray = np.flatnonzero(out >= highest - 2.0 * most * (1.0 + ROUNDING))
-        merit, doubt = out[near], self._doubt(self._error[near], self._total[near])
-        open_items: IntArray = near[merit + doubt >= np.max(merit - doubt)]
+        self._kernel.bound(self._walked, self.relevance, self._share, self._rounding)
+        low, high = self._walked[2], self._walked[3]
+        out[:] = high
+        open_items: IntArray = np.flatnonzero(high >= low.max())
         return open_items
 
     def best(self, candidates: IntArray, distances: FloatArray) -> IntArray:
@@ -151,21 +143,24 @@ class _Walker:
         merit = self.relevance[candidates] + self._share * self._combine.reduce(distances, axis=1)
         return self._problem.ranked(candidates[merit == merit.max()])
 
-    def _doubt(self, error: Any, total: Any) -> Any:
-        return self._share * (error + ROUNDING * total) + self._rounding
 
-
-def _promising(distances: DistanceColumns, merits: Sequence[FloatArray], recent: IntArray) -> IntArray:
-    """Items whose columns a step needs and lacks, and the next best candidates where prefetching pays off.
+def _promising(
+    problem: Problem, distances: DistanceColumns, merits: Sequence[FloatArray], recent: IntArray
+) -> IntArray:
+    """Items whose columns a step needs, and where one lacks the next best candidates where prefetching pays off.
 
     Shapes:  recent (L, steps), the last items; merits, each (L, n), those by which they were taken.
     """
     latest = recent[:, -1]
-    lacking = [walker for walker, item in enumerate(latest.tolist()) if item not in distances]
-    items = [latest[lacking]]
+    items = [latest]
+    if all(item in distances for item in latest.tolist()):
+        return latest
     before, merit = merits[0], merits[-1]
-    ahead = min(-(-BATCH // max(1, len(lacking))), merit.shape[1])
-    for walker in lacking if len(merits) > 1 else ():
+    if len(merits) == 1 and latest.size > 1:
+        # Small lambda take them.
+        items.append(problem.best_first[: min(problem.k, 2 * BATCH)])
+    ahead = min(max(AHEAD, -(-BATCH // latest.size)), problem.n)
+    for walker in range(latest.size) if len(merits) > 1 else ():
         if np.count_nonzero(before[walker] > before[walker, recent[walker]].min()) < 2 * BATCH:
-            items.append(np.argpartition(merit[walker], merit.shape[1] - ahead)[-ahead:])
+            items.append(np.argpartition(merit[walker], problem.n - ahead)[-ahead:])
     return np.unique(np.concatenate(items))

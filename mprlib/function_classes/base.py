@@ -94,6 +94,11 @@ class Oracle(Protocol):
         """The largest gap under pool weights (n,) that sum to 1; they may be fractional."""
         ...
 
+    def worst_cases(self, weights: FloatArray, most: int) -> list[WorstCase]:
+        """The largest gap first, then other functions that see much, where the class has them at no cost: at most so
+        many in all, which an optimiser takes as cuts."""
+        return [self.worst_case(weights)]
+
 
 def measured(problem: Problem, oracle: Oracle, items: IntArray) -> WorstCase:
     """The largest gap of a set of items (k,): what every reported value comes from."""

@@ -35,6 +35,8 @@ from mprlib.settings import Flag
 # Entries of the largest table, intersections times cells: 0.2 GB. Continuous labels and great
 # depths pass it, and are answered by a greedily grown tree.
 LARGEST_TABLE = 25_000_000
+# Functions this close, relative to their values, are of trees that part the cells alike.
+SAME_FUNCTION = 1e-9
 # A distance between shares below this is the rounding of their sums.
 FLOOR_ROUNDING = 1e-13
 
@@ -157,21 +159,24 @@ class TreeOracle(Oracle):
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The best tree's gap, by dynamic programming from the last split to the first."""
+        return self.worst_cases(weights, 1)[0]
+
+    def worst_cases(self, weights: FloatArray, most: int) -> list[WorstCase]:
+        """The best tree, then the best ones of other first splits, as far as they part the cells otherwise."""
         differences = self.cells.differences(weights)
         leaf = self._intersections @ (self._sides * differences).T
-        worths = self._worths(leaf)
-        best_split = [np.argmax(worths, axis=1)]
-        for children in reversed(self._children):
-            worth = np.append(np.max(worths, axis=1), 0.0)
-            worths = worth[children].sum(axis=2)
-            best_split.append(np.argmax(worths, axis=1))
-        function: FloatArray = np.zeros(self.cells.size)
-        self._grow(best_split[::-1], leaf, function)
-        if self._is_signed:
+        below, roots = self._best_splits(leaf)
+        found: list[WorstCase] = []
+        # The first of equal ones, as argmax takes it.
+        for root in np.argsort(-roots, kind="stable")[:most] if most > 1 else [np.argmax(roots)]:
+            function: FloatArray = np.zeros(self.cells.size)
+            self._grow([np.array([root]), *below], leaf, function)
             value = float(differences @ function)
-        else:
-            value, function = normalised(self._problem, self.cells, differences, function)
-        return WorstCase(value=value, upper_bound=value, is_exact=True, function=function)
+            if not self._is_signed:
+                value, function = normalised(self._problem, self.cells, differences, function)
+            if not any(np.allclose(function, other.function, rtol=SAME_FUNCTION, atol=0.0) for other in found):
+                found.append(WorstCase(value=value, upper_bound=value, is_exact=True, function=function))
+        return found
 
     @property
     def entry_count(self) -> int:
@@ -203,8 +208,25 @@ class TreeOracle(Oracle):
         worths: FloatArray = gains[:, 0::2] + gains[:, 1::2]
         return worths
 
+    def _best_splits(self, leaf: FloatArray) -> tuple[list[IntArray], FloatArray]:
+        """The best split of every set below the first one, level by level, from the gaps (I, 2S) of the leaves; and
+        what each first split is worth."""
+        from mprlib.function_classes import tree_kernel as kernel
+
+        if not self._children:
+            return [], self._worths(leaf)[0]
+        worth = np.empty(len(leaf))
+        found = [kernel.best_last_splits(leaf, self._inverse_masses, self._is_signed, worth)]
+        for children in reversed(self._children[1:]):
+            after, worth = worth, np.empty(len(children))
+            found.append(kernel.best_splits(children, after, worth))
+        roots: FloatArray = np.append(worth, 0.0)[self._children[0][0]].sum(axis=1)
+        return found[::-1], roots
+
     def _grow(self, best_split: list[IntArray], leaf: FloatArray, function: FloatArray) -> None:
         """Write the best tree's values into function (G,), leaf by leaf; leaf (I, 2S) holds p - q of each."""
+        from mprlib.function_classes import tree_kernel as kernel
+
         pending = [(0, 0)]
         while pending:
             level, position = pending.pop()
@@ -219,7 +241,7 @@ class TreeOracle(Oracle):
                 if self._is_signed:
                     value = 1.0 if leaf[position, side] >= 0 else -1.0
                 # Nothing is written for an empty leaf: no cell is on both sides.
-                function += value * (self._intersections[position] * self._sides[side])
+                kernel.write_leaf(self._intersections, self._sides, position, side, float(value), function)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

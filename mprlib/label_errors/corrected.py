@@ -84,7 +84,7 @@ def corrected(
     built = true_problem(problem)
     oracle = function_class.bind(built)
     found = difference_of(problem, items, chosen_by)
-    features = _features(oracle)
+    features = features_of(oracle)
     if features is not None:
         estimate = _of_ball(found, features, confidence)
     elif isinstance(oracle, GroupsOracle):
@@ -110,7 +110,8 @@ def gaps(built: Problem, oracle: Oracle, function_class: FunctionClass, differen
     return np.sqrt(built.scale * (differences**2 @ (1.0 / cells_of(built).masses)))
 
 
-def _features(oracle: Oracle) -> FloatArray | None:
+def features_of(oracle: Oracle) -> FloatArray | None:
+    """Features (G, r) of a class that is a unit ball over the true cells; None for others."""
     if isinstance(oracle, Ball):
         return oracle.features
     if isinstance(oracle, SaturatedOracle):
@@ -121,7 +122,8 @@ def _features(oracle: Oracle) -> FloatArray | None:
 def _of_ball(found: Difference, features: FloatArray, confidence: float) -> Corrected:
     seen, error = found.shares @ features, found.error @ features
     if found.own is None:
-        low, high = length_interval(seen, error, confidence)
+        # Draws near a share of 0 lean to one side; the interval holds what either lean allows.
+        low, high = length_interval(seen, np.concatenate([error, -error]), confidence)
         return Corrected(value=unbiased_length(seen, error), low=low, high=high)
     noise = mean_square(error)
     squares = np.einsum("ij,ij->i", *[seen + found.own @ features] * 2)

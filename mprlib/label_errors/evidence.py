@@ -138,7 +138,7 @@ def evidence_of(problem: Problem, features: FloatArray) -> Evidence:
             sizes=np.ones(problem.n),
             likelihood=lambda matrices: likelihood(problem, everyone, matrices),
         )
-    bins = _bins(problem)
+    bins = score_bins(problem)
     sizes = np.bincount(bins).astype(float)
     means = np.stack([np.bincount(bins, column) / sizes for column in features.T], axis=1)
     patterns = {}
@@ -153,7 +153,7 @@ def as_known(problem: Problem) -> Matrices:
     return confusions_of(problem).items.known
 
 
-def _bins(problem: Problem) -> IntArray:
+def score_bins(problem: Problem) -> IntArray:
     """The bin (n,) of each item, by its place in the order of scores: narrow where the selections are."""
     half = max(problem.n / 2, FIRST_BIN)
     edges = np.concatenate(

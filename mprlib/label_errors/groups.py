@@ -35,12 +35,13 @@ def corrected_groups(
     oracle = Groups(max_attributes=max_attributes).bind(true_problem(problem))
     estimate = estimate_of(problem, items, chosen_by)
     shares, error = oracle.totals(estimate.shares), _totals(oracle, estimate.error)
-    # The truth is the estimate less its error, plus what these items differ by.
-    truths = shares - error
-    if estimate.own is not None:
-        truths = np.repeat(truths, -(-len(estimate.own) // len(truths)), axis=0)[: len(estimate.own)]
-        truths = truths + _totals(oracle, estimate.own)
-    ends = np.quantile(truths, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0], axis=0)
+    if estimate.own is None:
+        # Draws near a share of 0 lean to one side; the interval holds what either lean allows.
+        margins = np.quantile(np.abs(error), confidence, axis=0, method="higher")
+        ends = np.stack([shares - margins, shares + margins])
+    else:
+        truths = shares + _totals(oracle, estimate.own) - np.resize(error, (len(estimate.own), shares.size))
+        ends = np.quantile(truths, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0], axis=0)
     expected = np.clip(oracle.totals(reference_estimate(problem).shares), 0.0, 1.0)
     columns = [np.clip(one, 0.0, 1.0).tolist() for one in (shares, *ends)]
     return {name: GroupShares(*row) for name, *row in zip(oracle.names, *columns, expected.tolist())}

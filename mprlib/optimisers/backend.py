@@ -1,6 +1,7 @@
 """Which solver runs a linear or integer programme: HiGHS, or Gurobi where its licence allows the size.
 
-auto    HiGHS for linear programmes, Gurobi for integer ones where installed and large enough, else HiGHS
+auto    the simplex method of `cell_programme` for linear programmes, Gurobi for integer ones where installed and large
+        enough; HiGHS for what is left
 highs   HiGHS for all
 gurobi  Gurobi for all within its licence's size, else HiGHS
 
@@ -17,7 +18,10 @@ from mprlib.optimisers.linear_model import LinearModel, Window
 
 SolverName = Literal["auto", "highs", "gurobi"]
 SOLVERS: tuple[SolverName, ...] = get_args(SolverName)
-SOLVERS_IN_WORDS = "`auto` (HiGHS, and for integer programmes Gurobi where its licence allows), `highs` or `gurobi`"
+SOLVERS_IN_WORDS = (
+    "`auto` (a simplex method of its own, for integer programmes Gurobi where its licence allows, else HiGHS), "
+    "`highs` or `gurobi`"
+)
 
 
 def checked_solver(solver: Any) -> SolverName:
@@ -36,7 +40,7 @@ def checked_solver(solver: Any) -> SolverName:
 
 
 def linear_model(window: Window, solver: SolverName) -> LinearModel:
-    """The model of a linear programme.
+    """The model of a linear programme, where it is a solver's.
 
     Left to choose, these stay with HiGHS: they are small and many, and gurobipy needs longer to build one
     than HiGHS to solve it.

@@ -81,8 +81,8 @@ class CutRegion:
 
 def _largest(left: FloatArray, right: FloatArray) -> FloatArray:
     """max over cuts of |right_b - left_a|, (a, b); 0 without cuts."""
-    if left.shape[0] == 0:
-        return np.zeros((left.shape[1], right.shape[1]))
-    change = right[:, None, :] - left[:, :, None]
-    largest: FloatArray = np.maximum(change.max(axis=0), -change.min(axis=0))
+    from mprlib.optimisers import cut_region_kernel as kernel
+
+    largest: FloatArray = np.zeros((left.shape[1], right.shape[1]))
+    kernel.largest(left, right, largest)
     return largest

@@ -25,9 +25,10 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import SolverError
 from mprlib.function_classes.base import Oracle, WorstCase
-from mprlib.optimisers.backend import SolverName, linear_model
+from mprlib.optimisers.backend import SolverName
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.linear_model import LinearModel, LinearSolution, Window
+from mprlib.optimisers.linear_model import LinearModel, LinearSolution
+from mprlib.optimisers.programmes import Programme, over_all_items, programme_of
 from mprlib.optimisers.relaxation import (
     Relaxation,
     SmallestRho,
@@ -46,10 +47,10 @@ SMALLEST_EXCESS = 1e-8
 LARGEST_ROUNDS = 120
 # Points between the outer and the inner one about which the oracle is asked in one round.
 LARGEST_HALVINGS = 3
+# Functions that the oracle names for an outer point, where it has several: half as many programmes as with one.
+MOST_FUNCTIONS = 4
 # A cut is dropped when its price was zero at this many consecutive values of rho.
 IDLE_VALUES = 2
-# Items on either side of each cell's fractional count that a programme holds; doubled when an optimum needs more.
-FIRST_MARGIN = 6
 
 
 class CuttingPlane:
@@ -62,7 +63,7 @@ class CuttingPlane:
         self._pool = pool
         self._pool_size = pool_size
         self._solver: SolverName = solver
-        self._cuts: list[FloatArray] = []
+        self._programme: Programme = programme_of(pool, solver, top_counts)
         self._idle: list[int] = []
         self._smallest: SmallestRho | None = None
         self._outer: FloatArray = top_counts.astype(float)
@@ -70,22 +71,26 @@ class CuttingPlane:
         # The reference's own shares are an inner point unless some cell has too few items for its share.
         self._centre = reference if (reference <= pool.capacity).all() else None
         self._inner, self._inner_rho = self._centre, 0.0
-        self._programmes = self._oracle_calls = 0
+        self._oracle_calls = self._of_smallest = 0
 
     @property
     def cuts(self) -> FloatArray:
         """The cuts (J, G) that are held now."""
-        return np.array(self._cuts).reshape(len(self._cuts), self._pool.cell_count)
+        return self._programme.cuts
 
     def solve(self, rhos: Sequence[float]) -> list[Relaxation]:
         """The relaxation for each rho, given falling; every cut found on the way is kept."""
         rows = []
         for rho in rhos:
-            programmes, calls = self._programmes, self._oracle_calls
+            programmes, calls = self._solved_programmes, self._oracle_calls
             row = self._solve(rho)
-            steps, own_calls = self._programmes - programmes, self._oracle_calls - calls
+            steps, own_calls = self._solved_programmes - programmes, self._oracle_calls - calls
             rows.append(replace(row, steps=steps, oracle_calls=own_calls))
         return rows
+
+    @property
+    def _solved_programmes(self) -> int:
+        return self._programme.solved + self._of_smallest
 
     def _solve(self, rho: float) -> Relaxation:
         if self._smallest is not None and rho < self._smallest.rho_min:
@@ -98,98 +103,64 @@ class CuttingPlane:
             return unpriced(self._pool, self._outer, rho, None)
 
     def _solved(self, rho: float) -> Relaxation:
-        margin = FIRST_MARGIN
-        window, model = self._open(margin)
-        is_converged = False
         for _ in range(LARGEST_ROUNDS):
-            solution = self._maximised(model, rho)
-            if solution is None and self._is_partial(window):
-                margin = self._pool.k
-            elif solution is not None and self._touches_edge(window, solution.counts):
-                margin *= 2
-            else:
-                if solution is None:
-                    return self._below(rho)
-                self._outer = solution.counts
-                bound = self._bound(solution, rho)
-                is_closed = bound - self._inner_similarity() <= DUALITY_GAP * abs(bound)
-                if is_closed or self._accepts(solution.counts, rho, model):
-                    is_converged = True
-                    break
-                continue
-            window, model = self._open(margin)
-        else:
-            solution = solution or self._maximised(model, rho)
-        if solution is None:
-            return self._below(rho)
-        price = self._price(solution.prices)
+            solution = self._programme.maximised(rho)
+            if solution is None:
+                return self._below(rho)
+            self._outer = solution.counts
+            bound = self._bound(solution, rho)
+            is_closed = bound - self._inner_similarity() <= DUALITY_GAP * abs(bound)
+            if is_closed or self._accepts(solution.counts, rho):
+                return self._row(solution, rho, is_converged=True)
+        assert solution is not None
+        return self._row(solution, rho, is_converged=False)
+
+    def _row(self, solution: LinearSolution, rho: float, *, is_converged: bool) -> Relaxation:
+        """The relaxation that ends at this optimum; cuts without a price are dropped after it."""
+        price, multiplier = self._price(solution.prices), float(solution.prices.sum())
         self._drop_idle(solution.prices)
         return Relaxation(
             rho=rho,
             counts=solution.counts,
             price=price,
-            multiplier=float(solution.prices.sum()),
-            bound=similarity_bound(self._pool, price, float(solution.prices.sum()), rho),
+            multiplier=multiplier,
+            bound=similarity_bound(self._pool, price, multiplier, rho),
             rho_min=None if self._centre is None else 0.0,
             is_converged=is_converged,
         )
 
-    def _open(self, margin: int) -> tuple[Window, LinearModel]:
-        """A programme of the items around the last optimum's counts, with all cuts."""
-        low = np.maximum(np.floor(self._outer).astype(np.intp) - margin, 0)
-        high = np.minimum(np.ceil(self._outer).astype(np.intp) + margin, self._pool.capacity)
-        window = Window.of(self._pool, low, high)
-        model = linear_model(window, self._solver)
-        for cut in self._cuts:
-            model.add_cut(cut)
-        return window, model
-
-    def _maximised(self, model: LinearModel, rho: float) -> LinearSolution | None:
-        self._programmes += 1
-        return model.maximise_similarity(rho)
-
-    def _is_partial(self, window: Window) -> bool:
-        return bool((window.low > 0).any() or (window.high < self._pool.capacity).any())
-
-    def _touches_edge(self, window: Window, counts: FloatArray) -> bool:
-        """Whether a bound of the window, not of the pool, is active."""
-        is_low = (counts <= window.low + SMALLEST_EXCESS) & (window.low > 0)
-        is_high = (counts >= window.high - SMALLEST_EXCESS) & (window.high < self._pool.capacity)
-        return bool((is_low | is_high).any())
-
-    def _accepts(self, outer: FloatArray, rho: float, model: LinearModel) -> bool:
+    def _accepts(self, outer: FloatArray, rho: float) -> bool:
         """Ask the oracle about the outer point and on the way to the inner one; whether there is no new cut."""
-        worst = self._ask(outer)
-        if worst.value <= rho + SMALLEST_EXCESS:
+        seen = self._ask(outer, MOST_FUNCTIONS)
+        if seen[0].value <= rho + SMALLEST_EXCESS:
             return True
-        is_new = self._add(worst, outer, rho, model)
+        added = [self._add(one, outer, rho) for one in seen]
         if self._inner is not None:
             for _ in range(LARGEST_HALVINGS):
                 middle = 0.5 * (self._inner + outer)
-                worst = self._ask(middle)
+                [worst] = self._ask(middle, 1)
                 if worst.value > rho:
-                    is_new = self._add(worst, outer, rho, model) or is_new
+                    added.append(self._add(worst, outer, rho))
                     break
                 self._inner = middle
         # An inexact oracle may name a function that is a cut already; another round would change nothing.
-        return not is_new
+        return not any(added)
 
-    def _add(self, worst: WorstCase, outer: FloatArray, rho: float, model: LinearModel) -> bool:
+    def _add(self, worst: WorstCase, outer: FloatArray, rho: float) -> bool:
         cut = centred_cut(worst.function, self._oracle.cells.reference_shares, self._pool.k)
         if cut @ outer <= rho + SMALLEST_EXCESS:
             return False
-        model.add_cut(cut)
-        self._cuts.append(cut)
+        self._programme.add_cut(cut)
         self._idle.append(0)
         return True
 
-    def _ask(self, counts: FloatArray) -> WorstCase:
+    def _ask(self, counts: FloatArray, most: int) -> list[WorstCase]:
         self._oracle_calls += 1
         weights = np.clip(counts[self._pool.cell] - self._pool.rank, 0.0, 1.0)
         full = np.zeros(self._pool_size)
         full[self._pool.items] = weights
         # The oracle expects weights that sum to 1; a solver's miss that by its tolerance.
-        return self._oracle.worst_case(full / full.sum())
+        return self._oracle.worst_cases(full / full.sum(), most)
 
     def _shrink_inner(self, rho: float) -> None:
         if self._inner is not None and self._centre is not None and rho < self._inner_rho:
@@ -209,8 +180,11 @@ class CuttingPlane:
     def _drop_idle(self, prices: FloatArray) -> None:
         for row in range(prices.size):
             self._idle[row] = 0 if prices[row] > 0 else self._idle[row] + 1
-        kept = [row for row, idle in enumerate(self._idle) if idle < IDLE_VALUES]
-        self._cuts, self._idle = [self._cuts[row] for row in kept], [self._idle[row] for row in kept]
+        is_needed = self._programme.is_needed()
+        kept = [row for row, idle in enumerate(self._idle) if idle < IDLE_VALUES or is_needed[row]]
+        if len(kept) < len(self._idle):
+            self._programme.keep(kept)
+            self._idle = [self._idle[row] for row in kept]
 
     def _below(self, rho: float) -> Relaxation:
         """The solver found no point that meets the cuts; proven only below the smallest rho."""
@@ -224,17 +198,18 @@ class CuttingPlane:
         """The smallest rho, solved once, when a rho first proves infeasible."""
         if self._smallest is not None:
             return self._smallest
-        _, model = self._open(self._pool.k)
+        model: LinearModel = over_all_items(self._pool, self._solver, self.cuts)
         proven = -1.0
         for _ in range(LARGEST_ROUNDS):
-            self._programmes += 1
+            self._of_smallest += 1
             solution = model.minimise_rho()
             price, multiplier = self._price(solution.prices), float(solution.prices.sum())
             proven = max(proven, rho_bound(self._pool, price, multiplier))
-            worst = self._ask(solution.counts)
+            [worst] = self._ask(solution.counts, 1)
             if worst.value <= solution.rho + SMALLEST_EXCESS:
                 break
-            if not self._add(worst, solution.counts, solution.rho, model):
+            if not self._add(worst, solution.counts, solution.rho):
                 break
+            model.add_cut(self.cuts[-1])
         self._smallest = SmallestRho(counts=solution.counts, price=price, multiplier=multiplier, rho_min=proven)
         return self._smallest

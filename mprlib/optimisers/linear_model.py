@@ -20,6 +20,9 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
 
+# Items on either side of each cell's fractional count that a window holds; doubled when an optimum needs more.
+FIRST_MARGIN = 6
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Window:
@@ -46,6 +49,22 @@ class Window:
             high=high,
             open_count=pool.k - int(low.sum()),
         )
+
+    @classmethod
+    def around(cls, pool: CellPool, counts: FloatArray, margin: int) -> Window:
+        """The window of so many items on either side of fractional counts (G,)."""
+        low = np.maximum(np.floor(counts).astype(np.intp) - margin, 0)
+        return cls.of(pool, low, np.minimum(np.ceil(counts).astype(np.intp) + margin, pool.capacity))
+
+    def is_partial(self, pool: CellPool) -> bool:
+        """Whether it leaves out some counts of the pool."""
+        return bool((self.low > 0).any() or (self.high < pool.capacity).any())
+
+    def is_touched(self, pool: CellPool, counts: FloatArray, tolerance: float) -> bool:
+        """Whether counts (G,) are at an edge of the window that is none of the pool."""
+        is_low = (counts <= self.low + tolerance) & (self.low > 0)
+        is_high = (counts >= self.high - tolerance) & (self.high < pool.capacity)
+        return bool((is_low | is_high).any())
 
     def counts(self, weights: FloatArray) -> FloatArray:
         """Counts (G,) of weights (W,) on the open items."""

@@ -28,12 +28,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from mprlib.attention import NAMES, UNIFORM, attended, attention_of
-from mprlib.errors import SettingError
+from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass, Oracle
+from mprlib.label_errors.claims import CONFIDENCE
 from mprlib.method import ORDER, Stopwatch
 from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
 from mprlib.optimisers.certificate import certified, with_advice
+from mprlib.optimisers.claiming import claiming_sets
 from mprlib.optimisers.constrained import ConstrainedMethod
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.request import Request, distinct_limits, requested
@@ -41,7 +43,7 @@ from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
-from mprlib.settings import Choice
+from mprlib.settings import PROBABILITY, Choice, Whole
 
 if TYPE_CHECKING:
     from mprlib.optimisers.incumbent import Incumbents
@@ -61,6 +63,8 @@ class _Named:
 ATTENTION = _Named()
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
+# An hour or more.
+MOST_NODES = 10_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +84,12 @@ class Mopr(ConstrainedMethod):
     attention: Annotated[
         str, ATTENTION, "attention under which MPR is bounded: but for uniform, items are chosen with their order"
     ] = UNIFORM.name
+    confidence: Annotated[
+        float,
+        PROBABILITY,
+        "probability with which the true MPR is at most rho, where labels are known to be wrong now and then",
+    ] = CONFIDENCE
+    nodes: Annotated[int, Whole(least=1, most=MOST_NODES), "limit of one search for a proof, in nodes"] = NODES
 
     def __post_init__(self) -> None:
         ConstrainedMethod.__post_init__(self)
@@ -91,6 +101,14 @@ class Mopr(ConstrainedMethod):
     def swept(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per checked value, measured under a class and the method's attention."""
         return ConstrainedMethod.swept(self, attended(problem, self.attention), function_class, values)
+
+    def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per rho; where labels may be wrong, of expected true labels."""
+        if problem.label_error is None:
+            return ConstrainedMethod.swept_values(self, problem, function_class, values)
+        if self.order == "fair" or problem.place_weights is not None:
+            raise InputError("labels may be wrong, and what is claimed then is of sets: leave order and attention out")
+        return claiming_sets(self, problem, function_class, values, self.confidence)
 
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
         """One Selection per rho, in the order given.
@@ -109,7 +127,7 @@ class Mopr(ConstrainedMethod):
         solver = checked_solver(self.solver)
         solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
         separator = Separator(problem, oracle, pool, solved.region)
-        incumbents = Incumbents.of(separator, NODES)
+        incumbents = Incumbents.of(separator, self.nodes)
         found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
         rows = [row_of(incumbents, request, *found[request.limit]) for request in requests]
         if self.order == "fair":

@@ -28,10 +28,10 @@ from mprlib.arrays import FloatArray
 from mprlib.errors import SolverError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch, selected
-from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, SolverName, checked_solver, linear_model
+from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, SolverName, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, ScoreScale, cell_pool_of
 from mprlib.optimisers.constrained import ConstrainedMethod
-from mprlib.optimisers.linear_model import Window
+from mprlib.optimisers.programmes import programme_of
 from mprlib.optimisers.relaxation import centred_cut
 from mprlib.optimisers.request import checked_rhos
 from mprlib.problem import Problem
@@ -132,22 +132,21 @@ class _Reduced:
 
     def __init__(self, problem: Problem, oracle: Oracle, pool: CellPool, rho: float, solver: SolverName) -> None:
         self._problem, self._oracle, self._pool, self._rho = problem, oracle, pool, rho
-        window = Window.of(pool, np.zeros_like(pool.capacity), pool.capacity)
-        self._model = linear_model(window, solver)
+        self._programme = programme_of(pool, solver, pool.top_counts(problem))
         self._held = 0
 
     def __call__(self, functions: list[FloatArray]) -> FloatArray | None:
         for function in functions[self._held :]:
             cut = centred_cut(function, self._oracle.cells.reference_shares, self._pool.k)
-            self._model.add_cut(cut)
-            self._model.add_cut(-cut)
+            self._programme.add_cut(cut)
+            self._programme.add_cut(-cut)
         self._held = len(functions)
         entries = np.zeros(self._problem.n)
         if not functions:
             # Without cuts the optimum is top-k, ties by item id.
             entries[self._problem.best_first[: self._pool.k]] = 1.0
             return entries
-        solution = self._model.maximise_similarity(self._rho)
+        solution = self._programme.maximised(self._rho)
         if solution is None:
             return None
         # An optimum selects each cell's best items first, with one fractional item at most.

@@ -107,7 +107,12 @@ class _ScaledOracle(Oracle):
     divisor: float
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
-        worst = self.oracle.worst_case(weights)
+        return self._scaled(self.oracle.worst_case(weights))
+
+    def worst_cases(self, weights: FloatArray, most: int) -> list[WorstCase]:
+        return [self._scaled(one) for one in self.oracle.worst_cases(weights, most)]
+
+    def _scaled(self, worst: WorstCase) -> WorstCase:
         return replace(
             worst,
             value=worst.value / self.divisor,

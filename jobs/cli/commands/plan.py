@@ -27,6 +27,7 @@ def plan(
     from ...plan.bill import bill_of
     from ...plan.estimate import estimate
     from ...plan.staleness import counted, reasons
+    from ...run.shared import packed
     from ...store import Store
 
     file: ConfigFile[Audit] = read_config(config, tuple(overrides or ()))
@@ -35,8 +36,10 @@ def plan(
     store = Store(chosen) if chosen else None
     done: Mapping[str, Receipt] = {}
     if store:
-        planned, found = audit.resumed(file, inputs, planned, store)
-        done = found.done
+        kept = {} if inputs.cache is None else packed(inputs.cache)
+        planned, found = audit.resumed(file, inputs, planned, store, kept)
+        shared = {unit.key: kept[unit.key].receipt for unit in planned.units if unit.key in kept}
+        done = shared | found.done
     why = counted(planned, reasons(planned, store, done)) if store else {}
     missing = {unit.key for unit in planned.units} - set(done)
     cost = estimate(file.settings, planned, missing)

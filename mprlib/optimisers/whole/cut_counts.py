@@ -104,13 +104,12 @@ class TreeProof:
         """One listing of the sets above a similarity."""
         from mprlib.optimisers.whole import cut_kernel as kernel
 
-        held = [*self.separator.region.directions.T, *self.cuts]
+        held = np.array([*self.separator.region.directions.T, *self.cuts]).reshape(-1, self.pool.cell_count)
         options = kernel.cut_options(cells, bound - best)
         state = kernel.new_state(cells, len(held) + listing.left)
         cuts = np.zeros((self.cells.size, len(held) + listing.left))
-        for number, cut in enumerate(held):
-            cuts[:, number] = cut[self.cells]
-            kernel.add_cut(options, state, cut[self.cells], number)
+        cuts[:, : len(held)] = held[:, self.cells].T
+        kernel.add_cuts(options, state, cuts, len(held))
         visited, used = 0, len(held)
         while True:
             limits = (rho + SMALLEST_EXCESS, bound - best, nodes - visited)
@@ -131,5 +130,5 @@ class TreeProof:
             cut = centred_cut(worst.function, self.oracle.cells.reference_shares, self.pool.k)
             self.cuts.append(cut)
             cuts[:, used] = cut[self.cells]
-            kernel.add_cut(options, state, cut[self.cells], used)
+            kernel.add_cut(options, state, cuts[:, used], used)
             used += 1

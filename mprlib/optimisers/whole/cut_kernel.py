@@ -116,6 +116,13 @@ def add_cut(options: CutOptions, state: CutState, cut: FloatArray, number: int) 
 
 
 @compiled
+def add_cuts(options: CutOptions, state: CutState, cuts: FloatArray, used: int) -> None:
+    """The first cuts, (F, used)."""
+    for number in range(used):
+        add_cut(options, state, cuts[:, number], number)
+
+
+@compiled
 def reaches(state: CutState, cuts: FloatArray, used: int, cell: int, count: int, rho: float) -> bool:
     """Whether what follows may bring every cut within rho, after this count; the gaps are written."""
     place = state.place[0]

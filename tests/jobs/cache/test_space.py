@@ -9,7 +9,7 @@ import pytest
 
 from jobs.cache import merging
 from jobs.cache.keys import KEY_BYTES, content_key, first_of_each, from_bytes, keys_of_texts
-from jobs.cache.merging import merge, orphans
+from jobs.cache.merging import merge
 from jobs.cache.segment import BLOCK_BYTES, ROWS, open_segment
 from jobs.cache.space import Space
 from jobs.store import Store
@@ -211,17 +211,6 @@ def test_large_segments_are_left_alone(space, monkeypatch):
     merge(space.store, space.folder)
     assert large in [segment.name for segment in again(space).segments]
     assert len(again(space).segments) == 2
-
-
-def test_rows_of_a_killed_writer_are_orphans_after_the_grace(space):
-    name = space.add(texts(0, 10), numbers(10), {})
-    space.add(texts(10, 20), numbers(10), {})
-    rows = open_segment(space.store, name).facts.rows_file
-    space.store.delete(name)
-    listing = list(space.store.entries(space.folder))
-    opened = {segment.name: segment for segment in again(space).segments}
-    assert orphans(listing, opened) == []
-    assert orphans(listing, opened, timedelta(seconds=-5)) == [rows]
 
 
 def test_use_is_noted_once_a_day(space):

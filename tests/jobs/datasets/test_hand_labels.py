@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from jobs import datasets
@@ -13,7 +12,6 @@ from jobs.datasets.block import Attribute
 from jobs.datasets.hand_labels import (
     Labelled,
     confusion_of,
-    known_levels,
     labelled,
     read_hand_labels,
     unlabelled_levels,
@@ -106,11 +104,6 @@ def test_a_confusion_has_the_levels_of_the_attribute_and_its_error():
     assert found.shares[0, 1] / found.shares[0, 0] == pytest.approx(20 * 0.5 / (10 * 2 / 3))
     assert np.isfinite(found.sizes[:2]).all() and found.shares[2].tolist() == [0.0, 0.0, 1.0]
     assert unlabelled_levels(FOUND, ["female", "male", "other", "unknown"], "unknown") == ["other"]
-
-
-def test_true_levels_are_known_by_id():
-    ids = pa.chunked_array([["x", "b"], ["c", "a"]])
-    assert known_levels(FOUND, ids, LEVELS).tolist() == [-1, 0, 1, 0]
 
 
 def people(folder, **settings) -> Block:

@@ -8,7 +8,7 @@ import pytest
 from mprlib import Problem, sweep
 from mprlib.cells import selection_weights
 from mprlib.errors import SolverError
-from mprlib.optimisers import cone, gurobi, highs, paper
+from mprlib.optimisers import cell_programme, cone, gurobi, highs, paper
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.highs import HighsModel
 from mprlib.optimisers.linear_model import Window
@@ -36,6 +36,7 @@ def model_of(problem: Problem) -> HighsModel:
 def no_iterations(monkeypatch):
     monkeypatch.setattr(highs, "SMALLEST_ITERATION_LIMIT", 0)
     monkeypatch.setattr(highs, "LARGEST_ITERATIONS_PER_PLACE", 0)
+    monkeypatch.setattr(cell_programme, "LARGEST_STEPS_PER_PLACE", 0)
 
 
 def test_a_linear_programme_ends_at_its_iterations(no_iterations):

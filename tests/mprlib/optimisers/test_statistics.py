@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mprlib import Problem, measure, sweep
-from mprlib.optimisers import branch_and_bound, proven_search
+from mprlib.optimisers import branch_and_bound, integer, proven_search
 from mprlib.selection import SolveStatistics
 from tests.embedded_queries import embedded_query
 

@@ -1,0 +1,60 @@
+"""The case of a unit, kept for the next one: units of one query and k that differ in their method follow each other."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from mprlib import Problem
+
+from ..store import Store
+from .case import Case
+from .pool import pool_vectors
+from .queries import read_query_vector
+
+if TYPE_CHECKING:
+    from .solve import Solve
+
+# Fields of a unit that say what chooses items, not from what or how that is measured.
+OF_THE_METHOD = frozenset({"method", "target", "asked", "queries", "size", "vectors"})
+
+
+def case_of(unit: Solve, store: Store) -> Case:
+    """The unit's case, with what has been measured in it by units of other methods.
+
+    That of a class over embeddings holds the vectors of all items, and is not kept.
+    """
+    if unit.reference_vectors:
+        return Case(unit, store)
+    shared = {name: value for name, value in unit.spec.items() if name not in OF_THE_METHOD}
+    return _kept(_Asked(unit, store, json.dumps([str(store.root), shared], sort_keys=True)))
+
+
+def with_vectors(unit: Solve, store: Store, case: Case, problem: Problem) -> Problem:
+    """A view of the case with the vectors that the unit's method reads."""
+    if not unit.vectors:
+        return problem
+    embeddings = problem.embeddings
+    if embeddings is None:
+        embeddings = pool_vectors(store, unit.vectors, case.rows)
+    query = None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt)
+    return problem.with_vectors(embeddings, query)
+
+
+class _Asked:
+    """A unit, which is asked for by what decides its case."""
+
+    def __init__(self, unit: Solve, store: Store, key: str) -> None:
+        self.unit, self.store, self._key = unit, store, key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self._key == other._key
+
+
+@lru_cache(maxsize=1)
+def _kept(asked: _Asked) -> Case:
+    return Case(asked.unit, asked.store)

@@ -1,0 +1,120 @@
+"""The simplex method over cells has HiGHS's optima, from basis to basis, and gives way where rounding spoils one."""
+
+import numpy as np
+import pytest
+
+from mprlib import Problem, sweep
+from mprlib.cells import cells_of
+from mprlib.optimisers import cell_programme, programmes
+from mprlib.optimisers.ball_line import PathLost
+from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
+from mprlib.optimisers.cell_programme import CellProgramme
+from mprlib.optimisers.programmes import over_all_items, programme_of
+from mprlib.optimisers.relaxation import centred_cut, similarity_bound
+
+SEEDS = range(40)
+
+
+def pool_of(seed: int) -> tuple[CellPool, np.ndarray, np.random.Generator]:
+    """A random pool, a third of them with many equal scores; the reference's shares, and a generator."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(20, 300))
+    codes = [random.integers(0, random.integers(2, 6), n) for _ in range(random.integers(1, 4))]
+    labels = np.concatenate([np.eye(code.max() + 1)[code] for code in codes], axis=1)
+    scores = random.random(n) + 0.3 * codes[0]
+    k = int(random.integers(1, min(n, 40)))
+    problem = Problem(
+        scores=np.round(scores, 1) if seed % 3 == 0 else scores, labels=labels, reference=labels[: n // 2 + 1], k=k
+    )
+    cells = cells_of(problem)
+    return cell_pool_of(problem, cells), cells.reference_shares, random
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_optima_are_those_of_highs_while_cuts_are_added_and_rho_falls(seed: int) -> None:
+    pool, shares, random = pool_of(seed)
+    own, other = CellProgramme(pool), over_all_items(pool, "highs", np.empty((0, pool.cell_count)))
+    rho = 1.0
+    for _ in range(20):
+        for _ in range(random.integers(1, 3)):
+            cut = centred_cut(random.standard_normal(pool.cell_count), shares, pool.k)
+            own.add_cut(cut)
+            other.add_cut(cut)
+        rho *= random.uniform(0.6, 1.0)
+        found, expected = own.maximised(rho), other.maximise_similarity(rho)
+        assert (found is None) == (expected is None)
+        if found is None or expected is None:
+            return
+        similarity = pool.fractional_similarity(found.counts)
+        assert similarity == pytest.approx(pool.fractional_similarity(expected.counts), abs=1e-7)
+        assert (own.cuts @ found.counts <= rho + 1e-8).all() and found.counts.sum() == pytest.approx(pool.k)
+        bound = similarity_bound(pool, found.prices @ own.cuts, float(found.prices.sum()), rho)
+        assert bound == pytest.approx(similarity, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS[:10])
+def test_cuts_without_a_price_can_be_dropped(seed: int) -> None:
+    pool, shares, random = pool_of(seed)
+    programme = CellProgramme(pool)
+    for rho in np.linspace(1.0, 0.5, 12):
+        for _ in range(12):
+            programme.add_cut(centred_cut(random.standard_normal(pool.cell_count), shares, pool.k))
+        before = programme.maximised(rho)
+        if before is None:
+            return
+        kept = np.flatnonzero(programme.is_needed())
+        assert set(np.flatnonzero(before.prices)) <= set(kept)
+        programme.keep(kept.tolist())
+        after = programme.maximised(rho)
+        assert after is not None
+        assert after.counts.tolist() == before.counts.tolist()
+        assert after.prices.tolist() == before.prices[kept].tolist()
+
+
+def test_the_order_of_equal_scores_decides_nothing_of_what_is_proven() -> None:
+    labels = np.eye(3)[np.arange(60) % 3]
+    problem = Problem(scores=np.ones(60), labels=labels, reference=labels[:40], k=10)
+    for row in sweep(problem, "mopr", [0.0, 0.05, 0.1], "tree"):
+        assert row.similarity == 1.0 and row.status in ("optimal", "infeasible")
+
+
+def test_what_rounding_spoils_is_solved_by_highs(monkeypatch) -> None:
+    pool, shares, random = pool_of(4)
+    cuts = [centred_cut(random.standard_normal(pool.cell_count), shares, pool.k) for _ in range(6)]
+    top = np.bincount(pool.cell[np.argsort(-pool.scores)[: pool.k]], minlength=pool.cell_count)
+
+    def optimum() -> float:
+        programme = programme_of(pool, "auto", top)
+        for cut in cuts[:-1]:
+            programme.add_cut(cut)
+        programme.maximised(0.4)
+        programme.add_cut(cuts[-1])
+        found = programme.maximised(0.2)
+        assert found is not None and programme.solved >= 2
+        return pool.fractional_similarity(found.counts)
+
+    def lost(self: CellProgramme, rho: float) -> None:
+        raise PathLost
+
+    own = optimum()
+    monkeypatch.setattr(cell_programme.CellProgramme, "maximised", lost)
+    assert optimum() == pytest.approx(own, abs=1e-7)
+
+
+def test_steps_end(monkeypatch) -> None:
+    monkeypatch.setattr(cell_programme, "LARGEST_STEPS_PER_PLACE", 0)
+    pool, _, _ = pool_of(5)
+    with pytest.raises(PathLost):
+        CellProgramme(pool).maximised(1.0)
+    assert programme_of(pool, "auto", np.zeros(pool.cell_count, int)).maximised(1.0) is not None
+
+
+@pytest.mark.parametrize("solver", ["highs", "auto"])
+def test_a_window_opens_until_it_holds_the_optimum(solver, monkeypatch) -> None:
+    monkeypatch.setattr(programmes, "FIRST_MARGIN", 1)
+    pool, _, _ = pool_of(7)
+    programme = programme_of(pool, solver, np.zeros(pool.cell_count, int))
+    found = programme.maximised(1.0)
+    assert found is not None
+    top = np.sort(pool.scores)[-pool.k :].sum()
+    assert pool.fractional_similarity(found.counts) == pytest.approx(top, abs=1e-8)
