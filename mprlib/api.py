@@ -134,7 +134,7 @@ def corrected(
         raise InputError("problem has no label_error: how often its labels are wrong is not known")
     if chosen_by not in get_args(ChosenBy):
         raise InputError(f"chosen_by is {chosen_by!r}: one of {', '.join(get_args(ChosenBy))} is expected")
-    chosen = problem.checked_items(items.items if isinstance(items, Selection) else items)
+    chosen = problem.checked_items(items)
     return corrected_by(problem, chosen, registry.function_class(function_class, **settings), chosen_by=chosen_by)
 
 
