@@ -4,8 +4,9 @@
 
 over the items of the reduced pool: one cone of dimension r + 1, r the rank of the features, where the
 paper's has n + m. From one rho to the next counts change little, so that most items are settled: those around the
-last optimum's counts are open, and more where an optimum touches their edge. With t in the place of rho, minimised, it gives rho_min. The cone's multipliers z price
-the cells, price_g = z . M_g, and give the dual bound whatever their accuracy.
+last optimum's counts are open, and more where an optimum touches their edge. With t in the place of rho,
+minimised, it gives rho_min. The cone's multipliers z price the cells, price_g = z . M_g, and give the dual bound
+whatever their accuracy.
 
 Source:  MPR paper, Appendix D.1.
 """

@@ -134,7 +134,7 @@ class CuttingPlane:
         seen = self._ask(outer, MOST_FUNCTIONS)
         if seen[0].value <= rho + SMALLEST_EXCESS:
             return True
-        is_new = any([self._add(one, outer, rho) for one in seen])
+        is_new = sum(self._add(one, outer, rho) for one in seen) > 0
         if self._inner is not None:
             for _ in range(LARGEST_HALVINGS):
                 middle = 0.5 * (self._inner + outer)
