@@ -6,7 +6,7 @@ PIP := $(VENV)/bin/pip --disable-pip-version-check install --quiet
 # whose package index has no CPU build.
 TORCH ?= torch==2.13.0
 
-.PHONY: audit image-search test test-system test-repeat bench clean check
+.PHONY: audit image-search test test-system test-repeat bench clean check docs
 
 audit: $(VENV)/.ready
 	$(VENV)/bin/mpr-audit run jobs/configs/demo.yaml
@@ -32,6 +32,10 @@ check: $(VENV)/.ready-check
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
+# The documentation as a site, in build/site; it needs no network once the packages are there.
+docs: $(VENV)/.ready-test
+	$(VENV)/bin/python -m docs.site build/site
+
 # Signals and kills again and again on a busy machine.
 RUNS ?= 10
 test-repeat: $(VENV)/.ready-test
@@ -49,11 +53,11 @@ $(VENV)/.ready: pyproject.toml setup.py constraints.txt
 	touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready
-	$(PIP) --constraint constraints.txt --editable '.[cpu,text,clip,test]'
+	$(PIP) --constraint constraints.txt --editable '.[cpu,text,clip,docs,test]'
 	touch $@
 
 $(VENV)/.ready-check: $(VENV)/.ready-test
-	$(PIP) --constraint constraints.txt --editable '.[cpu,text,clip,test,check]'
+	$(PIP) --constraint constraints.txt --editable '.[cpu,text,clip,docs,test,check]'
 	touch $@
 
 clean:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from . import interruption
+from .cache.merging import merge
+from .cache.packs import PackedUnit
+from .cache.place import CachePlace
 from .config.audit import Audit
 from .config.file import ConfigFile
 from .errors import RunError, UsageError, full_disk, is_disk_full
+from .plan import bill
 from .plan import inputs as audit_inputs
 from .plan.build import build
 from .plan.estimate import cpus_of
 from .plan.inputs import Inputs
+from .plan.likeness import earlier_units, with_earlier
 from .plan.plan import Plan, unanswered
 from .plan.plan_file import write_plan
 from .plan.rates import learn
@@ -25,6 +31,7 @@ from .report.thumbnails import write_thumbnails
 from .results.collect import collect
 from .results.manifest import MANIFEST, PAGE, SUCCESS, Finished, manifest_of, results_are_current, seal
 from .results.preparation import preparation
+from .run import shared
 from .run.compute import Progress, compute
 from .run.executor import Lazily, expect_available
 from .run.journal import Journal, opened
@@ -39,7 +46,8 @@ from .store import Inventory, Store, failure_file, receipt_file, take_inventory
 class RunSummary:
     """How a run ended. `report` is the page's path, if any was written; `seconds` of wall time.
 
-    skipped_items counts items that were left out, by data set and reason.
+    skipped_items counts items that were left out, by data set and reason. reuse: what was embedded and searched, and
+    what was there already (`plan.bill.counts_of`).
     is_stopped: runtime.max_failures was reached, and the remaining units were not tried.
     """
 
@@ -50,11 +58,13 @@ class RunSummary:
     failures: list[dict[str, str]]
     skipped_items: Counts
     seconds: float
+    reuse: dict[str, int]
     is_stopped: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The object that `run --json` prints last."""
-        return self.counts | {key: value for key, value in asdict(self).items() if key != "counts"}
+        others = {key: value for key, value in asdict(self).items() if key not in ("counts", "reuse")}
+        return self.counts | self.reuse | others
 
 
 def output_of(settings: Audit, output: str | None) -> str:
@@ -86,13 +96,16 @@ def inventory(plan: Plan, store: Store) -> Inventory:
     return take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units))
 
 
-def resumed(config: ConfigFile[Audit], inputs: Inputs, plan: Plan, store: Store) -> tuple[Plan, Inventory]:
+def resumed(
+    config: ConfigFile[Audit], inputs: Inputs, plan: Plan, store: Store, kept: Collection[str] = ()
+) -> tuple[Plan, Inventory]:
     """The plan without searches for queries whose pools are in the folder, and the units that are done.
 
+    kept: keys of units that a run would take from the cache.
     Raises:  UsageError for a folder that cannot be read.
     """
     found = inventory(plan, store)
-    asked = unanswered(plan, found.done)
+    asked = unanswered(plan, {*found.done, *kept})
     if asked is None:
         return plan, found
     with config.placing():
@@ -120,6 +133,8 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     inputs, plan = prepare(config, limit)
     for note in plan.notes:
         reporter.say(note)
+    packed = {} if inputs.cache is None else shared.packed(inputs.cache)
+    _restore(settings, inputs, plan, store, packed)
     plan, found = resumed(config, inputs, plan, store)
     progress = Progress(done=dict(found.done))
     # Also where nothing is left to compute: max_skipped_share may have changed.
@@ -131,6 +146,9 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     if len(progress.done) < len(plan.units):
         expect_available(settings.runtime)
     store.prepare()
+    earlier = earlier_units(plan, store, progress.done, packed)
+    plan = with_earlier(plan, earlier)
+    _restore(settings, inputs, plan, store, packed, set(earlier.values()))
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}"
     with (
         Lock(store, run_id, reporter.say) as lock,
@@ -145,10 +163,62 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
         lock.expect_held()
         if not progress.is_stopped:
             _collect(settings, inputs, plan, store, progress, summary, journal, executor)
+        if inputs.cache is not None and not progress.is_stopped:
+            _tend_cache(inputs.cache, plan, store, progress, packed, settings.name, journal)
         summary = replace(summary, seconds=time.monotonic() - started)
         _note_rates(settings, plan, progress, summary.seconds)
         journal.end("stopped" if progress.is_stopped else "done", summary.counts, summary.seconds)
     return summary
+
+
+def _restore(
+    settings: Audit,
+    inputs: Inputs,
+    plan: Plan,
+    store: Store,
+    packed: Mapping[str, PackedUnit],
+    keys: Collection[str] | None = None,
+) -> None:
+    """Copy units that other runs have left in the cache, by default all of the plan that are missing.
+
+    Equal keys mean equal tables, and units appear whole: whoever has the folder's lock is not disturbed.
+    Raises:  UsageError for a cache or a folder that cannot be written.
+    """
+    if inputs.cache is None:
+        return
+    wanted = {unit.key for unit in plan.units} if keys is None else keys
+    found = [packed[key] for key in wanted if key in packed]
+    if keys is None:
+        inputs.cache.store().prepare()
+        done = inventory(plan, store).done
+        found = [unit for unit in found if unit.receipt.key not in done]
+    if found:
+        expect_available(settings.runtime)
+        store.prepare()
+        shared.restored(inputs.cache, store, found)
+
+
+def _tend_cache(
+    cache: CachePlace,
+    plan: Plan,
+    store: Store,
+    progress: Progress,
+    packed: Mapping[str, PackedUnit],
+    name: str,
+    journal: Journal,
+) -> None:
+    """Leave finished units there, merge small segments, and leave word for the next plan.
+
+    Whatever fails costs later runs time alone.
+    """
+    try:
+        shared.leave(cache, store, plan, progress.done, packed)
+        for folder in bill.spaces_of(plan):
+            interruption.check()
+            merge(cache.store(), folder)
+        bill.note_contents(plan, cache, name)
+    except Exception as error:  # noqa: BLE001 - every file system has errors of its own
+        journal.say("cache_fault", f"the cache could not be tended: {type(error).__name__}: {error}", "warning")
 
 
 def _note_rates(settings: Audit, plan: Plan, progress: Progress, seconds: float) -> None:
@@ -215,6 +285,7 @@ def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started:
         ],
         skipped_items=counts_of(skipped_items(store, plan, progress.done)),
         seconds=time.monotonic() - started,
+        reuse=bill.counts_of(plan, progress.done, progress.computed),
         is_stopped=progress.is_stopped,
     )
 

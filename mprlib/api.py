@@ -3,40 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from mprlib import registry
 from mprlib.assumptions import warn_of_assumption
+from mprlib.attention import FIRST, UNIFORM, AnyAttention, Attention, attended, attention_of
+from mprlib.declarations import declarations
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
 from mprlib.measurement import Measurement, measure_with
-from mprlib.method import Method
+from mprlib.method import DEFAULT_POINTS, Method
+from mprlib.optimisers.request import checked_rhos
 from mprlib.problem import Problem
 from mprlib.selection import Selection
+from mprlib.settings import Whole, checked
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.order import FairOrder
 
 
 def measure(
-    problem: Problem, items: ArrayLike, function_class: str | FunctionClass = "linear", **settings: Any
+    problem: Problem,
+    items: ArrayLike | Selection,
+    function_class: str | FunctionClass = "linear",
+    *,
+    attention: AnyAttention = UNIFORM,
+    **settings: Any,
 ) -> Measurement:
     """Largest gap any function in the class sees between a selection and the reference.
 
     function_class is a registered name, with the class's settings as keywords, or an instance of a
     class, or an unfitted scikit-learn model: a regressor's functions are normalised as C', a
     classifier's have values {-1, +1}.
+    attention says how much each place counts: uniform (a set), log2, geometric(p), or one weight for each item.
 
-    Shapes:  items (any number,), positions in the pool, distinct.
+    Shapes:  items (any number,), positions in the pool, distinct; in their order unless attention is uniform. A
+             Selection stands for its items.
     Returns: the value with its upper bound, chi, and the witness that attains it.
     Raises:  InputError for items that are empty, repeated or out of range, and for an unknown
-             class or setting.
+             class, setting or attention.
     Source:  MPR paper, Definition 1 and Propositions 3, 4.
     """
     chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
     if instance.is_normalised:
         warn_of_assumption(problem, f"values under {instance.name} depend")
-    return measure_with(problem, chosen, instance)
+    return measure_with(problem, chosen, instance, attention_of(attention))
+
+
+def fair_order(
+    problem: Problem,
+    items: ArrayLike,
+    rho: float,
+    function_class: str | FunctionClass = "linear",
+    *,
+    first: int = FIRST,
+    **settings: Any,
+) -> FairOrder:
+    """The order of a selection with every prefix of `first` or more within its rho, by discounted similarity.
+
+    A prefix of j of k items may be sqrt(k / j) times as far from the reference as all of them (each function scaled
+    as for k), since chance is: see `mprlib.optimisers.order_course`. An example is in `mprlib.optimisers.order`.
+
+    Shapes:  items (any number,), positions in the pool, distinct.
+    Returns: the order, with what is proven of it.
+    Raises:  InputError for items as `measure` does, a rho or `first` that is no such number, and as `measure`.
+    """
+    from mprlib.optimisers.order import ordered
+
+    chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
+    [rho] = checked_rhos([rho], "fair_order")
+    sized = attended(problem, UNIFORM, chosen.size)
+    return ordered(sized, instance.bind(sized), chosen, rho, chosen.size, checked(Whole(), "first", first))
 
 
 def select(
@@ -51,7 +92,8 @@ def select(
     method and function_class are instances, Mmr(spread="nearest") and Forest(seed=3), or registered names.
     value is the method's parameter (rho for mopr*, lambda for mmr, None where there is none). A rho of "chance" is
     the 95% point of the MPR of k independent draws from the reference.
-    settings are those of what is given by name; one that both have needs an instance.
+    settings are those of what is given by name; one that both have needs an instance. attention is one of them for
+    every method: that under which its items are measured, and for `mopr` the one under which it bounds MPR.
     Raises:  InputError for an unknown method, class or setting, and for a value that the method refuses.
     """
     return _swept(problem, method, [value], function_class, settings)[0]
@@ -66,6 +108,7 @@ def sweep(
 ) -> list[Selection]:
     """One Selection per value, in the order given; shared work is done once.
 
+    values: by default 20 of the method's own, for mopr* evenly spaced rho from 0.005 to top-k's MPR as in the paper.
     Raises:  InputError as for `select`.
     """
     return _swept(problem, method, values, function_class, settings)
@@ -78,15 +121,50 @@ def _swept(
     function_class: str | FunctionClass,
     settings: Mapping[str, Any],
 ) -> list[Selection]:
+    attention, settings = _measuring_attention(registry.method_type(method), settings)
     chosen, measuring = resolved(method, function_class, settings)
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    if values is not None and (isinstance(values, (str, bytes)) or not isinstance(values, Iterable)):
         raise InputError(f"values is {values!r}: a list of the parameter's values is expected")
-    values = list(values)
-    if not values:
+    values = None if values is None else list(values)
+    if values == []:
         raise InputError("values is empty: at least one value of the parameter is expected")
-    chosen.expect_inputs(problem)
-    width = None if problem.embeddings is None else problem.embeddings.shape[1]
-    values = chosen.checked_values(values, width)
     if measuring.is_normalised:
         warn_of_assumption(problem, f"values under {measuring.name} depend")
-    return chosen.swept(problem, measuring, values)
+    found = swept(problem, chosen, measuring, values)
+    return found if attention is None else [_measured_again(problem, one, measuring, attention) for one in found]
+
+
+def swept(
+    problem: Problem,
+    method: Method,
+    measuring: FunctionClass,
+    values: Sequence[Any] | None,
+    points: int = DEFAULT_POINTS,
+) -> list[Selection]:
+    """One Selection per value, by default of up to `points` values of the method's own grid."""
+    method.expect_inputs(problem)
+    if values is None:
+        values = method.grid(problem, measuring.bind(problem), points)
+    width = None if problem.embeddings is None else problem.embeddings.shape[1]
+    return method.swept(problem, measuring, method.checked_values(values, width))
+
+
+def _measuring_attention(
+    method: type[Method], settings: Mapping[str, Any]
+) -> tuple[Attention | None, Mapping[str, Any]]:
+    """The attention under which a method's items are measured, and the other settings.
+
+    None where it is the method's own setting, or is not given.
+    """
+    if "attention" not in settings or "attention" in declarations(method):
+        return None, settings
+    if method.is_constrained:
+        raise InputError(f"{method.name} bounds MPR of sets: attention goes with mopr, or with measure")
+    return attention_of(settings["attention"]), {key: one for key, one in settings.items() if key != "attention"}
+
+
+def _measured_again(problem: Problem, row: Selection, measuring: FunctionClass, attention: Attention) -> Selection:
+    if not row.items.size:
+        return row
+    found = measure_with(problem, row.items, measuring, attention)
+    return replace(row, mpr=found.value, mpr_upper_bound=found.upper_bound)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mprlib import frames
 from mprlib.errors import InputError
+from mprlib.frames import matching
 
 FloatArray = NDArray[np.floating]
 IntArray = NDArray[np.integer]
@@ -29,7 +29,7 @@ def finite(
     columns: of a frame, which ones and in which order; by default all in their own order.
     Raises:  InputError naming the argument, and a frame's column.
     """
-    given = numeric(name, value) if frames.column_names(value) is None else _columns(name, value, columns)
+    given = numeric(name, value) if matching.column_names(value) is None else _columns(name, value, columns)
     array = given.astype(np.float64, copy=False) if dtype is not None or given.dtype.kind != "f" else given
     if array.ndim != ndim:
         raise InputError(f"{name} has shape {array.shape}: {ndim} dimension{'s' * (ndim > 1)} expected")
@@ -114,12 +114,12 @@ def expect_length(name: str, array: NDArray[Any], length: int, because: str) -> 
 
 
 def _columns(name: str, frame: Any, order: list[int] | None) -> FloatArray:
-    names = frames.column_names(frame) or ()
+    names = matching.column_names(frame) or ()
     places = range(len(names)) if order is None else order
     if not names:
         return np.empty((len(frame), 0))
     try:
-        columns = [frames.column(frame, place) for place in places]
+        columns = [matching.column(frame, place) for place in places]
     except TypeError as error:
         raise InputError(f"{name} cannot be read by columns, collect it into a table first: {error}") from None
     arrays = [numeric(f"{name}, column {names[place]!r},", one) for place, one in zip(places, columns)]
@@ -145,4 +145,4 @@ def _refused(element: Any) -> str:
 
 
 def _advice(kind: str) -> str:
-    return ", of levels one column of 0 and 1 for each (pandas.get_dummies)" if kind in "US" else ""
+    return ", Problem.from_frames takes columns of levels" if kind in "US" else ""

@@ -11,11 +11,11 @@ are groups, or so few people that it should be said as well.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 
 import numpy as np
 
+from mprlib.caller import frames_of_the_library
 from mprlib.cells import cells_of
 from mprlib.errors import AssumptionWarning
 from mprlib.problem import Problem
@@ -36,17 +36,9 @@ def warn_of_assumption(problem: Problem, what: str) -> None:
     def warn() -> None:
         if assumption(problem):
             message = f"{assumption(problem)}; {what} on it"
-            warnings.warn(message, AssumptionWarning, stacklevel=_frames_of_the_library() + 1)
+            warnings.warn(message, AssumptionWarning, stacklevel=frames_of_the_library() + 1)
 
     problem.cached("has warned of the assumption", warn)
-
-
-def _frames_of_the_library() -> int:
-    """Calls between the function that asks and whoever called the library: warnings name that line."""
-    frame, count = inspect.currentframe(), 0
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]:
-        frame, count = frame.f_back, count + 1
-    return count - 1
 
 
 def _assumption(problem: Problem) -> str:

@@ -69,9 +69,12 @@ def cells_of(problem: Problem) -> Cells:
 
 
 def selection_weights(problem: Problem, items: IntArray) -> FloatArray:
-    """Pool weights (n,) of a selection: 1/k on its items, k being its own length."""
+    """Pool weights (n,) of a selection: 1/k on its items, k being its own length, or those of the places.
+
+    Shapes:  items (any number,), in any order; (k,) in their order where places of the problem have weights.
+    """
     weights = np.zeros(problem.n)
-    weights[items] = 1.0 / len(items)
+    weights[items] = 1.0 / len(items) if problem.place_weights is None else problem.place_weights
     return weights
 
 

@@ -10,7 +10,8 @@ Lotteries are drawn once per reference and k, with a fixed seed; each pool and c
 the same counts, since the masses N_g of C' hold the pool's rows. With B lotteries the p value is
 (1 + lotteries at least as far) / (1 + B), which is valid at every level, and the level is the
 0.95 (B + 1)-th smallest: the next lottery exceeds it with 5% exactly, and an observed MPR exceeds it
-just where its p value is at most 0.05. Named groups have exact binomial p values as well, whose sum bounds
+just where its p value is at most 0.05. Where places have weights (`mprlib.attention`) a lottery fills them one by one.
+Named groups of sets have exact binomial p values as well, whose sum bounds
 that of the largest gap where lotteries are too few to tell.
 
 Classes whose values come from a heuristic search (forests, networks of many cells, greedy trees, models of the
@@ -35,9 +36,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import bdtr, bdtrc
+import scipy
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, sums_by
 from mprlib.cells import MANY_CELLS, Cells, cells_of
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import DECIMALS, FunctionClass, Oracle
@@ -46,6 +47,7 @@ from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.function_classes.tree import TreeOracle
+from mprlib.lottery_reuse import kept_groups, reused
 from mprlib.problem import Problem
 
 # Share of lotteries that stay within the level.
@@ -93,7 +95,18 @@ def chance_of(problem: Problem, function_class: FunctionClass) -> Chance | None:
 
     Returns: None for a class whose values come from a heuristic search.
     """
-    return problem.cached(("chance", function_class), lambda: _chance(problem, function_class.bind(problem)))
+    return problem.cached(("chance", function_class), lambda: _chance(problem, function_class))
+
+
+def chance_level_of(problem: Problem, function_class: FunctionClass) -> float | None:
+    """The level of `chance_of`, without what only p values need."""
+
+    def build() -> float | None:
+        oracle = function_class.bind(problem)
+        values = _lottery_values(problem, function_class, oracle)
+        return None if values is None else _level(values, oracle)
+
+    return problem.cached(("chance level", function_class), build)
 
 
 def gap_p_values(selected: FloatArray, reference: FloatArray, k: int) -> FloatArray:
@@ -111,26 +124,46 @@ def _beyond(gaps: FloatArray, shares: FloatArray, k: int) -> FloatArray:
     least_above = np.ceil(k * (shares + gaps) - slack)
     most_below = np.floor(k * (shares - gaps) + slack)
     # bdtrc(c, k, q) is the chance of more than c of k draws, bdtr that of at most c.
-    above = np.where(least_above > k, 0.0, bdtrc(np.clip(least_above - 1, 0, k), k, shares))
+    above = np.where(least_above > k, 0.0, scipy.special.bdtrc(np.clip(least_above - 1, 0, k), k, shares))
     above = np.where(least_above <= 0, 1.0, above)
-    below = np.where(most_below < 0, 0.0, bdtr(np.clip(most_below, 0, k), k, shares))
+    below = np.where(most_below < 0, 0.0, scipy.special.bdtr(np.clip(most_below, 0, k), k, shares))
     both: FloatArray = np.where(least_above <= most_below, 1.0, np.minimum(above + below, 1.0))
     return both
 
 
-def _chance(problem: Problem, oracle: Oracle) -> Chance | None:
-    values = _values(problem, oracle)
+def _chance(problem: Problem, function_class: FunctionClass) -> Chance | None:
+    oracle = function_class.bind(problem)
+    values = _lottery_values(problem, function_class, oracle)
     if values is None:
         return None
-    values = np.sort(values)
-    unit = oracle.unit
-    level = values[round(CONFIDENCE * (values.size + 1)) - 1] / unit
+    return Chance(values=np.sort(values), level=_level(values, oracle), bound=_union_bound(problem, oracle))
+
+
+def _level(values: FloatArray, oracle: Oracle) -> float:
+    place, unit = round(CONFIDENCE * (values.size + 1)) - 1, oracle.unit
     # To the decimals of measured values, so that a set that shows what a lottery shows meets the level.
-    return Chance(values=values, level=float(round(level, DECIMALS) * unit), bound=_union_bound(problem, oracle))
+    return float(round(np.partition(values, place)[place] / unit, DECIMALS) * unit)
+
+
+def _lottery_values(problem: Problem, function_class: FunctionClass, oracle: Oracle) -> FloatArray | None:
+    """MPR (B,) of B lotteries; what does not depend on the pool is kept with the reference."""
+    if problem.place_weights is not None:
+        return _values(problem, oracle)
+    if isinstance(oracle, GroupsOracle) and oracle.cells.size <= MANY_CELLS:
+        draws = _draws_for(_work(oracle, int((oracle.cells.reference_shares > 0).sum())))
+        return kept_groups(problem, function_class, draws, lambda: _values(problem, oracle))
+
+    def counts(open_cells: int) -> IntArray:
+        shares = oracle.cells.reference_shares
+        draws = _draws_for(_work(oracle, open_cells))
+        return lottery_counts(shares[shares > 0].tobytes(), problem.k, draws)
+
+    found = reused(problem, function_class, oracle, counts)
+    return _values(problem, oracle) if found is None else found
 
 
 def _union_bound(problem: Problem, oracle: Oracle) -> Callable[[float], float] | None:
-    if not isinstance(oracle, GroupsOracle):
+    if not isinstance(oracle, GroupsOracle) or problem.place_weights is not None:
         return None
     shares, unit = oracle.totals(oracle.cells.reference_shares), 2.0 if oracle.signed else 1.0
 
@@ -151,18 +184,22 @@ def _values(problem: Problem, oracle: Oracle) -> FloatArray | None:
         return _values_of_rows(problem, cells, oracle)
     open_cells = np.flatnonzero(cells.reference_shares > 0)
     shares = cells.reference_shares[open_cells]
-    counts = lottery_counts(shares.tobytes(), problem.k, _draws_for(_work(oracle, open_cells.size)))
+    draws = _draws_for(_work(oracle, open_cells.size))
+    counts: FloatArray | IntArray
+    if problem.place_weights is None:
+        counts, divisor = lottery_counts(shares.tobytes(), problem.k, draws), problem.k
+    else:
+        counts, divisor = weighted_lotteries(shares.tobytes(), problem.place_weights.tobytes(), draws), 1
     blocks = range(0, len(counts), BLOCK)
-    return np.concatenate([_gaps_of(oracle, counts[at : at + BLOCK], problem.k, open_cells) for at in blocks])
+    return np.concatenate([_gaps_of(oracle, counts[at : at + BLOCK] / divisor, open_cells) for at in blocks])
 
 
-def _gaps_of(oracle: Oracle, counts: IntArray, k: int, open_cells: IntArray) -> FloatArray:
-    """MPR (B,) of lotteries by their counts (B, open cells): other cells have no share of the reference."""
+def _gaps_of(oracle: Oracle, gaps: FloatArray, open_cells: IntArray) -> FloatArray:
+    """MPR (B,) of lotteries by their shares (B, open cells), which become gaps: other cells have no share."""
     cells = oracle.cells
-    gaps = counts / k
     gaps -= cells.reference_shares[open_cells]
     if open_cells.size < cells.size:
-        differences = np.zeros((len(counts), cells.size))
+        differences = np.zeros((len(gaps), cells.size))
         differences[:, open_cells] = gaps
         gaps = differences
     if isinstance(oracle, TreeOracle):
@@ -202,6 +239,25 @@ def lottery_counts(shares: bytes, k: int, draws: int) -> IntArray:
     return counts
 
 
+@lru_cache(maxsize=4)
+def weighted_lotteries(shares: bytes, weights: bytes, draws: int) -> FloatArray:
+    """Attention (draws, G) to the cells of lotteries: one draw a place from shares (G,), weights (k,) of the places."""
+    given, of_places = np.frombuffer(shares), np.frombuffer(weights)
+    random = np.random.default_rng([SEED, of_places.size])
+    found, block = np.empty((draws, given.size)), max(1, min(BLOCK, LARGEST_BLOCK // of_places.size))
+    for start in range(0, draws, block):
+        drawn = drawn_cells(given, (min(block, draws - start), of_places.size), random)
+        found[start : start + len(drawn)] = _attention_to(drawn, of_places, given.size)
+    found.flags.writeable = False
+    return found
+
+
+def _attention_to(drawn: IntArray, weights: FloatArray, size: int) -> FloatArray:
+    """Sums (B, size) of the weights (k,) of places by what is at each, drawn (B, k)."""
+    codes = drawn + np.arange(0, size * len(drawn), size)[:, None]
+    return sums_by(codes.ravel(), np.tile(weights, len(drawn)), size * len(drawn)).reshape(len(drawn), size)
+
+
 def drawn_cells(shares: FloatArray, shape: tuple[int, int], random: np.random.Generator) -> IntArray:
     """Independent draws of cells with these shares (G,).
 
@@ -232,17 +288,20 @@ def _alias_table(shares: FloatArray) -> tuple[FloatArray, IntArray]:
 
 def _values_of_rows(problem: Problem, cells: Cells, oracle: Oracle) -> FloatArray | None:
     """The same where cells are too many to count: by the cells of each drawn row."""
-    k, shares = problem.k, cells.reference_shares
+    k, shares, weights = problem.k, cells.reference_shares, problem.place_weights
     if isinstance(oracle, Ball):
-        return _in_blocks(cells, k, oracle.features.shape[1], lambda drawn: _ball_values(oracle, drawn))
+        return _in_blocks(cells, k, oracle.features.shape[1], lambda drawn: _ball_values(oracle, drawn, weights))
     if isinstance(oracle, SaturatedOracle):
         inverse = 1.0 / cells.masses
         rest = float(shares**2 @ inverse)
         return _in_blocks(
-            cells, k, 4, lambda drawn: np.sqrt(oracle.scale * np.maximum(_squares(drawn, shares, inverse) + rest, 0.0))
+            cells,
+            k,
+            4,
+            lambda drawn: np.sqrt(oracle.scale * np.maximum(_squares(drawn, shares, inverse, weights) + rest, 0.0)),
         )
     if isinstance(oracle, GroupsOracle):
-        return _in_blocks(cells, k, 4 * len(oracle.codes), lambda drawn: _group_values(oracle, drawn))
+        return _in_blocks(cells, k, 4 * len(oracle.codes), lambda drawn: _group_values(oracle, drawn, weights))
     return None
 
 
@@ -254,13 +313,17 @@ def _in_blocks(cells: Cells, k: int, width: int, values_of: Callable[[IntArray],
     return np.concatenate([values_of(drawn_cells(cells.reference_shares, (size, k), random)) for size in sizes])
 
 
-def _ball_values(ball: Ball, drawn: IntArray) -> FloatArray:
-    lengths: FloatArray = np.linalg.norm(ball.features[drawn].mean(axis=1) - ball.reference_mean, axis=1)
+def _ball_values(ball: Ball, drawn: IntArray, weights: FloatArray | None) -> FloatArray:
+    features = ball.features[drawn]
+    means = features.mean(axis=1) if weights is None else np.einsum("bkr,k->br", features, weights)
+    lengths: FloatArray = np.linalg.norm(means - ball.reference_mean, axis=1)
     return lengths
 
 
-def _squares(drawn: IntArray, shares: FloatArray, inverse: FloatArray) -> FloatArray:
+def _squares(drawn: IntArray, shares: FloatArray, inverse: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """sum over drawn cells of (p^2 - 2 p q) / N; a cell that is drawn twice counts with the square of both."""
+    if weights is not None:
+        return _weighted_squares(drawn, shares, inverse, weights)
     ordered = np.sort(drawn, axis=1)
     k = drawn.shape[1]
     # Each pair of equal draws adds 2 / k^2: the i-th of a run of equals adds (2 i - 1) / k^2.
@@ -272,28 +335,44 @@ def _squares(drawn: IntArray, shares: FloatArray, inverse: FloatArray) -> FloatA
     return found
 
 
-def _group_values(oracle: GroupsOracle, drawn: IntArray) -> FloatArray:
+def _weighted_squares(drawn: IntArray, shares: FloatArray, inverse: FloatArray, weights: FloatArray) -> FloatArray:
+    """The same where places have weights: w_i (w_i + 2 w_j) over the places j of the same cell before i."""
+    order = np.argsort(drawn, axis=1, kind="stable")
+    ordered, own = np.take_along_axis(drawn, order, axis=1), weights[order]
+    before = np.cumsum(own, axis=1) - own
+    is_first = np.concatenate([np.ones((len(ordered), 1), bool), np.diff(ordered, axis=1) > 0], axis=1)
+    at_first = np.maximum.accumulate(np.where(is_first, before, 0.0), axis=1)
+    found: FloatArray = (own * (own + 2.0 * (before - at_first) - 2.0 * shares[ordered]) * inverse[ordered]).sum(axis=1)
+    return found
+
+
+def _group_values(oracle: GroupsOracle, drawn: IntArray, weights: FloatArray | None) -> FloatArray:
     draws, k = drawn.shape
     groups = len(oracle.names)
     shares = oracle.totals(oracle.cells.reference_shares)
     largest = np.zeros(draws)
     for code in oracle.codes:
         first, last = int(code.min()), int(code.max())
-        members = code[drawn] - first + np.arange(draws)[:, None] * (last - first + 1)
-        counts = np.bincount(members.ravel(), minlength=draws * (last - first + 1)).reshape(draws, -1)
+        members = _attention_to(code[drawn] - first, np.ones(k) if weights is None else weights, last - first + 1)
         assert last < groups
-        largest = np.maximum(largest, np.abs(counts / k - shares[first : last + 1]).max(axis=1))
+        of_groups = members / k if weights is None else members
+        largest = np.maximum(largest, np.abs(of_groups - shares[first : last + 1]).max(axis=1))
     return largest * (2.0 if oracle.signed else 1.0)
 
 
 def _kernel_values(problem: Problem, cells: Cells, oracle: KernelOracle) -> FloatArray:
     """MMD (B,) of lotteries: kernels between a lottery's own rows, and the reference's mean at each."""
-    k = problem.k
+    k, weights = problem.k, problem.place_weights
     width = k * cells.labels.shape[1]
 
     def values_of(drawn: IntArray) -> FloatArray:
-        within = np.array([oracle.kernel.matrix(cells.labels[row], cells.labels[row]).mean() for row in drawn])
-        across = oracle.reference_function[drawn].mean(axis=1)
+        kernels = (oracle.kernel.matrix(cells.labels[row], cells.labels[row]) for row in drawn)
+        if weights is None:
+            within = np.array([kernel.mean() for kernel in kernels])
+            across = oracle.reference_function[drawn].mean(axis=1)
+        else:
+            within = np.array([weights @ kernel @ weights for kernel in kernels])
+            across = oracle.reference_function[drawn] @ weights
         lengths: FloatArray = np.sqrt(np.maximum(within - 2.0 * across + oracle.reference_square, 0.0))
         return lengths
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
-from mprlib.level_names import level_name
+from mprlib.frames.columns import columns_of
+from mprlib.frames.levels import Coded, coded
+from mprlib.level_names import UNKNOWN, bin_names, level_name, missing_name
 
 # Joint codes are made small again beyond this, so that one attribute more fits 63 bits.
 LARGEST_JOINT_CODE = 2**40
@@ -19,11 +22,15 @@ LARGEST_JOINT_CODE = 2**40
 class Encoding:
     """Which levels each attribute has, in the order of their columns.
 
+    bins: the cuts of attributes that are ranges of numbers. missing: the level of people without a value.
+
     Worked example: levels {"sex": ("female", "male"), "age": ("<50", "50+")} gives the columns
     sex=female, sex=male, age=<50, age=50+, and the row (female, 50+) is (1, 0, 0, 1).
     """
 
     levels: Mapping[str, tuple[str, ...]]
+    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    missing: str = UNKNOWN
 
     def __post_init__(self) -> None:
         if not self.levels:
@@ -57,6 +64,32 @@ class Encoding:
             }
         )
 
+    @classmethod
+    def of_sides(
+        cls, *sides: Side, known: Encoding | None = None, bins: Mapping[str, tuple[float, ...]] | None = None
+    ) -> Encoding:
+        """The union of the levels of all sides, in reading order: ranges by their numbers, others by name, the missing
+        value last.
+
+        known: an encoding whose levels come first, in their order; where there are no others, it is the result.
+        Raises:  InputError for an attribute of one level.
+        """
+        seen = {name: set().union(*(side.levels(name) for side in sides)) for name in sides[0].columns}
+        cuts = {**(bins or {}), **({} if known is None else known.bins)}
+        missing = known.missing if known is not None else missing_name(*seen.values())
+        for name in seen:
+            seen[name] |= {missing} if any(side.has_missing(name) for side in sides) else set()
+        if known is not None and all(own <= set(known.levels[name]) for name, own in seen.items()):
+            return known
+        levels = {}
+        for name, own in seen.items():
+            first = known.levels[name] if known is not None else bin_names(cuts[name]) if name in cuts else ()
+            others = sorted(own - set(first) - {missing})
+            order = dict.fromkeys([*(level for level in first if level != missing), *others, missing])
+            kept = own if known is None else own | set(first)
+            levels[name] = tuple(level for level in order if level in kept)
+        return cls(levels=levels, bins=cuts, missing=missing)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Column names (l,), distinct, "attribute=level"."""
@@ -83,6 +116,16 @@ class Encoding:
         """For each attribute the positions (n,) of the rows' levels; of rows as `encode` takes them."""
         return [self._codes_of(attribute, rows) for attribute in self.levels]
 
+    def codes_of(self, side: Side) -> list[IntArray]:
+        """For each attribute the positions (n,) of the levels of a side whose levels are all known."""
+        found = []
+        for name, levels in self.levels.items():
+            place = {level: code for code, level in enumerate(levels)}
+            own = side.columns[name]
+            places = [place[level] for level in own.levels] + [place.get(self.missing, -1)]
+            found.append(np.array(places, dtype=np.intp)[own.codes])
+        return found
+
     def one_hot(self, codes: Sequence[IntArray]) -> FloatArray:
         """Rows (n, l) given by the positions (n,) of their levels, an array for each attribute."""
         blocks = [np.eye(len(levels))[of_rows] for levels, of_rows in zip(self.levels.values(), codes)]
@@ -105,6 +148,35 @@ class Encoding:
                     f"attribute {attribute!r} has the value {level!r}, unknown here: known are {', '.join(levels)}"
                 )
         return np.array([position[level] for level in distinct.tolist()], dtype=np.intp)[inverse]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Side:
+    """The attributes of some people as columns of levels."""
+
+    columns: Mapping[str, Coded]
+
+    @classmethod
+    def of(cls, argument: str, frame: Any, attributes: Sequence[str], bins: Mapping[str, tuple[float, ...]]) -> Side:
+        """Columns of a frame, or of a mapping of names to arrays.
+
+        Raises:  InputError naming the argument and the column.
+        """
+        columns = columns_of(argument, frame, attributes)
+        return cls(columns={name: coded(argument, name, one, bins.get(name)) for name, one in columns.items()})
+
+    @property
+    def rows(self) -> int:
+        """Number of people."""
+        return next(iter(self.columns.values())).codes.size
+
+    def levels(self, attribute: str) -> set[str]:
+        """Levels that somebody has."""
+        return set(self.columns[attribute].levels)
+
+    def has_missing(self, attribute: str) -> bool:
+        """Whether somebody has none."""
+        return bool((self.columns[attribute].codes < 0).any())
 
 
 def joint_groups(codes: Sequence[IntArray], sizes: Sequence[int]) -> tuple[IntArray, IntArray]:

@@ -7,7 +7,8 @@ goes to neither.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from mprlib import registry
@@ -16,6 +17,23 @@ from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.method import Method
 
+# What other packages, and papers, call a setting.
+OTHER_WORDS = {
+    "group": ("protected", "group_labels"),
+    "groups": ("protected", "group_labels"),
+    "protected_group": ("protected", "group_labels"),
+    "sensitive": ("protected", "group_labels"),
+    "sensitive_features": ("protected", "group_labels"),
+    "labels": ("group_labels", "protected"),
+    "p": ("share",),
+    "proportion": ("share",),
+    "target": ("share",),
+    "alpha": ("significance",),
+    "max_depth": ("depth",),
+    "n_estimators": ("trees",),
+    "random_state": ("seed",),
+    "query": ("debiased_query",),
+}
 # How the two verbs call what belongs to the parameter.
 VALUES = ("value", "values")
 
@@ -33,7 +51,7 @@ def resolved(
         if keyword in own and keyword in other:
             raise SettingError(_both(*kinds, keyword), setting=keyword)
         if keyword not in own and keyword not in other:
-            raise SettingError(_neither(*kinds, keyword), setting=keyword)
+            raise SettingError(_neither(*kinds, keyword, keywords[keyword]), setting=keyword)
     settings = {name: value for name, value in keywords.items() if name in own}
     rest = {name: value for name, value in keywords.items() if name in other}
     return registry.method(method, **settings), registry.function_class(function_class, **rest)
@@ -46,14 +64,23 @@ def _both(method: type[Method], function_class: type[FunctionClass], keyword: st
     )
 
 
-def _neither(method: type[Method], function_class: type[FunctionClass], keyword: str) -> str:
+def _neither(method: type[Method], function_class: type[FunctionClass], keyword: str, given: Any) -> str:
     if method.parameter is not None and keyword in (method.parameter.replace(" ", "_"), *VALUES):
+        values = given if isinstance(given, list) else [given]
+        one = repr(values[0]) if values and isinstance(values[0], (int, float, str)) else "0.1"
         return (
             f"{keyword} is no keyword: {method.name}'s parameter {method.parameter} is the third argument, as in "
-            f"select(problem, {method.name!r}, value) or sweep(problem, {method.name!r}, values)"
+            f"select(problem, {method.name!r}, {one}) or sweep(problem, {method.name!r}, [{one}])"
         )
+    meant = _meant(keyword, [*declarations(method), *declarations(function_class)])
     own, other = (", ".join(declarations(kind)) or "none" for kind in (method, function_class))
     return (
         f"neither the method nor the function class has a setting {keyword!r}: method {method.name!r} has {own}, "
-        f"function class {function_class.name!r} has {other}"
+        f"function class {function_class.name!r} has {other}{meant}"
     )
+
+
+def _meant(keyword: str, known: Sequence[str]) -> str:
+    """A setting that may have been meant."""
+    close = get_close_matches(keyword, known, n=1) or [name for name in OTHER_WORDS.get(keyword, ()) if name in known]
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import chain, count, pairwise
 
 JOINT = " & "
+# What people without a value are called; the others where `unknown` is a value of the data.
+UNKNOWN = "unknown"
+OTHER_NAMES = ("missing", "missing value")
 
 
 def level_name(attribute: str, level: str) -> str:
@@ -22,6 +26,19 @@ def level_name(attribute: str, level: str) -> str:
 def joint_name(parts: Iterable[str]) -> str:
     """Names of levels joined by " & "; a part that would read as several is quoted."""
     return JOINT.join(_quoted(part) if _reads_as_several(part) else part for part in parts)
+
+
+def missing_name(*levels: Iterable[str]) -> str:
+    """What people without a value are called: `unknown`, or where that is a level, the first name that is none."""
+    taken = set(chain.from_iterable(levels))
+    numbered = (f"{OTHER_NAMES[-1]} {number}" for number in count(2))
+    return next(name for name in chain((UNKNOWN, *OTHER_NAMES), numbered) if name not in taken)
+
+
+def bin_names(bins: tuple[float, ...]) -> list[str]:
+    """Names of (-inf, a), [a, b), ..., [z, inf): "under 30", "30 to under 45", "45 and over"."""
+    between = [f"{low:.15g} to under {high:.15g}" for low, high in pairwise(bins)]
+    return [f"under {bins[0]:.15g}", *between, f"{bins[-1]:.15g} and over"]
 
 
 def _quoted(text: str) -> str:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from mprlib.arrays import IntArray
-from mprlib.cells import cells_of, selection_weights
+from mprlib.attention import UNIFORM, AnyAttention, attended
+from mprlib.cells import selection_weights
 from mprlib.chance import Chance, chance_of
+from mprlib.errors import InputError
+from mprlib.frames import output
 from mprlib.function_classes.base import FunctionClass
-from mprlib.problem import Problem
+from mprlib.html import facts, table
+from mprlib.problem import KIND, Problem
+from mprlib.tables.groups import group_table
 from mprlib.witness import Witness, witness
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class Lottery:
-    """Which lottery a measurement compares with: it is drawn when somebody asks."""
+class Measured:
+    """What was measured: lotteries and tables of groups are made of it when somebody asks."""
 
     problem: Problem
+    items: IntArray
     function_class: FunctionClass
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Measurement:
     """MPR of one selection under one function class.
 
@@ -36,7 +43,7 @@ class Measurement:
     is_exact: bool
     chi: float | None
     witness: Witness
-    lottery: Lottery | None = field(default=None, repr=False, compare=False)
+    of: Measured | None = field(default=None, compare=False)
 
     @property
     def p_value(self) -> float | None:
@@ -53,8 +60,45 @@ class Measurement:
         chance = self._chance()
         return None if chance is None else chance.level
 
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Every named group: its shares, the gap with an interval, and p values; the largest gap first.
+
+        kind: pandas, polars or pyarrow; by default that of the frames which the problem was made of, else pandas
+        where it is installed. The columns are those of `mprlib.tables.groups.group_table`.
+
+        >>> import mprlib
+        >>> candidates = {"sex": ["man", "man", "woman"], "score": [0.9, 0.8, 0.7]}
+        >>> people = {"sex": ["woman", "man"]}
+        >>> problem = mprlib.Problem.from_frames(candidates, people, score="score", attributes=["sex"], k=2)
+        >>> mprlib.measure(problem, [0, 1], "groups").to_frame()[["group", "share_selected", "share_reference"]]
+               group  share_selected  share_reference
+        0    sex=man             1.0              0.5
+        1  sex=woman             0.0              0.5
+
+        Raises:  InputError where labels are no levels.
+        """
+        known = None if self.of is None else self.of.problem.cached(KIND, lambda: None)
+        return output.made(self._groups(), kind or known)
+
+    def _groups(self) -> dict[str, Any]:
+        if self.of is None:
+            raise InputError("the measurement was not made by measure: it does not know its groups")
+        return group_table(self.of.problem, self.of.items, self.of.function_class)
+
+    def __repr__(self) -> str:
+        bound = "" if self.is_exact else f", at most {self.upper_bound:.4g}"
+        name = "MPR" if self.of is None else f"MPR under {self.of.function_class.name}"
+        return f"Measurement({name}: {self.value:.4g}{bound}; {self.witness})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        try:
+            return table(repr(self), self._groups())
+        except InputError:
+            return facts("Measurement", {"MPR": self.value, "at most": self.upper_bound, "witness": str(self.witness)})
+
     def _chance(self) -> Chance | None:
-        return None if self.lottery is None else chance_of(self.lottery.problem, self.lottery.function_class)
+        return None if self.of is None else chance_of(self.of.problem, self.of.function_class)
 
     def __post_init__(self) -> None:
         # One name for zero and no rounding residue below it: values are compared and printed.
@@ -62,12 +106,14 @@ class Measurement:
         object.__setattr__(self, "upper_bound", float(np.maximum(self.upper_bound, self.value)))
 
 
-def measure_with(problem: Problem, items: IntArray, function_class: FunctionClass) -> Measurement:
-    """MPR of checked items under one class, with its witness.
+def measure_with(
+    problem: Problem, items: IntArray, function_class: FunctionClass, attention: AnyAttention = UNIFORM
+) -> Measurement:
+    """MPR of checked items under one class, with its witness; in their order where places do not count alike.
 
     Source:  MPR paper, Definition 1.
     """
-    problem = _of_size(problem, len(items))
+    problem = attended(problem, attention, len(items))
     oracle = function_class.bind(problem)
     weights = selection_weights(problem, items)
     worst = oracle.worst_case(weights)
@@ -82,20 +128,5 @@ def measure_with(problem: Problem, items: IntArray, function_class: FunctionClas
         is_exact=worst.is_exact,
         chi=chi,
         witness=witness(problem, oracle, worst, weights),
-        lottery=Lottery(problem=problem, function_class=function_class),
+        of=Measured(problem=problem, items=items, function_class=function_class),
     )
-
-
-def _of_size(problem: Problem, size: int) -> Problem:
-    """The problem for selections of that size: C' is normalised by the selection's own size."""
-    if size == problem.k:
-        return problem
-
-    def build() -> Problem:
-        resized = replace(problem, k=size)
-        # Neither depends on k.
-        resized.cached("population", lambda: problem.population)
-        resized.cached("cells", lambda: cells_of(problem))
-        return resized
-
-    return problem.cached(("of size", size), build)

@@ -17,7 +17,13 @@ from mprlib.function_classes.base import FunctionClass, Oracle, measured
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection, Status
-from mprlib.settings import Number, Setting, checked
+from mprlib.settings import Choice, Number, Setting, checked
+
+# The order in which items are returned, of methods that have one of their own.
+ORDER = Choice(("score", "fair"))
+
+# Points of a sweep where nobody says how many: enough for a curve.
+DEFAULT_POINTS = 20
 
 
 class Method(Declared):
@@ -27,6 +33,7 @@ class Method(Declared):
     value: what the parameter may be; `value_of_width` where that depends on the vectors.
     classes: names of the classes that a constrained method can bound; None where it takes all.
     is_constrained: the method bounds the MPR of the oracle's class (it has a target class).
+    reads_labels: it looks at the labels of the items when it chooses them.
     needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query.
     """
 
@@ -37,6 +44,7 @@ class Method(Declared):
     value: ClassVar[Setting] = Number(least=0)
     classes: ClassVar[tuple[str, ...] | None] = None
     is_constrained: ClassVar[bool] = False
+    reads_labels: ClassVar[bool] = True
     needs_embeddings: ClassVar[bool] = False
     needs_query: ClassVar[bool] = False
 
@@ -47,11 +55,12 @@ class Method(Declared):
     def swept(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per checked value, measured under a class; words among the values stand for numbers."""
         settled = self.settled(problem, function_class, values)
-        found = self.sweep(problem, function_class.bind(problem), [value for value, _ in settled])
-        return [
-            replace(one, message="; ".join(part for part in (one.message, remark) if part)) if remark else one
-            for one, (_, remark) in zip(found, settled)
-        ]
+        found = self.swept_values(problem, function_class, [value for value, _ in settled])
+        return [_told(problem, one, remark) for one, (_, remark) in zip(found, settled)]
+
+    def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per number, in the order given."""
+        return self.sweep(problem, function_class.bind(problem), values)
 
     @classmethod
     def settled(cls, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[tuple[Any, str]]:
@@ -107,6 +116,13 @@ class Method(Declared):
     @classmethod
     def _owner(cls) -> str:
         return f"{cls.name}'s "
+
+
+def _told(problem: Problem, found: Selection, remark: str) -> Selection:
+    """A selection with the ids of its items, and a remark on its value."""
+    message = "; ".join(part for part in (found.message, remark) if part)
+    ids = None if problem.item_ids is None else problem.item_ids[found.items]
+    return found if ids is None and not remark else replace(found, message=message, ids=ids)
 
 
 class Stopwatch:

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.declarations import strict
 from mprlib.errors import InputError
+from mprlib.scikit_learn import scikit_learn_for
 from mprlib.settings import PROBABILITY, SEED, refuse_text
 
 # The paper's range of inverse regularisation strengths; cross-validation takes one of these.
@@ -73,7 +74,8 @@ class Probe:
                 f"embeddings has {matrix.shape[1]} columns, the probe was trained on {self.coefficients.shape[1]}"
             )
         # Not a BLAS product: equal rows must get equal labels at every position.
-        probabilities: FloatArray = softmax(np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts, axis=1)
+        scores = np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts
+        probabilities: FloatArray = scipy.special.softmax(scores, axis=1)
         return probabilities
 
     def predict(self, embeddings: ArrayLike) -> list[str]:
@@ -111,8 +113,9 @@ def train_probe(
     Raises:  InputError for wrong shapes, values that are not finite, fewer than two levels, a
              level with too few rows, or a held_out_share outside (0, 1).
     """
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+    with scikit_learn_for("a probe"):
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
     matrix, levels, codes = _checked(embeddings, labels, held_out_share)
     names = None if groups is None else np.asarray(groups).astype(str)

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Required, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mprlib import frames
 from mprlib.arrays import FloatArray, IntArray, checked_weights, expect_length, finite
 from mprlib.errors import InputError
+from mprlib.frames import matching
+from mprlib.html import facts
+from mprlib.label_error import LabelError
+from mprlib.level_names import level_name
 from mprlib.reference import Reference
+from mprlib.selection import Selection
 from mprlib.settings import SIZE, checked
 
 T = TypeVar("T")
+
+# What a problem remembers the library of its frames by.
+KIND = "kind of frame"
+# Attributes that one line names.
+SHOWN_ATTRIBUTES = 5
 
 
 class Given(TypedDict, total=False):
@@ -33,9 +42,10 @@ class Given(TypedDict, total=False):
     item_ids: ArrayLike | None
     label_names: Sequence[str] | None
     reference_size: float | None
+    label_error: LabelError | Mapping[str, Any] | None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True, repr=False)
 class Problem:
     """A pool of n scored items, a reference population of m rows, and k, the number to return.
 
@@ -52,7 +62,10 @@ class Problem:
     attributes maps a name to the columns that form one attribute, by position or name; a column that
     no attribute claims is an attribute of its own. reference_size states the effective m where the
     reference is a statement of shares and not a sample; by default 1 / sum(w^2), which is m when
-    uniform: the number of rows, even where each row represents a whole group.
+    uniform: the number of rows, even where each row represents a whole group. place_weights (k,) are set by
+    `mprlib.attention.attended`, where places of a selection do not count alike; None where they do.
+    label_error: how far the labels can be trusted, {attribute: confusion} of the items, or a `LabelError` that knows
+    more, such as the reference's; values are then corrected beside those of the labels as they are.
 
     Raises:  InputError naming the argument, for text, NaN, infinite values, wrong shapes, k outside
              [1, n], an empty reference, repeated ids, bad weights, frames whose columns or rows do
@@ -71,19 +84,71 @@ class Problem:
     item_ids: NDArray[Any] | None = None
     label_names: Sequence[str] = None  # type: ignore[assignment]  # by place where none are given
     reference_size: float | None = None
+    place_weights: FloatArray | None = field(default=None, init=False, repr=False)
+    label_error: LabelError | None = None
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     if TYPE_CHECKING:
         # The fields have the types of what is stored; what may be given is wider.
         def __init__(self, **given: Unpack[Given]) -> None: ...
 
+    @classmethod
+    def from_frames(
+        cls,
+        candidates: Any,
+        reference: Any,
+        *,
+        score: str,
+        attributes: Sequence[str],
+        k: int,
+        bins: Mapping[str, Sequence[float]] | None = None,
+        weight: str | None = None,
+        id: str | None = None,  # noqa: A002 (what the column holds)
+        embeddings: ArrayLike | None = None,
+        query: ArrayLike | None = None,
+    ) -> Problem:
+        """A problem of two data frames: candidates of one query, and the people that they are compared with.
+
+        Frames of pandas, polars or pyarrow, or mappings of names to arrays. Columns are matched by name and encoded
+        together, whatever their order, types and categories. A missing value is a level of its own, `unknown`.
+        reference: a frame, or a `mprlib.Reference` that was made of one or of shares.
+        score, id: columns of the candidates; weight: column of the reference's sampling weights.
+        bins: where numbers are cut, {"age": [30, 50]}: under 30, 30 to under 50, 50 and over.
+
+        >>> import mprlib
+        >>> candidates = {"sex": ["man", "man", "woman"], "score": [0.9, 0.8, 0.7]}
+        >>> people = {"sex": ["woman", "man"]}
+        >>> problem = mprlib.Problem.from_frames(candidates, people, score="score", attributes=["sex"], k=2)
+        >>> str(mprlib.measure(problem, [0, 1], "groups").witness)
+        'sex=man: 100% retrieved, 50% in the reference'
+
+        Raises:  InputError for a column that a frame lacks, numbers of many values without bins, an attribute whose
+                 values nearly all differ, and as the class does.
+        """
+        from mprlib.from_frames import Frames, problem_of
+
+        frames = Frames(candidates=candidates, reference=reference, score=score, weight=weight, id=id)
+        return problem_of(frames, attributes, bins, k=k, embeddings=embeddings, query=query)
+
+    @classmethod
+    def of_checked(cls, cache: Mapping[Any, Any], **fields: Any) -> Problem:
+        """A problem of fields in the form in which they are stored, all checked; cache: what is known of it."""
+        problem = object.__new__(cls)
+        for name in _FIELDS:
+            object.__setattr__(problem, name, fields.pop(name, None))
+        object.__setattr__(problem, "_cache", dict(cache))
+        assert not fields
+        return problem
+
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        frames.expect_same_rows({name: getattr(self, name) for name in ("labels", "scores", "embeddings", "item_ids")})
-        frames.expect_same_rows({name: getattr(self, name) for name in ("reference", "reference_weights")})
-        own_order, reference_order, names = frames.matched(self.labels, _named(self.reference), self.label_names)
+        matching.expect_same_rows(
+            {name: getattr(self, name) for name in ("labels", "scores", "embeddings", "item_ids")}
+        )
+        matching.expect_same_rows({name: getattr(self, name) for name in ("reference", "reference_weights")})
+        own_order, reference_order, names = matching.matched(self.labels, _named(self.reference), self.label_names)
         put("label_names", names)
         put("scores", finite("scores", self.scores, ndim=1))
         put("labels", finite("labels", self.labels, ndim=2, columns=own_order))
@@ -97,11 +162,13 @@ class Problem:
             self._take_population(self.reference, reference_order)
         else:
             self._take_rows(self.reference, reference_order)
-        put("k", _checked_k(self.k, n))
+        put("k", checked_k(self.k, n))
         names = _checked_names(self.label_names, width)
         put("label_names", names)
         put("attributes", _checked_attributes(self.attributes, names))
-        put("item_ids", _checked_ids(self.item_ids, n))
+        put("item_ids", checked_ids(self.item_ids, n))
+        if self.label_error is not None:
+            put("label_error", LabelError.of(self.label_error).checked(names, self.attributes, n))
         self._take_vectors(self.embeddings, self.query)
 
     def _take_rows(self, rows: Any, order: list[int] | None) -> None:
@@ -162,6 +229,16 @@ class Problem:
                 f"reference has {columns} columns, labels has {width}: both must hold the same label columns"
             )
 
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} ({len(own)})" for name, own in list(self.attributes.items())[:SHOWN_ATTRIBUTES])
+        more = ", ..." if len(self.attributes) > SHOWN_ATTRIBUTES else ""
+        return f"Problem(k={self.k} of {self.n:,}; attributes {sizes}{more}; reference of size {self.m:,.6g})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        of_attributes = {name: f"{len(own)} columns" for name, own in self.attributes.items()}
+        return facts("Problem", {"items": self.n, "k": self.k, "reference": repr(self.population), **of_attributes})
+
     @property
     def population(self) -> Reference:
         """The reference as a table of cells."""
@@ -185,9 +262,14 @@ class Problem:
     def scale(self) -> float:
         """D = mk/(m+k): the squared norm that functions of the normalised class C' have.
 
-        Source:  MPR paper, Proposition 3.
+        Source:  MPR paper, Proposition 3; k is the effective number of items where places have weights.
         """
-        return self.m * self.k / (self.m + self.k)
+        return self.m * self.effective_k / (self.m + self.effective_k)
+
+    @property
+    def effective_k(self) -> float:
+        """1 / sum(w^2) over the places of a selection: k where all count alike."""
+        return self.k if self.place_weights is None else float(1.0 / np.sum(self.place_weights**2))
 
     @property
     def best_first(self) -> IntArray:
@@ -199,11 +281,15 @@ class Problem:
         items = np.asarray(items, dtype=np.intp)
         return items[np.argsort(self.cached("rank", self._rank)[items])]
 
-    def checked_items(self, items: ArrayLike) -> IntArray:
-        """A selection as distinct positions in the pool.
+    def checked_items(self, items: ArrayLike | Selection) -> IntArray:
+        """A selection, or its items, as distinct positions in the pool.
 
         Raises:  InputError when it is empty, repeats an item or leaves the pool.
         """
+        if isinstance(items, Selection):
+            if not items.items.size:
+                raise InputError(f"items is a selection without items: {items.message or items.status}")
+            items = items.items
         array = np.asarray(items)
         if array.ndim != 1 or array.size == 0:
             raise InputError("items is empty or not one-dimensional: a list of positions in the pool is expected")
@@ -240,7 +326,10 @@ class Problem:
         return rank
 
 
-def _checked_k(k: Any, n: int) -> int:
+_FIELDS = tuple(one.name for one in fields(Problem) if one.name != "_cache")
+
+
+def checked_k(k: Any, n: int) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise InputError(f"k is {k!r}: a whole number is expected")
     if not 1 <= k <= n:
@@ -252,7 +341,7 @@ def _named(reference: Any) -> Any:
     """What the columns of a reference can be matched by."""
     if not isinstance(reference, Reference):
         return reference
-    return None if reference.label_names is None else frames.Names(reference.label_names)
+    return None if reference.label_names is None else matching.Names(reference.label_names)
 
 
 def _divided(weights: FloatArray | None, rows: int) -> FloatArray:
@@ -280,7 +369,10 @@ def _checked_attributes(
     checked: dict[str, tuple[int, ...]] = {}
     owner: dict[int, str] = {}
     if not isinstance(attributes or {}, Mapping):
-        raise InputError(f"attributes is a {type(attributes).__name__}: a mapping of names to columns is expected")
+        raise InputError(
+            f"attributes is a {type(attributes).__name__}: a mapping of names to columns is expected, as in "
+            "{'sex': [0, 1]}; frames with columns of levels go to Problem.from_frames"
+        )
     for name, columns in (attributes or {}).items():
         if str(name) in checked:
             raise InputError(f"attributes has {str(name)!r} twice")
@@ -308,7 +400,11 @@ def _position(attribute: Any, column: Any, names: tuple[str, ...]) -> int:
     """A column given by its position or its name."""
     if isinstance(column, str):
         if column not in names:
-            raise InputError(f"attributes[{attribute!r}] names the column {column!r}: labels has {', '.join(names)}")
+            level = level_name(str(attribute), column)
+            hint = f"; did you mean {level!r}?" if level in names else ""
+            raise InputError(
+                f"attributes[{attribute!r}] names the column {column!r}: labels has {', '.join(names)}{hint}"
+            )
         return names.index(column)
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
         raise InputError(f"attributes[{attribute!r}] holds {column!r}: positions or names of columns are expected")
@@ -317,7 +413,7 @@ def _position(attribute: Any, column: Any, names: tuple[str, ...]) -> int:
     return int(column)
 
 
-def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
+def checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if ids is None:
         return None
     array = np.asarray(ids)
@@ -325,8 +421,9 @@ def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
         array = np.array([str(item) for item in array.tolist()])
     if array.shape != (n,):
         raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id per item")
-    distinct, counts = np.unique(array, return_counts=True)
-    if distinct.size != n:
+    # Texts are slow to sort.
+    if len(set(array.tolist())) != n:
+        distinct, counts = np.unique(array, return_counts=True)
         raise InputError(f"item_ids repeats {str(distinct[counts > 1][0])!r}: ids must be distinct")
     array = array.copy()
     array.flags.writeable = False

@@ -24,19 +24,22 @@ Worked example: three people, the first of them with the weight 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from math import prod
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib import frames
 from mprlib.arrays import FloatArray, IntArray, checked_weights, distinct_rows, expect_length, finite
 from mprlib.cell_table import CellTable
-from mprlib.encoding import Encoding
+from mprlib.encoding import Encoding, Side
 from mprlib.errors import InputError
+from mprlib.frames import matching
+from mprlib.frames.columns import column_called
+from mprlib.frames.levels import checked_bins
+from mprlib.kept import Kept
 from mprlib.proportional_fitting import fit_shares
 from mprlib.settings import SIZE, checked
 from mprlib.shares import Statement, possible_combinations, statement
@@ -49,13 +52,17 @@ STATED_SIZE = 10_000
 Levels = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True, repr=False)
 class Reference:
     """A population in cells, made by `of`, `from_frame`, `from_shares` or `merged`.
 
     size: the stated effective m; None where the rows are a sample, whose own size counts.
     is_sample: independent draws of a population; only then has it a sampling error.
     label_names: of the table's columns, where known; attributes: the names of each attribute's columns.
+    encoding: the levels behind the columns, where it was made of levels.
+
+    A reference is immutable and may be shared by threads and sent to processes. `kept` holds what is computed of it
+    for one problem after the other, within a limit of memory; results do not depend on what is there.
     """
 
     table: CellTable
@@ -63,6 +70,8 @@ class Reference:
     is_sample: bool = True
     label_names: tuple[str, ...] | None = None
     attributes: Mapping[str, tuple[str, ...]] | None = None
+    encoding: Encoding | None = None
+    kept: Kept = field(default_factory=Kept, init=False, repr=False)
     _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -80,7 +89,7 @@ class Reference:
         Without a size the rows are taken for a sample.
         Raises:  InputError for what `Problem` refuses as a reference, and for a size that is not positive.
         """
-        names = frames.column_names(labels) if label_names is None else tuple(map(str, label_names))
+        names = matching.column_names(labels) if label_names is None else tuple(map(str, label_names))
         rows = finite("labels", labels, ndim=2)
         if not len(rows):
             raise InputError("labels is empty: a reference needs at least one row")
@@ -100,25 +109,64 @@ class Reference:
         return cls(table=CellTable.of_groups(*distinct_rows(rows), weights), size=size, is_sample=size is None)
 
     @classmethod
-    def from_frame(cls, frame: Any, attributes: Sequence[str], weight: str | None = None) -> Self:
-        """The people of a data frame (pandas, polars, pyarrow) by the levels of some of its columns.
+    def from_frame(
+        cls,
+        frame: Any,
+        attributes: Sequence[str],
+        weight: str | None = None,
+        bins: Mapping[str, Sequence[float]] | None = None,
+    ) -> Self:
+        """The people of a data frame (pandas, polars, pyarrow; a mapping of arrays) by the levels of its columns.
 
-        weight: the column of sampling weights. Label columns are named "attribute=level", levels ordered by name.
-        Raises:  InputError for a column that the frame lacks, a missing value, an attribute of one level, bad weights.
+        weight: the column of sampling weights. bins: where numbers are cut, {"age": [30, 50]}; candidates that are
+        compared with this reference are cut there as well. A missing value is a level of its own, `unknown`.
+        Label columns are named "attribute=level", levels ordered by name and ranges by their numbers.
+
+        >>> people = {"sex": ["woman", "man", None, "man"], "age": [20, 30, 40, 60]}
+        >>> Reference.from_frame(people, ["sex", "age"], bins={"age": [30, 50]}).label_names[2:]
+        ('sex=unknown', 'age=under 30', 'age=30 to under 50', 'age=50 and over')
+
+        Raises:  InputError for a column that the frame lacks, an attribute of one level, numbers of many values
+                 without bins, and bad weights.
         """
-        columns = {str(name): frames.column_called("frame", frame, name) for name in attributes}
-        weights = None if weight is None else frames.column_called("frame", frame, weight)
-        encoding = Encoding.of(columns)
-        return cls.of_codes(encoding, encoding.codes(columns), weights)
+        names = checked_attributes(attributes)
+        side = Side.of("frame", frame, names, checked_bins(bins, names))
+        weights = None if weight is None else column_called("frame", frame, weight)
+        encoding = Encoding.of_sides(side, bins=checked_bins(bins, names))
+        return cls.of_codes(encoding, encoding.codes_of(side), weights)
 
     @classmethod
-    def from_shares(cls, shares: Mapping[Any, Mapping[Any, float]], *, size: float = STATED_SIZE) -> Self:
+    def from_shares(
+        cls,
+        shares: Mapping[Any, Mapping[Any, float]],
+        *,
+        size: float = STATED_SIZE,
+        bins: Mapping[str, Sequence[float]] | None = None,
+    ) -> Self:
         """A stated population, {attribute: {level: share}}; size: the m that is meant.
 
-        Joint shares are given by tuples: {("sex", "age"): {("woman", "50+"): 0.2, ...}}.
+        Joint shares are given by tuples: {("sex", "age"): {("woman", "50+"): 0.2, ...}}. bins: where candidates'
+        numbers are cut; the levels are then the ranges' names, "under 30", "30 to under 50", "50 and over".
+
+        >>> reference = Reference.from_shares({"sex": {"woman": 0.5, "man": 0.5}})
+        >>> reference.label_names, reference.effective_size
+        (('sex=woman', 'sex=man'), 10000.0)
+
         Raises:  InputError as for `target_shares`.
         """
-        return cls.stated(Encoding(levels=_named_levels(shares)), shares, size)
+        levels = _named_levels(shares)
+        return cls.stated(Encoding(levels=levels, bins=checked_bins(bins, list(levels))), shares, size)
+
+    @classmethod
+    def balanced(cls, levels: Mapping[str, Sequence[str]], *, size: float | None = None) -> Reference:
+        """Every combination of some attributes' levels, all with equal shares; size as for the function `balanced`.
+
+        >>> Reference.balanced({"sex": ["woman", "man"], "age": ["under 50", "50 and over"]}).shares.tolist()
+        [0.25, 0.25, 0.25, 0.25]
+
+        Raises:  InputError for an attribute of fewer than two levels.
+        """
+        return balanced(Encoding(levels={name: tuple(own) for name, own in levels.items()}), size)
 
     @classmethod
     def of_codes(cls, encoding: Encoding, codes: Sequence[IntArray], weights: ArrayLike | None = None) -> Self:
@@ -159,6 +207,7 @@ class Reference:
             is_sample=all(part.is_sample for part in parts),
             label_names=parts[0].label_names,
             attributes=parts[0].attributes,
+            encoding=parts[0].encoding,
         )
 
     @property
@@ -193,7 +242,36 @@ class Reference:
         names = None if self.label_names is None else tuple(self.label_names[column] for column in columns)
         attributes = {name: own for name, own in (self.attributes or {}).items() if set(own) <= set(names or ())}
         table = self.table.of_labels(self.labels[:, list(columns)])
-        return replace(self, table=table, label_names=names, attributes=attributes or None)
+        return replace(self, table=table, label_names=names, attributes=attributes or None, encoding=None)
+
+    def of_levels(self, encoding: Encoding) -> Reference:
+        """The same people over an encoding of some of their attributes, or of more levels than they have.
+
+        Raises:  InputError for an attribute that they lack.
+        """
+        own = self.encoding
+        if own is None:
+            raise InputError("reference was made of an array of labels: one made of levels is expected, from_frame's")
+        if encoding is own:
+            return self
+        places = [own.names.index(name) if name in own.names else -1 for name in encoding.names]
+        padded = np.column_stack([self.labels, np.zeros(len(self.labels))])
+        table = self.table.of_labels(padded[:, places])
+        return replace(self, table=table, **_columns(encoding))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: not what was computed here."""
+        own = (one.name for one in fields(self))
+        return {name: getattr(self, name) for name in own if name not in ("kept", "_cache")}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for name, value in {**state, "kept": Kept(), "_cache": {}}.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.attributes or ()) or f"{self.labels.shape[1]} columns"
+        people = f"a sample of {self.table.rows:,}" if self.size is None else f"stated, size {self.size:,.6g}"
+        return f"Reference({names}: {self.labels.shape[0]} cells, {people})"
 
     def _cached(self, key: str, build: Callable[[], T]) -> T:
         if key not in self._cache:
@@ -247,7 +325,23 @@ def _columns(encoding: Encoding) -> dict[str, Any]:
     """Names of a reference's columns, as `Reference` takes them."""
     names = encoding.names
     attributes = {name: tuple(names[place] for place in places) for name, places in encoding.attributes.items()}
-    return {"label_names": names, "attributes": attributes}
+    return {"label_names": names, "attributes": attributes, "encoding": encoding}
+
+
+def checked_attributes(attributes: Any) -> tuple[str, ...]:
+    """Names of columns.
+
+    Raises:  InputError for a single name, a mapping of names to columns, no names, and a name that is there twice.
+    """
+    example = 'a list of names of columns is expected, as in ["sex", "age"]'
+    if isinstance(attributes, (str, Mapping)) or not isinstance(attributes, Iterable):
+        raise InputError(f"attributes is {attributes!r}: {example}")
+    names = tuple(map(str, attributes))
+    if not names:
+        raise InputError(f"attributes is empty: {example}")
+    if len(set(names)) < len(names):
+        raise InputError(f"attributes names a column twice: {', '.join(names)}")
+    return names
 
 
 def _named_levels(shares: Any) -> dict[str, tuple[str, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from mprlib.baselines.apportionment import Apportionment
@@ -24,7 +23,7 @@ from mprlib.baselines.paths import Paths
 from mprlib.baselines.pbm import Pbm
 from mprlib.baselines.spd import Spd
 from mprlib.baselines.top_k import TopK
-from mprlib.declarations import declarations
+from mprlib.declarations import DeclaredType, declarations
 from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.classifier import Classifier
@@ -33,16 +32,19 @@ from mprlib.function_classes.groups import Groups
 from mprlib.function_classes.linear import Linear
 from mprlib.function_classes.linear_regression import LinearRegression
 from mprlib.function_classes.mlp import Mlp
+from mprlib.function_classes.mlp_trained import MlpTrained
 from mprlib.function_classes.regressor import Regressor
 from mprlib.function_classes.rkhs import Rkhs
 from mprlib.function_classes.saturated import Saturated
 from mprlib.function_classes.tree import Tree
 from mprlib.function_classes.tree_greedy import TreeGreedy
+from mprlib.html import table
 from mprlib.method import Method
 from mprlib.optimisers.integer import MoprInteger
 from mprlib.optimisers.mopr import Mopr
 from mprlib.optimisers.paper import MoprPaper
 from mprlib.optimisers.quadratic import MoprQp
+from mprlib.scikit_learn import scikit_learn_for
 
 # What `mprlib` exports of methods and classes.
 __all__ = [
@@ -66,6 +68,7 @@ __all__ = [
     "Linear",
     "LinearRegression",
     "Mlp",
+    "MlpTrained",
     "Mmr",
     "Mopr",
     "MoprInteger",
@@ -83,12 +86,30 @@ __all__ = [
     "TreeGreedy",
 ]
 
-FUNCTION_CLASSES: dict[str, type[FunctionClass]] = {
-    kind.name: kind for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, Rkhs, Groups, Saturated)
-}
+Kind = TypeVar("Kind", Method, FunctionClass)
+Registered = TypeVar("Registered", bound=DeclaredType)
 
-METHODS: dict[str, type[Method]] = {
-    kind.name: kind
+
+class Registry(dict[str, Registered]):
+    """Kinds by name, which show their settings when they are printed."""
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {kind!r}" for name, kind in self.items())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        kinds = list(self.values())
+        settings = ["; ".join(f"{one.name}={one.default!r}" for one in declarations(kind).values()) for kind in kinds]
+        return table("", {"name": list(self), "settings": settings, "what": [kind.summary for kind in kinds]})
+
+
+FUNCTION_CLASSES: Registry[type[FunctionClass]] = Registry(
+    (kind.name, kind)
+    for kind in (Linear, LinearRegression, Tree, TreeGreedy, Forest, Mlp, MlpTrained, Rkhs, Groups, Saturated)
+)
+
+METHODS: Registry[type[Method]] = Registry(
+    (kind.name, kind)
     for kind in (
         TopK,
         AsShown,
@@ -113,9 +134,7 @@ METHODS: dict[str, type[Method]] = {
         MoprInteger,
         MoprPaper,
     )
-}
-
-Kind = TypeVar("Kind", Method, FunctionClass)
+)
 
 
 def function_class(given: str | FunctionClass | Any, /, **settings: Any) -> FunctionClass:
@@ -177,7 +196,8 @@ def _class_instance(given: Any) -> FunctionClass:
         instance: FunctionClass = given
         return instance
     if not isinstance(given, type) and hasattr(given, "fit") and hasattr(given, "predict"):
-        from sklearn.base import is_classifier
+        with scikit_learn_for("a model as function class"):
+            from sklearn.base import is_classifier
 
         return Classifier(model=given) if is_classifier(given) else Regressor(model=given)
     raise InputError(
@@ -189,6 +209,8 @@ def _class_instance(given: Any) -> FunctionClass:
 def _known(what: str, name: str, registry: Mapping[str, type[Kind]]) -> type[Kind]:
     if name in registry:
         return registry[name]
+    from difflib import get_close_matches
+
     close = get_close_matches(name, registry, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise InputError(f"unknown {what} {name!r}: known are {', '.join(registry)}{hint}")

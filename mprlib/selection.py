@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
+
+from numpy.typing import NDArray
 
 from mprlib.arrays import IntArray
+from mprlib.errors import InputError
+from mprlib.frames import output
+from mprlib.html import facts
 
 # Guards the division where a similarity bound is zero.
 SMALLEST_BOUND = 1e-12
@@ -49,7 +55,7 @@ class SolveStatistics:
     nodes: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True, repr=False)
 class Selection:
     """k distinct items, and what is proven of them.
 
@@ -58,7 +64,10 @@ class Selection:
     similarity, relaxation_bound and similarity_bound are means over the k items: the selection's
     own, the convex relaxation's optimum, and the tightest proven bound on any set that meets rho.
     mpr is the measuring code's value under the function class of the call.
+    p_rho: the probability that the true MPR is at most rho where labels may be wrong; None where they are taken as
+    right. Status, then, is about the true MPR.
     statistics: what the solve took, None for methods that solve no optimisation problem.
+    ids (k,): those of the items, where the problem has any.
     """
 
     items: IntArray
@@ -75,6 +84,8 @@ class Selection:
     solve_seconds: float = 0.0
     message: str = ""
     statistics: SolveStatistics | None = None
+    p_rho: float | None = None
+    ids: NDArray[Any] | None = None
 
     @property
     def gap(self) -> float | None:
@@ -87,3 +98,46 @@ class Selection:
         if self.rho is not None and self.mpr is not None and self.mpr > self.rho:
             return None
         return (self.similarity_bound - self.similarity) / max(abs(self.similarity_bound), SMALLEST_BOUND)
+
+    def to_frame(self, candidates: Any = None, kind: str | None = None) -> Any:
+        """The selected rows of the candidates, best first, with their `rank` from 1 on before them.
+
+        candidates: the frame that the problem was made of, of whatever library; the result is of the same. Without
+        it, a frame of rank, item (the position) and id; kind: pandas, polars or pyarrow.
+
+        >>> import mprlib
+        >>> candidates = {"sex": ["man", "woman"], "score": [0.2, 0.9]}
+        >>> problem = mprlib.Problem.from_frames(candidates, candidates, score="score", attributes=["sex"], k=1)
+        >>> import pandas
+        >>> mprlib.select(problem, "top_k", None, "groups").to_frame(pandas.DataFrame(candidates))
+           rank    sex  score
+        1     1  woman    0.9
+
+        Raises:  InputError for a failed selection, and for a frame that is another than the problem was made of.
+        """
+        if self.status == Status.FAILED:
+            raise InputError(f"the selection has no items: {self.message}")
+        rank, items = list(range(1, self.items.size + 1)), self.items.tolist()
+        if candidates is not None:
+            return output.rows_of("candidates", candidates, items, {"rank": rank})
+        ids = {} if self.ids is None else {"id": self.ids.tolist()}
+        return output.made({"rank": rank, "item": items, **ids}, kind)
+
+    def __repr__(self) -> str:
+        facts_of = ", ".join(f"{name}={value:.4g}" for name, value in self._facts().items() if value is not None)
+        value = (
+            ""
+            if self.value is None
+            else f" at {self.value:.4g}"
+            if isinstance(self.value, float)
+            else f" at {self.value}"
+        )
+        return f"Selection({self.method}{value}: {self.status.value}, {self.items.size} items, {facts_of})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        told = {"status": self.status.value, "items": self.items.size, **self._facts(), "message": self.message}
+        return facts(f"Selection by {self.method}", told)
+
+    def _facts(self) -> dict[str, float | None]:
+        return {"similarity": self.similarity, "mpr": self.mpr, "rho": self.rho, "gap": self.gap}

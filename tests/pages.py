@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -31,3 +32,21 @@ def commands(page: str | Path) -> list[str]:
 def name_of(page: Path) -> str:
     """For test ids."""
     return str(page.relative_to(ROOT))
+
+
+class Block(NamedTuple):
+    """A fenced block of a page; `reason` is why it is not run, where a comment before it says so."""
+
+    language: str
+    text: str
+    reason: str | None
+
+
+def every_block(page: str | Path) -> list[Block]:
+    """All fenced blocks of a page, in order. `<!-- not run: WHY -->` before a block says why it is not."""
+    found = re.finditer(
+        r"(?:^<!-- not run: (?P<reason>.+?) -->\s*)?^```(?P<language>\S*)\n(?P<text>.*?)^```$",
+        text_of(page),
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    return [Block(one["language"], one["text"], one["reason"]) for one in found]

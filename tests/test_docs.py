@@ -7,13 +7,14 @@ import shlex
 import pytest
 from typer.main import get_command
 
+from docs.site.sources import INDEX, parts
 from jobs.cli import app
 from jobs.config.audit import Audit
 from jobs.config.prompts import PromptTraining
 from jobs.config.reference import blocks as setting_blocks
 from jobs.config.reference import reference
-from jobs.settings.document import parse
-from tests.pages import PAGES, ROOT, blocks, commands, name_of, text_of
+from jobs.results.dictionary import TABLES, dictionary
+from tests.pages import PAGES, README, ROOT, commands, name_of, text_of
 
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name_of)
 # Programs whose commands are not run here, and why.
@@ -28,8 +29,8 @@ OUTSIDE = {
     "chmod": "works on the token in the home directory",
     "export": "sets a variable of the shell",
 }
-# test_readme, tests/jobs/test_readme_commands, test_analysis_docs and test_extending_docs run all of these.
-RUN = ("README.md", "docs/analysis.md", "docs/extending.md")
+# Options of the program itself.
+OPTIONS = [option for parameter in get_command(app).params for option in parameter.opts]
 BLOCKS = list(dict.fromkeys([*setting_blocks(Audit), *setting_blocks(PromptTraining)]))
 
 
@@ -94,6 +95,9 @@ def test_commands_within_sentences_exist(page):
     sentences = re.sub(r"^```.*?^```", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
     for line in re.findall(r"`mpr-audit ([^`]+)`", sentences):
         name, *rest = shlex.split(line)
+        if name.startswith("-"):
+            assert name in OPTIONS, f"{name_of(page)}: {line}"
+            continue
         command = get_command(app).commands[name]
         if rest and "\u2026" not in rest and not rest[0].startswith("--"):
             command.make_context(name, rest)
@@ -101,26 +105,11 @@ def test_commands_within_sentences_exist(page):
         assert {word for word in rest if word.startswith("--")} <= known, f"{name_of(page)}: {line}"
 
 
-@EACH_PAGE
-def test_examples_are_on_pages_whose_tests_run_them(page):
-    assert name_of(page) in RUN or not blocks(page, "python") + blocks(page, "sql")
-
-
 def test_every_benchmark_is_named():
     measured = text_of("README.md").partition("## Measured")[2]
     text = "".join(map(text_of, PAGES))
     for path in (ROOT / "tests" / "benchmarks").glob("[a-z]*.py"):
         assert f"`{path.stem}`" in measured or f"tests.benchmarks.{path.stem}`" in text, path.stem
-
-
-@EACH_PAGE
-def test_configurations_are_valid(page):
-    for block in blocks(page, "yaml"):
-        settings = parse(block).value()
-        if {"dataset", "encoder", "queries"} <= settings.keys():
-            Audit.model_validate(settings)
-        elif "training" in settings:
-            PromptTraining.model_validate(settings)
 
 
 @pytest.mark.parametrize("name", get_command(app).commands)
@@ -138,6 +127,19 @@ def test_every_setting_is_described(block):
         assert field.description or name == "kind", f"{block.__name__}.{name} has no description"
 
 
-def test_every_page_is_found_from_the_readme():
-    for page in PAGES[1:]:
-        assert f"]({name_of(page)})" in text_of("README.md"), f"README does not link {name_of(page)}"
+def test_every_page_is_in_the_list_of_pages():
+    """docs/README.md arranges them, for readers of the repository and for the site."""
+    listed = {page for part in parts() for page in part.pages}
+    for page in PAGES:
+        assert page in listed or page in (README, INDEX), f"docs/README.md does not link {name_of(page)}"
+    assert INDEX.relative_to(ROOT).as_posix() in text_of("README.md")
+
+
+def test_the_dictionary_of_columns_is_what_its_command_prints():
+    assert text_of("docs/columns.md") == dictionary(), "python -m jobs.results.dictionary > docs/columns.md"
+
+
+def test_every_column_says_what_it_holds():
+    for name, (_, columns) in TABLES.items():
+        for column in columns:
+            assert (column.metadata or {}).get(b"description"), f"{name}: {column.name} has no description"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -141,6 +142,7 @@ def from_tables(
     manifest: Mapping[str, Any] | None = None,
 ) -> Run:
     """The run that these tables (columns of jobs.store.schema) hold."""
+    results = of_first_attention(results)
     frame = results.drop_columns(["item_ids", "witness"]).to_pandas()
     return Run(
         results=frame,
@@ -150,6 +152,16 @@ def from_tables(
         manifest=manifest or {},
         thumbnails=pictured(schema.THUMBNAILS.empty_table() if thumbnails is None else thumbnails),
     )
+
+
+def of_first_attention(results: pa.Table) -> pa.Table:
+    """The rows of one attention: the configuration's first, which every unit writes first, is what is reported.
+
+    Rows of a run that had none are all of it.
+    """
+    if results.num_rows == 0:
+        return results
+    return results.filter(pc.fill_null(pc.equal(results["attention"], results["attention"][0]), True))
 
 
 def described(items: pa.Table) -> pd.DataFrame:

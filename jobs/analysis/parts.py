@@ -18,12 +18,12 @@ from ..stages.result_rows import RESULTS
 from ..store import Store, schema
 from .cases import CASE, SELECTION, repaired_rows, top_k_rows
 from .chance import values_of_queries
-from .load import Chosen, Run, described, read_all, tables_of
+from .load import Chosen, Run, described, of_first_attention, read_all, tables_of
 
 # Cases that are looked at together: enough that reading a row group serves several.
 CASES_PER_PART = 16
 # What decides which selections are top-k's and the repaired ones.
-REPAIRED_BY = [*SELECTION, "function_class", "status", "rho", "mpr", "chi", "mpr_chance"]
+REPAIRED_BY = [*SELECTION, "function_class", "attention", "status", "rho", "mpr", "chi", "mpr_chance"]
 # No report shows a row's witness: its groups have a table of their own.
 UNREAD = ("witness",)
 
@@ -99,12 +99,13 @@ def chance_of_queries(store: Store, parts: Iterable[Part]) -> dict[str, FloatArr
     found: dict[str, list[FloatArray]] = {"top_k": [], "repaired": []}
     with tables_of(store):
         for part in parts:
-            results = _rows_of(store, part.results, _only(RESULTS, REPAIRED_BY), part.cases).to_pandas()
+            table = _rows_of(store, part.results, _only(RESULTS, REPAIRED_BY), part.cases)
+            results = of_first_attention(table).to_pandas()
             groups = _rows_of(store, part.groups, _only(schema.GROUPS, [*SELECTION, "p_largest"]), part.cases)
             smallest = groups.group_by(SELECTION).aggregate([("p_largest", "min")])
-            table = smallest.rename_columns([name.removesuffix("_min") for name in smallest.column_names]).to_pandas()
+            by_set = smallest.rename_columns([name.removesuffix("_min") for name in smallest.column_names]).to_pandas()
             for name, rows in (("top_k", top_k_rows(results)), ("repaired", repaired_rows(results))):
-                found[name].append(values_of_queries(rows, table))
+                found[name].append(values_of_queries(rows, by_set))
     return {name: np.sort(np.concatenate([*values, np.empty(0)])) for name, values in found.items()}
 
 
@@ -114,7 +115,7 @@ def read_part(store: Store, part: Part, ids: Sequence[str], manifest: Any) -> Ru
     Raises:  UsageError for tables that cannot be read, or do not belong together.
     """
     with tables_of(store):
-        results = _rows_of(store, part.results, RESULTS, part.cases)
+        results = of_first_attention(_rows_of(store, part.results, RESULTS, part.cases))
         groups = _rows_of(store, part.groups, schema.GROUPS, part.cases)
         chosen = Chosen.of(results["item_ids"]).among(ids)
     return Run(

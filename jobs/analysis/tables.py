@@ -40,8 +40,8 @@ def group_shares(
     table["gap_points"] = 100.0 * (table["share_selected"] - table["share_reference"])
     columns = [
         *CASE, "selection", "method", "parameter_value", "target_class", "status",
-        "group", "attributes", "share_selected", "share_reference", "gap_points", "p_chance", "p_adjusted",
-        "is_beyond_chance", "chance_points",
+        "group", "attributes", "share_selected", "share_reference", "share_first_5", "share_first_10", "exposure",
+        "gap_points", "p_chance", "p_adjusted", "is_beyond_chance", "chance_points",
     ]  # fmt: skip
     return table.reindex(columns=columns).sort_values([*CASE, "selection", "attributes", "group"], kind="stable")
 

@@ -36,8 +36,14 @@ def main(arguments: list[str] | None = None) -> int:
 
     def work() -> int:
         # Imported in the thread that works, so that a signal is handled meanwhile.
-        from .application import execute
-
+        try:
+            from .application import execute
+        except ModuleNotFoundError as error:
+            line = missing_package(error)
+            if line is None:
+                raise
+            print(f"mpr-audit: {line}", file=sys.stderr)
+            return interruption.USAGE
         return execute(arguments)
 
     def farewell(reason: str) -> None:
@@ -52,6 +58,14 @@ def main(arguments: list[str] | None = None) -> int:
 def how_to_go_on(what: str, arguments: list[str]) -> str:
     """The line that names the command which continues."""
     return f"mpr-audit: {what}, continue with: {shlex.join(['mpr-audit', *arguments])}"
+
+
+def missing_package(error: ModuleNotFoundError) -> str | None:
+    """The sentence for a package that is not there, as after `pip install mprlib`; None for a module of ours."""
+    package = (error.name or "").partition(".")[0]
+    if package in ("", "mprlib", __package__.partition(".")[0]):
+        return None
+    return f"{package} is not installed: pip install 'mprlib[audit]' brings what an audit needs"
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

@@ -6,13 +6,14 @@ import importlib
 import pkgutil
 import sys
 import traceback
+from typing import Annotated
 
 import typer
 
 from ..errors import Detached, RunError, Stopped, UsageError
 from ..interruption import FAILED, INTERRUPTED, USAGE
 from ..words import shortened
-from . import KEPT, commands, how_to_go_on
+from . import KEPT, commands, how_to_go_on, missing_package
 from .exit_codes import UNFINISHED
 
 # Characters of a message about wrong input, which may quote a long text of the configuration or the data.
@@ -31,16 +32,32 @@ def application() -> typer.Typer:
     """The command line: each command's file has a function of its name."""
     app = typer.Typer(
         name="mpr-audit",
-        help="Audit retrieval for multi-group proportional representation, and what fairer retrieval costs.",
         no_args_is_help=False,
-        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
+    app.callback()(_options)
     for name in command_names():
         command = importlib.import_module(f"{commands.__name__}.{name}")
         app.command(name.replace("_", "-"))(getattr(command, name))
     return app
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from mprlib import __version__
+
+        print(f"mpr-audit {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Audit retrieval for multi-group proportional representation, and what fairer retrieval costs."""
 
 
 app = application()
@@ -73,6 +90,8 @@ def _failed(error: Exception) -> int:
             code, line = USAGE, shortened(error.format_message(), LONGEST_MESSAGE)
         case UsageError():
             code, line = USAGE, shortened(str(error), LONGEST_MESSAGE)
+        case ModuleNotFoundError() if (missing := missing_package(error)) is not None:
+            code, line = USAGE, missing
         case RunError():
             code, line = FAILED, f"failed: {' '.join(str(error).split())}"
         case _:

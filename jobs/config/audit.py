@@ -18,6 +18,9 @@ from pydantic import (
     model_validator,
 )
 
+from mprlib.attention import NAMES as ATTENTIONS
+from mprlib.attention import UNIFORM, attention_of
+from mprlib.errors import InputError
 from mprlib.settings import LARGEST_SEED
 
 from ..datasets import AnyDataset
@@ -42,6 +45,15 @@ def _one_or_many(value: Any) -> Any:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
+def _attention_name(value: Any) -> str:
+    try:
+        if isinstance(value, str):
+            return attention_of(value).name
+    except InputError:
+        pass
+    raise BadSetting(f"{value!r:.60}: {ATTENTIONS} is expected")
+
+
 _NUMBER: TypeAdapter[int] = TypeAdapter(Annotated[Whole, Field(ge=1)])
 
 
@@ -51,6 +63,7 @@ def _all_or_number(value: Any) -> Any:
 
 # A number of items. Not a union: pydantic would name its members in messages.
 Depth = Annotated[int | Literal["all"], PlainValidator(_all_or_number)]
+Attention = Annotated[str, PlainValidator(_attention_name)]
 
 
 class Prefilter(Block):
@@ -91,6 +104,11 @@ class Audit(Block):
     output: str | None = Field(
         None, description="folder of the run, relative to where the command runs, or any fsspec URL"
     )
+    cache: str | None = Field(
+        None,
+        description="folder, relative to where the command runs, or any fsspec URL, in which runs share vectors and "
+        "finished units; default: the environment's MPR_AUDIT_CACHE, else none. It changes no result",
+    )
     results: AnyResults | None = Field(
         None,
         description="what an engine showed, in the place of `encoder` and `queries`: nothing is embedded or searched",
@@ -126,6 +144,12 @@ class Audit(Block):
     function_classes: Annotated[
         Many[Annotated[ClassEntry, BeforeValidator(class_entry)]], BeforeValidator(_one_or_many), Field(min_length=1)
     ] = Field((ClassEntry(name="linear"),), description="classes under which every selection is measured")
+    attention: Annotated[Many[Attention], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+        (UNIFORM.name,),
+        description="how much each place of a selection counts in MPR: uniform (a set), log2 (1/log2(i + 1), as in "
+        "DCG) or geometric(p) (p^(i-1)), or a list; every selection is measured under each, and the report is about "
+        "the first",
+    )
     methods: Annotated[
         Many[Annotated[MethodEntry, BeforeValidator(method_entry)]], BeforeValidator(_one_or_many), Field(min_length=1)
     ] = Field((MethodEntry(name="top_k"),), description="methods that select the items")
@@ -187,10 +211,12 @@ class Audit(Block):
             ("dataset", [block.name for block in self.dataset]),
             ("reference", [block.name for block in self.reference]),
             ("function_classes", [entry.display for entry in self.function_classes]),
-            ("methods", [entry.name for entry in self.methods]),
+            ("methods", [entry.display for entry in self.methods]),
+            ("attention", list(self.attention)),
         ):
             if len(set(names)) != len(names):
-                raise BadSetting(f"two of them share a name: {', '.join(names)}", key)
+                advice = "; an entry may have a `name` of its own" if key == "methods" else ""
+                raise BadSetting(f"two of them share a name: {', '.join(names)}{advice}", key)
         checks.check_probes(self)
         for place, entry in enumerate(self.methods):
             checks.check_targets(self, place, entry)

@@ -101,14 +101,20 @@ def check_probes(audit: Audit) -> None:
         if attribute.probe is not None
     ]
     named += [
-        (entry.name, name, ("methods", place, entry.name, "probes"))
+        (entry.name, name, ("methods", place, entry.name, setting))
         for place, entry in enumerate(audit.methods)
-        for name in entry.extras.get("probes", ())
+        for setting, names in (("probes", entry.extras.get("probes", ())), ("probe", single_probe(entry)))
+        for name in names
     ]
     for who, name, key in named:
         if name not in audit.probes:
             known = f"probes has {', '.join(audit.probes)}" if audit.probes else "the configuration has no `probes`"
             raise BadSetting(f"{who} names the probe {name!r}: {known}", *key)
+
+
+def single_probe(entry: MethodEntry) -> tuple[str, ...]:
+    """The one probe that a method may name."""
+    return (entry.extras["probe"],) if "probe" in entry.extras else ()
 
 
 def check_executor(audit: Audit) -> None:

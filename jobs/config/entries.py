@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal
@@ -12,7 +13,7 @@ import mprlib
 from mprlib import registry
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass
-from mprlib.method import Method
+from mprlib.method import DEFAULT_POINTS, Method
 from mprlib.optimisers.constrained import CHANCE
 from mprlib.settings import Whole, checked
 
@@ -22,10 +23,14 @@ from ..methods.named_arrays import texts_of
 from ..settings.block import Block, Many, as_written
 
 Over = Literal["labels", "embedding"] | Many[str]
-# Points of a sweep where a configuration gives neither points nor values: enough for a curve.
-DEFAULT_POINTS = 20
 # The paper's curves have 50; each point costs a selection, its measurements and result rows for every query.
 POINTS = Whole(least=1, most=10_000)
+# Methods whose selection is what everything else is compared with: a run has one of each.
+ALONE = ("top_k", "as_shown")
+# Settings that an entry of `methods` has whatever the method is.
+OF_AN_ENTRY = ("name", "points", "values", "targets")
+# An entry's own name is part of result rows, legends, file names and tags of TREC runs.
+LABEL = re.compile(r"[^\s()]{1,30}")
 
 
 class ClassEntry(Block):
@@ -46,13 +51,19 @@ class ClassEntry(Block):
 
 
 class MethodEntry(Block):
-    """A method and the values of its parameter."""
+    """A method and the values of its parameter. label: the configuration's own name of the entry."""
 
     name: str
+    label: str | None = None
     points: int | None = None
     values: Many[int | float | Literal["chance"]] | None = None
     targets: Many[str] | None = None
     extras: dict[str, Any] = {}
+
+    @property
+    def display(self) -> str:
+        """The name in result rows: the entry's own in brackets where it has one."""
+        return self.name if self.label is None else f"{self.name}({self.label})"
 
     @property
     def count(self) -> int:
@@ -92,17 +103,18 @@ def method_entry(entry: Any) -> Any:
     name, settings = _named(entry, "method")
     try:
         method = registry.method_type(name)
-        points, values, targets = (settings.pop(key, None) for key in ("points", "values", "targets"))
+        label, points, values, targets = (settings.pop(key, None) for key in OF_AN_ENTRY)
+        label = None if label is None else _label(method, label)
         points, values = _points_and_values(method, points, values)
         targets = None if targets is None else _targets(method, targets)
         unknown = sorted(set(settings) - set(known_settings(name)))
         if unknown:
-            known = ["points", "values", "targets", *known_settings(name)]
+            known = [*OF_AN_ENTRY, *known_settings(name)]
             raise SettingError(f"no setting {unknown[0]!r}: known are {', '.join(known)}", setting=unknown[0])
         extras = checked_settings(method, settings)
     except mprlib.InputError as error:
         raise _refused(name, error) from None
-    return {"name": name, "points": points, "values": values, "targets": targets, "extras": extras}
+    return {"name": name, "label": label, "points": points, "values": values, "targets": targets, "extras": extras}
 
 
 def _named(entry: Any, kind: str) -> tuple[str, dict[str, Any]]:
@@ -156,6 +168,16 @@ def _points_and_values(method: type[Method], points: Any, values: Any) -> tuple[
     if not isinstance(method.value, Whole):
         found = [value if value == CHANCE else float(value) for value in found]
     return None if points is None else checked(POINTS, "points", points), found
+
+
+def _label(method: type[Method], label: Any) -> str:
+    label = as_written(label)
+    if method.name in ALONE:
+        raise SettingError(f"{method.name} is what is audited, and has no other name: leave it out", setting="name")
+    if not isinstance(label, str) or not LABEL.fullmatch(label) or not label.isprintable():
+        expected = "up to 30 characters without spaces and brackets are expected"
+        raise SettingError(f"name is {label!r:.80}: {expected}", setting="name")
+    return label
 
 
 def _targets(method: type[Method], targets: Any) -> list[str]:

@@ -57,7 +57,9 @@ VALUES = (
     "A method with a parameter takes `points` (the number of values of the method's own grid, 20 by default) or "
     "`values` (a list). A value of rho may be `chance`, the 95% point of the MPR of k independent draws from the "
     "reference, which `values: [chance]` adds to a grid of `points` as well. A constrained method takes `targets`, the "
-    "names of the classes whose MPR it bounds; by default each of `function_classes` that it can."
+    "names of the classes whose MPR it bounds; by default each of `function_classes` that it can. `name` tells two "
+    "entries of one method apart, as in `{mopr_paper: {name: T=10, rounds: 10}}`: in results and drawings the method "
+    "is `mopr_paper(T=10)`."
 )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from .catalogue import Catalogue
 from .celeba import Celeba
 from .clip_retrieval import ClipRetrieval
 from .fairface import FairFace
+from .hand_labels import HandLabels, Labelled, labelled, read_hand_labels
 from .images import Images
 from .loading import catalogue_of
 from .occupations import Occupations
@@ -54,7 +56,21 @@ def load(block: Dataset, folder: Path, embedding_column: str | None = None) -> C
     Raises:  UsageError naming the data set, file and column for input that cannot be audited.
     """
     with said_of(f"dataset {block.name}"):
-        return catalogue_of(Reader(block=block, folder=folder, embedding_column=embedding_column))
+        by_hand = {
+            name: read_hand_labels(attribute.hand_labels, folder, name)
+            for name, attribute in block.attributes.items()
+            if attribute.hand_labels is not None
+        }
+        asked = {name: given.ids for name, given in by_hand.items()}
+        reader = Reader(block=block, folder=folder, embedding_column=embedding_column, looked_up=asked)
+        catalogue = catalogue_of(reader)
+        return replace(catalogue, hand_labels=dict(_beside_predicted(catalogue, by_hand))) if by_hand else catalogue
+
+
+def _beside_predicted(catalogue: Catalogue, by_hand: Mapping[str, HandLabels]) -> Iterator[tuple[str, Labelled]]:
+    for name, given in by_hand.items():
+        levels = [level for level in catalogue.levels[name] if level != catalogue.missing]
+        yield name, labelled(given, catalogue.looked_up[name], levels)
 
 
 def reader_of(settings: Mapping[str, Any]) -> Reader:
@@ -64,4 +80,5 @@ def reader_of(settings: Mapping[str, Any]) -> Reader:
         folder=Path(settings["folder"]),
         embedding_column=settings["embedding_column"],
         called_unknown=tuple(settings["called_unknown"]),
+        looked_up={name: tuple(ids) for name, ids in settings.get("looked_up", {}).items()},
     )

@@ -9,12 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mprlib.level_names import UNKNOWN
+
 from ..errors import UsageError
 from ..store.schema import SKIPPED_ITEMS
 from .block import Dataset
 from .columns import numbers, strings
 from .given_vectors import lengths_of, vectors
-from .labels import UNKNOWN, levels_of
+from .labels import levels_of
 from .part import ATTRIBUTE, Part, embedded_column
 from .source import Source
 from .template import filled, template_columns

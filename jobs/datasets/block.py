@@ -9,13 +9,31 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, FiniteFloat, field_validator, model_validator
+from pydantic import Field, FiniteFloat, GetCoreSchemaHandler, field_validator, model_validator
+from pydantic_core import CoreSchema, core_schema
 
 from ..images.limits import ImageLimits
-from ..settings.block import Block, DriverPath, Label, Many
+from ..settings.block import Block, DriverPath, FilePath, Label, Many
 from .source import Listing, Place, Source
+
+# What is said of a data set's labels, and read by nobody who reads the data set: its units stay as they are.
+NOT_READ: Mapping[str, Any] = {"attributes": {"__all__": {"confusion", "hand_labels"}}}
+
+
+class _TableOrFile:
+    """Annotates what a file may hold in the place of a block; a wrong value is one of the block."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        table = handler.generate_schema(dict[str, dict[str, FiniteFloat]])
+        return core_schema.no_info_wrap_validator_function(
+            lambda value, validated: value if isinstance(value, str) else validated(value), table
+        )
+
+
+# Counts or shares by true and predicted level, or a table of them.
+TableOrFile = Annotated[dict[str, dict[str, float]] | str, FilePath(), _TableOrFile()]
 
 
 class Attribute(Block):
@@ -37,6 +55,23 @@ class Attribute(Block):
         None,
         description="name of an entry of `probes` that predicts it from the items' vectors, where no column has it",
     )
+    confusion: TableOrFile | None = Field(
+        None,
+        description="how often the labels are wrong, {true level: {predicted level: share}}, or counts of labelled "
+        "items in the place of shares; or a table with the columns true, predicted, and share or count. Levels are "
+        "named as `map` leaves them",
+    )
+    probabilities: dict[str, Label] | None = Field(
+        None,
+        description="columns with the probability of each level, {level: column}, in the place of a confusion; they "
+        "are calibrated and sum to 1",
+    )
+    hand_labels: DriverPath | None = Field(
+        None,
+        description="a CSV of true levels of some items, as the page of `label-sample` saves it, in the place of a "
+        "confusion, which is estimated from it: a column item_id, one of the attribute's name, and perhaps "
+        "inclusion_probability",
+    )
 
     @field_validator("bins")
     @classmethod
@@ -47,13 +82,18 @@ class Attribute(Block):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Attribute:
-        given = self.model_fields_set - {"probe"}
+        given = self.model_fields_set - {"probe", "confusion"}
         if self.probe is not None and given:
             raise ValueError(f"probe goes alone, not with {min(given)}: a predicted attribute has no column")
         if self.bins is not None and self.map:
             raise ValueError("bins are for numbers and map is for names: one of them is expected")
         if self.bins is not None and self.order:
             raise ValueError("bins have an order already: order is for names")
+        if self.hand_labels is not None and (self.confusion is not None or self.probabilities is not None):
+            other = "confusion" if self.confusion is not None else "probabilities"
+            raise ValueError(f"hand_labels and {other} both say how often labels are wrong: one of them")
+        if self.confusion is not None and self.probabilities is not None:
+            raise ValueError("confusion says how often labels are wrong, probabilities say it of each: one of them")
         return self
 
 

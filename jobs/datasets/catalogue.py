@@ -11,7 +11,9 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from .labels import UNKNOWN
+from mprlib.level_names import UNKNOWN
+
+from .hand_labels import Labelled
 from .part import ATTRIBUTE, Part, Summary, embedded_column
 from .reader import Reader
 from .source import Place
@@ -40,6 +42,8 @@ class Catalogue:
     levels holds each attribute's levels in reading order; missing is what an item without a value is called, a name
     that no value has. dropped counts items that were left out, by reason. root is the folder that `image` starts
     from: each value is a path below it, or `archive.tar::member`. remarks are sentences on files that were passed over.
+    looked_up: levels, None for no value, of items that were asked for, by attribute and id; hand_labels: true levels
+    of some items beside them, by attribute.
     """
 
     name: str
@@ -49,6 +53,8 @@ class Catalogue:
     dropped: Mapping[str, int] = field(default_factory=dict)
     root: str | None = None
     remarks: tuple[str, ...] = ()
+    looked_up: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    hand_labels: Mapping[str, Labelled] = field(default_factory=dict)
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from mprlib.level_names import UNKNOWN, bin_names
 
 from ..errors import UsageError
 from .block import Attribute, Dataset
 from .columns import numbers, strings
 from .source import Source
 
-# What items without a value are called; the others where `unknown` is a value of the data.
-UNKNOWN = "unknown"
-OTHER_NAMES = ("missing", "missing value")
 # A longer text is no name of a group: as a rule the column is another one than was meant, or the file is broken.
 LONGEST_LEVEL = 1_000
 
@@ -61,13 +59,6 @@ def in_reading_order(present: Collection[str], order: Iterable[str], missing: st
     """Levels that rows have: those of `order` first, others by name, the missing value last."""
     others = sorted(level for level in present if level != missing)
     return tuple(level for level in dict.fromkeys((*order, *others, missing)) if level in present)
-
-
-def missing_name(*levels: Iterable[str]) -> str:
-    """What items without a value are called: `unknown`, or where that is a level, the first name that is none."""
-    taken = set(chain.from_iterable(levels))
-    numbered = (f"{OTHER_NAMES[-1]} {number}" for number in count(2))
-    return next(name for name in chain((UNKNOWN, *OTHER_NAMES), numbered) if name not in taken)
 
 
 def expect_two(block: Dataset, name: str, levels: Sequence[str], remarks: Sequence[str]) -> None:
@@ -154,9 +145,3 @@ def _expect_names(block: Dataset, source: Source, encoded: pa.DictionaryArray, n
             f"{setting} needs names of levels, but column {name!r} holds {what} in "
             f"{source.place_of(row, block.path)}: {text[:40]!r}"
         )
-
-
-def bin_names(bins: tuple[float, ...]) -> list[str]:
-    """Names of (-inf, a), [a, b), ..., [z, inf): "under 30", "30 to under 45", "45 and over"."""
-    between = [f"{low:.15g} to under {high:.15g}" for low, high in pairwise(bins)]
-    return [f"under {bins[0]:.15g}", *between, f"{bins[-1]:.15g} and over"]

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mprlib.level_names import UNKNOWN, missing_name
+
 from ..errors import UsageError
 from ..store.keys import digest
 from .assemble import bad_weights
@@ -21,14 +23,7 @@ from .catalogue import Catalogue, KnownPart
 from .content import id_hashes
 from .distinct import holds_any, repeated_hashes
 from .known_parts import PartFiles, cache_folder, is_settled, part_key, remove_old
-from .labels import (
-    UNKNOWN,
-    expect_renamed,
-    expect_two,
-    in_reading_order,
-    may_mean_missing,
-    missing_name,
-)
+from .labels import expect_renamed, expect_two, in_reading_order, may_mean_missing
 from .part import Summary
 from .reader import Reader
 from .scan import scanned
@@ -43,7 +38,7 @@ def catalogue_of(reader: Reader) -> Catalogue:
     listing = reader.listing()
     if listing is None:
         part = reader.read()
-        return _catalogue(reader, (KnownPart(summary=part.summary(), reader=reader, whole=part),))
+        return _catalogue(reader, (KnownPart(summary=reader.summary(part), reader=reader, whole=part),))
     parts = _in_parts(reader, listing)
     return _catalogue(reader, parts, listing.remarks)
 
@@ -56,8 +51,10 @@ def _in_parts(reader: Reader, listing: Listing) -> tuple[KnownPart, ...]:
             reader = replace(reader, called_unknown=unknown)
             summaries = _summaries(reader, listing, folder)
         _expect_distinct(reader, listing, folder)
+    # Who reads a part again does not look anything up.
+    again = replace(reader, looked_up={})
     return tuple(
-        KnownPart(summary=summary, reader=reader, place=place) for summary, place in zip(summaries, listing.places)
+        KnownPart(summary=summary, reader=again, place=place) for summary, place in zip(summaries, listing.places)
     )
 
 
@@ -151,6 +148,9 @@ def _catalogue(reader: Reader, parts: tuple[KnownPart, ...], remarks: Sequence[s
         missing=missing,
         dropped={"missing attribute value": dropped} if dropped else {},
         root=summaries[0].root,
+        looked_up={
+            name: dict(one for summary in summaries for one in summary.looked_up[name]) for name in reader.looked_up
+        },
         remarks=tuple(f"dataset {block.name}: {remark}" for remark in said),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,7 @@ class Summary:
     repeats: one bit a row in hexadecimal digits, set where the row's picture or text is that of the row before; empty
     where none is.
     is_whole: whether the rows are all of the source's, in its order. lacks: columns that these rows do not have.
+    looked_up: ids and levels, None for no value, of items that were asked for, by attribute.
     """
 
     columns: tuple[str, ...]
@@ -60,6 +61,7 @@ class Summary:
     vector_files: Mapping[str, Any] | None = None
     lacks: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    looked_up: Mapping[str, tuple[tuple[str, str | None], ...]] = field(default_factory=dict)
 
     def is_new(self) -> np.ndarray:
         """Whether each row's picture or text (rows,) is another one than that of the row before."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from .assemble import assemble
-from .block import Dataset
+from .block import NOT_READ, Dataset
 from .columns import VECTOR_SETTING, named_columns
-from .part import Part
+from .hand_labels import levels_of
+from .part import ATTRIBUTE, Part, Summary
 from .source import Listing, Place
 
 
@@ -17,13 +19,15 @@ from .source import Listing, Place
 class Reader:
     """A data set's settings, the folder that its paths start from, and the column of given vectors if there is one.
 
-    called_unknown: attributes of which `unknown` is a level, though perhaps not in every part.
+    called_unknown: attributes of which `unknown` is a level, though perhaps not in every part. looked_up: ids of items
+    whose levels the driver asks for, by attribute.
     """
 
     block: Dataset
     folder: Path
     embedding_column: str | None = None
     called_unknown: tuple[str, ...] = ()
+    looked_up: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -52,11 +56,18 @@ class Reader:
             source = self.block.read_place(self.folder, columns, place)
         return assemble(self.block, source, self.embedding_column, self.called_unknown)
 
+    def summary(self, part: Part) -> Summary:
+        """What the driver keeps of a part that was read."""
+        looked_up = {name: levels_of(part.items, ATTRIBUTE + name, ids) for name, ids in self.looked_up.items()}
+        return replace(part.summary(), looked_up=looked_up) if looked_up else part.summary()
+
     def settings(self) -> dict[str, Any]:
         """The fields as JSON values; of the block, those that were given."""
         return {
-            "block": self.block.model_dump(mode="json", exclude_unset=True) | {"kind": self.block.kind},
+            "block": self.block.model_dump(mode="json", exclude_unset=True, exclude=NOT_READ)
+            | {"kind": self.block.kind},
             "folder": str(self.folder.absolute()),
             "embedding_column": self.embedding_column,
             "called_unknown": list(self.called_unknown),
+            **({"looked_up": {name: list(ids) for name, ids in self.looked_up.items()}} if self.looked_up else {}),
         }

@@ -130,7 +130,7 @@ def answer_of(reader: Reader, question: dict[str, Any]) -> dict[str, Any]:
     try:
         part = reader.read(Place.from_json(question["pieces"]))
         _write(Path(question["hashes"]), part.id_hashes)
-        return {"summary": SUMMARIES.dump_python(part.summary(), mode="json")}
+        return {"summary": SUMMARIES.dump_python(reader.summary(part), mode="json")}
     except BadSetting as error:
         return {"message": error.message, "key": list(error.key)}
     except UsageError as error:

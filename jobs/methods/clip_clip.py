@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .named_arrays import Asked, Given, NamedArrays, TextList
+from mprlib.errors import SettingError
+
+from .named_arrays import Asked, Given, NamedArrays, OneText, TextList
 
 
 class ClipClipArrays(NamedArrays):
@@ -17,10 +19,21 @@ class ClipClipArrays(NamedArrays):
         "attributes": TextList(
             names="names of attributes",
             description="whose joint level the dropped columns tell about; default: all",
-        )
+        ),
+        "probe": OneText(
+            description="a name of `probes` in the place of attributes: what columns tell is measured on the labelled "
+            "people that the probe learns from, about the attribute that it learns",
+        ),
     }
 
+    def checked(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        if "attributes" in settings and "probe" in settings:
+            raise SettingError("both attributes and probe are given: one of them is expected", setting="probe")
+        return super().checked(settings)
+
     def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
+        if "probe" in settings:
+            return Asked(columns_by=settings["probe"])
         return Asked(columns_about=tuple(settings.get("attributes", ())))
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:

@@ -64,13 +64,15 @@ class Asked:
 
     texts: to be embedded; variants: texts with the query in the place of QUERY, to be embedded for each; columns_about:
     attributes, about which the columns of the vectors are measured, all of the data set's for an empty one, or None;
-    tokens (count, width): learned tokens before which no query is embedded as it is; probes: names of those that label
-    the items.
+    columns_by: the probe on whose labelled data set they are measured about its own attribute, or None; tokens
+    (count, width): learned tokens before which no query is embedded as it is; probes: names of those that label the
+    items.
     """
 
     texts: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     columns_about: tuple[str, ...] | None = None
+    columns_by: str | None = None
     tokens: np.ndarray | None = None
     probes: tuple[str, ...] = ()
 

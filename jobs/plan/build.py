@@ -18,6 +18,7 @@ from ..stages.catalogue import Catalogue as CatalogueUnit
 from ..stages.cells import Cells
 from ..stages.debiased import Debiased
 from ..stages.embed import Embed
+from ..stages.hand_labels import HandLabels
 from ..stages.information import Information
 from ..stages.items import Items, items_tables
 from ..stages.labels import Labels
@@ -34,6 +35,7 @@ from ..stages.texts import Texts
 from ..stages.tokens import Tokens, tokens_tables
 from ..stages.unit import Tables, Unit
 from .inputs import Inputs, is_embedded
+from .label_errors import confusions_of, hand_label_notes, hand_labels_unit, label_errors, with_their_levels
 from .level_remarks import level_remarks, similar_levels
 from .list_units import list_search, list_tables
 from .listed import left_out
@@ -61,6 +63,7 @@ ORDER: tuple[type[Unit], ...] = (
     Labels,
     Cells,
     ReferenceCells,
+    HandLabels,
     Information,
     Order,
     Prefilter,
@@ -106,8 +109,10 @@ class _Planner:
             if reference.dataset is not None
         }
         self.reference_units = ReferenceUnits(settings=settings)
+        self.hand_labels = {name: hand_labels_unit(one) for name, one in inputs.catalogues.items()}
         self.notes: list[str] = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
         self.notes += (note for one in self.sources.values() for note in level_remarks(one.block, one.catalogue))
+        self.notes += (note for one in self.sources.values() for note in hand_label_notes(one.catalogue))
 
     def plan(self) -> Plan:
         """All of it."""
@@ -151,6 +156,7 @@ class _Planner:
             yield from shards
         yield from (*self.probing.fits.values(), *self.probing.labels.values())
         yield from (*self.reference_units.cells.values(), *self.reference_units.references.values())
+        yield from {unit.key: unit for unit in self.hand_labels.values() if unit is not None}.values()
 
     def _lists(self) -> dict[Side, Search]:
         """What an engine showed, in the place of searches."""
@@ -189,7 +195,7 @@ class _Planner:
     def _reading(self, place: int, searched: Searched) -> Reading:
         entry, encoder = self.settings.methods[place], self.inputs.text_encoder
         key, asked = None if encoder is None else dict(encoder.key), self.inputs.asked[place]
-        variants = variant_units(entry, asked, self.inputs.queries, key or {})
+        variants = variant_units(entry, asked, self.inputs.queries, key or {}, self.inputs.cache)
         return method_units(entry, asked, searched, self.probing, self.asked.unit, variants, key)
 
     def _compared(
@@ -201,6 +207,8 @@ class _Planner:
             compared = self.inputs.references.get(reference.name, catalogue)
             targets = self.inputs.targets.get(reference.name)
             levels, remarks = shared_levels(catalogue, reference, compared, block, others, position, targets)
+        items, people = confusions_of(reference, block.name, self.inputs.confusions)
+        levels = with_their_levels(levels, items, people)
         self.notes += remarks
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
@@ -212,6 +220,7 @@ class _Planner:
             reads=reads,
             queries=self.asked.unit,
             size=_problem_size(self.settings, searched, catalogue.size),
+            label_errors=label_errors(catalogue, known, items, people, self.hand_labels[block.name]),
         )
 
     def _reference_sources(

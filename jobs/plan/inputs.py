@@ -10,12 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from mprlib import InputError, registry
+from mprlib.level_names import missing_name
 
 from .. import datasets
+from ..cache.place import CachePlace, cache_place
 from ..config.audit import Audit
 from ..config.population import Reference
 from ..datasets.catalogue import Catalogue, has_images, with_missing_called
-from ..datasets.labels import missing_name
 from ..encoders import TAKES_TOKENS, item_source, text_source
 from ..encoders.block import EncoderSource
 from ..errors import BadSetting, UsageError, about, said_of
@@ -25,6 +26,7 @@ from ..lists.items import ListedItems
 from ..methods import Asked, arrays_of, file_settings
 from ..queries import Query, query_remarks, query_vectors, read_queries
 from ..words import closest, did_you_mean
+from .label_errors import AllConfusions, read_confusions
 from .listed import Listed, expect_depths, listed, missing_remarks
 from .probes import read_labelled, with_levels
 from .targets import Targets, read_targets, target_remarks
@@ -39,7 +41,7 @@ class Inputs:
     None where items have their vectors, text_encoder where nothing can embed a text. lists: what an engine showed, by
     the data set that holds its items' labels; empty for an audit that searches itself. reference_lists: what other
     engines showed, by the reference's name and then by the audited data set's. targets: of each query, by the
-    reference's name.
+    reference's name. confusions: how often labels are wrong, by data set. cache: what runs share, if there is one.
     """
 
     catalogues: Mapping[str, Catalogue]
@@ -54,6 +56,8 @@ class Inputs:
     lists: Mapping[str, Listed] = field(default_factory=dict)
     reference_lists: Mapping[str, Mapping[str, Listed]] = field(default_factory=dict)
     targets: Mapping[str, Targets] = field(default_factory=dict)
+    confusions: AllConfusions = field(default_factory=dict)
+    cache: CachePlace | None = None
 
 
 def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inputs:
@@ -61,8 +65,10 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
 
     Raises:  UsageError, one sentence that names the data set, file, column or setting.
     """
+    with about("cache"):
+        cache = cache_place(settings.cache)
     if settings.results is not None:
-        return _read_listed(settings, settings.results, folder, limit)
+        return _read_listed(settings, settings.results, folder, limit, cache)
     encoder, asking = settings.searching
     column = encoder.vector_column
     labelled, catalogues, references = _read_datasets(settings, folder, column)
@@ -111,10 +117,14 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         text_encoder=text_encoder,
         reference_lists=others,
         targets=targets,
+        confusions=read_confusions(settings, folder, catalogues, references),
+        cache=cache,
     )
 
 
-def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int | None) -> Inputs:
+def _read_listed(
+    settings: Audit, results: ResultList, folder: Path, limit: int | None, cache: CachePlace | None
+) -> Inputs:
     """The inputs of an audit of what an engine showed."""
     with about("results"):
         shown = load_lists(results, folder)
@@ -140,6 +150,8 @@ def _read_listed(settings: Audit, results: ResultList, folder: Path, limit: int 
         lists=lists,
         reference_lists=others,
         targets=targets,
+        confusions=read_confusions(settings, folder, catalogues, references),
+        cache=cache,
     )
 
 

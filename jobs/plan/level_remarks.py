@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from mprlib.level_names import UNKNOWN
+
 from ..datasets.block import Dataset
 from ..datasets.catalogue import Catalogue
 from ..datasets.columns import MISSING_WORDS
-from ..datasets.labels import UNKNOWN
 
 # Attributes of more levels are as a rule names or free text, whose shares say nothing, and cost most of the time.
 MOST_LEVELS = 50

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from ..cache.place import CachePlace
 from ..config.entries import MethodEntry
 from ..methods import Asked, arrays_of
 from ..methods.named_arrays import QUERY
@@ -71,9 +72,9 @@ def method_units(
 ) -> Reading:
     """The units that a method asks for in one data set. encoder: the key of the one that embeds texts."""
     title = f"{len(asked.texts)} texts of {entry.name}"
-    texts = Texts(title=title, texts=asked.texts, encoder=encoder or {}) if asked.texts else None
-    parts = _information_units(searched, asked.columns_about)
-    order = _order_unit(searched, parts) if parts else None
+    texts = Texts(title=title, texts=asked.texts, encoder=encoder or {}, cache=queries.cache) if asked.texts else None
+    parts = _probe_information(probing, asked.columns_by) or _information_units(searched, asked.columns_about)
+    order = _order_unit(parts) if parts else None
     tokens = None if asked.tokens is None else Tokens.of(asked.tokens, entry.name)
     # Where no query is asked, nothing is embedded: the vectors behind the tokens have been read.
     debiased = _debiased_unit(tokens, queries, encoder or {}) if tokens is not None and queries.prompts else None
@@ -90,7 +91,7 @@ def method_units(
 
 
 def variant_units(
-    entry: MethodEntry, asked: Asked, queries: Sequence[Query], encoder: Mapping[str, Any]
+    entry: MethodEntry, asked: Asked, queries: Sequence[Query], encoder: Mapping[str, Any], cache: CachePlace | None
 ) -> dict[Query, Texts]:
     """The unit of each query's variants: one each, so that a new query asks for its own alone."""
     return {
@@ -98,6 +99,7 @@ def variant_units(
             title=f"{query.text}: variants of {entry.name}",
             texts=tuple(text.replace(QUERY, query.text) for text in asked.variants),
             encoder=encoder,
+            cache=cache,
         )
         for query in (queries if asked.variants else ())
     }
@@ -121,21 +123,42 @@ def _information_units(searched: Searched, asked: Sequence[str] | None) -> list[
     if asked is None:
         return []
     attributes = tuple(asked or searched.attributes)
-    title = f"{searched.catalogue.title}: {' and '.join(attributes)}"
+    whole = Information(
+        title=f"{searched.catalogue.title}: {' and '.join(attributes)}",
+        catalogue=searched.catalogue.key,
+        vectors=tuple(shard.key for shard in searched.shards),
+        attributes=attributes,
+        part=0,
+        parts=INFORMATION_PARTS,
+        predicted={name: keys for name, keys in searched.predicted.items() if name in attributes},
+    )
+    return _in_parts(whole)
+
+
+def _probe_information(probing: Probing, probe: str | None) -> list[Information]:
+    """The same of the labelled data set that a probe learns from, about what it learns."""
+    if probe is None:
+        return []
+    fit = probing.fits[probe]
+    whole = Information(
+        title=f"items that teach {fit.title}",
+        catalogue=fit.catalogue,
+        vectors=fit.vectors,
+        attributes=(fit.attribute,),
+        part=0,
+        parts=INFORMATION_PARTS,
+    )
+    return _in_parts(whole)
+
+
+def _in_parts(whole: Information) -> list[Information]:
+    """The units of all parts of the columns."""
     return [
-        Information(
-            title=f"{title}, part {part + 1} of {INFORMATION_PARTS}",
-            catalogue=searched.catalogue.key,
-            vectors=tuple(shard.key for shard in searched.shards),
-            attributes=attributes,
-            part=part,
-            parts=INFORMATION_PARTS,
-            predicted={name: keys for name, keys in searched.predicted.items() if name in attributes},
-        )
+        replace(whole, title=f"{whole.title}, part {part + 1} of {INFORMATION_PARTS}", part=part)
         for part in range(INFORMATION_PARTS)
     ]
 
 
-def _order_unit(searched: Searched, information: Sequence[Information]) -> Order:
-    keys = tuple(part.key for part in information)
-    return Order(title=f"{searched.catalogue.title}: columns", information=keys)
+def _order_unit(information: Sequence[Information]) -> Order:
+    title = information[0].title.rpartition(", part ")[0]
+    return Order(title=f"{title}: columns", information=tuple(part.key for part in information))

@@ -30,6 +30,7 @@ def asked_queries(inputs: Inputs, prompts: Collection[str] | None) -> AskedQueri
         prompts=tuple(query.prompt for query in searched),
         encoder=None if given is not None or encoder is None else dict(encoder.key),
         vectors=None if given is None else digest([given[query.text] for query in searched]),
+        cache=None if given is not None or encoder is None else inputs.cache,
     )
     return AskedQueries(queries=inputs.queries, unit=unit, contents=_contents(inputs, given))
 

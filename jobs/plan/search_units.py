@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..cache.place import CachePlace
 from ..config.audit import Audit
 from ..datasets.block import Dataset
 from ..datasets.catalogue import Catalogue, has_images
@@ -35,13 +36,14 @@ ASSUMED_WIDTH = 512
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Embedded:
     """A data set whose items get vectors: its settings and catalogue, the units of the catalogue and of its parts, and
-    what embeds the items, which is None where they have their vectors."""
+    what embeds the items, which is None where they have their vectors; cache: where vectors were kept before."""
 
     block: Dataset
     catalogue: Catalogue
     unit: CatalogueUnit
     parts: tuple[Items, ...]
     encoder: EncoderSource | None
+    cache: CachePlace | None = None
 
     @property
     def column(self) -> str:
@@ -143,6 +145,8 @@ def _embed_units(settings: Audit, embedded: Embedded, part: Items, summary: Summ
             root=summary.root if is_image else None,
             files=summary.vector_files_of(start, stop).to_json() if is_row else None,
             width=embedded.width,
+            cache=None if encoder is None else embedded.cache,
+            image_fingerprint=embedded.block.image_fingerprint,
         )
 
 

@@ -12,6 +12,7 @@ from ..config.checks import ALL
 from ..config.entries import ClassEntry, MethodEntry
 from ..methods import arrays_of
 from ..queries import Query
+from ..stages.label_errors import LabelErrors
 from ..stages.queries import Queries
 from ..stages.reference import ReferenceSource
 from ..stages.solve import ProblemSize, Solve
@@ -21,7 +22,8 @@ from .method_units import Reading, Searched, in_key
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Compared:
     """A data set beside a reference: its search, the levels of both, where the reference is from by query, and what
-    each method reads, by its place in the configuration. queries: the unit of those whose vectors are at hand."""
+    each method reads, by its place in the configuration. queries: the unit of those whose vectors are at hand.
+    label_errors: how far the labels of both can be trusted."""
 
     searched: Searched
     levels: Mapping[str, tuple[str, ...]]
@@ -29,6 +31,7 @@ class Compared:
     reads: Mapping[int, Reading]
     queries: Queries
     size: ProblemSize
+    label_errors: LabelErrors
 
 
 def method_targets(settings: Audit) -> Iterator[tuple[int, ClassEntry | None]]:
@@ -76,7 +79,7 @@ def _solve_unit(
     where = [searched.name, *([reference.name] if len(settings.reference) > 1 else []), query.text]
     where += [f"k = {k}"] if len(settings.k) > 1 else []
     return Solve(
-        title=": ".join([*where, f"{method.name}{aimed}"]),
+        title=": ".join([*where, f"{method.display}{aimed}"]),
         dataset=searched.name,
         catalogue=pool.catalogue,
         reference=reference,
@@ -90,9 +93,11 @@ def _solve_unit(
         method=in_key(method),
         target=target,
         function_classes=settings.function_classes,
+        attention=settings.attention,
         group_attributes=settings.report.group_attributes,
         seed=settings.seed,
         predicted=searched.predicted,
+        label_errors=compared.label_errors,
         asked=replace(reads.keys, variants=reads.variants[query].key if reads.variants else None),
         vectors=pool.vectors if sees_vectors or reads_vectors(method) else (),
         size=compared.size,

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..config.audit import Audit
-from ..datasets.block import Dataset
+from ..datasets.block import NOT_READ, Dataset
 from ..datasets.catalogue import Catalogue
-from ..encoders.block import EncoderSource
 from ..stages.catalogue import Catalogue as CatalogueUnit
 from ..stages.items import Items
 from .inputs import Inputs
@@ -27,9 +26,7 @@ class Side(NamedTuple):
 
 def sources_of(settings: Audit, inputs: Inputs) -> dict[Side, Embedded]:
     """Every data set of the audit."""
-    return {
-        side: _embedded(block, catalogue, inputs.item_encoder) for side, block, catalogue in _sides(settings, inputs)
-    }
+    return {side: _embedded(block, catalogue, inputs) for side, block, catalogue in _sides(settings, inputs)}
 
 
 def _sides(settings: Audit, inputs: Inputs) -> Iterator[tuple[Side, Dataset, Catalogue]]:
@@ -42,19 +39,21 @@ def _sides(settings: Audit, inputs: Inputs) -> Iterator[tuple[Side, Dataset, Cat
         yield Side("probe", name), probe.dataset, inputs.labelled[name]
 
 
-def _embedded(block: Dataset, catalogue: Catalogue, encoder: EncoderSource | None) -> Embedded:
+def _embedded(block: Dataset, catalogue: Catalogue, inputs: Inputs) -> Embedded:
     parts = tuple(_items_units(block, catalogue))
     unit = CatalogueUnit(
         title=f"items of {catalogue.name}",
         parts=tuple(part.key for part in parts),
         rows=tuple(part.rows for part in parts),
     )
-    return Embedded(block=block, catalogue=catalogue, unit=unit, parts=parts, encoder=encoder)
+    return Embedded(
+        block=block, catalogue=catalogue, unit=unit, parts=parts, encoder=inputs.item_encoder, cache=inputs.cache
+    )
 
 
 def _items_units(block: Dataset, catalogue: Catalogue) -> Iterator[Items]:
     """A unit for each part of a data set."""
-    settings, start = block.model_dump(mode="json", exclude=_NAMING), 0
+    settings, start = block.model_dump(mode="json", exclude={**dict.fromkeys(_NAMING, True), **NOT_READ}), 0
     for part in catalogue.parts:
         summary = part.summary
         yield Items(

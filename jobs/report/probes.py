@@ -78,4 +78,8 @@ def _users(probe: str, settings: Mapping[str, Any]) -> list[str]:
         if attribute.get("probe") == probe
     ]
     methods = settings.get("methods", ())
-    return users + [f"method {one['name']}" for one in methods if probe in one["extras"].get("probes", ())]
+    return users + [f"method {one['name']}" for one in methods if probe in _of_method(one["extras"])]
+
+
+def _of_method(extras: Mapping[str, Any]) -> list[str]:
+    return [*extras.get("probes", ()), *([extras["probe"]] if "probe" in extras else [])]

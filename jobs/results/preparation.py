@@ -29,7 +29,7 @@ def preparation(units: Iterable[Unit], done: Mapping[str, Receipt]) -> list[dict
     asked: dict[tuple[str, str], dict[str, None]] = {}
     for unit in by_key.values():
         if isinstance(unit, Solve):
-            own = asked.setdefault((unit.dataset, unit.method.name), {})
+            own = asked.setdefault((unit.dataset, unit.method.display), {})
             own.update(dict.fromkeys(key for key in read_keys(unit.asked) if _serves_a_method(by_key, key)))
     return [
         {"dataset": dataset, "method": method, "seconds": sum(done[key].seconds for key in keys if key in done)}

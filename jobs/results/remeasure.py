@@ -13,7 +13,7 @@ from ..store import Store
 
 
 def remeasure(unit: Solve, store: Store, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-    """MPR and similarity of each row's items under the row's function class.
+    """MPR and similarity of each row's items under the row's function class and attention.
 
     unit: the one that made the rows.
     Raises:  KeyError for an item that the unit's pool lacks, or a class that the unit does not measure.
@@ -26,7 +26,7 @@ def remeasure(unit: Solve, store: Store, rows: Sequence[Mapping[str, Any]]) -> l
         items = np.array([positions[item] for item in row["item_ids"]])
         found.append(
             {
-                "mpr": case.measure(classes[row["function_class"]], items).value,
+                "mpr": case.measure(classes[row["function_class"]], items, row["attention"]).value,
                 "similarity": float(np.mean(case.problem.scores[items])),
             }
         )

@@ -32,6 +32,7 @@ ROW_KEY = (
     "parameter_value",
     "target_class",
     "function_class",
+    "attention",
 )
 AGAIN = "the same `mpr-audit run` command makes it again"
 
@@ -187,7 +188,7 @@ def _manifest_faults(
 
 def _read_results(store: Store, ledger: _Ledger) -> list[dict[str, Any]]:
     """All result rows that can be read."""
-    columns = [*ROW_KEY, "unit", "status", "mpr", "rho", "similarity", "item_ids"]
+    columns = [*ROW_KEY, "target_attention", "unit", "status", "mpr", "rho", "p_rho", "similarity", "item_ids"]
     rows: list[dict[str, Any]] = []
     for name in store.list("results"):
         try:
@@ -223,6 +224,9 @@ def _has_bad_items(row: dict[str, Any]) -> bool:
 
 def _breaks_rho(row: dict[str, Any]) -> bool:
     is_own = row["target_class"] is not None and row["target_class"] == row["function_class"]
+    is_own &= row["target_attention"] == row["attention"]
+    # Where labels may be wrong, the status is about the true ones.
+    is_own &= row["p_rho"] is None
     return is_own and row["status"] in ("optimal", "feasible") and row["mpr"] > row["rho"] + TOLERANCE
 
 

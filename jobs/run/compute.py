@@ -25,13 +25,15 @@ from .skipped import expect_few_skipped
 
 @dataclass(slots=True)
 class Progress:
-    """What became of each unit of a plan, by key. is_stopped: too many had failed to go on."""
+    """What became of each unit of a plan, by key. is_stopped: too many had failed to go on. cache_faults: why the cache
+    was of no use to some."""
 
     done: dict[str, Receipt] = field(default_factory=dict)
     computed: set[str] = field(default_factory=set)
     failed: dict[str, str] = field(default_factory=dict)
     skipped: set[str] = field(default_factory=set)
     is_stopped: bool = False
+    cache_faults: set[str] = field(default_factory=set)
 
     def counts(self) -> dict[str, int]:
         """Units computed, cached, failed and skipped."""
@@ -100,6 +102,7 @@ def _run_round(
             for event in events:
                 _note(progress, event)
                 journal.note(event)
+                _warn_of_cache(progress, event, journal)
                 if isinstance(event, UnitEnded) and event.outcome.is_disk_full:
                     raise RunError(full_disk(store.root))
                 if settings.runtime.max_failures and len(progress.failed) >= settings.runtime.max_failures:
@@ -118,6 +121,15 @@ def _note(progress: Progress, event: Event) -> None:
         progress.computed.add(event.unit.key)
     else:
         progress.failed[event.unit.key] = event.outcome.message
+
+
+def _warn_of_cache(progress: Progress, event: Event, journal: Journal) -> None:
+    """Say once what is wrong with the cache: the run goes on without it."""
+    fault = event.outcome.cache_fault if isinstance(event, UnitEnded) else ""
+    if fault and not progress.cache_faults:
+        journal.say("cache_fault", f"the cache is of no use, and the run goes on without it: {fault}", "warning")
+    if fault:
+        progress.cache_faults.add(fault)
 
 
 def _commit_what_was_read(plan: Plan, store: Store, progress: Progress, journal: Journal) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import mprlib
 from mprlib import Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
+from mprlib.attention import UNIFORM
 from mprlib.encoding import Encoding
 from mprlib.statistics import Resamples, sampling_margin
 
@@ -19,6 +20,7 @@ from ..store import Store
 from .catalogue import read_items
 from .cells import encoded_levels
 from .embed import open_shard
+from .hand_labels import known_levels
 from .labels import with_predicted
 from .pool import pool_vectors, read_pool
 from .vectors import rows_with_vectors
@@ -54,12 +56,18 @@ class Case:
             embeddings=pool_vectors(store, unit.vectors, self.rows) if unit.reference_vectors else None,
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=self._encoding.names,
+            label_error=unit.label_errors.label_error(self._known(pool["item_id"])),
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
-        self._measured: dict[tuple[bytes, str], Measurement] = {}
-        self._margins: dict[tuple[str, bytes | None], float] = {}
+        self._measured: dict[tuple[bytes, str, str], Measurement] = {}
+        self._margins: dict[tuple[str, str, bytes | None], float] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
+
+    def _known(self, ids: pa.ChunkedArray) -> dict[str, IntArray]:
+        """True levels of the pool's items that were labelled by hand, by attribute."""
+        key = self._unit.label_errors.hand_labels
+        return {} if key is None else known_levels(self._store, key, ids, self._encoding.levels)
 
     @property
     def top_k(self) -> IntArray:
@@ -87,6 +95,7 @@ class Case:
             reference_size=None,
             attributes=seen.attributes,
             label_names=seen.names,
+            label_error=problem.label_error and problem.label_error.of_attributes(seen.attributes),
         )
 
     def _encoding_of(self, over: Over) -> Encoding:
@@ -99,7 +108,7 @@ class Case:
         # Who has no vector counts by label, but has nothing that a class over embeddings could see.
         present, weights = rows_with_vectors(shards), self._row_weights()
         assert self.problem.embeddings is not None
-        others: dict[str, Any] = {"attributes": None, "label_names": None}
+        others: dict[str, Any] = {"attributes": None, "label_names": None, "label_error": None}
         return replace(
             self.problem,
             labels=self.problem.embeddings,
@@ -116,11 +125,14 @@ class Case:
         weights: FloatArray = people["weight"].to_numpy()
         return weights
 
-    def measure(self, entry: ClassEntry, items: np.ndarray) -> Measurement:
+    def measure(self, entry: ClassEntry, items: np.ndarray, attention: str = UNIFORM.name) -> Measurement:
         """A selection's measurement; neighbours of a sweep are often the same set."""
-        key = (np.sort(items).tobytes(), entry.display)
+        # Only where places do not count alike does their order matter.
+        seen = np.sort(items) if attention == UNIFORM.name else items
+        key = (seen.tobytes(), entry.display, attention)
         if key not in self._measured:
-            self._measured[key] = mprlib.measure(self.view(entry), items, entry.name, **entry.settings)
+            view = self.view(entry)
+            self._measured[key] = mprlib.measure(view, items, entry.name, attention=attention, **entry.settings)
         return self._measured[key]
 
     def in_order(self, items: IntArray) -> metrics.WorstAttribute:
@@ -130,17 +142,17 @@ class Case:
             self._in_order[key] = metrics.worst_attribute(self.problem, items)
         return self._in_order[key]
 
-    def margin(self, entry: ClassEntry, items: IntArray) -> float | None:
+    def margin(self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name) -> float | None:
         """t of the interval MPR +- t; None where neither the reference nor the items are a sample with an error."""
         drawn_items = items if self._unit.are_draws else None
         if not self.is_sampled and drawn_items is None:
             return None
-        key = (entry.display, None if drawn_items is None else drawn_items.tobytes())
+        key = (entry.display, attention, None if drawn_items is None else drawn_items.tobytes())
         if key not in self._margins:
             function_class = registry.function_class(entry.name, **entry.settings)
-            problem, drawn = self.view(entry), self._drawn(entry)
+            problem, drawn, seed = self.view(entry), self._drawn(entry), self._unit.seed
             self._margins[key] = sampling_margin(
-                problem, function_class, seed=self._unit.seed, drawn=drawn, items=drawn_items
+                problem, function_class, seed=seed, drawn=drawn, items=drawn_items, attention=attention
             )
         return self._margins[key]
 

@@ -41,6 +41,7 @@ class Cells(Unit):
     stage: ClassVar[str] = "cells"
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 0.05
+    is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.cell_table",

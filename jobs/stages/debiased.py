@@ -32,6 +32,7 @@ class Debiased(EncodingUnit):
     stage: ClassVar[str] = "debiased"
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 2.0
+    is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = ("jobs.encoders", "jobs.stages.queries", "jobs.stages.vectors")
 
     prompts: tuple[str, ...]

@@ -37,7 +37,8 @@ class Embed(EncodingUnit):
     items is the hash of what is embedded of the part, column where it is: `image`, `text`, or `vector`, which is used
     as given but for being stored as float32 or float16, or `vector_row`, the place of such a vector in `files`, which
     are brought to the widest of their numbers. encoder: its key; limits: what a picture may cost; root: where
-    pictures are kept; width: numbers of a vector, as far as that is known before.
+    pictures are kept; width: numbers of a vector, as far as that is known before; image_fingerprint: what may stand in
+    for reading a picture again, where vectors are looked for in a cache.
 
     The key names what is embedded, not the labels beside it nor the place of its files: another bin or attribute, or
     a folder that has moved, leaves the vectors as they are. A unit fails for a vector or text of an item that gives
@@ -67,6 +68,7 @@ class Embed(EncodingUnit):
     root: str | None = outside_key(None)
     files: Mapping[str, Any] | None = outside_key(None)
     width: int = outside_key()
+    image_fingerprint: str = outside_key("content")
 
     @property
     def rows(self) -> int:

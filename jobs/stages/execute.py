@@ -8,9 +8,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ..cache.pictures import CONTENT
+from ..cache.vectors import RememberingEncoder
 from ..encoders import Encoder
 from ..errors import is_disk_full
 from ..store import Receipt, Store, committed_receipt, failure_file, receipt_file, unit_file
+from .embed import Embed
 from .unit import EncodingUnit, Tables, Unit
 
 
@@ -18,7 +21,8 @@ from .unit import EncodingUnit, Tables, Unit
 class Outcome:
     """How a unit ended: with a receipt, or with one sentence and a traceback.
 
-    is_disk_full: nothing is wrong with the unit, and others will fare no better.
+    is_disk_full: nothing is wrong with the unit, and others will fare no better. cache_fault: why the cache was of no
+    use, which harms no unit.
     """
 
     key: str
@@ -26,6 +30,7 @@ class Outcome:
     message: str = ""
     traceback: str = ""
     is_disk_full: bool = False
+    cache_fault: str = ""
 
 
 def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = lambda: None) -> Outcome:
@@ -40,16 +45,31 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
         receipt = committed_receipt(store, unit.stage, unit.key)
         if receipt is not None:
             return Outcome(key=unit.key, receipt=receipt)
-        tables = unit.encode(store, encoder()) if isinstance(unit, EncodingUnit) else unit.run(store)
+        remembering = _remembering(unit, encoder)
+        tables = unit.encode(store, remembering or encoder()) if isinstance(unit, EncodingUnit) else unit.run(store)
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
-        return Outcome(key=unit.key, receipt=commit(unit, store, tables, seconds, cpu_seconds))
+        reused = 0 if remembering is None else remembering.reused
+        receipt = commit(unit, store, tables, seconds, cpu_seconds, reused)
+        return Outcome(key=unit.key, receipt=receipt, cache_fault="" if remembering is None else remembering.fault)
     except Exception as error:  # noqa: BLE001 - whatever a unit raises is its failure, kept with its traceback
         message = f"{type(error).__name__}: {error}"
         is_full = is_disk_full(error)
         return Outcome(key=unit.key, message=message, traceback=traceback.format_exc(), is_disk_full=is_full)
 
 
-def commit(unit: Unit, store: Store, tables: Tables, seconds: float, cpu_seconds: float = 0.0) -> Receipt:
+def _remembering(unit: Unit, encoder: Callable[[], Encoder | None]) -> RememberingEncoder | None:
+    """What asks the cache before the encoder, where the unit has a cache."""
+    if not isinstance(unit, EncodingUnit) or unit.cache is None:
+        return None
+    key = getattr(unit, "encoder")  # noqa: B009 - a field of every stage that has a cache
+    told_by = unit.image_fingerprint if isinstance(unit, Embed) else CONTENT
+    # Vectors of texts are the same, whether of items or of queries: the code that embeds has one version.
+    return RememberingEncoder(encoder, unit.cache, encoder=key, version=Embed.version, told_by=told_by)
+
+
+def commit(
+    unit: Unit, store: Store, tables: Tables, seconds: float, cpu_seconds: float = 0.0, reused: int = 0
+) -> Receipt:
     """Put a unit's tables in place, then its receipt; the second writer of a unit writes nothing."""
     done = committed_receipt(store, unit.stage, unit.key)
     if done is not None:
@@ -61,7 +81,13 @@ def commit(unit: Unit, store: Store, tables: Tables, seconds: float, cpu_seconds
         for name, table in tables.items()
     }
     receipt = Receipt(
-        stage=unit.stage, key=unit.key, title=unit.title, files=files, seconds=seconds, cpu_seconds=cpu_seconds
+        stage=unit.stage,
+        key=unit.key,
+        title=unit.title,
+        files=files,
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        reused=reused,
     )
     store.write(receipt_file(unit.stage, unit.key), receipt.to_json().encode())
     store.delete(failure_file(unit.stage, unit.key))

@@ -36,6 +36,7 @@ class Information(Unit):
     stage: ClassVar[str] = "information"
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 2.0
+    is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.baselines.mutual_information",

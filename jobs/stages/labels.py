@@ -33,6 +33,7 @@ class Labels(Unit):
     stage: ClassVar[str] = "labels"
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 0.2
+    is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.probes",

@@ -28,6 +28,7 @@ class Order(Unit):
     stage: ClassVar[str] = "order"
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 0.1
+    is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.arrays", "mprlib.baselines.mutual_information")
 
     information: tuple[str, ...] = reads()

@@ -35,6 +35,7 @@ class Probe(Unit):
     stage: ClassVar[str] = "probe"
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 10.0
+    is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.arrays", "mprlib.probes", "jobs.stages.vectors")
 
     catalogue: str = reads()

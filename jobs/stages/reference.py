@@ -41,6 +41,7 @@ class ReferenceCells(Unit):
     stage: ClassVar[str] = "reference"
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 0.1
+    is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.cell_table",

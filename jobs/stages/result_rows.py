@@ -1,13 +1,13 @@
 """The columns of result rows: name, type, what each says and how it is found, in one place.
 
-One row a (data set, reference, query, k, method, value, target class, function class). Shares, gaps and precision
-are fractions of 1, similarities are cosines, times are seconds. run_id and unit are filled in when results are
-collected: a cached unit serves many runs.
+One row a (data set, reference, query, k, method, value, target class, function class, attention). Shares, gaps
+and precision are fractions of 1, similarities are cosines, times are seconds. run_id and unit are filled in when
+results are collected: a cached unit serves many runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,14 +17,18 @@ import pyarrow as pa
 from mprlib import Measurement, Selection, metrics, registry
 from mprlib.arrays import FloatArray
 from mprlib.assumptions import assumption
+from mprlib.attention import UNIFORM
 from mprlib.cells import selection_weights
 from mprlib.chance import chance_of, gap_p_values
 from mprlib.function_classes.groups import Groups
+from mprlib.label_errors import Corrected
 
 from ..config.entries import ClassEntry
 from ..store.keys import digest
 from ..store.schema import GROUPS
 from .case import Case
+from .corrected import corrected_columns, corrected_of
+from .first_shown import first_shown
 
 if TYPE_CHECKING:
     from .solve import Solve
@@ -39,6 +43,7 @@ WITNESS = pa.list_(
 class Row:
     """A selection under one function class: measured, with the margin of its interval where the reference is a
     sample; None where there is no selection. top_k: the k most similar items, measured. remark: on the values.
+    attention: the name of that under which the row measures.
     in_order: what the order of its items shows, whatever the class."""
 
     unit: Solve
@@ -46,9 +51,11 @@ class Row:
     selection: Selection
     remark: str
     entry: ClassEntry
+    attention: str
     top_k: Measurement
     measured: Measurement | None
     margin: float | None
+    corrected: Corrected | None
     in_order: metrics.WorstAttribute | None
 
 
@@ -78,7 +85,8 @@ def _witness(found: Measurement) -> list[dict[str, Any]]:
 
 
 def _message(row: Row) -> str:
-    parts = (row.selection.message, row.remark, assumption(row.case.problem))
+    weak = "" if row.corrected is None else row.corrected.remark
+    parts = dict.fromkeys((row.selection.message, row.remark, assumption(row.case.problem), weak))
     return "; ".join(part for part in parts if part)
 
 
@@ -94,6 +102,10 @@ def _of_gains(value: Callable[[FloatArray, FloatArray], Any]) -> Callable[[Row],
 
 def _of_measured(value: Callable[[Measurement], Any]) -> Callable[[Row], Any]:
     return lambda row: None if row.measured is None else value(row.measured)
+
+
+def _of_corrected(value: Callable[[Corrected], float | None]) -> Callable[[Row], Any]:
+    return lambda row: None if row.corrected is None else value(row.corrected)
 
 
 def _of_order(value: Callable[[metrics.WorstAttribute], float]) -> Callable[[Row], Any]:
@@ -112,7 +124,12 @@ COLUMNS = (
     Column("query", TEXT, "the query as it was asked", lambda row: row.unit.query),
     Column("prompt", TEXT, "the text that was embedded", lambda row: row.unit.prompt),
     Column("k", COUNT, "items of the selection", lambda row: row.case.problem.k),
-    Column("method", TEXT, "what chose them", lambda row: row.unit.method.name),
+    Column(
+        "method",
+        TEXT,
+        "what chose them, and in brackets the name that the configuration gives to its settings, where it gives one",
+        lambda row: row.unit.method.display,
+    ),
     Column(
         "parameter",
         TEXT,
@@ -126,7 +143,20 @@ COLUMNS = (
         "the function class whose MPR the method bounds; null without",
         lambda row: row.unit.target and row.unit.target.display,
     ),
+    Column(
+        "target_attention",
+        TEXT,
+        "the attention under which it bounds it; null without",
+        lambda row: row.unit.target_attention,
+    ),
     Column("function_class", TEXT, "the class that the row measures under", lambda row: row.entry.display),
+    Column(
+        "attention",
+        TEXT,
+        "how much each place counts in mpr and what goes with it: uniform is a set, log2 counts place i as "
+        "1/log2(i + 1), geometric(p) as p^(i-1)",
+        lambda row: row.attention,
+    ),
     Column("status", TEXT, "what is proven of the selection", lambda row: str(row.selection.status)),
     Column(
         "mpr",
@@ -150,6 +180,15 @@ COLUMNS = (
     Column(
         "mpr_high", NUMBER, "upper end of it", lambda row: _interval_end(row, lambda found, t: found.upper_bound + t)
     ),
+    Column(
+        "mpr_corrected",
+        NUMBER,
+        "MPR of the selection by the true labels, estimated from what is known of their errors; null where labels are "
+        "taken as right",
+        _of_corrected(lambda found: found.value),
+    ),
+    Column("mpr_corrected_low", NUMBER, "lower end of its 95% interval", _of_corrected(lambda found: found.low)),
+    Column("mpr_corrected_high", NUMBER, "upper end of it", _of_corrected(lambda found: found.high)),
     Column(
         "p_chance",
         NUMBER,
@@ -184,8 +223,20 @@ COLUMNS = (
         "the best proven upper bound on similarity at this rho",
         lambda row: row.selection.similarity_bound,
     ),
-    Column("gap", NUMBER, "similarity_bound minus similarity", lambda row: row.selection.gap),
+    Column(
+        "gap",
+        NUMBER,
+        "how far similarity may be from the best: (similarity_bound - similarity) / |similarity_bound|",
+        lambda row: row.selection.gap,
+    ),
     Column("rho", NUMBER, "the bound on MPR that was asked for; null without", lambda row: row.selection.rho),
+    Column(
+        "p_rho",
+        NUMBER,
+        "probability that the MPR of the true labels is at most rho, which the status is about then; null where labels "
+        "are taken as right",
+        lambda row: row.selection.p_rho,
+    ),
     Column(
         "rho_min",
         NUMBER,
@@ -252,24 +303,37 @@ COLUMNS = (
     Column("message", TEXT, "what a reader should know of the row", _message),
 )
 RESULTS = pa.schema([pa.field(column.name, column.type, metadata={"description": column.what}) for column in COLUMNS])
+# An attention and a function class under which a selection is measured.
+View = tuple[str, ClassEntry]
+# Columns of what was chosen and how: they are the same under every attention and class.
+CHOSEN = (
+    *("parameter_value", "status", "similarity", "relaxation_bound", "similarity_bound", "gap", "rho", "rho_min"),
+    *("solve_seconds", "item_ids", "message"),
+)
 # In the key of every unit that writes such rows: with another column they are computed anew.
 FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
 
-def result_rows(unit: Solve, case: Case, selection: Selection, remark: str) -> Iterator[dict[str, Any]]:
-    """One row a function class; nothing is dropped, whatever the status."""
+def result_rows(
+    unit: Solve, case: Case, selection: Selection, remark: str, views: Iterable[View]
+) -> Iterator[dict[str, Any]]:
+    """One row an attention and function class; nothing is dropped, whatever the status."""
     has_items = bool(selection.items.size)
     in_order = case.in_order(selection.items) if has_items else None
-    for entry in unit.function_classes:
+    for attention, entry in views:
+        is_set = attention == UNIFORM.name
         row = Row(
             unit=unit,
             case=case,
             selection=selection,
             remark=remark,
             entry=entry,
-            top_k=case.measure(entry, case.top_k),
-            measured=case.measure(entry, selection.items) if has_items else None,
-            margin=case.margin(entry, selection.items) if has_items else None,
+            attention=attention,
+            top_k=case.measure(entry, case.top_k, attention),
+            measured=case.measure(entry, selection.items, attention) if has_items else None,
+            margin=case.margin(entry, selection.items, attention) if has_items else None,
+            # What is known of label errors is known of a set, whose places count alike.
+            corrected=corrected_of(case, entry, selection.items, unit.method.name) if is_set else None,
             in_order=in_order,
         )
         yield {column.name: column.value(row) for column in COLUMNS}
@@ -279,13 +343,15 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
     """Shares of every named group, in the columns of `schema.GROUPS`; none where there is no selection."""
     if not selection.items.size:
         return GROUPS.empty_table()
-    of_groups = _group_columns(case, Groups(max_attributes=unit.group_attributes), selection)
+    named = Groups(max_attributes=unit.group_attributes)
+    of_groups = _group_columns(case, named, selection, unit.method.name)
+    of_groups |= first_shown(case.problem, named, selection.items)
     same = {
         "dataset": unit.dataset,
         "reference": unit.reference.name,
         "query": unit.query,
         "k": case.problem.k,
-        "method": unit.method.name,
+        "method": unit.method.display,
         "parameter_value": _number(selection.value),
         "target_class": unit.target.display if unit.target else None,
     }
@@ -299,7 +365,7 @@ def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
     )
 
 
-def _group_columns(case: Case, named: Groups, selection: Selection) -> dict[str, pa.Array]:
+def _group_columns(case: Case, named: Groups, selection: Selection, method: str) -> dict[str, pa.Array]:
     """What a set of items shows of every named group; neighbours of a sweep are often the same set."""
 
     def build() -> dict[str, pa.Array]:
@@ -317,6 +383,7 @@ def _group_columns(case: Case, named: Groups, selection: Selection) -> dict[str,
             "p_chance": pa.array(gap_p_values(selected, expected, selection.items.size)),
             "p_largest": pa.array(np.array([chance.p_value(gap) for gap in distinct.tolist()])[place]),
             "largest_gap_chance": pa.repeat(pa.scalar(chance.level), gaps.size),
+            **corrected_columns(case, oracle.names, named.max_attributes, selection.items, method),
         }
 
     return case.problem.cached(("groups", np.sort(selection.items).tobytes(), named), build)

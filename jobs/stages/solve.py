@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from mprlib import Problem, Selection, registry
+from mprlib.attention import UNIFORM
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
@@ -18,15 +20,18 @@ from mprlib.optimisers.constrained import SMALLEST_RHO
 from ..config.entries import ClassEntry, MethodEntry
 from ..methods import library_settings
 from ..store import Store
+from ..store.keys import digest
 from .case import Case
 from .debiased import read_debiased_vector
+from .earlier import earlier_tables, with_views
+from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
-from .result_rows import FORM, RESULTS, group_rows, result_rows
+from .result_rows import FORM, RESULTS, View, group_rows, result_rows
 from .shared_case import case_of, with_vectors
 from .texts import read_text_vectors
-from .unit import IN_KEY, Cost, Tables, Unit, reads
+from .unit import IN_KEY, Cost, Tables, Unit, outside_key, reads
 
 RESULTS_TABLE, GROUPS_TABLE = "results", "groups"
 # Seconds of one core for a point of a sweep, and bytes of a result row with its list of items, compressed.
@@ -71,16 +76,18 @@ UNKNOWN_SIZE = ProblemSize()
 class Solve(Unit):
     """Result rows and group shares for one (data set, reference, query, k, method, target class).
 
-    levels: of each attribute; missing: what an item without a value is called; predicted: keys of labels units by
-    attribute; vectors: the shards of all items where the method or a class sees vectors, of which the pool says what
-    they are; are_draws: what was shown is a sample itself; reference_vectors: the same where a class sees the
-    reference's; queries: the unit with the query's vector where the method reads it, which follows from encoder and
-    prompt, whatever else is asked beside it.
+    attention: names of those under which every selection is measured. levels: of each attribute; missing: what an
+    item without a value is called; predicted: keys of labels units by attribute; vectors: the shards of all items
+    where the method or a class sees vectors, of which the pool says what they are; are_draws: what was shown is a
+    sample itself; reference_vectors: the same where a class sees the reference's; queries: the unit with the query's
+    vector where the method reads it, which follows from encoder and prompt, whatever else is asked beside it;
+    earlier: a unit that chose the same items, measured under others.
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 11
+    version: ClassVar[int] = 12
     seconds: ClassVar[float] = 0.3
+    is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.baselines",
@@ -89,9 +96,13 @@ class Solve(Unit):
         "mprlib.optimisers",
         "mprlib.statistics",
         "mprlib.arrays",
+        "mprlib.attention",
         "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.chance",
+        "mprlib.confusion",
+        "mprlib.label_error",
+        "mprlib.label_errors",
         "mprlib.compiled",
         "mprlib.encoding",
         "mprlib.exact_sums",
@@ -111,6 +122,9 @@ class Solve(Unit):
         "jobs.methods.pbm",
         "jobs.stages.case",
         "jobs.stages.cells",
+        "jobs.stages.corrected",
+        "jobs.stages.earlier",
+        "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.shared_case",
@@ -130,26 +144,48 @@ class Solve(Unit):
     method: MethodEntry
     target: ClassEntry | None
     function_classes: tuple[ClassEntry, ...]
+    attention: tuple[str, ...] = (UNIFORM.name,)
     group_attributes: int
     seed: int
     predicted: Mapping[str, tuple[str, ...]] = reads(default_factory=dict)
+    label_errors: LabelErrors = field(default_factory=LabelErrors)
     asked: MethodUnits = field(default_factory=MethodUnits)
     are_draws: bool = False
     queries: str | None = reads(in_key=False, default=None)
     size: ProblemSize = field(default=UNKNOWN_SIZE, metadata={IN_KEY: False})
+    earlier: str | None = outside_key(None)
     vectors: tuple[str, ...] = reads(in_key=False, default=())
+
+    @property
+    def likeness(self) -> str:
+        """The same for units that choose the same items: all that is in the key but under what they are measured."""
+        return digest(self.content(without=("attention", "function_classes")))
+
+    @property
+    def views(self) -> list[View]:
+        """Under what each selection is measured, in the order of its rows."""
+        return list(product(self.attention, self.function_classes))
 
     @property
     def points(self) -> int:
         """Values of the method's parameter."""
         return self.method.count
 
+    @property
+    def target_attention(self) -> str | None:
+        """Name of the attention under which the method bounds MPR; None where it bounds none."""
+        return None if self.target is None else str(self.method.extras.get("attention", UNIFORM.name))
+
     def run(self, store: Store) -> Tables:
         case = case_of(self, store)
+        chosen = earlier_tables(self, store, RESULTS_TABLE, GROUPS_TABLE)
+        if chosen is not None:
+            results = with_views(self, case, chosen[0].to_pylist())
+            return {RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS), GROUPS_TABLE: chosen[1]}
         selections, remark = self._sweep(case, store)
-        results: list[dict[str, Any]] = []
+        results = []
         for selection in selections:
-            results += result_rows(self, case, selection, remark)
+            results += result_rows(self, case, selection, remark, self.views)
         return {
             RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
             GROUPS_TABLE: pa.concat_tables([group_rows(self, case, selection) for selection in selections]),
@@ -163,7 +199,7 @@ class Solve(Unit):
         return Cost(
             seconds=self.points * rate + seen * SECONDS_PER_NUMBER,
             memory_bytes=self.size.items * ITEM_BYTES + pooled * VECTOR_NUMBER_BYTES + seen * LABEL_NUMBER_BYTES,
-            disk_bytes=self.points * len(self.function_classes) * ROW_BYTES,
+            disk_bytes=self.points * len(self.function_classes) * len(self.attention) * ROW_BYTES,
         )
 
     def _sweep(self, case: Case, store: Store) -> tuple[list[Selection], str]:

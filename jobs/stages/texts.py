@@ -24,6 +24,7 @@ class Texts(EncodingUnit):
     stage: ClassVar[str] = "texts"
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 2.0
+    is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = ("jobs.encoders", "jobs.stages.vectors")
 
     texts: tuple[str, ...]

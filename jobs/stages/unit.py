@@ -11,7 +11,7 @@ stage's version and of its fields, so that equal keys mean equal tables. Two kin
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -19,6 +19,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
+from ..cache.place import CachePlace
 from ..encoders import Encoder
 from ..store import Store, unit_file
 from ..store.keys import digest
@@ -62,6 +63,7 @@ class Unit:
     form names the columns that are written, where they are declared in one place: it is in the key beside the version.
     seconds: what a unit takes of one core, its `cost` aside. rows_per_group: rows of a Parquet row group, where a
     reader takes less than the file. encodings: Parquet's encodings of columns of numbers that hardly repeat.
+    is_shared: units are small beside what they take, and are kept in the cache for runs into other folders.
     """
 
     stage: ClassVar[str]
@@ -71,13 +73,18 @@ class Unit:
     form: ClassVar[str] = ""
     rows_per_group: ClassVar[int | None] = None
     encodings: ClassVar[Mapping[str, str]] = {}
+    is_shared: ClassVar[bool] = False
 
     title: str = outside_key()
     key: str = field(init=False, metadata={IN_KEY: False})
 
     def __post_init__(self) -> None:
-        content = dict(_content(self))
-        object.__setattr__(self, "key", digest([self.stage, self.version, self.form, content]))
+        object.__setattr__(self, "key", digest(self.content()))
+
+    def content(self, without: Collection[str] = ()) -> list[Any]:
+        """What decides the unit's tables, but for some fields."""
+        fields = {name: value for name, value in _content(self) if name not in without}
+        return [self.stage, self.version, self.form, fields]
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -122,9 +129,14 @@ class Unit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EncodingUnit(Unit):
-    """Work of a stage that needs an encoder. embeds_items: the items' encoder, else the one of texts."""
+    """Work of a stage that needs an encoder. embeds_items: the items' encoder, else the one of texts.
+
+    cache: where vectors that were made before are looked for, by what they are of.
+    """
 
     embeds_items: ClassVar[bool] = False
+
+    cache: CachePlace | None = field(default=None, metadata={IN_KEY: False})
 
     def encode(self, store: Store, encoder: Encoder | None) -> Tables:
         """The unit's tables by name, made with the encoder; None where items have their vectors."""

@@ -55,12 +55,15 @@ class Store(Tables):
 
     is_durable: a local file is flushed to disk, with its folder, before anything refers to it.
     options: of the file system, over those of fsspec's own configuration. A pickled store,
-    as workers get it, has its address and options, but no keys and tokens.
+    as workers get it, has its address and options, but no keys and tokens. named: what messages call it.
     Raises:  UsageError when the root cannot be reached.
     """
 
-    def __init__(self, root: str, *, is_durable: bool = True, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, root: str, *, is_durable: bool = True, options: Mapping[str, Any] | None = None, named: str = "output"
+    ) -> None:
         self.root = root
+        self._named = named
         self.is_durable = is_durable
         self.is_local = "://" not in root or root.startswith("file://")
         self._options = dict(options) if options is not None else _configured_options(root)
@@ -76,11 +79,15 @@ class Store(Tables):
                 if not self._base:
                     raise ValueError("a bucket or a folder is expected after ://")
         except (ImportError, ValueError) as error:
-            raise UsageError(f"output {root}: {error}") from None
+            raise UsageError(f"{named} {root}: {error}") from None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Of the file system, as another process needs them; none for a local one."""
+        return {} if self.is_local else dict(self._options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = {} if self.is_local else self._options
-        return _rebuilt, (self.root, self.is_durable, options)
+        return _rebuilt, (self.root, self.is_durable, self.options)
 
     def prepare(self) -> None:
         """Make sure that files can be written.
@@ -92,7 +99,7 @@ class Store(Tables):
             self.write(test_file, b"")
             self.delete(test_file)
         except Exception as error:  # noqa: BLE001 - every driver has kinds of its own
-            raise UsageError(f"output {self.root} cannot be written: {_reason(error)}") from None
+            raise UsageError(f"{self._named} {self.root} cannot be written: {_reason(error)}") from None
 
     def readable(self) -> Store:
         """This store, after a check that it can be read; it may still be empty.
@@ -171,6 +178,16 @@ class Store(Tables):
             with open(self.path(name), "rb") as stream:
                 return stream.read()
         return bytes(self._files.cat_file(self.path(name)))
+
+    def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        """Bytes [start, stop) of a file, for each range; fewer where the file ends before."""
+        if not self.is_local:
+            path = self.path(name)
+            starts, stops = [start for start, _ in ranges], [stop for _, stop in ranges]
+            found = self._files.cat_ranges([path] * len(ranges), starts, stops, on_error="raise")
+            return [bytes(one) for one in found]
+        with open(self.path(name), "rb") as stream:
+            return [os.pread(stream.fileno(), stop - start, start) for start, stop in ranges]
 
     def opened(self, name: str) -> Any:
         """A file, open for reading bytes."""

@@ -30,7 +30,10 @@ class FileReceipt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
-    """A finished unit. `seconds` is its computing time by the wall clock, `cpu_seconds` what its process used."""
+    """A finished unit. `seconds` is its computing time by the wall clock, `cpu_seconds` what its process used.
+
+    reused: vectors that it took from the cache.
+    """
 
     stage: str
     key: str
@@ -38,6 +41,7 @@ class Receipt:
     files: Mapping[str, FileReceipt]
     seconds: float
     cpu_seconds: float = 0.0
+    reused: int = 0
 
     def to_json(self) -> str:
         """One line of JSON."""

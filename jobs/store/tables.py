@@ -91,9 +91,7 @@ class Tables(ABC):
         encodings: Parquet's encodings by column's path, of those columns that the table has.
         """
         data, schema = (
-            _arrow_file(table)
-            if name.endswith(MAPPED_SUFFIX)
-            else _parquet_file(table, rows_per_group, encodings or {})
+            arrow_file(table) if name.endswith(MAPPED_SUFFIX) else _parquet_file(table, rows_per_group, encodings or {})
         )
         stamp = self.write(name, data)
         return FileReceipt(
@@ -121,7 +119,7 @@ def schema_digest(schema: pa.Schema) -> str:
     return hashlib.sha256(schema.serialize().to_pybytes()).hexdigest()
 
 
-def _arrow_file(table: pa.Table) -> tuple[memoryview, pa.Schema]:
+def arrow_file(table: pa.Table) -> tuple[memoryview, pa.Schema]:
     """The bytes of a table's file of one record batch, and its schema."""
     import pyarrow as pa
     import pyarrow.ipc

@@ -143,7 +143,8 @@ def _paths(settings: Block) -> Iterator[tuple[Key, str]]:
             marks = block.file_paths().items()
             found = [((*key, name), getattr(block, name)) for name, mark in marks if not mark.is_for_workers]
         for setting, path in found:
-            if path is not None and "://" not in path and not Path(path).is_absolute():
+            # A setting that may be a path may also hold what the file would.
+            if isinstance(path, str) and "://" not in path and not Path(path).is_absolute():
                 yield setting, path
 
 

@@ -28,10 +28,10 @@ def submission_id(
     """Name, content and period of an audit.
 
     files: those that travel with it; their content counts, their place does not. How it runs (workers,
-    address) does not count either: two such submissions would write the same results.
+    address, cache) does not count either: two such submissions would write the same results.
     """
     content = [
-        settings.model_dump(mode="json", exclude={"runtime"}),
+        settings.model_dump(mode="json", exclude={"runtime", "cache"}),
         output,
         limit,
         sorted(hashlib.sha256(file.read_bytes()).hexdigest() for file in files),

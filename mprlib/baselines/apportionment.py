@@ -17,19 +17,21 @@ Source: Lang and Skowron 2018, "Multi-Attribute Proportional Representation".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+import scipy
 
 from mprlib.arrays import FloatArray, IntArray, sums_by
 from mprlib.baselines.baseline import Chosen, FixedBaseline
-from mprlib.baselines.seat_search import Seats, search_seats
 from mprlib.cells import cells_of
 from mprlib.naming import cell_levels
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.problem import Problem
 from mprlib.settings import Choice
+
+if TYPE_CHECKING:
+    from mprlib.baselines.seat_search import Seats
 
 # A level's quota this close to a whole number is that number, spoilt by the sum of its shares.
 ROUNDING = 1e-9
@@ -47,6 +49,8 @@ class Apportionment(FixedBaseline):
 
     def choose(self, problem: Problem) -> Chosen:
         """The set; the message says by how many seats the targets are missed."""
+        from mprlib.baselines.seat_search import search_seats
+
         pool = cell_pool_of(problem, cells_of(problem))
         seats = search_seats(pool, *_targets(problem, self.rule), pool.top_counts(problem))
         return Chosen(
@@ -87,14 +91,14 @@ def dhondt(shares: FloatArray, seats: int) -> IntArray:
 RULES = {"hamilton": hamilton, "dhondt": dhondt}
 
 
-def _targets(problem: Problem, rule: str) -> tuple[csr_array, IntArray]:
+def _targets(problem: Problem, rule: str) -> tuple[scipy.sparse.csr_array, IntArray]:
     """Which cells a level holds (levels, G), levels of all attributes, and the seats (levels,) of each."""
     reference = cells_of(problem).reference_shares
     members, targets = [], []
     for levels in cell_levels(problem).values():
         size = len(levels.names)
         cells = np.arange(levels.codes.size)
-        members.append(csr_array((np.ones(cells.size), (levels.codes, cells)), shape=(size, cells.size)))
+        members.append(scipy.sparse.csr_array((np.ones(cells.size), (levels.codes, cells)), shape=(size, cells.size)))
         shares = sums_by(levels.codes, reference, size)
         targets.append(RULES[rule](shares, problem.k))
-    return vstack(members, format="csr"), np.concatenate(targets)
+    return scipy.sparse.vstack(members, format="csr"), np.concatenate(targets)

@@ -17,13 +17,12 @@ from typing import Any
 
 from mprlib.arrays import IntArray
 from mprlib.function_classes.base import Oracle
-from mprlib.method import Method, Proof, Stopwatch, selected
+from mprlib.method import ORDER, Method, Proof, Stopwatch, selected
 from mprlib.problem import Problem
 from mprlib.selection import Selection
-from mprlib.settings import Choice
 
-# The order in which a re-ranker's items are returned.
-ORDER = Choice(("score", "fair"))
+__all__ = ["ORDER", "ORDER_MEANING", "Baseline", "Chosen", "FixedBaseline", "SharedBaseline", "SweptBaseline"]
+
 ORDER_MEANING = "order of the items: by score, as the set that they are, or as the method ranks them"
 
 

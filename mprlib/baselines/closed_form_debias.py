@@ -47,6 +47,7 @@ class ClosedFormDebias(FixedBaseline):
     name: ClassVar[str] = "closed_form_debias"
     needs_embeddings: ClassVar[bool] = True
     needs_query: ClassVar[bool] = True
+    reads_labels: ClassVar[bool] = False
 
     prototypes: Annotated[
         ArrayLike | None, "required: a vector (levels, d) of each level of the attribute; only directions matter"

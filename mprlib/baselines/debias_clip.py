@@ -31,6 +31,7 @@ class DebiasClip(FixedBaseline):
 
     name: ClassVar[str] = "debias_clip"
     needs_embeddings: ClassVar[bool] = True
+    reads_labels: ClassVar[bool] = False
 
     debiased_query: Annotated[
         ArrayLike | None, "required: the query's embedding (d,) behind the tokens; only its direction matters"

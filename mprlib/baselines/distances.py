@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from mprlib.arrays import FloatArray, IntArray
 
@@ -71,7 +71,7 @@ class DistanceColumns:
 
     def exact(self, candidates: IntArray, items: IntArray) -> FloatArray:
         """Distances (candidates, items) in double precision, by differences: near-duplicates keep theirs."""
-        distances: FloatArray = cdist(self._given[candidates], self._given[items])
+        distances: FloatArray = scipy.spatial.distance.cdist(self._given[candidates], self._given[items])
         return distances
 
     def _compute(self, items: IntArray) -> FloatArray:

@@ -40,6 +40,7 @@ class Dpp(FixedBaseline):
 
     name: ClassVar[str] = "dpp"
     needs_embeddings: ClassVar[bool] = True
+    reads_labels: ClassVar[bool] = False
 
     weight: Annotated[float, WEIGHT, "weight of similarity; 0 is diversity alone"] = 2.0
 

@@ -53,6 +53,7 @@ class Mmr(SharedBaseline):
     parameter: ClassVar[str] = "lambda"
     value: ClassVar[Number] = Number(least=0, most=1)
     needs_embeddings: ClassVar[bool] = True
+    reads_labels: ClassVar[bool] = False
 
     spread: Annotated[str, Choice(tuple(SPREADS)), "how distances to the chosen items become one number"] = "mean"
 

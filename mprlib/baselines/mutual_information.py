@@ -12,9 +12,10 @@ Source: Ross 2014, "Mutual Information between Discrete and Continuous Data Sets
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import digamma
+import scipy
 
 from mprlib.arrays import FloatArray, IntArray
+from mprlib.scikit_learn import scikit_learn_for
 
 NEIGHBOURS = 10
 SEED = 1
@@ -27,7 +28,8 @@ def mutual_information(embeddings: FloatArray, labels: IntArray, part: slice = s
 
     part: the columns asked for; each has the value that it has among all.
     """
-    from sklearn.preprocessing import scale
+    with scikit_learn_for("mutual information, by which clip_clip orders columns unless order= is given,"):
+        from sklearn.preprocessing import scale
 
     columns = scale(np.asarray(embeddings[:, part], dtype=np.float64), with_mean=False)
     means = np.maximum(1.0, np.mean(np.abs(columns), axis=0))
@@ -38,9 +40,9 @@ def mutual_information(embeddings: FloatArray, labels: IntArray, part: slice = s
     if not is_counted.any():
         return np.zeros(columns.shape[1])
     columns, codes = np.ascontiguousarray(columns[is_counted].T), codes[is_counted]
-    constant = digamma(codes.size) - np.mean(digamma(counts[codes]))
-    constant += np.mean(digamma(np.minimum(NEIGHBOURS, counts - 1))[codes])
-    psi = digamma(np.arange(1, codes.size + 1))
+    constant = scipy.special.digamma(codes.size) - np.mean(scipy.special.digamma(counts[codes]))
+    constant += np.mean(scipy.special.digamma(np.minimum(NEIGHBOURS, counts - 1))[codes])
+    psi = scipy.special.digamma(np.arange(1, codes.size + 1))
     return np.array([max(0.0, constant - np.mean(psi[_items_within(column, codes) - 1])) for column in columns])
 
 

@@ -43,6 +43,7 @@ class OrthCali(FixedBaseline):
     name: ClassVar[str] = "orth_cali"
     needs_embeddings: ClassVar[bool] = True
     needs_query: ClassVar[bool] = True
+    reads_labels: ClassVar[bool] = False
 
     attribute_prompts: Annotated[
         ArrayLike | None, "required: vectors (prompts, d) of texts that name the attribute"

@@ -30,6 +30,7 @@ class Paths(FixedBaseline):
 
     name: ClassVar[str] = "paths"
     needs_embeddings: ClassVar[bool] = True
+    reads_labels: ClassVar[bool] = False
 
     subspace: Annotated[
         ArrayLike | None, "required: vectors (phrases, d) that span the space, in any number and length"

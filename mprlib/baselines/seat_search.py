@@ -24,13 +24,16 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, identity, vstack
+import scipy
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.highs import LinearProgramme, ProgrammeAnswer
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.highs import ProgrammeAnswer
 
 # Nodes of one search: with ten attributes over 2,000 items about 1,000 prove the best set.
 NODE_LIMIT = 3_000
@@ -61,7 +64,7 @@ class Seats:
     is_out_of_time: bool
 
 
-def search_seats(pool: CellPool, membership: csr_array, targets: IntArray, start: IntArray) -> Seats:
+def search_seats(pool: CellPool, membership: scipy.sparse.csr_array, targets: IntArray, start: IntArray) -> Seats:
     """Counts that miss the targets least, the most similar among those.
 
     Shapes:  membership (levels, G), 1 where a level holds a cell; targets (levels,), whole, each
@@ -128,16 +131,19 @@ class _Search:
     missed: by how many seats the targets must be missed; None where that is what is minimised.
     """
 
-    def __init__(self, pool: CellPool, membership: csr_array, targets: IntArray, missed: int | None) -> None:
+    def __init__(
+        self, pool: CellPool, membership: scipy.sparse.csr_array, targets: IntArray, missed: int | None
+    ) -> None:
+        from mprlib.optimisers.highs import LinearProgramme
+
         self.pool = pool
         self._membership, self._targets, self._missed = membership, targets, missed
         items, levels = pool.items.size, targets.size
         self.columns = items + 2 * levels
-        eye, is_item = identity(levels, format="csr"), np.arange(self.columns)[None, :] < items
-        matrix = vstack(
-            [csr_array(is_item * 1.0), hstack([membership[:, pool.cell], eye, -eye]), csr_array(~is_item * 1.0)],
-            format="csr",
-        )
+        eye, is_item = scipy.sparse.identity(levels, format="csr"), np.arange(self.columns)[None, :] < items
+        of_levels = scipy.sparse.hstack([membership[:, pool.cell], eye, -eye])
+        of_items, of_misses = scipy.sparse.csr_array(is_item * 1.0), scipy.sparse.csr_array(~is_item * 1.0)
+        matrix = scipy.sparse.vstack([of_items, of_levels, of_misses], format="csr")
         exact = np.array([pool.k, *targets], dtype=float)
         self._programme = LinearProgramme(
             matrix,

@@ -14,6 +14,7 @@ class TopK(FixedBaseline):
     """The k most similar items."""
 
     name: ClassVar[str] = "top_k"
+    reads_labels: ClassVar[bool] = False
 
     def choose(self, problem: Problem) -> Chosen:
         """The first k of the pool's order."""

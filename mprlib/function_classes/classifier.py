@@ -20,6 +20,7 @@ from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
 from mprlib.function_classes.regression import tree_labels
 from mprlib.problem import Problem
+from mprlib.scikit_learn import scikit_learn_for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,7 +55,8 @@ class Classifier(FunctionClass):
 
         Raises:  InputError when the model's fit takes no sample_weight.
         """
-        from sklearn.utils.validation import has_fit_parameter
+        with scikit_learn_for("a classifier as function class"):
+            from sklearn.utils.validation import has_fit_parameter
 
         if not has_fit_parameter(self.model, "sample_weight"):
             raise InputError(f"model {type(self.model).__name__} takes no sample_weight, which its oracle needs")
@@ -77,7 +79,8 @@ class ClassifierOracle(Oracle):
 
 def fitted_classes(model: Any, labels: FloatArray, differences: FloatArray) -> FloatArray:
     """Predicted signs (G,) of a fresh clone; constant where all differences have one sign."""
-    from sklearn.base import clone
+    with scikit_learn_for("a classifier as function class"):
+        from sklearn.base import clone
 
     is_weighted = differences != 0
     signs = np.where(differences > 0, 1, -1)
@@ -91,7 +94,8 @@ def fitted_classes(model: Any, labels: FloatArray, differences: FloatArray) -> F
 
 def greedy_classes(cells: Cells, differences: FloatArray, *, depth: int, seed: int) -> FloatArray:
     """Signs (G,) of one greedily grown classification tree."""
-    from sklearn.tree import DecisionTreeClassifier
+    with scikit_learn_for("a greedy tree of signs, where trees are too many to list,"):
+        from sklearn.tree import DecisionTreeClassifier
 
     model = DecisionTreeClassifier(max_depth=depth, random_state=seed)
     return fitted_classes(model, tree_labels(cells.labels), differences)

@@ -23,6 +23,7 @@ from mprlib.function_classes.regression import attained, fit_tree, target_scale,
 from mprlib.function_classes.tree_greedy import PAPER_SEED
 from mprlib.problem import Problem
 from mprlib.reference import Reference
+from mprlib.scikit_learn import scikit_learn_for
 from mprlib.settings import SEED, Whole
 
 # Each tree keeps its draw of the pool's rows: 200 MB for 10,000 trees and items.
@@ -119,7 +120,8 @@ class ForestOracle(Oracle):
 
     def _grown_one_by_one(self, draws: FloatArray, targets: FloatArray, trees: IntArray) -> FloatArray:
         """Sum of these trees' predictions (G,), by scikit-learn."""
-        from sklearn.tree import DecisionTreeRegressor
+        with scikit_learn_for("function class forest"):
+            from sklearn.tree import DecisionTreeRegressor
 
         labels = tree_labels(self.cells.labels)
         total = np.zeros(self.cells.size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import overload
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from mprlib.arrays import FloatArray
 from mprlib.function_classes.ball import Ball
@@ -35,7 +35,7 @@ def closed_form_gaps(oracle: Oracle, differences: FloatArray) -> FloatArray | No
     if isinstance(oracle, GroupsOracle):
         cell = np.broadcast_to(np.arange(oracle.cells.size), oracle.codes.shape)
         is_member = (np.ones(cell.size), (oracle.codes.ravel(), cell.ravel()))
-        members = csr_array(is_member, shape=(len(oracle.names), oracle.cells.size))
+        members = scipy.sparse.csr_array(is_member, shape=(len(oracle.names), oracle.cells.size))
         largest: FloatArray = np.abs(members @ differences.T).max(axis=0) * (2.0 if oracle.signed else 1.0)
         return largest
     return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypedDict
 
 import numpy as np
 
@@ -50,6 +50,16 @@ class Groups(FunctionClass):
 
     def _build(self, problem: Problem) -> GroupsOracle:
         cells = cells_of(problem)
+        # Names follow from the cells' labels, which are the same for all problems of a reference, as a rule.
+        attributes = tuple((name, tuple(own)) for name, own in problem.attributes.items())
+        # Of an attribute in one column the number of rows decides whether it holds levels.
+        rows = None if all(len(own) > 1 for _, own in attributes) else problem.n
+        key = ("groups", self, attributes, tuple(problem.label_names), cells.labels.tobytes(), rows)
+        named = problem.population.kept.get(key, lambda: self._named(problem))
+        return GroupsOracle(cells=cells, signed=self.signed, **named)
+
+    def _named(self, problem: Problem) -> Named:
+        """Every group that holds a cell."""
         levels = cell_levels(problem)
         codes: list[IntArray] = []
         names: list[str] = []
@@ -65,13 +75,15 @@ class Groups(FunctionClass):
                 codes.append(code + len(names))
                 names += group_names
                 counts += [size] * len(group_names)
-        return GroupsOracle(
-            cells=cells,
-            names=tuple(names),
-            attribute_counts=tuple(counts),
-            codes=np.array(codes),
-            signed=self.signed,
-        )
+        return Named(names=tuple(names), attribute_counts=tuple(counts), codes=np.array(codes))
+
+
+class Named(TypedDict):
+    """Groups as `GroupsOracle` has them."""
+
+    names: tuple[str, ...]
+    attribute_counts: tuple[int, ...]
+    codes: IntArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -16,6 +16,7 @@ from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.regression import RegressionOracle
 from mprlib.problem import Problem
+from mprlib.scikit_learn import scikit_learn_for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +35,8 @@ class LinearRegression(FunctionClass):
 
 
 def _fit(cells: Cells, weights: FloatArray, targets: FloatArray) -> tuple[FloatArray]:
-    from sklearn import linear_model
+    with scikit_learn_for("function class linear_regression"):
+        from sklearn import linear_model
 
     # The class does not depend on the columns' units, scikit-learn's cut-off for small directions does.
     largest = np.abs(cells.labels).max(axis=0)

@@ -13,6 +13,7 @@ from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.regression import RegressionOracle
 from mprlib.problem import Problem
+from mprlib.scikit_learn import scikit_learn_for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +43,8 @@ class Regressor(FunctionClass):
 
         Raises:  InputError for a weighted reference when the model's fit takes no sample_weight.
         """
-        from sklearn.utils.validation import has_fit_parameter
+        with scikit_learn_for("a regressor as function class"):
+            from sklearn.utils.validation import has_fit_parameter
 
         is_weighing = has_fit_parameter(self.model, "sample_weight")
         cells = cells_of(problem)
@@ -63,7 +65,8 @@ class Regressor(FunctionClass):
         return (self._fitted(cells, cells.labels[row_cell], targets[row_cell]),)
 
     def _fitted(self, cells: Cells, labels: FloatArray, targets: FloatArray, **weights: FloatArray) -> FloatArray:
-        from sklearn.base import clone
+        with scikit_learn_for("a regressor as function class"):
+            from sklearn.base import clone
 
         predictions = np.asarray(clone(self.model).fit(labels, targets, **weights).predict(cells.labels), dtype=float)
         predictions = predictions.reshape(-1)

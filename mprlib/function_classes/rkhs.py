@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy.spatial.distance import cdist, pdist
+import scipy
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
@@ -185,7 +185,7 @@ def median_distance(cells: Cells) -> float:
     first, second = np.triu_indices(sample.size, k=1)
     # By differences, in the condensed order of these pairs: rows that differ have a distance above 0.
     unit = np.ptp(labels, axis=0).max()
-    distances = np.maximum(pdist(labels / unit), 1.0 / LARGEST_RATIO) * unit
+    distances = np.maximum(scipy.spatial.distance.pdist(labels / unit), 1.0 / LARGEST_RATIO) * unit
     order = np.argsort(distances)
     passed = np.cumsum((masses[first] * masses[second])[order])
     return float(distances[order[np.searchsorted(passed, passed[-1] / 2)]])
@@ -219,7 +219,7 @@ def _squared_distances(left: FloatArray, right: FloatArray, unit: float) -> Floa
     if max(left.max(), -left.min(), right.max(), -right.min()) > LARGEST_RATIO * unit:
         # Rows that differ are then infinitely far from each other, for all that a kernel can tell.
         with np.errstate(over="ignore"):
-            squares: FloatArray = (cdist(left, right) / unit) ** 2
+            squares: FloatArray = (scipy.spatial.distance.cdist(left, right) / unit) ** 2
             return squares
     left /= unit
     right /= unit

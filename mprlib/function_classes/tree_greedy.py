@@ -14,6 +14,7 @@ from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import DEPTH, FunctionClass
 from mprlib.function_classes.regression import RegressionOracle, fit_tree, tree_labels
 from mprlib.problem import Problem
+from mprlib.scikit_learn import scikit_learn_for
 from mprlib.settings import SEED
 
 # The seed of the paper's experiments; in CART it only decides between equally good splits.
@@ -43,7 +44,8 @@ class TreeGreedy(FunctionClass):
 
 def greedy_tree(cells: Cells, weights: FloatArray, targets: FloatArray, *, depth: int, seed: int) -> FloatArray:
     """Predictions (G,) of one greedily grown tree."""
-    from sklearn.tree import DecisionTreeRegressor
+    with scikit_learn_for("a greedy tree (of tree_greedy, and of tree where trees are too many to list)"):
+        from sklearn.tree import DecisionTreeRegressor
 
     model = DecisionTreeRegressor(max_depth=depth, random_state=seed)
     return fit_tree(model, tree_labels(cells.labels), weights, targets)

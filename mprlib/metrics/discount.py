@@ -12,12 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from mprlib.arrays import FloatArray
+from mprlib.attention import log2_discount
 
-
-def log2_discount(k: int) -> FloatArray:
-    """1/log2(i + 1) of the places i = 1, ..., k."""
-    discount: FloatArray = 1.0 / np.log2(np.arange(2, k + 2))
-    return discount
+__all__ = ["log2_discount", "log2_discount_from_second"]
 
 
 def log2_discount_from_second(k: int) -> FloatArray:

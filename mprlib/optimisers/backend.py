@@ -4,6 +4,8 @@ auto    the simplex method of `cell_programme` for linear programmes, Gurobi for
         enough; HiGHS for what is left
 highs   HiGHS for all
 gurobi  Gurobi for all within its licence's size, else HiGHS
+
+HiGHS takes long to load, so that its module is imported where a model is built.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ from typing import Any, Literal, get_args
 
 from mprlib.errors import InputError
 from mprlib.optimisers.gurobi import GurobiModel, gurobi_size
-from mprlib.optimisers.highs import HighsModel
 from mprlib.optimisers.linear_model import LinearModel, Window
 
 SolverName = Literal["auto", "highs", "gurobi"]
@@ -44,12 +45,18 @@ def linear_model(window: Window, solver: SolverName) -> LinearModel:
     Left to choose, these stay with HiGHS: they are small and many, and gurobipy needs longer to build one
     than HiGHS to solve it.
     """
-    return GurobiModel(window) if solver == "gurobi" and _fits(window) else HighsModel(window)
+    return GurobiModel(window) if solver == "gurobi" and _fits(window) else _highs(window)
 
 
 def integer_model(window: Window, solver: SolverName) -> LinearModel:
     """The model of an integer programme."""
-    return GurobiModel(window) if solver != "highs" and _fits(window) else HighsModel(window)
+    return GurobiModel(window) if solver != "highs" and _fits(window) else _highs(window)
+
+
+def _highs(window: Window) -> LinearModel:
+    from mprlib.optimisers.highs import HighsModel
+
+    return HighsModel(window)
 
 
 def _fits(window: Window) -> bool:

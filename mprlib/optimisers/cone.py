@@ -2,11 +2,11 @@
 
     minimise  -s . a    subject to  sum a = k,  0 <= a <= 1,  |M' counts(a)| <= rho
 
-over the items of the reduced pool: one cone of dimension r + 1, r the rank of the features, where the
-paper's has n + m. From one rho to the next counts change little, so that most items are settled: those around the
-last optimum's counts are open, and more where an optimum touches their edge. With t in the place of rho,
-minimised, it gives rho_min. The cone's multipliers z price the cells, price_g = z . M_g, and give the dual bound
-whatever their accuracy.
+over the items of the reduced pool: one cone of dimension r + 1, r the rank of the features, where
+the paper's has n + m. From one rho to the next counts change little, so that most items are
+settled: those around the last optimum's counts are open, and more where an optimum touches their
+edge. With t in the place of rho, minimised, it gives rho_min. The cone's multipliers z price the
+cells, price_g = z . M_g, and give the dual bound whatever their accuracy.
 
 Source:  MPR paper, Appendix D.1.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import clarabel
 import numpy as np
-from scipy import sparse
+import scipy
 
 from mprlib.arrays import FloatArray
 from mprlib.errors import SolverError
@@ -112,19 +112,19 @@ class ConeProgramme:
     def _solve(self, rho: float | None, window: Window) -> clarabel.DefaultSolution:
         """The programme in the open items' weights and t, with t = rho; None minimises t."""
         rank, n = self._features.shape[1], window.cell.size
-        items = sparse.csc_matrix(self._features[window.cell].T / self._unit)
+        items = scipy.sparse.csc_matrix(self._features[window.cell].T / self._unit)
         settled = window.low @ self._features / self._unit
-        last = sparse.csc_matrix(([1.0], ([0], [n])), shape=(1, n + 1))
-        total = sparse.csc_matrix(np.append(np.ones(n), 0.0))
-        box = sparse.identity(n + 1, format="csc")[:n]
-        cone = sparse.vstack([-last, sparse.hstack([-items, sparse.csc_matrix((rank, 1))])])
+        last = scipy.sparse.csc_matrix(([1.0], ([0], [n])), shape=(1, n + 1))
+        total = scipy.sparse.csc_matrix(np.append(np.ones(n), 0.0))
+        box = scipy.sparse.identity(n + 1, format="csc")[:n]
+        cone = scipy.sparse.vstack([-last, scipy.sparse.hstack([-items, scipy.sparse.csc_matrix((rank, 1))])])
         rows = [total, -box, box, cone]
         right = [np.array([float(window.open_count)]), np.zeros(n), np.ones(n), np.append(0.0, settled)]
         if rho is not None:
             rows.insert(0, last)
             right.insert(0, np.array([rho / self._unit]))
         cost: FloatArray = np.append(np.zeros(n), 1.0) if rho is None else np.append(-window.scores, 0.0)
-        matrix = sparse.vstack(rows, format="csc")
+        matrix = scipy.sparse.vstack(rows, format="csc")
         zeros = 1 if rho is None else 2
         return solved(cost, matrix, np.concatenate(right), zeros=zeros, nonnegatives=2 * n, cone=rank + 1)
 
@@ -135,7 +135,7 @@ def _counts(window: Window, solution: clarabel.DefaultSolution) -> FloatArray:
 
 
 def solved(
-    cost: FloatArray, matrix: sparse.csc_matrix, right: FloatArray, *, zeros: int, nonnegatives: int, cone: int
+    cost: FloatArray, matrix: scipy.sparse.csc_matrix, right: FloatArray, *, zeros: int, nonnegatives: int, cone: int
 ) -> clarabel.DefaultSolution:
     """Minimise cost . x over right - matrix x in zeros, then non-negatives, then one second-order cone."""
     settings = clarabel.DefaultSettings()
@@ -144,5 +144,5 @@ def solved(
     settings.max_threads = 1
     settings.max_iter = LARGEST_STEPS
     cones = [clarabel.ZeroConeT(zeros), clarabel.NonnegativeConeT(nonnegatives), clarabel.SecondOrderConeT(cone)]
-    quadratic = sparse.csc_matrix((cost.size, cost.size))
+    quadratic = scipy.sparse.csc_matrix((cost.size, cost.size))
     return clarabel.DefaultSolver(quadratic, cost, matrix, right, cones, settings).solve()

@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mprlib.chance import chance_of
+from mprlib.chance import chance_level_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass, Oracle, measured
+from mprlib.label_errors.claims import with_claim
 from mprlib.method import Method
 from mprlib.problem import Problem
+from mprlib.selection import Selection
 from mprlib.settings import Number, Setting
 
 # The rho up to which a fair lottery comes: the 95% point of the MPR of k draws from the reference.
@@ -31,6 +33,11 @@ class ConstrainedMethod(Method):
     parameter: ClassVar[str] = "rho"
     value: ClassVar[Setting] = Number(least=0, word=CHANCE)
     is_constrained: ClassVar[bool] = True
+
+    def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per rho; where labels may be wrong, with what it may claim of the true MPR."""
+        found = super().swept_values(problem, function_class, values)
+        return found if problem.label_error is None else [with_claim(problem, row, function_class) for row in found]
 
     @classmethod
     def grid(cls, problem: Problem, oracle: Oracle, points: int) -> list[float]:
@@ -52,10 +59,10 @@ class ConstrainedMethod(Method):
 
 
 def _chance_level(problem: Problem, function_class: FunctionClass) -> tuple[float, str]:
-    chance = chance_of(problem, function_class)
-    if chance is None:
+    level = chance_level_of(problem, function_class)
+    if level is None:
         raise InputError(
             f"rho is {CHANCE!r}, and {function_class.name} is searched by a heuristic, so that what chance shows under "
             "it is not known: a number is expected"
         )
-    return chance.level, f"rho is chance: 95% of draws of {problem.k} from the reference have at most this MPR"
+    return level, f"rho is chance: 95% of draws of {problem.k} from the reference have at most this MPR"

@@ -134,17 +134,17 @@ class CuttingPlane:
         seen = self._ask(outer, MOST_FUNCTIONS)
         if seen[0].value <= rho + SMALLEST_EXCESS:
             return True
-        is_new = sum(self._add(one, outer, rho) for one in seen) > 0
+        added = [self._add(one, outer, rho) for one in seen]
         if self._inner is not None:
             for _ in range(LARGEST_HALVINGS):
                 middle = 0.5 * (self._inner + outer)
                 [worst] = self._ask(middle, 1)
                 if worst.value > rho:
-                    is_new = self._add(worst, outer, rho) or is_new
+                    added.append(self._add(worst, outer, rho))
                     break
                 self._inner = middle
         # An inexact oracle may name a function that is a cut already; another round would change nothing.
-        return not is_new
+        return not any(added)
 
     def _add(self, worst: WorstCase, outer: FloatArray, rho: float) -> bool:
         cut = centred_cut(worst.function, self._oracle.cells.reference_shares, self._pool.k)

@@ -6,7 +6,6 @@ process, distinguishes it from a full one. This is the only module that imports 
 
 from __future__ import annotations
 
-import logging
 from functools import cache
 from typing import Any
 
@@ -27,6 +26,8 @@ WORK_LIMIT = 60.0
 @cache
 def gurobi_size() -> int | None:
     """The largest number of variables that Gurobi solves here; None without it or its licence. Logged once."""
+    import logging
+
     size = _licensed_size()
     name = "HiGHS"
     if size is not None:

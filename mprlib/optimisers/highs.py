@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import highspy
 import numpy as np
+import scipy
 from highspy._core import _Highs
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import SolverError
@@ -188,7 +188,7 @@ class LinearProgramme:
 
     def __init__(
         self,
-        matrix: csr_array,
+        matrix: scipy.sparse.csr_array,
         row_lower: NDArray[np.float64],
         row_upper: NDArray[np.float64],
         *,
@@ -275,7 +275,7 @@ class RangedProgramme:
         for option, value in OPTIONS:
             self._highs.setOptionValue(option, value)
         items = np.arange(scores.size)
-        rows = csr_array(
+        rows = scipy.sparse.csr_array(
             (np.ones(groups.size), (groups.ravel(), np.tile(items, groups.shape[0]))), shape=(count, scores.size)
         )
         model = highspy.HighsLp()

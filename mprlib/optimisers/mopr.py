@@ -25,26 +25,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from mprlib.function_classes.base import Oracle
-from mprlib.method import Stopwatch
+from mprlib.function_classes.base import FunctionClass, Oracle
+from mprlib.label_errors.claims import CONFIDENCE
+from mprlib.label_errors.weakness import too_weak
+from mprlib.method import ORDER, Stopwatch
 from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
 from mprlib.optimisers.certificate import certified, with_advice
+from mprlib.optimisers.claiming import claiming_sets
 from mprlib.optimisers.constrained import ConstrainedMethod
-from mprlib.optimisers.incumbent import Incumbents
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.request import Request, distinct_limits, requested
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent
-from mprlib.optimisers.solve_relaxation import solve_relaxations
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
-from mprlib.settings import Choice
+from mprlib.settings import PROBABILITY, Choice, Whole
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.incumbent import Incumbents
 
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
+# An hour or more.
+MOST_NODES = 10_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,21 +64,44 @@ class Mopr(ConstrainedMethod):
         Choice(SOLVERS),
         f"solver of linear programmes, for classes that are no unit ball: {SOLVERS_IN_WORDS}",
     ] = "auto"
+    order: Annotated[
+        str, ORDER, "order of the items: by score, or with every prefix of 5 or more near the reference as well"
+    ] = "score"
+    confidence: Annotated[
+        float,
+        PROBABILITY,
+        "probability with which the true MPR is at most rho, where labels are known to be wrong now and then",
+    ] = CONFIDENCE
+    nodes: Annotated[int, Whole(least=1, most=MOST_NODES), "limit of one search for a proof, in nodes"] = NODES
+
+    def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per rho; where labels may be wrong, of expected true labels."""
+        if problem.label_error is None or too_weak(problem):
+            return ConstrainedMethod.swept_values(self, problem, function_class, values)
+        return claiming_sets(self, problem, function_class, values, self.confidence)
 
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
         """One Selection per rho, in the order given.
 
         Raises:  InputError for a rho that is no finite number of at least 0, and for a solver that cannot run.
         """
+        # The searches take longer to load than the rest of the library: imported where something is searched.
+        from mprlib.optimisers.incumbent import Incumbents
+        from mprlib.optimisers.solve_relaxation import solve_relaxations
+
         watch = Stopwatch()
         requests = requested(values, self.name, oracle)
         pool = cell_pool_of(problem, oracle.cells)
         solver = checked_solver(self.solver)
         solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
         separator = Separator(problem, oracle, pool, solved.region)
-        incumbents = Incumbents.of(separator, NODES)
+        incumbents = Incumbents.of(separator, self.nodes)
         found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
         rows = [row_of(incumbents, request, *found[request.limit]) for request in requests]
+        if self.order == "fair":
+            from mprlib.optimisers.order_rows import in_fair_order
+
+            rows = [in_fair_order(problem, oracle, pool, row) for row in rows]
         share = watch.seconds() / len(rows)
         return [replace(row, value=value, solve_seconds=share) for row, value in zip(rows, values)]
 

@@ -21,13 +21,10 @@ from mprlib.errors import InputError
 from mprlib.function_classes.base import Oracle
 from mprlib.method import Stopwatch
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.optimisers.cone import ConeProgramme
 from mprlib.optimisers.constrained import ConstrainedMethod
-from mprlib.optimisers.incumbent import Incumbents
 from mprlib.optimisers.mopr import NODES, row_of
 from mprlib.optimisers.request import requested
 from mprlib.optimisers.separation import Separator
-from mprlib.optimisers.solve_relaxation import ball_region, top_k_relaxation
 from mprlib.problem import Problem
 from mprlib.selection import Selection
 
@@ -44,6 +41,10 @@ class MoprQp(ConstrainedMethod):
 
         Raises:  InputError for a class that is no unit ball, and for a rho that is no finite number of at least 0.
         """
+        from mprlib.optimisers.cone import ConeProgramme
+        from mprlib.optimisers.incumbent import Incumbents
+        from mprlib.optimisers.solve_relaxation import ball_region, top_k_relaxation
+
         requests = requested(values, self.name, oracle)
         ball = ball_region(oracle, problem.k)
         if ball is None:

@@ -20,7 +20,6 @@ from mprlib.optimisers.ball_line import PathLost
 from mprlib.optimisers.ball_path import BallPath
 from mprlib.optimisers.ball_region import BallRegion, centred_features
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.cone import ConeProgramme
 from mprlib.optimisers.cut_region import CutRegion
 from mprlib.optimisers.cutting_plane import CuttingPlane
 from mprlib.optimisers.kernel_region import KernelRegion
@@ -83,6 +82,8 @@ def _by_path(features: FloatArray, pool: CellPool, rhos: list[float]) -> list[Re
     try:
         return BallPath(features, pool).solve(rhos)
     except PathLost:
+        from mprlib.optimisers.cone import ConeProgramme
+
         programme = ConeProgramme(features, pool)
         return [programme.relaxation(rho) for rho in rhos]
 

@@ -1,7 +1,8 @@
 """Whether fractional counts attain MPR 0, by affine scaling: M' x = 0, sum x = k, 0 <= x <= capacity.
 
-Starts at the reference's own shares, clipped to the capacities. Each step solves least squares for the
-residual in which a cell's weight is its distance from its nearer limit, and is shortened to stay inside.
+The reference's own shares, x = k q, are a solution of the equations. Where they are the only one (`saturated`), they
+are within the capacities or nothing is. Else starts at them, clipped to the capacities. Each step solves least squares
+for the residual in which a cell's weight is its distance from its nearer limit, and is shortened to stay inside.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ def attains_zero(features: FloatArray, pool: CellPool, reference_shares: FloatAr
     longest = float(np.abs(features).max(initial=0.0)) or 1.0
     system = np.column_stack([features / (pool.k * longest), np.ones(counts.size) / pool.k])
     target = np.append(np.zeros(features.shape[1]), 1.0)
-    for _ in range(LARGEST_STEPS):
+    for step_number in range(LARGEST_STEPS):
         residual = target - counts @ system
         if np.linalg.norm(residual) <= ZERO_RESIDUAL:
             return True
+        if step_number == 0 and _is_only_solution(system):
+            return False
         room = np.minimum(counts, pool.capacity - counts)
         scaled = system * room[:, None]
         step = room * (scaled @ np.linalg.lstsq(scaled.T @ scaled, residual, rcond=RANK_TOLERANCE)[0])
@@ -37,3 +40,9 @@ def attains_zero(features: FloatArray, pool: CellPool, reference_shares: FloatAr
             limits = np.where(step > 0, (pool.capacity - counts) / step, np.where(step < 0, -counts / step, np.inf))
         counts = counts + step * min(1.0, STEP_FRACTION * float(np.min(limits, initial=np.inf)))
     return False
+
+
+def _is_only_solution(system: FloatArray) -> bool:
+    """Whether counts with a residual of 0 differ nowhere: the rows (G, r + 1) of the system are independent."""
+    rows, columns = system.shape
+    return bool(columns >= rows and np.linalg.matrix_rank(system) == rows)

@@ -31,9 +31,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, sums_by
 from mprlib.assumptions import warn_of_assumption
-from mprlib.cells import cells_of, selection_weights
+from mprlib.attention import UNIFORM, AnyAttention, attended
+from mprlib.cells import cells_of
 from mprlib.declarations import strict
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import FunctionClass
@@ -70,6 +71,7 @@ def sampling_margin(
     seed: Annotated[int, SEED] = 0,
     drawn: Resamples | None = None,
     items: ArrayLike | None = None,
+    attention: AnyAttention = UNIFORM,
 ) -> float:
     """t such that MPR +- t covers the MPR against the whole population, in the class's own units.
 
@@ -79,7 +81,7 @@ def sampling_margin(
     {-1, +1} functions sum |q* - q|; it covers the class's MPR, which a heuristic oracle's value
     may miss by more. A kernel on continuous labels takes the bound that its values allow.
     drawn: resamples of the problem's reference that are at hand, `Resamples.drawn(problem.population, resamples,
-    [seed, 0])`, in the place of drawing the same anew.
+    [seed, 0])`, in the place of drawing the same anew. attention: of the selections' places.
 
     items: (k,) items that are independent draws themselves, a generator's pictures and not what was retrieved: the
     margin holds their error too, and the reference's only where it is a sample.
@@ -88,8 +90,9 @@ def sampling_margin(
     Raises:  InputError for a confidence outside (0, 1), fewer than 1 resample, or items that are not k of the pool.
     """
     chosen = registered(function_class)
+    problem = attended(problem, attention)
     warn_of_assumption(problem, "the margin depends")
-    shown = None if items is None else np.sort(problem.checked_items(items))
+    shown = None if items is None else problem.checked_items(items)
     draws = _Draws(problem, resamples, seed, drawn, shown)
     key = ("margin", chosen, confidence, resamples, seed, None if shown is None else shown.tobytes())
     return problem.cached(key, lambda: _margin(problem, chosen, confidence, draws))
@@ -147,18 +150,28 @@ class _Draws:
     def variance(self) -> float:
         """1 / m, and 1 / k where the items are draws: how many draws each of the two means is of."""
         of_reference = 0.0 if self._is_fixed else 1.0 / self._problem.m
-        return of_reference if self._items is None else of_reference + 1.0 / self._items.size
+        if self._items is None:
+            return of_reference
+        weights = self._problem.place_weights
+        return of_reference + (1.0 / self._items.size if weights is None else float(weights @ weights))
 
     def of_items(self, block: _Block) -> FloatArray | float:
         """What resamples of the items have more (count, G) of each cell than the items; 0 where they are fixed."""
         if self._items is None:
             return 0.0
-        k = self._items.size
-        seen = self._cells.shares(selection_weights(self._problem, self._items))
-        shares = (k * seen + ADDED_DRAWS / seen.size) / (k + ADDED_DRAWS)
-        random = np.random.default_rng((*block.seed, k))
-        drawn: FloatArray = random.multinomial(k, shares / shares.sum(), size=block.resamples) / k - shares
-        return drawn
+        k, cells = self._items.size, self._cells
+        counts = np.bincount(cells.pool_cell[self._items], minlength=cells.size)
+        shares = (counts + ADDED_DRAWS / cells.size) / (k + ADDED_DRAWS)
+        random, weights = np.random.default_rng((*block.seed, k)), self._problem.place_weights
+        if weights is None:
+            found: FloatArray = random.multinomial(k, shares / shares.sum(), size=block.resamples) / k - shares
+            return found
+        cell = random.choice(cells.size, (block.resamples, k), p=shares / shares.sum())
+        row = np.arange(block.resamples)[:, None]
+        total = np.broadcast_to(weights, cell.shape).ravel()
+        drawn = sums_by((row * cells.size + cell).ravel(), total, block.resamples * cells.size)
+        weighed: FloatArray = drawn.reshape(block.resamples, cells.size) - shares
+        return weighed
 
     def blocks(self) -> Iterator[_Block]:
         """All resamples; those that are at hand are one block."""

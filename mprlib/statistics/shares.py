@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from scipy.special import betaincinv
+import numpy as np
 
 from mprlib.declarations import strict
+from mprlib.intervals import share_limits
 from mprlib.settings import PROBABILITY, SIZE, Number
 
 
@@ -25,8 +26,5 @@ def share_interval(
              outside (0, 1).
     Source:  Clopper and Pearson 1934.
     """
-    hits, misses = share * size, (1.0 - share) * size
-    tail = (1.0 - confidence) / 2.0
-    low = 0.0 if share == 0 else float(betaincinv(hits, misses + 1.0, tail))
-    high = 1.0 if share == 1 else float(betaincinv(hits + 1.0, misses, 1.0 - tail))
-    return low, high
+    low, high = share_limits(np.array([share]), size, confidence)
+    return float(low[0]), float(high[0])

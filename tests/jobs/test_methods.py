@@ -73,6 +73,20 @@ def test_a_re_ranker_returns_its_own_order_where_that_is_asked_for(solved, name,
     assert row["ndkl"] >= ndkl - 1e-12
 
 
+def test_two_settings_of_one_method_are_told_apart(tmp_path):
+    """Rows, groups and what is prepared carry the entry's own name."""
+    entries = [{"name": "few", "rounds": 1}, {"name": "many", "rounds": 20}]
+    methods = ["top_k", *({"mopr_paper": {"values": [0.02], "targets": ["linear"]} | entry} for entry in entries)]
+    plan, store = solved = run_units(tmp_path, methods=methods, function_classes=["linear"])
+    names = ["mopr_paper(few)", "mopr_paper(many)"]
+    few, many = (rows_of(solved, f"{name} for linear") for name in names)
+    assert [row["method"] for row in (*few, *many)] == names and few[0]["parameter"] == "rho"
+    assert few[0]["item_ids"] != many[0]["item_ids"]
+    for unit in plan.stages["solve"]:
+        groups = store.read_table(unit_file("solve", unit.key, "groups"))
+        assert set(groups["method"].to_pylist()) == {unit.method.display}
+
+
 def test_pbm_at_small_eps_shows_both_genders_alike(tmp_path):
     methods = [{"pbm": {"values": [0.0], "attributes": ["gender"]}}]
     solved = run_units(tmp_path, methods=methods)

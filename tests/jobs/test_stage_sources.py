@@ -21,6 +21,7 @@ NAMES_ONLY = {
     "mprlib.frames",
     "mprlib.registry",
     "mprlib.requirements",
+    "mprlib.scikit_learn",
     "mprlib.settings",
 }
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mprlib.attention import UNIFORM
+
 from ...words import shortened
 from ..cases import CASE, TOP_K, is_audited, top_k_rows
 from ..frames import records
@@ -19,9 +21,9 @@ from ..load import Run
 from ..wording import percent
 
 # Settings that change no result: places of files, and what only affects speed.
-_HARMLESS = {"output", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
+_HARMLESS = {"output", "cache", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
 # Settings that `_parts` compares by itself.
-_LOOKED_AT = {"name", "k", "encoder", "reference", "function_classes", "queries", "report"}
+_LOOKED_AT = {"name", "k", "encoder", "reference", "function_classes", "attention", "queries", "report"}
 # A reference in which a group's share changed by more than this is another reference.
 REFERENCE_TOLERANCE = 0.01
 # MPR of the normalised classes scales with the sizes; a change of that scale below this is accepted, with a remark.
@@ -80,6 +82,8 @@ def _parts(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
         "reference": lambda one: {block["name"]: block for block in one.get("reference") or []},
         "prefilter.top": lambda one: (one.get("prefilter") or {}).get("top"),
         "function_classes": lambda one: one.get("function_classes"),
+        # What is compared is what a report is about.
+        "attention": lambda one: (one.get("attention") or [UNIFORM.name])[0],
         "report.group_attributes": lambda one: (one.get("report") or {}).get("group_attributes"),
         "dataset": lambda one: {
             block["name"]: {key: block.get(key) for key in ("attributes", "missing")}

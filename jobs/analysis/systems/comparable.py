@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from mprlib.arrays import FloatArray
+from mprlib.attention import UNIFORM
 
 from ...errors import UsageError
 from ..cases import CASE, function_classes
@@ -109,6 +110,9 @@ def _shares(a: Side, b: Side, keys: list[str]) -> pd.DataFrame:
 def _common_class(a: Side, b: Side, keys: list[str]) -> tuple[str | None, list[str]]:
     """The first class whose MPR compares, and why those before it do not."""
     known = function_classes(b.run.results)
+    attentions = [_attention_of(side) for side in (a, b)]
+    if attentions[0] != attentions[1]:
+        return None, [f"MPR is not compared: A counts places as {attentions[0]} and B as {attentions[1]}"]
     why = []
     for name in function_classes(a.run.results):
         if name not in known:
@@ -120,6 +124,11 @@ def _common_class(a: Side, b: Side, keys: list[str]) -> tuple[str | None, list[s
             f"MPR under {name} is not compared: the pools or references of A and B differ in size, on which it depends"
         )
     return None, why
+
+
+def _attention_of(side: Side) -> str:
+    """Under which attention a side's MPR is measured."""
+    return next(iter(side.run.results["attention"].dropna()), UNIFORM.name)
 
 
 def _is_in_shares(side: Side, name: str) -> bool:

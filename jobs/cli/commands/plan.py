@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,10 @@ def plan(
     """Print what a run would do: its units, what is cached, and an estimate of time, memory and disk."""
     from ... import audit
     from ...config.file import read_config
+    from ...plan.bill import bill_of
     from ...plan.estimate import estimate
     from ...plan.staleness import counted, reasons
+    from ...run.shared import packed
     from ...store import Store
 
     file: ConfigFile[Audit] = read_config(config, tuple(overrides or ()))
@@ -34,12 +36,15 @@ def plan(
     store = Store(chosen) if chosen else None
     done: Mapping[str, Receipt] = {}
     if store:
-        planned, found = audit.resumed(file, inputs, planned, store)
-        done = found.done
+        kept = {} if inputs.cache is None else packed(inputs.cache)
+        planned, found = audit.resumed(file, inputs, planned, store, kept)
+        shared = {unit.key: kept[unit.key].receipt for unit in planned.units if unit.key in kept}
+        done = shared | found.done
     why = counted(planned, reasons(planned, store, done)) if store else {}
     missing = {unit.key for unit in planned.units} - set(done)
     cost = estimate(file.settings, planned, missing)
-    table = plan_table(file.settings, inputs, planned, set(done), cost, why)
+    bill = bill_of(planned, set(done), inputs.cache, file.settings.name)
+    table = plan_table(file.settings, inputs, planned, set(done), cost, why) | {"bill": bill.to_json()}
     if as_json:
         print_json(table)
     else:
@@ -98,6 +103,7 @@ def plan_text(table: Mapping[str, Any]) -> str:
         f"  {'stage':<12}{'units':>8}{'cached':>8}",
         *(line for stage, count in table["stages"].items() for line in _stage_lines(stage, count)),
         "",
+        *_bill_lines(table["bill"]),
         (
             f"  estimate    {duration(cost['wall_seconds'])}, {bytes_of(cost['memory_bytes'])} memory, "
             f"{bytes_of(cost['disk_bytes'])} disk"
@@ -109,6 +115,15 @@ def plan_text(table: Mapping[str, Any]) -> str:
         *(f"  note        {note}" for note in table["notes"]),
     ]
     return "\n".join(lines)
+
+
+def _bill_lines(bill: Mapping[str, Any]) -> Iterator[str]:
+    """Items and queries that cost something, and those that do not."""
+    if bill["items_to_embed"] or bill["items_reused"]:
+        gone = "" if bill["items_gone"] is None else f", {bill['items_gone']:,} gone since the last run"
+        yield f"  items       {bill['items_to_embed']:,} to embed, {bill['items_reused']:,} reused{gone}"
+        yield from (f"{' ' * 14}{number:,} to embed: {reason}" for reason, number in bill["why"].items())
+    yield f"  searches    {numbered(bill['queries_new'], 'query', 'queries')} new, {bill['queries_kept']:,} kept"
 
 
 def _stage_lines(stage: str, count: Mapping[str, Any]) -> list[str]:

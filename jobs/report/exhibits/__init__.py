@@ -6,6 +6,7 @@ files, missing = build(load("runs/paper"))      # {"trade_off.csv": b"...", ...}
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import pandas as pd
 
@@ -17,6 +18,7 @@ from . import (
     contact_sheets,
     cutting_plane_and_cone,
     intersections,
+    joint_shares,
     lp_and_integer,
     oracle_and_closed_form,
     order_measures,
@@ -28,11 +30,18 @@ from . import (
 )
 from .exhibit import Exhibit, Missing
 from .latex import table
+from .numbered import NUMBERED, Numbered
+from .numbered_part import joined, part_of
 from .pictures import png, svg, table_picture
+
+# Where the paper's numbers are, below the exhibits.
+FOLDER = "paper"
+__all__ = ["EXHIBITS", "FOLDER", "NUMBERED", "build", "build_numbered", "files_of"]
 
 EXHIBITS: Mapping[str, Callable[[Run, pd.DataFrame], Exhibit]] = {
     "trade_off": trade_off.make,
     "intersections": intersections.make,
+    "joint_shares": joint_shares.make,
     "running_times": running_times.make,
     "smallest_mpr": smallest_mpr.make,
     "lp_and_integer": lp_and_integer.make,
@@ -55,15 +64,31 @@ def build(run: Run) -> Iterator[tuple[str, dict[str, bytes] | str]]:
     for name, make in EXHIBITS.items():
         interruption.check()
         try:
-            yield name, _files(name, make(run, curves))
+            yield name, files_of(name, make(run, curves))
         except Missing as lack:
             yield name, str(lack)
 
 
-def _files(name: str, exhibit: Exhibit) -> dict[str, bytes]:
+def build_numbered(run: Run) -> Iterator[tuple[Numbered, dict[str, bytes] | str]]:
+    """Each of the paper's numbers with its files, below the folder FOLDER, or with what the run lacks for it."""
+    run, curves = joined(run, trade_offs(run.results))
+    for one in NUMBERED:
+        interruption.check()
+        try:
+            part, own = part_of(run, curves, one)
+            exhibit = EXHIBITS[one.exhibit](part, own)
+            without = one.lacking(part.results["method"])
+            title = f"{one.number}: {exhibit.title}" + (f"; without {', '.join(without)}" if without else "")
+            yield one, files_of(f"{FOLDER}/{one.stem}", replace(exhibit, title=title))
+        except Missing as lack:
+            yield one, str(lack)
+
+
+def files_of(name: str, exhibit: Exhibit) -> dict[str, bytes]:
+    """An exhibit's files by their names, which begin with its own."""
     files = {
         f"{name}.csv": csv(exhibit.table),
-        f"{name}.tex": table(exhibit.summary, exhibit.title, f"tab:{name.replace('_', '-')}"),
+        f"{name}.tex": table(exhibit.summary, exhibit.title, f"tab:{name.rpartition('/')[2].replace('_', '-')}"),
     }
     for part, figure in (exhibit.figures or {"": table_picture(exhibit.summary, exhibit.title)}).items():
         stem = f"{name}/{part}" if part else name

@@ -8,13 +8,15 @@ Deviation:  `mopr` walks its whole path of rho at once and `mopr_qp` solves one 
 
 from __future__ import annotations
 
+from itertools import product
+
 import pandas as pd
 
 from ...analysis.cases import CASE
 from ...analysis.frames import grouped
 from ...analysis.load import Run
 from .exhibit import Exhibit, Missing
-from .pairs import paired
+from .pairs import entries, paired
 
 TITLE = "Cutting planes against the cone programme at the same rho"
 CONE, PLANES = "mopr_qp", ("mopr", "mopr_paper")
@@ -24,11 +26,13 @@ COMPARED = ["relaxation_bound", "similarity", "mpr", "status", "solve_seconds"]
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     """One row per (case, target class, rho) that both solved."""
     tables, summary = [], []
-    for method in PLANES:
-        pairs = paired(run.results, method, CONE, COMPARED)
+    cones = entries(run.results, (CONE,))[:1]
+    for method, cone in product(entries(run.results, PLANES), cones):
+        pairs = paired(run.results, method, cone, COMPARED)
         if pairs.empty:
             continue
         named = {f"{column}_{method}": f"{column}_planes" for column in COMPARED}
+        named |= {f"{column}_{cone}": f"{column}_{CONE}" for column in COMPARED}
         tables.append(pairs.rename(columns=named).assign(planes=method))
         for (dataset, reference, k, target), own in grouped(tables[-1], ["dataset", "reference", "k", "target_class"]):
             bounds = (own["relaxation_bound_planes"] - own[f"relaxation_bound_{CONE}"]).abs().max()

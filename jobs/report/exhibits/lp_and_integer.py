@@ -20,7 +20,7 @@ from ...analysis.frames import grouped
 from ...analysis.load import Run
 from .exhibit import Exhibit, Missing
 from .operating_points import mean_and_deviation
-from .pairs import solved
+from .pairs import entries, solved
 
 TITLE = "Loss of similarity against the relaxation at the same rho, in per cent"
 METHODS = ("mopr", "mopr_paper", "mopr_integer")
@@ -30,7 +30,8 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     """One row a (case, target class, rho, method) at the values of rho that mopr_integer solved."""
     rows = solved(run.results, METHODS)
     keys = [*CASE, "target_class", "at"]
-    asked = rows.loc[rows["method"] == "mopr_integer", [*keys, "relaxation_bound", "similarity_bound"]]
+    programmes = entries(rows, ("mopr_integer",))[:1]
+    asked = rows.loc[rows["method"].isin(programmes), [*keys, "relaxation_bound", "similarity_bound"]]
     if asked["relaxation_bound"].notna().sum() == 0:
         raise Missing("no mopr_integer among the methods, or none of its relaxations has a set")
     table = rows.drop(columns=["relaxation_bound", "similarity_bound"]).merge(asked, on=keys, how="inner")
@@ -42,7 +43,7 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     summary = [
         _row(names, method, made)
         for names, own in grouped(table, ["dataset", "reference", "k", "target_class"])
-        for method in METHODS
+        for method in entries(rows, METHODS)
         if len(made := own[own["method"] == method])
     ]
     columns = [

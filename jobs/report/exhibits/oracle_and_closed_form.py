@@ -24,6 +24,7 @@ PAIRS = (
     ("linear_regression", "linear"),
     ("tree_greedy", "tree"),
     ("forest", "saturated"),
+    ("mlp_trained", "mlp"),
     ("mlp", "saturated"),
 )
 # Relative differences below this are rounding.

@@ -18,6 +18,8 @@ from ..figures import DOTS_PER_INCH, drawn_series, legend_handles
 from ..styles import styles_of
 
 PANELS_A_ROW = 3
+# Panels of one drawing: a page's worth; further queries go to further drawings.
+PANELS_A_PAGE = 12
 PANEL_INCHES = (3.1, 2.5)
 # Above the panels nothing, under them axis label and legend; left of them the axis label.
 LONGEST_PART = 60
@@ -34,9 +36,9 @@ class Panels:
     axes: tuple[Axes, ...]
 
     @classmethod
-    def of(cls, count: int) -> Panels:
-        """A figure of that many panels, three per row."""
-        columns = min(count, PANELS_A_ROW)
+    def of(cls, count: int, in_row: int = PANELS_A_ROW) -> Panels:
+        """A figure of that many panels, three per row by default."""
+        columns = min(count, in_row)
         rows = math.ceil(count / columns)
         width = LEFT_INCHES + columns * PANEL_INCHES[0]
         height = TOP_INCHES + BOTTOM_INCHES + rows * PANEL_INCHES[1]

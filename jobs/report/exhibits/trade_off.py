@@ -22,11 +22,9 @@ from ..figures import LONGEST_TITLE, draw_panel, drawn_series
 from ..styles import styles_of
 from .exhibit import Exhibit, Missing
 from .mean_curves import draw, mean_curves, printed
-from .pictures import Panels, file_part, legend
+from .pictures import PANELS_A_PAGE, Panels, file_part, legend
 
 TITLE = "Similarity kept at fractions of top-k's MPR, means over queries"
-# Panels of one drawing: a page's worth; further queries go to further drawings.
-PANELS_A_PAGE = 12
 
 
 def make(run: Run, curves: pd.DataFrame) -> Exhibit:

@@ -14,18 +14,21 @@ Worked example: k = 5 and q = 0.3: k q = 1.5, so rho below 0.1 admits neither 1 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.highs import RangedProgramme
 from mprlib.optimisers.relaxation import Relaxation, top_sum
 from mprlib.optimisers.whole.ball_prices import losses
 from mprlib.optimisers.whole.deepening import deepened, with_counts
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.highs import RangedProgramme
 
 # A linear programme without a point is believed where its certificate exceeds the rounding of its sums.
 SMALLEST_CERTIFICATE = 1e-9
@@ -53,6 +56,8 @@ class GroupProof:
     @classmethod
     def of(cls, pool: CellPool, oracle: GroupsOracle) -> GroupProof:
         """The proof for these groups."""
+        from mprlib.optimisers.highs import RangedProgramme
+
         held = np.minimum(np.rint(oracle.totals(pool.capacity.astype(float))), pool.k)
         return cls(
             pool=pool,

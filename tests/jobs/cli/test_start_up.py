@@ -1,10 +1,15 @@
 """Help and status start at once, since they import nothing heavy: `python -m tests.benchmarks.start_up` times them."""
 
 import json
+import os
 import subprocess
 import sys
 
+import pytest
+
+from jobs.cli import main
 from jobs.cli.application import command_names
+from mprlib import __version__
 from tests.jobs.cli import small_run
 
 # What takes longer to import than printing help may take, in all.
@@ -36,6 +41,36 @@ def test_help_of_every_command_imports_nothing_that_commands_work_with():
     names = [name.replace("_", "-") for name in command_names()]
     modules = imported(["--help"], *([name, "--help"] for name in names))
     assert not modules & (HEAVY | LIGHT)
+
+
+@pytest.mark.parametrize("asked", ["-h", "--help"])
+def test_help_is_short_too(asked, capsys):
+    assert main([asked]) == 0
+    text = capsys.readouterr().out
+    assert "--install-completion" in text and "-h, --help" in text and "status" in text
+    assert main(["plan", asked]) == 0
+    assert "--limit" in capsys.readouterr().out
+
+
+def test_the_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"mpr-audit {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("mpr-audit ver", "verify"), ("mpr-audit plan --lim", "--limit"), ("mpr-audit --ver", "--version")],
+)
+def test_the_shell_completes_commands_and_options(words, expected):
+    variables = {"_MPR_AUDIT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = subprocess.run(
+        [sys.executable, "-c", "from jobs.cli import entry; entry()"],
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.split() == [expected]
 
 
 def test_status_imports_what_reads_receipts_alone(tmp_path):

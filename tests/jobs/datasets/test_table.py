@@ -5,9 +5,9 @@ import pytest
 from jobs import datasets
 from jobs.datasets import described
 from jobs.datasets.catalogue import attribute_columns
-from jobs.datasets.labels import bin_names
 from jobs.datasets.table import Table
 from jobs.errors import UsageError
+from mprlib.level_names import bin_names
 
 BLOCK = {
     "path": "people.parquet",

@@ -57,9 +57,11 @@ def test_versions():
     assert (missing.level, old.level) == ("problem", "problem")
     assert missing.advice == "pip install 'absent-package>=1'"
     assert f"numpy {version('numpy')}, numpy>=99 is needed" in old.found
+    [needed] = packages.versions(["absent-package>=1; extra == 'x'", "absent-package>=1; extra == 'audit'"])
+    assert (needed.level, needed.found) == ("problem", "absent-package is missing")
     [extra] = packages.versions(["numpy>=99; extra == 'x'"])
     assert extra.level == "warning"
-    [fine] = packages.versions(["numpy>=1", "absent-too; extra == 'x'"])
+    [fine] = packages.versions(["numpy>=1", "absent-too; extra == 'x'", "mprlib[audit]; extra == 'cpu'"])
     assert fine.level == "ok"
 
 

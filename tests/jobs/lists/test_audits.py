@@ -135,8 +135,9 @@ def test_a_k_beyond_every_list_is_refused(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", NEEDING_VECTORS)
 def test_methods_that_look_at_vectors_are_refused_in_one_sentence(tmp_path, capsys, name):
-    entry = {name: {"tokens": "tokens.safetensors"}} if arrays_of(name).needs_text_tower else name
-    message = refused(write(tmp_path, SHOWN, methods=["as_shown", entry]), capsys)
+    texts = {"tokens": "tokens.safetensors", "prompts": ["a man", "a woman"]}
+    given = {setting: text for setting, text in texts.items() if setting in arrays_of(name).settings}
+    message = refused(write(tmp_path, SHOWN, methods=["as_shown", {name: given}]), capsys)
     assert f"{name} looks at vectors, and a result list has none" in message
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from jobs.audit import prepare
 from jobs.config.file import read_config
-from jobs.datasets.labels import missing_name
 from jobs.errors import UsageError
 from jobs.plan.level_remarks import similar_levels
 from jobs.store import unit_file
+from mprlib.level_names import missing_name
 
 from ..conftest import DIMENSION, PEOPLE, people, write_audit
 from ..units_in_process import run_units

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -11,8 +12,10 @@ from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.encoders import load
 from jobs.errors import UsageError
+from jobs.stages.order import read_order
 from jobs.stages.probe import judgement
 from jobs.store import unit_file
+from mprlib.baselines.clip_clip import column_order
 from tests.jobs.test_demo import DEMO
 
 from ..conftest import people, settings, write_audit
@@ -95,6 +98,19 @@ def test_pbm_by_a_probe_leaves_the_audited_labels_alone(tmp_path):
     assert group["share_reference"] == pytest.approx(share)
 
 
+def test_clip_clip_orders_columns_by_what_they_tell_of_the_probes_people(tmp_path):
+    """The audited people's own labels have no part in it."""
+    write_labelled(tmp_path)
+    methods = [{"clip_clip": {"values": [1], "probe": "gender"}}]
+    plan, store = run_units(tmp_path, probes=PROBES, methods=methods)
+    labelled = pd.read_parquet(tmp_path / "labelled.parquet")
+    vectors = np.array(labelled["embedding"].tolist(), dtype=np.float32)
+    [unit] = plan.stages["order"]
+    expected = column_order(vectors, (labelled["gender"] == "male").to_numpy().astype(int))
+    assert read_order(store, unit.key).tolist() == expected.tolist()
+    assert {one.catalogue for one in plan.stages["information"]} == {plan.stages["probe"][0].catalogue}
+
+
 def test_a_reference_of_people_without_labels(tmp_path):
     """The reference's people are embedded for their labels, without being searched."""
     write_labelled(tmp_path)
@@ -125,6 +141,8 @@ def test_what_an_attribute_is_predicted_from_is_in_the_keys(tmp_path):
     [
         ("dataset.attributes.gender.probe=gendr", ["dataset", "'gendr'", "probes has gender"]),
         ("dataset.attributes.gender={probe: gender, column: sex}", ["probe goes alone", "column"]),
+        ("methods=[{clip_clip: {probe: gendr}}]", ["clip_clip", "'gendr'", "probes has gender"]),
+        ("methods=[{clip_clip: {probe: gender, attributes: [gender]}}]", ["both attributes and probe"]),
         ("probes.gender.attribute=sex", ["probes.gender", "no attribute 'sex'", "gender"]),
         ("probes.gender.dataset.attributes={gender: {probe: gender}}", ["itself predicted by a probe"]),
         ("probes.gender.held_out_share=1", ["held_out_share"]),

@@ -87,9 +87,16 @@ class Page:
             self.requests.append(about["request"]["url"])
 
 
-def browse(script: Any) -> Any:
-    """What the coroutine function returns, given an empty Page of a fresh browser."""
-    profile = tempfile.mkdtemp()
+def browse(script: Any, profile: Path | None = None) -> Any:
+    """What the coroutine function returns, given an empty Page of a fresh browser.
+
+    profile: a folder of what the browser keeps, for browsers that are closed and started again.
+    """
+    if profile is None:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
+            return browse(script, Path(temporary))
+    # The port is of the browser that wrote it.
+    (profile / "DevToolsActivePort").unlink(missing_ok=True)
     process = subprocess.Popen(
         [BINARY, *FLAGS, f"--user-data-dir={profile}", "--window-size=1400,1000", "about:blank"],
         stdout=subprocess.DEVNULL,
@@ -97,14 +104,13 @@ def browse(script: Any) -> Any:
         start_new_session=True,
     )
     try:
-        return asyncio.run(_run(Path(profile), script))
+        return asyncio.run(_run(profile, script))
     finally:
         process.send_signal(signal.SIGTERM)
         try:
             process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             process.kill()
-        shutil.rmtree(profile, ignore_errors=True)
 
 
 async def _run(profile: Path, script: Any) -> Any:

@@ -204,7 +204,9 @@ def _group_table(selections, names, attributes, reference, k) -> pa.Table:
         "p_largest": np.where(within, np.maximum(among, 0.06), np.minimum(among, 0.05)),
         "largest_gap_chance": np.full(count * size, CHANCE["groups"]),
     }
-    return pa.table(columns, schema=schema.GROUPS)
+    # What only some runs have is null, as it is in most of them.
+    others = {name: [None] * (count * size) for name in schema.GROUPS.names if name not in columns}
+    return pa.table(columns | others, schema=schema.GROUPS)
 
 
 def _item_table(items: np.ndarray, labels: dict[str, np.ndarray]) -> pa.Table:

@@ -28,6 +28,16 @@ def test_forest_equals_the_authors_values(case):
     assert value == pytest.approx(case["mpr"]["forest"], abs=1e-6)
 
 
+@pytest.mark.skipif(
+    sklearn.__version__ != GOLDEN["meta"]["sklearn"],
+    reason=f"a network's training belongs to a version of scikit-learn; the values are of {GOLDEN['meta']['sklearn']}",
+)
+@EACH_CASE
+def test_the_trained_network_equals_the_authors_value(case):
+    value = measure(golden_problem(case), case["selected"], "mlp_trained").value
+    assert value == pytest.approx(case["mpr"]["mlp"], rel=1e-6)
+
+
 @EACH_CASE
 def test_mlp_is_saturated_with_few_cells_and_above_the_authors_value(case):
     problem = golden_problem(case)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mprlib import Problem, measure, sweep
-from mprlib.optimisers import branch_and_bound, integer
+from mprlib.optimisers import branch_and_bound, integer, proven_search
 from mprlib.selection import SolveStatistics
 from tests.embedded_queries import embedded_query
 
@@ -110,7 +110,7 @@ def test_a_rho_that_no_whole_count_meets_says_which_one_is_met(method):
 
 
 def test_a_search_that_met_its_nodes_says_to_raise_them(monkeypatch):
-    monkeypatch.setattr(integer, "CUT_SUMS", 1)
+    monkeypatch.setattr(proven_search, "CUT_SUMS", 1)
     monkeypatch.setattr(branch_and_bound, "LARGEST_ROUNDS", 0)
     rows = [sweep(problem_of(seed, n=60, k=7), "mopr_integer", [0.02], "tree_greedy", nodes=7)[0] for seed in range(6)]
     found = [row for row in rows if row.status == "not_found"]

@@ -98,3 +98,15 @@ def test_items_that_are_draws_widen_the_margin_of_a_sample():
         )
     with pytest.raises(InputError, match="items"):
         sampling_margin(problem, items=[0, 0])
+
+
+def test_draws_in_places_that_count_unlike_have_a_larger_error():
+    problem = one_hot_problem()
+    items = np.arange(problem.k)
+    for name in ("linear", "saturated", "groups", "rkhs"):
+        alike, unlike = (sampling_margin(problem, name, items=items, attention=one) for one in ("uniform", "log2"))
+        if not function_class(name).is_normalised:
+            assert unlike > alike
+        # Equal weights by another name draw item by item, and only then differ by chance.
+        given = sampling_margin(problem, name, items=items, attention=[1.0] * (problem.k - 1) + [1.0 + 1e-9])
+        assert given == pytest.approx(alike, rel=0.1)

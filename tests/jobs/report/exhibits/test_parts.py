@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 
 from jobs.analysis.curves import trade_offs
-from jobs.analysis.load import from_tables
+from jobs.analysis.load import Chosen, Run, from_tables
 from jobs.report import exhibits
 from jobs.report.exhibits.exhibit import Missing
 from jobs.report.exhibits.latex import escaped, table
 from jobs.report.exhibits.mean_curves import mean_curves, printed
+from jobs.report.exhibits.numbered_part import part_of
 from jobs.report.exhibits.operating_points import mean_and_deviation, smallest_mpr
 from jobs.report.exhibits.pictures import file_part
 from tests.jobs.report import synthetic
@@ -169,6 +170,73 @@ def test_programmes_are_compared_where_all_have_a_set(hard_is_met, loss, common)
     assert summary["in common"].tolist() == [common] * 3
     assert [text.split()[0] for text in summary["loss to relaxation, %"]] == [loss] * 3
     assert summary["meets rho"].tolist() == ["2 of 2", f"{common} of 2", "2 of 2"]
+
+
+def test_two_settings_of_one_method_are_compared_each():
+    """Algorithm 1 with 10 and with 50 rounds, of which the first misses the hard rho."""
+    rows = integer_rows(hard_is_met=True)
+    few = integer_rows(hard_is_met=False).query("method == 'mopr_paper'").assign(method="mopr_paper(T=10)")
+    run = SimpleNamespace(results=pd.concat([rows, few], ignore_index=True))
+    summary = exhibits.lp_and_integer.make(run, None).summary.set_index("method")
+    assert list(summary.index) == ["mopr", "mopr_paper", "mopr_paper(T=10)", "mopr_integer"]
+    assert summary.loc["mopr_paper(T=10)", "meets rho"] == "1 of 2" and set(summary["in common"]) == {"1"}
+
+
+@pytest.mark.parametrize(
+    ("of", "lacks"),
+    [
+        ({}, None),
+        ({"dataset": "other"}, "no data set CelebA and no UTKFace: run paper.yaml"),
+        ({"reference": "other"}, "no reference FairFace beside data set CelebA and UTKFace: run paper.yaml"),
+        ({"k": 10}, "no k 50 beside data set CelebA and UTKFace, reference FairFace: run paper.yaml"),
+        ({"function_class": "tree"}, "no function class linear beside"),
+    ],
+)
+def test_a_number_says_what_the_runs_lack(of, lacks):
+    figure = next(one for one in exhibits.NUMBERED if one.number == "Figure 1")
+    rows = curves(SWEEPS).assign(**{"reference": "FairFace", "k": 50} | of)
+    both = pd.concat([rows.assign(dataset=of.get("dataset", name)) for name in ("CelebA", "UTKFace")])
+    both = both.reset_index(drop=True)
+    empty = both.iloc[:0]
+    given = Run(results=both, groups=empty, items=empty, manifest={}, chosen=Chosen(ids=[], codes=None, offsets=None))
+    if lacks is None:
+        part, own = part_of(given, both, figure)
+        assert len(part.results) == len(own) == len(both)
+        assert figure.lacking(part.results["method"])[0] == "top_k"
+    else:
+        with pytest.raises(Missing, match=lacks):
+            part_of(given, both, figure)
+
+
+def test_a_cross_table_has_sums_and_says_what_is_missed():
+    """Ten items of two queries: cells, their sums and deviations by hand."""
+    shares = {"a": (0.1, 0.3, 0.2, 0.4), "b": (0.0, 0.4, 0.1, 0.5)}
+    names = ["g=f & r=x", "g=f & r=y", "g=m & r=x", "g=m & r=y"]
+    groups = []
+    for query, (fx, fy, mx, my) in shares.items():
+        single = {"g=f": fx + fy, "g=m": mx + my, "r=x": fx + mx, "r=y": fy + my}
+        for name, share in {**single, **dict(zip(names, (fx, fy, mx, my)))}.items():
+            groups.append((query, name, name.count("="), share, 0.25 if " & " in name else 0.5))
+    frame = pd.DataFrame(groups, columns=["query", "group", "attributes", "share_selected", "share_reference"])
+    frame = frame.assign(dataset="d", reference="r", k=10, method="top_k", parameter_value=np.nan, target_class=None)
+    rows = pd.DataFrame({"query": ["a", "b"], "method": "top_k", "status": "done", "mpr": 0.2, "similarity": 0.5})
+    rows = rows.assign(
+        dataset="d", reference="r", k=10, parameter_value=np.nan, target_class=None, function_class="linear"
+    )
+    made = exhibits.joint_shares.make(SimpleNamespace(results=rows, groups=frame), rows)
+    cells = made.table.set_index(["first_level", "second_level"])
+    assert cells.loc[("g=f", "r=x"), "share_mean"] == pytest.approx(0.05)
+    assert cells.loc[("g=f", "sum"), "share_mean"] == pytest.approx(0.4)
+    assert cells.loc[("sum", "r=x"), "share_mean"] == pytest.approx(0.2)
+    assert cells.loc[("sum", "r=x"), "share_deviation"] == pytest.approx(0.1 * np.sqrt(2))
+    printed = made.summary.set_index(["method", "g"])
+    assert printed.loc[("reference", "f"), ["x", "y", "sum"]].tolist() == ["25.0", "25.0", "50.0"]
+    assert printed.loc[("top_k", "f"), ["x", "y", "sum"]].tolist() == [
+        "*5.0 \u00b1 7.1*", "35.0 \u00b1 7.1", "40.0 \u00b1 0.0",
+    ]  # fmt: skip
+    assert printed.loc[("top_k", "sum"), ["x", "y", "sum"]].tolist() == [
+        "*20.0 \u00b1 14.1*", "80.0 \u00b1 14.1", "100.0",
+    ]  # fmt: skip
 
 
 def test_what_a_method_prepares_once_has_a_column_of_its_own():

@@ -32,20 +32,6 @@ def column(frame: Any, position: int) -> Any:
     return frame[names[position]]
 
 
-def column_called(argument: str, frame: Any, name: str) -> Any:
-    """The column of that name.
-
-    Raises:  InputError for what is no frame, and for a name that it does not have once.
-    """
-    names = column_names(frame)
-    if names is None:
-        raise InputError(f"{argument} is a {type(frame).__name__}: a data frame is expected")
-    if names.count(str(name)) != 1:
-        found = f"several columns called {name!r}" if names.count(str(name)) else f"no column {name!r}"
-        raise InputError(f"{argument} has {found}: it has {_listed(names)}")
-    return column(frame, names.index(str(name)))
-
-
 def matched(
     labels: Any, reference: Any, label_names: Sequence[str] | None
 ) -> tuple[list[int] | None, list[int] | None, Sequence[str] | None]:
@@ -70,7 +56,7 @@ def matched(
         _expect_same(given, names, "label_names", wanted)
         if (own is None or others is None) and not isinstance(reference, Names):
             raise InputError(
-                f"label_names and the columns of {given} are in another order ({_listed(wanted)}; {_listed(names)}): "
+                f"label_names and the columns of {given} are in another order ({listed(wanted)}; {listed(names)}): "
                 "one order is expected, or no label_names"
             )
     return _order(own, wanted), _order(others, wanted), wanted
@@ -86,7 +72,7 @@ def expect_same_rows(arguments: Mapping[str, Any]) -> None:
         first = next(iter(indexed))
         if len(index) == len(indexed[first]) and not index.equals(indexed[first]):
             raise InputError(
-                f"{name} has another index than {first} ({_listed(index)}; {_listed(indexed[first])}): bring both into "
+                f"{name} has another index than {first} ({listed(index)}; {listed(indexed[first])}): bring both into "
                 f"one order of rows, e.g. {name}.loc[{first}.index], or pass {name}.to_numpy() where they are in one"
             )
 
@@ -122,8 +108,8 @@ def _expect_same(argument: str, names: Sequence[str], other: str, expected: Sequ
     missing = [name for name in expected if name not in names]
     unknown = [name for name in names if name not in expected]
     if missing or unknown:
-        parts = [f"lacks {_listed(missing)}"] if missing else []
-        parts += [f"has {_listed(unknown)} besides"] if unknown else []
+        parts = [f"lacks {listed(missing)}"] if missing else []
+        parts += [f"has {listed(unknown)} besides"] if unknown else []
         raise InputError(
             f"{argument} {' and '.join(parts)}, compared with {other}: columns are matched by name, so that both need "
             "the same names"
@@ -138,6 +124,7 @@ def _has_index(value: Any) -> bool:
     return hasattr(value, "iloc") and hasattr(getattr(value, "index", None), "equals")
 
 
-def _listed(names: Sequence[Any]) -> str:
+def listed(names: Sequence[Any]) -> str:
+    """The first of some names, quoted."""
     shown = ", ".join(repr(name) for name in list(names)[:LARGEST_LIST])
     return f"{shown}, ..." if len(names) > LARGEST_LIST else shown

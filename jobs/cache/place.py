@@ -1,0 +1,42 @@
+"""Where the cache is: what a configuration or the environment names, and what units carry of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..store import Store
+
+# Names the cache where the configuration does not.
+VARIABLE = "MPR_AUDIT_CACHE"
+# What messages call it.
+NAMED = "cache"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CachePlace:
+    """A folder or an fsspec URL, with the options of its file system that other machines need."""
+
+    address: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def store(self) -> Store:
+        """Its files.
+
+        Raises:  UsageError for one that cannot be reached.
+        """
+        return Store(self.address, options=dict(self.options) or None, named=NAMED)
+
+
+def cache_place(setting: str | None) -> CachePlace | None:
+    """The cache that a configuration names, else the one of the environment; None where there is none.
+
+    Raises:  UsageError for one that cannot be reached.
+    """
+    address = setting or os.environ.get(VARIABLE)
+    if not address:
+        return None
+    store = Store(address, named=NAMED)
+    return CachePlace(address=store.root, options=store.options)

@@ -1,0 +1,231 @@
+"""What a cache holds, what of it is damaged, and making room."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ..store import TEMPORARY, Entry, Store
+from .merging import GRACE
+from .packs import FOLDER as UNITS
+from .packs import read_pack
+from .pictures import FOLDER as PICTURES
+from .segment import INDEX, ROWS, moment_of, open_segment
+from .space import ABOUT, USED, folders_of, last_uses, living
+from .vectors import VECTORS
+
+# What a file of rows or units is of, by its folder.
+KINDS = {VECTORS: "vectors", PICTURES: "keys of pictures", UNITS: "finished units"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Piece:
+    """A segment or a pack: its index and data, how many vectors, keys or units it holds, and when it was last used.
+
+    is_whole: whether the index is what was written. replaced: others that hold nothing which is not in this one.
+    """
+
+    name: str
+    folder: str
+    data_file: str | None
+    count: int
+    bytes: int
+    last_used: datetime
+    is_whole: bool
+    replaced: Sequence[str] = ()
+
+    @property
+    def kind(self) -> str:
+        """What it holds."""
+        return KINDS.get(self.folder.partition("/")[0], "files")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Holding:
+    """What a folder of the cache holds, and of what: `about` says which encoder made it."""
+
+    folder: str
+    kind: str
+    count: int
+    bytes: int
+    pieces: int
+    last_used: str
+    about: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Removal:
+    """What a cleaning removes, or would: pieces that nobody used for long or that do not fit, by folder; and what
+    nobody would miss."""
+
+    losses: Sequence[Holding]
+    pieces: Sequence[Piece]
+    rest: Sequence[str]
+    bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {"losses": [asdict(one) for one in self.losses], "files_nobody_misses": len(self.rest)} | {
+            "bytes": self.bytes
+        }
+
+
+def pieces(store: Store) -> list[Piece]:
+    """Every segment and pack, the one that was used longest ago first."""
+    listing = store.entries("")
+    uses = last_uses(list(listing))
+    found = [_piece(store, name, listing, uses.get(name)) for name in listing if name.endswith(INDEX)]
+    return sorted(found, key=lambda piece: (piece.last_used, piece.name))
+
+
+def _piece(store: Store, name: str, listing: Mapping[str, Entry], day: str | None) -> Piece:
+    written = moment_of(name)
+    # To the end of the day.
+    used = written if day is None else datetime.strptime(day, "%Y%m%d").replace(tzinfo=UTC) + timedelta(days=1)
+    folder, count = name.rpartition("/")[0], 0
+    data_file: str | None = None
+    replaced: Sequence[str] = ()
+    if folder == UNITS:
+        units = read_pack(store, name)
+        is_whole, count = units is not None, len(units or ())
+        data_file = units[0].data_file if units else None
+    else:
+        segment = open_segment(store, name)
+        is_whole = segment is not None
+        if segment is not None:
+            data_file, count, replaced = segment.facts.rows_file, segment.facts.count, tuple(segment.facts.replaces)
+    size = listing[name].bytes + (listing[data_file].bytes if data_file is not None and data_file in listing else 0)
+    return Piece(
+        name=name,
+        folder=folder,
+        data_file=data_file,
+        count=count,
+        bytes=size,
+        last_used=max(written, used),
+        is_whole=is_whole,
+        replaced=replaced,
+    )
+
+
+def holdings(store: Store, found: Iterable[Piece]) -> list[Holding]:
+    """What pieces hold, by folder, the most bytes first."""
+    by_folder: dict[str, list[Piece]] = {}
+    for piece in found:
+        by_folder.setdefault(piece.folder, []).append(piece)
+    held = [
+        Holding(
+            folder=folder,
+            kind=own[0].kind,
+            count=sum(piece.count for piece in own),
+            bytes=sum(piece.bytes for piece in own),
+            pieces=len(own),
+            last_used=f"{max(piece.last_used for piece in own):%Y-%m-%d}",
+            about=store.read_json(f"{folder}/{ABOUT}") or {},
+        )
+        for folder, own in by_folder.items()
+    ]
+    return sorted(held, key=lambda one: (-one.bytes, one.folder))
+
+
+def counted(found: Sequence[Piece]) -> list[Piece]:
+    """Pieces that count: whole ones that no other replaces."""
+    replaced = {name for piece in found for name in piece.replaced}
+    return [piece for piece in found if piece.is_whole and piece.name not in replaced]
+
+
+def removal(
+    store: Store, *, older_than: timedelta | None = None, most_bytes: float | None = None, grace: timedelta = GRACE
+) -> Removal:
+    """What goes: pieces that nobody has used for so long, then those that were used longest ago until the others fit;
+    beside them what is damaged, replaced or half written, older than the grace."""
+    found, now = pieces(store), datetime.now(UTC)
+    live = counted(found)
+    old = [piece for piece in live if older_than is not None and piece.last_used < now - older_than]
+    kept = [piece for piece in live if piece not in old]
+    size = sum(piece.bytes for piece in kept)
+    while most_bytes is not None and kept and size > most_bytes:
+        size -= kept[0].bytes
+        old.append(kept.pop(0))
+    spare = [
+        piece
+        for piece in found
+        if piece not in live and (not piece.is_whole or _was_replaced_before(piece, found, now - grace))
+    ]
+    listing = store.entries("")
+    rest = [*(piece.name for piece in spare), *(piece.data_file for piece in spare if piece.data_file in listing)]
+    rest += _left_over(listing, found, now - grace)
+    names = {*rest, *(piece.name for piece in old), *(piece.data_file for piece in old)}
+    return Removal(
+        losses=holdings(store, old),
+        pieces=old,
+        rest=[name for name in rest if name is not None],
+        bytes=sum(listing[name].bytes for name in names if name in listing),
+    )
+
+
+def _was_replaced_before(piece: Piece, found: Sequence[Piece], before: datetime) -> bool:
+    return any(piece.name in other.replaced and moment_of(other.name) < before for other in found)
+
+
+def _left_over(listing: Mapping[str, Entry], found: Sequence[Piece], before: datetime) -> Iterator[str]:
+    """Data that no index names and half-written files, of writers that were killed; marks of pieces that are gone."""
+    named = {piece.data_file for piece in found}
+    for name in listing:
+        is_data = (name.endswith(ROWS) or TEMPORARY in name) and name not in named
+        is_mark = USED in name and name.partition(USED)[0] not in listing
+        if is_mark or (is_data and _is_before(name, before)):
+            yield name
+
+
+def _is_before(name: str, before: datetime) -> bool:
+    try:
+        return moment_of(name) < before
+    except ValueError:  # a file without a moment in its name, half written
+        return False
+
+
+def remove_all(store: Store, asked: Removal) -> None:
+    """Remove it: indexes first, so that nothing counts whose data are gone."""
+    names = [piece.name for piece in asked.pieces]
+    names += [piece.data_file for piece in asked.pieces if piece.data_file is not None]
+    gone = set(names)
+    marks = [name for name in store.entries("") if USED in name and name.partition(USED)[0] in gone]
+    for name in (*names, *marks, *asked.rest):
+        store.delete(name)
+
+
+def faults(store: Store) -> Iterator[str]:
+    """A sentence for each thing that is not what was written; all of the cache is read."""
+    listing = store.entries("")
+    for folder in folders_of(list(listing)):
+        names = [name for name in listing if name.startswith(f"{folder}/") and name.endswith(INDEX)]
+        if folder == UNITS:
+            yield from _pack_faults(store, names)
+            continue
+        opened = {name: open_segment(store, name) for name in names}
+        yield from (f"{name}: the index is damaged" for name, segment in opened.items() if segment is None)
+        for segment in living({name: segment for name, segment in opened.items() if segment is not None}):
+            damaged = segment.damaged_blocks()
+            if damaged:
+                what = f"{damaged} of {-(-segment.facts.count // segment.facts.block_rows)} blocks of rows"
+                yield f"{segment.facts.rows_file}: {what} are damaged or missing; they are not used"
+
+
+def _pack_faults(store: Store, names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        units = read_pack(store, name)
+        if units is None:
+            yield f"{name}: the index is damaged"
+            continue
+        for unit in units:
+            tables = list(unit.places)
+            try:
+                contents = store.read_ranges(unit.data_file, [unit.places[table] for table in tables])
+            except OSError:
+                contents = [b""] * len(tables)
+            digests = [hashlib.sha256(content).hexdigest() for content in contents]
+            if digests != [unit.receipt.files[table].sha256 for table in tables]:
+                yield f"{unit.data_file}: unit {unit.receipt.key} is damaged or missing; it is not used"

@@ -1,0 +1,78 @@
+"""What a configuration says of wrong labels, as the library takes it: a table in the file, or one beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from mprlib import Confusion, InputError
+
+from ..errors import UsageError
+from . import table_files
+from .block import Attribute
+from .table_folder import table_files as files_at
+from .values import BadValue, numbers_of, texts_of
+
+# The columns of a table of pairs of levels, and what it may hold of each.
+TRUE, PREDICTED = "true", "predicted"
+AMOUNTS = ("count", "share")
+
+
+def confusion_of(attribute: Attribute, folder: Path) -> Confusion | None:
+    """How often an attribute's labels are wrong; None where nothing is said of it.
+
+    folder: where relative paths start from.
+    Raises:  UsageError for a file or numbers that say nothing of the kind.
+    """
+    given = attribute.confusion
+    if given is None:
+        return None
+    table = read_confusion(given, folder) if isinstance(given, str) else given
+    try:
+        return Confusion.from_table(table)
+    except InputError as error:
+        raise UsageError(f"{given}: {error}" if isinstance(given, str) else str(error)) from None
+
+
+def read_confusion(path: str, folder: Path) -> Mapping[str, Mapping[str, float]]:
+    """Shares or counts of a file, by true and predicted level.
+
+    Raises:  UsageError naming file, row and column.
+    """
+    files, _ = files_at(folder / path, table_files.SUFFIXES)
+    names = table_files.names(files[0].path)
+    amount = next((name for name in AMOUNTS if name in names), AMOUNTS[0])
+    table, _ = table_files.read(files, dict.fromkeys((TRUE, PREDICTED, amount), "confusion"))
+    levels = [_texts(table, name, path) for name in (TRUE, PREDICTED)]
+    found: dict[str, dict[str, float]] = {}
+    for row, (true, predicted, value) in enumerate(zip(*levels, _amounts(table, amount, path).tolist())):
+        of_level = found.setdefault(true, {})
+        if predicted in of_level:
+            raise UsageError(f"{path}: row {row + 1} has true {true!r} and predicted {predicted!r} a second time")
+        of_level[predicted] = value
+    return found
+
+
+def _texts(table: pa.Table, name: str, path: str) -> list[str]:
+    texts: list[str] = texts_of(table[name]).to_pylist()
+    if None in texts or "" in texts:
+        place = next(row for row, text in enumerate(texts) if not text)
+        raise UsageError(f"{path}: column {name!r} has no level in row {place + 1}")
+    return texts
+
+
+def _amounts(table: pa.Table, name: str, path: str) -> np.ndarray:
+    try:
+        values = numbers_of(table[name])
+    except BadValue as bad:
+        raise UsageError(
+            f"{path}: column {name!r} holds {bad.value!r:.80} in row {bad.row + 1}: numbers are expected"
+        ) from None
+    is_bad = ~(np.isfinite(values) & (values >= 0))
+    if is_bad.any():
+        place = int(is_bad.argmax())
+        raise UsageError(f"{path}: column {name!r} holds {values[place]:g} in row {place + 1}: 0 or more is expected")
+    return values

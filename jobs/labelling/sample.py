@@ -1,0 +1,130 @@
+"""A sample of a run's items whose hand labels narrow the intervals of its headlines most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from mprlib.arrays import BoolArray, FloatArray, IntArray
+from mprlib.hand_labels import Selections, assumed_truth, drawn, inclusion_probabilities, spread_of
+
+from ..datasets.part import ATTRIBUTE
+from ..errors import UsageError
+from ..store import Store
+from .frame import Frame, described, frame_of
+from .shown import chosen_dataset, own_references, shown_selections, solve_unit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """What a sample is asked to be: so many items of that data set, where it is assumed that the share `error` of each
+    attribute's labels is wrong. seed: of the draw."""
+
+    count: int
+    dataset: str | None = None
+    attributes: tuple[str, ...] = ()
+    error: float = 0.1
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Sample:
+    """Items to label, in an order that says nothing of them.
+
+    items: columns item_id, text and image, and `attribute:NAME` with the predicted level; levels: those that an item
+    may have, by attribute; probabilities (items,) with which each was drawn; times (items,): of how many audited
+    selections it is; of: the number of items that it was drawn of; ratio: what uniform draws of as many items would
+    leave of the variance, over what these leave.
+    """
+
+    dataset: str
+    items: pa.Table
+    levels: dict[str, tuple[str, ...]]
+    probabilities: FloatArray
+    times: IntArray
+    of: int
+    selections: int
+    ratio: float
+
+
+def sample_of(store: Store, manifest: Mapping[str, Any], asked: Asked) -> Sample:
+    """The sample of a run.
+
+    Raises:  UsageError for a folder without results, and for a data set or an attribute that the run lacks.
+    """
+    shown = shown_selections(store)
+    dataset = chosen_dataset(shown, asked.dataset)
+    unit = solve_unit(store, dataset)
+    frame = frame_of(store, unit, shown[dataset])
+    attributes, own = _attributes(frame, asked), own_references(manifest["settings"])
+    is_own = np.array([one.reference in own for one in shown[dataset]])
+    estimation, noise = contributions(frame, attributes, is_own, asked.error)
+    probabilities = inclusion_probabilities(estimation, noise, asked.count)
+    generator = np.random.default_rng([asked.seed, 0])
+    rows = drawn_rows(frame, attributes, probabilities, generator)
+    # Whoever labels must not learn from the order what was predicted.
+    order = generator.permutation(rows.size)
+    return Sample(
+        dataset=dataset,
+        items=described(store, unit, rows, attributes).take(pa.array(order)),
+        levels={name: frame.levels[name] for name in attributes},
+        probabilities=probabilities[rows][order],
+        times=frame.times[rows][order],
+        of=frame.size,
+        selections=len(shown[dataset]),
+        ratio=variance_ratio(estimation, noise, probabilities),
+    )
+
+
+def _attributes(frame: Frame, asked: Asked) -> list[str]:
+    """The attributes to label: those asked for, or all."""
+    for name in asked.attributes:
+        if name not in frame.levels:
+            raise UsageError(f"--attribute {name}: the run has {', '.join(frame.levels)}")
+    return list(asked.attributes or frame.levels)
+
+
+def contributions(
+    frame: Frame, attributes: Sequence[str], is_own: BoolArray, error: float
+) -> tuple[FloatArray, FloatArray]:
+    """What each item (items,) adds to the mean variance of the selections' gaps, summed over attributes: through what
+    is estimated, and through itself (`mprlib.hand_labels.variance`)."""
+    estimation, own = np.zeros(frame.size), np.zeros(frame.size)
+    for name in attributes:
+        codes = frame.codes[name]
+        counts = np.bincount(codes[codes >= 0], minlength=len(frame.levels[name])).astype(float)
+        shares = counts / max(counts.sum(), 1.0)
+        asked = Selections(shares=frame.shares[name], has_predicted_reference=is_own)
+        spread = spread_of(shares, assumed_truth(shares, error), asked)
+        # An item without a level, at the last place, is taken as it is.
+        estimation += np.append(spread.estimation, 0.0)[codes] / frame.size**2
+        own += np.append(spread.own, 0.0)[codes] * frame.own
+    return estimation, own
+
+
+def drawn_rows(
+    frame: Frame, attributes: Sequence[str], probabilities: FloatArray, generator: np.random.Generator
+) -> IntArray:
+    """Rows of the frame, ascending: items that are alike by predicted levels and selections are drawn in proportion."""
+    keys = [generator.permutation(frame.size), frame.times, *(frame.codes[name] for name in reversed(attributes))]
+    alike = np.lexsort(keys)
+    return np.sort(alike[drawn(probabilities[alike], generator)])
+
+
+def variance_ratio(estimation: FloatArray, own: FloatArray, probabilities: FloatArray) -> float:
+    """What uniform draws leave of the variance over what these leave."""
+    uniform = probabilities.sum() / probabilities.size
+
+    def left(drawn_with: Any) -> float:
+        return float(np.sum(estimation / drawn_with) + np.sum(own * (1.0 - drawn_with)))
+
+    return left(uniform) / left(probabilities) if left(probabilities) > 0 else 1.0
+
+
+def predicted(sample: Sample, attribute: str) -> list[str]:
+    """The predicted level of each item."""
+    return [str(level) for level in sample.items[ATTRIBUTE + attribute].to_pylist()]

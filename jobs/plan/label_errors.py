@@ -1,0 +1,129 @@
+"""How far the labels of each data set can be trusted: read, and fitted to the levels that pool and reference share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from mprlib import Confusion
+
+from ..config.audit import Audit
+from ..config.population import Reference
+from ..datasets.block import Dataset
+from ..datasets.catalogue import Catalogue
+from ..datasets.confusions import confusion_of
+from ..datasets.hand_labels import confusion_of as confusion_of_hand_labels
+from ..datasets.hand_labels import unlabelled_levels
+from ..errors import UsageError, about, said_of
+from ..stages.hand_labels import HandLabels
+from ..stages.label_errors import ConfusionTable, LabelErrors
+from ..words import examples
+
+# Of a data set by its attributes; of all data sets by what they are in the audit, `dataset` or `reference`, and name.
+Confusions = Mapping[str, Confusion]
+AllConfusions = Mapping[tuple[str, str], Confusions]
+
+
+def read_confusions(
+    settings: Audit, folder: Path, catalogues: Mapping[str, Catalogue], references: Mapping[str, Catalogue]
+) -> AllConfusions:
+    """The confusions of every data set, given ones and those that hand labels say.
+
+    Raises:  BadSetting for one that cannot be used.
+    """
+    found = {}
+    for side, block, key in _blocks(settings):
+        own = dict(_by_hand((catalogues if side[0] == "dataset" else references)[side[1]]))
+        for name, attribute in block.attributes.items():
+            with about(*key, "attributes", name, "confusion"):
+                confusion = confusion_of(attribute, folder)
+            if confusion is not None:
+                own[name] = confusion
+        found[side] = own
+    return found
+
+
+def _by_hand(catalogue: Catalogue) -> Iterator[tuple[str, Confusion]]:
+    for name, labels in catalogue.hand_labels.items():
+        yield name, confusion_of_hand_labels(labels, catalogue.levels[name], catalogue.counts(name), catalogue.missing)
+
+
+def hand_labels_unit(catalogue: Catalogue) -> HandLabels | None:
+    """The unit with the true levels of a data set's items; None where nobody has labelled any."""
+    levels = {name: dict(zip(labels.ids, labels.true)) for name, labels in catalogue.hand_labels.items()}
+    return HandLabels(title=f"hand labels of {catalogue.name}", levels=levels) if levels else None
+
+
+def hand_label_notes(catalogue: Catalogue) -> Iterator[str]:
+    """Sentences on levels that no hand label has."""
+    for name, labels in catalogue.hand_labels.items():
+        absent = unlabelled_levels(labels, catalogue.levels[name], catalogue.missing)
+        if absent:
+            yield (
+                f"dataset {catalogue.name}: no item was labelled by hand as {examples(absent)} of {name!r}, so that "
+                "how often labels of such items are wrong is not known: they are taken to be right"
+            )
+
+
+def _blocks(settings: Audit) -> Iterator[tuple[tuple[str, str], Dataset, tuple[str | int, ...]]]:
+    for place, block in enumerate(settings.dataset):
+        yield ("dataset", block.name), block, ("dataset", place)
+    for place, reference in enumerate(settings.reference):
+        if reference.dataset is not None:
+            yield ("reference", reference.name), reference.dataset, ("reference", place, "dataset")
+
+
+def with_their_levels(levels: dict[str, list[str]], *sides: Confusions) -> dict[str, list[str]]:
+    """Levels with those that labels may truly be, though no item is predicted to be."""
+    return {
+        name: list(dict.fromkeys([*own, *(level for one in sides if name in one for level in one[name].levels or ())]))
+        for name, own in levels.items()
+    }
+
+
+def label_errors(
+    catalogue: Catalogue,
+    levels: Mapping[str, tuple[str, ...]],
+    items: Confusions,
+    reference: Confusions,
+    by_hand: HandLabels | None,
+) -> LabelErrors:
+    """What a unit keeps of the confusions of items and of the reference's people, and of hand labels.
+
+    Raises:  UsageError for a level that some item has and the confusion lacks.
+    """
+    # Who has no label keeps having none; of levels that the data set lacks no item was labelled.
+    right = {name: own if name in catalogue.hand_labels else (catalogue.missing,) for name, own in levels.items()}
+    with said_of(f"dataset {catalogue.name}"):
+        return LabelErrors(
+            items={name: _table(name, one, levels[name], right.get(name, ())) for name, one in items.items()},
+            reference={name: _table(name, one, levels[name], right.get(name, ())) for name, one in reference.items()},
+            hand_labels=None if by_hand is None else by_hand.key,
+        )
+
+
+def _table(name: str, confusion: Confusion, levels: tuple[str, ...], right: Collection[str]) -> ConfusionTable:
+    """The confusion in the order of the levels. right: levels that may be lacking, of which all labels are right."""
+    known = confusion.levels or ()
+    absent = [level for level in levels if level not in known and level not in right]
+    if absent:
+        raise UsageError(
+            f"the confusion of {name!r} has no row of the level {absent[0]!r}, which items or the reference have; it "
+            f"has {', '.join(known)}"
+        )
+    added = [level for level in levels if level not in known]
+    size = len(known) + len(added)
+    shares = np.eye(size)
+    shares[: len(known), : len(known)] = confusion.shares
+    sizes = np.concatenate([confusion.sizes, np.full(len(added), np.inf)])
+    return ConfusionTable.of(Confusion(shares=shares, sizes=sizes, levels=(*known, *added)), levels)
+
+
+def confusions_of(reference: Reference, dataset: str, confusions: AllConfusions) -> tuple[Confusions, Confusions]:
+    """The confusions of a data set and of the people of a reference; none of one that is stated."""
+    items = confusions["dataset", dataset]
+    if reference.kind in ("balanced", "shares"):
+        return items, {}
+    return items, items if reference.dataset is None else confusions["reference", reference.name]

@@ -1,0 +1,63 @@
+"""How far a data set's labels can be trusted, as a unit keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from mprlib import Confusion, LabelError
+from mprlib.arrays import IntArray
+
+from .unit import reads
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConfusionTable:
+    """A `mprlib.Confusion` as JSON values: shares by true and predicted level, and the labelled items of each true
+    level, None where the shares are known exactly."""
+
+    levels: tuple[str, ...]
+    shares: tuple[tuple[float, ...], ...]
+    sizes: tuple[float | None, ...]
+
+    @classmethod
+    def of(cls, confusion: Confusion, levels: tuple[str, ...]) -> Self:
+        """The table of a confusion whose levels are these, in their order."""
+        known = confusion.ordered(levels)
+        return cls(
+            levels=levels,
+            shares=tuple(tuple(row) for row in known.shares.tolist()),
+            sizes=tuple(size if np.isfinite(size) else None for size in known.sizes.tolist()),
+        )
+
+    def confusion(self) -> Confusion:
+        """What the library takes."""
+        sizes = np.array([np.inf if size is None else size for size in self.sizes])
+        return Confusion(shares=np.array(self.shares), sizes=sizes, levels=self.levels)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LabelErrors:
+    """Confusions by attribute, of the items and of the reference's people. hand_labels: the unit with true levels of
+    some items."""
+
+    items: Mapping[str, ConfusionTable] = field(default_factory=dict)
+    reference: Mapping[str, ConfusionTable] = field(default_factory=dict)
+    hand_labels: str | None = reads(default=None)
+
+    def label_error(self, known: Mapping[str, IntArray]) -> LabelError | None:
+        """What the library takes; None where nothing is known to be wrong. known: true levels of items, where given."""
+        if not self.items and not self.reference:
+            return None
+        # One table is one confusion, whose error both sides share.
+        made: dict[ConfusionTable, Confusion] = {}
+        for table in (*self.items.values(), *self.reference.values()):
+            made.setdefault(table, table.confusion())
+        sides: dict[str, Any] = {
+            side: {name: made[table] for name, table in own.items()}
+            for side, own in (("items", self.items), ("reference", self.reference))
+        }
+        return LabelError(**sides, known=known)

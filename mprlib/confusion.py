@@ -1,0 +1,146 @@
+"""How often labels are wrong: the probabilities of a predicted level given the true one.
+
+Rows are true levels, columns predicted ones, in one order. Shares are known exactly. Counts of hand-labelled rows have
+a sampling error: of n_g rows whose true level is g, the shares T_g have the covariance (diag T_g - T_g T_g') / n_g.
+
+Worked example: of 100 women, 90 are predicted to be women.
+
+>>> confusion = Confusion.from_table({"woman": {"woman": 90, "man": 10}, "man": {"woman": 5, "man": 45}})
+>>> confusion.shares.tolist(), confusion.sizes.tolist()
+([[0.9, 0.1], [0.1, 0.9]], [100.0, 50.0])
+>>> round(confusion.condition, 6)
+1.25
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mprlib.arrays import FloatArray, expect_length, finite
+from mprlib.errors import InputError
+
+# Shares are written with a few digits: thirds as 0.333.
+SUM_TOLERANCE = 5e-3
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Confusion:
+    """What is known of the errors of one attribute's labels, made by `of`, `from_table` or `of_counts`.
+
+    Shapes:  shares (L, L), P(predicted level | true level), the true one by row; rows sum to 1.
+             sizes (L,), hand-labelled rows of each true level behind them; infinite where shares are known exactly.
+             levels (L,), their names, where known: else the order is that of the attribute's columns.
+    """
+
+    shares: FloatArray
+    sizes: FloatArray
+    levels: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, matrix: ArrayLike, levels: Sequence[str] | None = None) -> Self:
+        """Shares where every row sums to 1, else counts.
+
+        Raises:  InputError for what is neither.
+        """
+        table = _checked(matrix, levels)
+        if np.allclose(table.sum(axis=1), 1.0, rtol=0.0, atol=SUM_TOLERANCE):
+            sizes = np.full(len(table), np.inf)
+            return cls(shares=_frozen(table / table.sum(axis=1, keepdims=True)), sizes=sizes, levels=_named(levels))
+        return cls.of_counts(table, levels)
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Mapping[str, float]]) -> Self:
+        """{true level: {predicted level: share or count}}; what is not named is 0.
+
+        Raises:  InputError as for `of`, and for a predicted level that is no true one.
+        """
+        if not isinstance(table, Mapping) or not all(isinstance(row, Mapping) for row in table.values()):
+            raise InputError(
+                "confusion is no table: {true level: {predicted level: share or count}} is expected, such as "
+                "{female: {female: 0.9, male: 0.1}, male: {female: 0.1, male: 0.9}}"
+            )
+        levels = [str(level) for level in table]
+        rows = {str(true): {str(level): value for level, value in row.items()} for true, row in table.items()}
+        for true, row in rows.items():
+            for predicted in row:
+                if predicted not in rows:
+                    raise InputError(
+                        f"confusion has the predicted level {predicted!r} in the row of {true!r}, and no row of true "
+                        f"{predicted!r}: one row for each level is expected, rows are {', '.join(levels)}"
+                    )
+        return cls.of([[rows[true].get(predicted, 0.0) for predicted in levels] for true in levels], levels)
+
+    @classmethod
+    def of_counts(cls, counts: ArrayLike, levels: Sequence[str] | None = None, sizes: ArrayLike | None = None) -> Self:
+        """Counts (L, L) of hand-labelled rows, the true level by row.
+
+        sizes (L,): effective rows of each true level, where counts are sums of weights; by default the rows' sums.
+        Raises:  InputError for a true level without a row.
+        """
+        table = _checked(counts, levels)
+        totals = table.sum(axis=1)
+        if not (totals > 0).all():
+            place = int(np.argmin(totals))
+            name = levels[place] if levels is not None else f"number {place}"
+            raise InputError(f"confusion has no row whose true level is {name}: label some by hand")
+        if sizes is None and (is_short := totals < 1.0 - SUM_TOLERANCE).any():
+            place = int(np.argmax(is_short))
+            name = levels[place] if levels is not None else f"number {place}"
+            raise InputError(
+                f"confusion, true level {name}: the row sums to {totals[place]:g}; shares that sum to 1 in every row, "
+                "or counts, are expected"
+            )
+        effective = totals if sizes is None else finite("sizes", sizes, ndim=1)
+        expect_length("sizes", effective, len(table), "confusion has that many levels")
+        shares = _frozen(table / totals[:, None])
+        return cls(shares=shares, sizes=_frozen(np.array(effective)), levels=_named(levels))
+
+    @property
+    def condition(self) -> float:
+        """The largest factor by which the inverse stretches a difference of shares; infinite without an inverse."""
+        values = np.linalg.svd(self.shares, compute_uv=False)
+        return float("inf") if values[-1] <= len(self.shares) * np.finfo(float).eps else float(1.0 / values[-1])
+
+    def ordered(self, levels: Sequence[str]) -> Confusion:
+        """The same with its levels in another order.
+
+        Raises:  InputError for other levels than its own.
+        """
+        if self.levels is None or tuple(levels) == self.levels:
+            return self
+        absent, unknown = (
+            [one for one in a if one not in b] for a, b in ((levels, self.levels), (self.levels, levels))
+        )
+        if absent or unknown:
+            what = f"lacks the level {absent[0]!r}" if absent else f"has the level {unknown[0]!r}"
+            raise InputError(f"confusion {what}: the labels have {', '.join(levels)}")
+        places = [self.levels.index(level) for level in levels]
+        return Confusion(
+            shares=_frozen(self.shares[np.ix_(places, places)]), sizes=self.sizes[places], levels=tuple(levels)
+        )
+
+
+def _checked(matrix: ArrayLike, levels: Sequence[str] | None) -> FloatArray:
+    table = finite("confusion", matrix, ndim=2)
+    if table.shape[0] != table.shape[1] or table.shape[0] < 2:
+        raise InputError(f"confusion has shape {table.shape}: a row and a column for each of at least two levels")
+    if levels is not None:
+        expect_length("levels", np.array(levels, dtype=object), len(table), "confusion has that many rows")
+    if (table < 0).any():
+        raise InputError(f"confusion holds {table.min():g}: shares and counts cannot be negative")
+    return table
+
+
+def _named(levels: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if levels is None else tuple(map(str, levels))
+
+
+def _frozen(array: Any) -> FloatArray:
+    found: FloatArray = np.asarray(array, dtype=np.float64)
+    found.flags.writeable = False
+    return found

@@ -1,0 +1,123 @@
+"""Values of a column as levels of an attribute: the text that a person would write, or the range of numbers it is in.
+
+    missing (None, NaN, an empty text)    no level here; who encodes it gives it a name, `unknown`
+    truth values                          true, false
+    numbers                               without a point where they are whole; 34.5
+    numbers with bins [30, 50]            under 30, 30 to under 50, 50 and over
+
+>>> coded("people", "age", [17, 30, 80, None], (30, 50))
+Coded(codes=array([ 2,  0,  1, -1]), levels=('30 to under 50', '50 and over', 'under 30'))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import pairwise
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mprlib.errors import InputError
+from mprlib.frames.columns import Distinct, distinct_values
+from mprlib.level_names import bin_names
+
+# Numbers of more different values than this are measurements: nobody reads a table of as many groups.
+MOST_NUMBERS = 20
+
+
+class Coded(NamedTuple):
+    """A column's levels, in the order of their names, and the place (n,) of every row's among them; -1 for none."""
+
+    codes: np.ndarray
+    levels: tuple[str, ...]
+
+
+def coded(argument: str, name: str, column: Any, bins: tuple[float, ...] | None = None) -> Coded:
+    """A column as levels.
+
+    Raises:  InputError for lists and mappings, for numbers of many values without bins, and for bins of text.
+    """
+    try:
+        distinct = distinct_values(column)
+    except TypeError:
+        raise InputError(
+            f"{argument}, column {name!r}, holds lists or mappings: names of levels are expected"
+        ) from None
+    texts = _texts(argument, name, distinct) if bins is None else _ranges(argument, name, distinct, bins)
+    levels = sorted({text for text in texts if text is not None})
+    place = {level: code for code, level in enumerate(levels)}
+    codes = np.array([-1 if text is None else place[text] for text in texts], dtype=np.intp)
+    return Coded(codes=codes[distinct.places], levels=tuple(levels))
+
+
+def checked_bins(bins: Any, attributes: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Cuts by attribute.
+
+    Raises:  InputError for an attribute that is none, and for cuts that are no rising numbers.
+    """
+    if bins is not None and not isinstance(bins, Mapping):
+        raise InputError(f"bins is {bins!r}: a mapping is expected, as in bins={{'age': [30, 50]}}")
+    checked = {}
+    for name, cuts in (bins or {}).items():
+        if name not in attributes:
+            raise InputError(f"bins names {name!r}, which is none of the attributes: {', '.join(attributes)}")
+        is_list = isinstance(cuts, (Sequence, np.ndarray)) and not isinstance(cuts, (str, bytes))
+        numbers = list(cuts) if is_list else []
+        if not numbers or not all(_is_number(one) and np.isfinite(float(one)) for one in numbers):
+            raise InputError(f"bins[{name!r}] is {cuts!r}: a list of numbers is expected, as in [30, 50]")
+        if any(low >= high for low, high in pairwise(numbers)):
+            raise InputError(f"bins[{name!r}] is {cuts!r}: cuts in rising order are expected")
+        checked[str(name)] = tuple(map(float, numbers))
+    return checked
+
+
+def _texts(argument: str, name: str, distinct: Distinct) -> list[str | None]:
+    numbers = sorted(float(one) for one in distinct.values if _is_number(one))
+    if len(numbers) > MOST_NUMBERS:
+        cuts = [f"{cut:.3g}" for cut in np.quantile(numbers, [1 / 3, 2 / 3])]
+        raise InputError(
+            f"{argument}, column {name!r}, holds {len(numbers):,} different numbers, from {numbers[0]:g} to "
+            f"{numbers[-1]:g}: state where they are cut, as in bins={{{name!r}: [{', '.join(cuts)}]}}, or turn them "
+            "into text where each is a group's name"
+        )
+    return [_text(argument, name, value) for value in distinct.values]
+
+
+def _text(argument: str, name: str, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return None if value in (None, "") else str(value)
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if _is_number(value):
+        number = float(value)
+        return str(int(value)) if number.is_integer() else str(number)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (date, datetime)):
+        return str(value).removesuffix(" 00:00:00")
+    if isinstance(value, tuple):
+        raise InputError(f"{argument}, column {name!r}, holds lists: names of levels are expected")
+    return str(value)
+
+
+def _ranges(argument: str, name: str, distinct: Distinct, bins: tuple[float, ...]) -> list[str | None]:
+    names = bin_names(bins)
+    texts = []
+    for value in distinct.values:
+        if value is not None and not _is_number(value):
+            raise InputError(
+                f"{argument}, column {name!r}, holds {value!r}, and bins are stated for it: numbers are expected"
+            )
+        texts.append(None if value is None else names[int(np.searchsorted(bins, float(value), side="right"))])
+    return texts
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_))

@@ -1,0 +1,196 @@
+"""A problem of two frames: their columns matched by name, and encoded together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mprlib.arrays import finite
+from mprlib.caller import frames_of_the_library
+from mprlib.coded_problem import coded_problem
+from mprlib.encoding import Encoding, Side
+from mprlib.errors import AssumptionWarning, InputError
+from mprlib.frames.columns import column_called, is_frame
+from mprlib.frames.levels import checked_bins
+from mprlib.frames.output import kind_of
+from mprlib.level_names import level_name
+from mprlib.problem import KIND, Problem, checked_ids, checked_k
+from mprlib.reference import Reference, checked_attributes
+
+# An attribute with more levels than this, and half as many as rows, holds names of people and no groups.
+MOST_SINGLE_LEVELS = 20
+# Levels that one warning names.
+SHOWN_LEVELS = 5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Frames:
+    """Two frames and the columns of theirs that are no attributes."""
+
+    candidates: Any
+    reference: Any
+    score: str
+    weight: str | None = None
+    id: str | None = None
+
+
+def problem_of(
+    frames: Frames,
+    attributes: Sequence[str],
+    bins: Mapping[str, Sequence[float]] | None,
+    *,
+    k: int,
+    embeddings: ArrayLike | None = None,
+    query: ArrayLike | None = None,
+) -> Problem:
+    """The problem of two frames.
+
+    Raises:  InputError as `Problem.from_frames`.
+    """
+    names = checked_attributes(attributes)
+    scores = _scores(frames)
+    population, pool, encoding = _encoded(frames, names, checked_bins(bins, names))
+    expect_rows("candidates", pool, scores.size)
+    _warn_of_absent(population, encoding, pool)
+    ids = None if frames.id is None else _ids(frames)
+    problem = coded_problem(
+        encoding, encoding.codes_of(pool), population, scores=scores, k=checked_k(k, scores.size), item_ids=ids
+    )
+    problem.cached(KIND, lambda: kind_of(frames.candidates))
+    return problem if embeddings is None and query is None else _with_vectors(problem, embeddings, query)
+
+
+def expect_rows(argument: str, pool: Side, scores: int) -> None:
+    """Raises:  InputError where there are more or fewer rows of levels than scores."""
+    if pool.rows != scores:
+        raise InputError(
+            f"{argument} has {pool.rows} rows of levels, and there are {scores} scores: one each is expected"
+        )
+
+
+def widened(population: Reference, pool: Side) -> tuple[Reference, Encoding]:
+    """A reference over the levels of a pool as well, and their encoding; kept with the reference."""
+    known = population.encoding
+    assert known is not None
+    encoding = Encoding.of_sides(pool, known=known)
+    if encoding is known:
+        return population, known
+    key = ("levels", tuple(encoding.levels.items()))
+    wider = population.kept.get(key, lambda: population.of_levels(encoding))
+    assert wider.encoding is not None
+    return wider, wider.encoding
+
+
+def _encoded(
+    frames: Frames, names: tuple[str, ...], bins: Mapping[str, tuple[float, ...]]
+) -> tuple[Reference, Side, Encoding]:
+    """The reference, the candidates' attributes, and the encoding of both."""
+    given = frames.reference
+    if not isinstance(given, Reference):
+        pool = Side.of("candidates", frames.candidates, names, bins)
+        people = Side.of("reference", given, names, bins)
+        if not people.rows:
+            raise InputError("reference is empty: it needs at least one row")
+        encoding = Encoding.of_sides(people, pool, bins=bins)
+        _expect_groups(encoding, people.rows + pool.rows)
+        weights = None if frames.weight is None else column_called("reference", given, frames.weight)
+        return Reference.of_codes(encoding, encoding.codes_of(people), weights), pool, encoding
+    if frames.weight is not None:
+        raise InputError("weight goes with a frame: a Reference holds its weights already")
+    population = _of_attributes(given, names, bins)
+    assert population.encoding is not None
+    pool = Side.of("candidates", frames.candidates, names, {**bins, **population.encoding.bins})
+    wider, encoding = widened(population, pool)
+    return wider, pool, encoding
+
+
+def _of_attributes(population: Reference, names: tuple[str, ...], bins: Mapping[str, tuple[float, ...]]) -> Reference:
+    """The reference seen by these attributes alone."""
+    known = population.encoding
+    if known is None:
+        raise InputError("reference was made of an array of labels: one of levels is expected, as from_frame makes it")
+    absent = [name for name in names if name not in known.levels]
+    if absent:
+        raise InputError(f"reference has no attribute {absent[0]!r}: it has {', '.join(known.levels)}")
+    for name, cuts in bins.items():
+        if name in known.bins and known.bins[name] != cuts:
+            raise InputError(f"bins[{name!r}] is {list(cuts)}: reference was made with {list(known.bins[name])}")
+    if names == tuple(known.levels):
+        return population
+    own = Encoding(
+        levels={name: known.levels[name] for name in names},
+        bins={name: cuts for name, cuts in known.bins.items() if name in names},
+        missing=known.missing,
+    )
+    return population.kept.get(("attributes", names), lambda: population.of_levels(own))
+
+
+def _scores(frames: Frames) -> Any:
+    if not is_frame(frames.candidates):
+        raise InputError(f"candidates is a {type(frames.candidates).__name__}: a data frame is expected")
+    scores = finite(f"candidates, column {frames.score!r},", _column(frames.candidates, frames.score), ndim=1)
+    if not scores.size:
+        raise InputError("candidates is empty: the pool needs at least one item")
+    return scores
+
+
+def _column(frame: Any, name: str) -> Any:
+    return column_called("candidates", frame, str(name))
+
+
+def _ids(frames: Frames) -> Any:
+    ids = _column(frames.candidates, str(frames.id))
+    try:
+        return checked_ids(ids, len(ids))
+    except InputError as error:
+        raise InputError(f"candidates, column {frames.id!r}: {error}") from None
+
+
+def _with_vectors(problem: Problem, embeddings: ArrayLike | None, query: ArrayLike | None) -> Problem:
+    """The problem with the vectors that some methods read."""
+    made = Problem(
+        scores=problem.scores,
+        labels=problem.labels,
+        reference=problem.population,
+        k=problem.k,
+        label_names=problem.label_names,
+        item_ids=problem.item_ids,
+        embeddings=embeddings,
+        query=query,
+    )
+    made.cached(KIND, lambda: problem.cached(KIND, lambda: None))
+    return made
+
+
+def _expect_groups(encoding: Encoding, rows: int) -> None:
+    for name, levels in encoding.levels.items():
+        if len(levels) > max(MOST_SINGLE_LEVELS, rows / 2):
+            raise InputError(
+                f"attributes names {name!r}, which has {len(levels):,} different values in {rows:,} rows: groups need "
+                "levels that rows share, as in a column of a few names"
+            )
+
+
+def _warn_of_absent(population: Reference, encoding: Encoding, pool: Side) -> None:
+    """Warn of levels that candidates have and nobody in the reference."""
+    shares = dict(zip(encoding.names, population.shares @ population.labels))
+    absent = []
+    for name, levels in encoding.levels.items():
+        own = pool.columns[name]
+        counts = np.bincount(own.codes + 1, minlength=len(own.levels) + 1)
+        for level, count in zip((encoding.missing, *own.levels), counts.tolist()):
+            if count and level in levels and not shares[level_name(name, level)]:
+                absent.append(f"{level_name(name, level)} ({count:,} of {pool.rows:,} candidates)")
+    if absent:
+        shown = ", ".join(absent[:SHOWN_LEVELS]) + (", ..." if len(absent) > SHOWN_LEVELS else "")
+        warnings.warn(
+            f"no one in the reference has {shown}: showing them counts as too many; map the level to one that the "
+            "reference has, or leave such candidates out, where that is not meant",
+            AssumptionWarning,
+            stacklevel=frames_of_the_library() + 1,
+        )

@@ -1,0 +1,144 @@
+"""What is known of the errors of a problem's labels, of its items and of its reference apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray, expect_length, finite
+from mprlib.confusion import Confusion
+from mprlib.errors import InputError
+from mprlib.level_names import level_name
+
+# Probabilities of a row are written with a few digits.
+SUM_TOLERANCE = 1e-2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class LabelError:
+    """How far labels can be trusted, by attribute; an attribute that is not named has none that are wrong.
+
+    items: confusions of the pool's labels; reference: those of the reference's, which may be other ones, or none where
+    it is stated or labelled by hand. A confusion of one column of 0 and 1 has the level 1 first.
+    probabilities: of each level for each item (n, L), calibrated, in the place of a confusion of the items.
+    known: positions (n,) of true levels of items that were labelled by hand, -1 for the others.
+    Errors of several attributes are taken to be independent given the true levels.
+    """
+
+    items: Mapping[str, Confusion] = field(default_factory=dict)
+    reference: Mapping[str, Confusion] = field(default_factory=dict)
+    probabilities: Mapping[str, FloatArray] = field(default_factory=dict)
+    known: Mapping[str, IntArray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given: Any) -> LabelError:
+        """A LabelError, or {attribute: confusion} of the items alone, each confusion as a table of a matrix."""
+        if isinstance(given, LabelError):
+            return given
+        if not isinstance(given, Mapping):
+            raise InputError(
+                f"label_error is a {type(given).__name__}: a LabelError, or a mapping of attributes to confusions"
+            )
+        return cls(items=_confusions(given))
+
+    def checked(self, names: Sequence[str], attributes: Mapping[str, Sequence[int]], rows: int) -> LabelError:
+        """The same in the order of a problem's columns.
+
+        Raises:  InputError for an attribute that labels lack, and for levels or shapes that do not fit its columns.
+        """
+        for said, of_attribute in self._parts().items():
+            for name in of_attribute:
+                if name not in attributes:
+                    raise InputError(f"label_error, {said}: labels have no attribute {name!r}, but {_list(attributes)}")
+        levels = {name: _levels_of(name, [names[column] for column in own]) for name, own in attributes.items()}
+        sizes = {name: max(len(own), 2) for name, own in attributes.items()}
+        return LabelError(
+            items={name: _fitted("items", name, one, levels, sizes) for name, one in self.items.items()},
+            reference={name: _fitted("reference", name, one, levels, sizes) for name, one in self.reference.items()},
+            probabilities={
+                name: _probabilities(name, one, rows, sizes[name]) for name, one in self.probabilities.items()
+            },
+            known={name: _known(name, one, rows, sizes[name]) for name, one in self.known.items()},
+        )
+
+    def of_attributes(self, attributes: Mapping[str, Any]) -> LabelError | None:
+        """What concerns some attributes; None where nothing does."""
+        parts = {
+            said: {name: one for name, one in own.items() if name in attributes} for said, own in self._parts().items()
+        }
+        return replace(self, **parts) if any(parts.values()) else None
+
+    def _parts(self) -> dict[str, Mapping[str, Any]]:
+        return {
+            "items": self.items,
+            "reference": self.reference,
+            "probabilities": self.probabilities,
+            "known": self.known,
+        }
+
+
+def _confusions(given: Mapping[str, Any]) -> dict[str, Confusion]:
+    found = {}
+    for name, one in given.items():
+        if isinstance(one, Confusion):
+            found[str(name)] = one
+        else:
+            found[str(name)] = Confusion.from_table(one) if isinstance(one, Mapping) else Confusion.of(one)
+    return found
+
+
+def _levels_of(attribute: str, names: list[str]) -> list[str] | None:
+    """Levels of an attribute's columns in their order, where the columns are called "attribute=level"."""
+    start = level_name(attribute, "")
+    if not all(name.startswith(start) for name in names) or len(names) < 2:
+        return None
+    return [name.removeprefix(start) for name in names]
+
+
+def _fitted(
+    said: str, name: str, one: Confusion, levels: Mapping[str, list[str] | None], sizes: Mapping[str, int]
+) -> Confusion:
+    if len(one.shares) != sizes[name]:
+        raise InputError(
+            f"label_error, {said}: the confusion of {name!r} has {len(one.shares)} levels, its columns have "
+            f"{sizes[name]}"
+        )
+    own = levels[name]
+    try:
+        return one if own is None else one.ordered(own)
+    except InputError as error:
+        raise InputError(f"label_error, {said}, {name!r}: {error}") from None
+
+
+def _probabilities(name: str, one: Any, rows: int, size: int) -> FloatArray:
+    array = finite(f"label_error, probabilities of {name!r},", one, ndim=2)
+    if array.shape != (rows, size):
+        raise InputError(f"label_error, probabilities of {name!r}, have shape {array.shape}: {(rows, size)} expected")
+    sums = array.sum(axis=1)
+    is_bad = (array < 0).any(axis=1) | (np.abs(sums - 1.0) > SUM_TOLERANCE)
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        raise InputError(
+            f"label_error, probabilities of {name!r}, are {array[row].tolist()} for item {row}: none may be negative, "
+            "and they sum to 1"
+        )
+    found: FloatArray = array / sums[:, None]
+    return found
+
+
+def _known(name: str, one: Any, rows: int, size: int) -> IntArray:
+    array = np.asarray(one)
+    expect_length(f"label_error, known levels of {name!r},", array, rows, "labels has that many rows")
+    if array.dtype.kind not in "iu" or (array < -1).any() or (array >= size).any():
+        raise InputError(
+            f"label_error, known levels of {name!r}: positions from 0 to {size - 1}, or -1 where none is known, are "
+            "expected"
+        )
+    return array.astype(np.intp)
+
+
+def _list(names: Mapping[str, Any]) -> str:
+    return ", ".join(names)

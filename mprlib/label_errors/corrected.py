@@ -1,0 +1,183 @@
+"""MPR of the true labels of a selection: estimate and interval, for every class that looks at cells.
+
+With d = p - q the estimated difference of true shares, W the class's features, o what these items may differ by and e
+what the estimate may be off by (`mprlib.label_errors.estimates`), W d = W (true) - W o + W e. So
+
+    |W true|^2 is estimated by |W d|^2 + tr Cov(W o) - tr Cov(W e),
+
+where an inverse has no o: noise makes lengths longer, and what is known only up to a distribution is as long as its
+mean square. Intervals: of an inverse, by inversion (`mprlib.label_errors.norms`); with o, quantiles of its draws,
+widened by the length of W e in squares, as the two are independent. Named groups are the largest of many gaps, whose
+error is the largest of the groups' own. Trees, networks and models have no closed form: their value is the class's at
+the estimated shares, and the margin that of all functions of the labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.cells import cells_of
+from mprlib.function_classes.ball import Ball
+from mprlib.function_classes.base import FunctionClass, Oracle
+from mprlib.function_classes.gaps import closed_form_gaps
+from mprlib.function_classes.groups import GroupsOracle
+from mprlib.function_classes.saturated import SaturatedOracle
+from mprlib.label_errors.estimates import Estimate, by_inverse, by_score, reference_estimate
+from mprlib.label_errors.norms import length_interval, mean_square, unbiased_length
+from mprlib.label_errors.true_problem import true_problem, weights_of
+from mprlib.label_errors.weakness import too_weak
+from mprlib.problem import Problem
+
+CONFIDENCE = 0.95
+# What a selection was chosen by: `labels` where they were looked at, else `other`.
+ChosenBy = Literal["labels", "other"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Difference:
+    """p - q of the true cells (G,), with own draws (B, G) or None, and error draws (B, G)."""
+
+    shares: FloatArray
+    own: FloatArray | None
+    error: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Corrected:
+    """MPR by the true labels of a selection, as an estimate with the ends of its interval.
+
+    All are None where the confusion is too weak to say anything, which remark says.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    remark: str = ""
+
+
+class Ends(NamedTuple):
+    """An estimate and the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def estimate_of(problem: Problem, items: IntArray, chosen_by: ChosenBy) -> Estimate:
+    """The true shares of a selection, kept for all classes."""
+
+    def build() -> Estimate:
+        return by_score(problem, items) if chosen_by == "labels" else by_inverse(problem, items)
+
+    return problem.cached(("true shares", chosen_by, np.sort(items).tobytes()), build)
+
+
+def difference_of(problem: Problem, items: IntArray, chosen_by: ChosenBy) -> Difference:
+    """What the true shares of a selection differ by from the reference's."""
+    selected, reference = estimate_of(problem, items, chosen_by), reference_estimate(problem)
+    # Draws of one confusion have one place on both sides: what they have in common cancels.
+    return Difference(
+        shares=selected.shares - reference.shares, own=selected.own, error=selected.error - reference.error
+    )
+
+
+def corrected(
+    problem: Problem,
+    items: IntArray,
+    function_class: FunctionClass,
+    *,
+    chosen_by: ChosenBy = "labels",
+    confidence: float = CONFIDENCE,
+) -> Corrected:
+    """MPR of the true labels of checked items, under a class over labels."""
+    weak = too_weak(problem)
+    if weak:
+        return Corrected(value=None, low=None, high=None, remark=weak)
+    built = true_problem(problem)
+    oracle = function_class.bind(built)
+    found = difference_of(problem, items, chosen_by)
+    features = features_of(oracle)
+    if features is not None:
+        estimate = _of_ball(found, features, confidence)
+    elif isinstance(oracle, GroupsOracle):
+        estimate = _of_groups(found, oracle, confidence)
+    else:
+        estimate = _of_others(built, oracle, function_class, found, confidence)
+    largest = 1.0 if function_class.is_normalised else np.inf
+    value, low, high = np.clip(estimate, 0.0, largest).tolist()
+    return Corrected(value=value, low=low, high=high)
+
+
+def gaps(built: Problem, oracle: Oracle, function_class: FunctionClass, differences: FloatArray) -> FloatArray:
+    """The largest gap (B,) that the class can see in each difference (B, G); an upper bound without a closed form."""
+    found = closed_form_gaps(oracle, differences)
+    if found is not None:
+        return found
+    if not function_class.is_normalised:
+        totals: FloatArray = np.abs(differences).sum(axis=1)
+        return totals
+    return np.sqrt(built.scale * (differences**2 @ (1.0 / cells_of(built).masses)))
+
+
+def features_of(oracle: Oracle) -> FloatArray | None:
+    """Features (G, r) of a class that is a unit ball over the true cells; None for others."""
+    if isinstance(oracle, Ball):
+        return oracle.features
+    if isinstance(oracle, SaturatedOracle):
+        return np.diag(np.sqrt(oracle.scale / oracle.cells.masses))
+    return None
+
+
+def _of_ball(found: Difference, features: FloatArray, confidence: float) -> Ends:
+    seen, error = found.shares @ features, found.error @ features
+    if found.own is None:
+        # Draws near a share of 0 lean to one side; the interval holds what either lean allows.
+        low, high = length_interval(seen, np.concatenate([error, -error]), confidence)
+        return Ends(value=unbiased_length(seen, error), low=low, high=high)
+    noise = mean_square(error)
+    squares = np.einsum("ij,ij->i", *[seen + found.own @ features] * 2)
+    lengths = np.sqrt(np.maximum(squares - noise, 0.0))
+    value = float(np.sqrt(max(float(squares.mean()) - noise, 0.0)))
+    margin = float(np.quantile(np.linalg.norm(error, axis=1), confidence))
+    return _widened(value, lengths, margin, confidence)
+
+
+def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float) -> Ends:
+    error = closed_form_gaps(oracle, found.error)
+    margin = float(np.quantile(error, confidence, method="higher"))
+    own = found.shares[None, :] + (0.0 if found.own is None else found.own)
+    lengths = closed_form_gaps(oracle, own)
+    if found.own is not None:
+        return _widened(float(lengths.mean()), lengths, margin, confidence)
+    # The largest of the groups whose own noise is taken off.
+    factor = 2.0 if oracle.signed else 1.0
+    variances = np.mean([oracle.totals(one) ** 2 for one in found.error], axis=0)
+    squares = np.maximum(oracle.totals(found.shares) ** 2 - variances, 0.0)
+    value = factor * float(np.sqrt(squares.max()))
+    return Ends(value=value, low=float(lengths[0]) - margin, high=float(lengths[0]) + margin)
+
+
+def _of_others(
+    built: Problem, oracle: Oracle, function_class: FunctionClass, found: Difference, confidence: float
+) -> Ends:
+    shares = found.shares + cells_of(built).reference_shares
+    value = oracle.worst_case(weights_of(shares, built)).value
+    error = float(np.quantile(gaps(built, oracle, function_class, found.error), confidence))
+    own = 0.0
+    if found.own is not None:
+        own = float(np.quantile(gaps(built, oracle, function_class, found.own), confidence))
+    margin = float(np.hypot(error, own))
+    return Ends(value=value, low=value - margin, high=value + margin)
+
+
+def _widened(value: float, lengths: FloatArray, margin: float, confidence: float) -> Ends:
+    low, high = np.quantile(lengths, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    return Ends(
+        value=value,
+        low=value - float(np.hypot(max(value - low, 0.0), margin)),
+        high=value + float(np.hypot(max(high - value, 0.0), margin)),
+    )

@@ -1,0 +1,145 @@
+"""Estimated true shares of a selection and of the reference, with draws of how far off they are.
+
+Two estimates, for two kinds of selections:
+
+by the inverse (`by_inverse`)   for items that were chosen without looking at their labels: by score, by vectors, by
+                                somebody else. Given the true labels, the shares of predicted cells are p T on average,
+                                so that p~ T^-1 is right on average, whatever the scores say.
+by the score (`by_score`)       for items whose labels were looked at when they were chosen: an optimiser takes those
+                                that are wrong in its favour, and the inverse is off by as much. The mean of
+                                tau_i = P(true cell | label, score) is right (`mprlib.label_errors.score_model`).
+
+`own` is what the true shares of these very items may differ by, given what is seen of them and all that is
+estimated (their labels are drawn from tau); `error` is what the estimate may be off by: the label noise of the
+inverse, the confusions' sampling error, the model's, and the reference's. An inverse has no `own`: given the true
+labels, which do not vary, only the predicted ones do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.label_errors.confusions import DRAWS, Matrices, confusions_of, inverse
+from mprlib.label_errors.evidence import as_known, codes_by_pattern
+from mprlib.label_errors.score_model import score_model
+from mprlib.label_errors.true_cells import along, true_cells
+from mprlib.problem import Problem
+
+# Draws of the true labels of a selection.
+OWN_DRAWS = 1_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Estimate:
+    """Shares (G,) of the true cells; own (OWN_DRAWS, G), None for an inverse; error (DRAWS, G). Both have mean 0."""
+
+    shares: FloatArray
+    own: FloatArray | None
+    error: FloatArray
+
+
+def by_score(problem: Problem, items: IntArray) -> Estimate:
+    """The shares of items that were chosen by scores and labels."""
+    model = score_model(problem)
+    tau = model.posterior(items)
+    shares = tau.mean(axis=0)
+    return Estimate(
+        shares=shares,
+        own=_counts(_drawn_cells(tau, OWN_DRAWS), tau.shape[1]) / items.size - shares,
+        error=model.drawn_shares(items) - shares,
+    )
+
+
+def by_inverse(problem: Problem, items: IntArray) -> Estimate:
+    """The shares of items that were chosen without looking at their labels."""
+    cells, confusions = true_cells(problem), confusions_of(problem).items
+    inverses, drawn = inverse(confusions.known), inverse(confusions.drawn)
+    shares, error = np.zeros(cells.size), np.zeros((DRAWS, cells.size))
+    tau = score_model(problem).posterior(items)
+    for known, (places, joint) in codes_by_pattern(problem, items).items():
+        unknown = [axis for axis in inverses if axis not in known]
+        counts = np.bincount(joint, minlength=cells.size)[None, :] / items.size
+        own = along(counts, cells.shape, {axis: inverses[axis] for axis in unknown})
+        shares += own[0]
+        error += _label_noise(problem, tau[places], unknown, inverses) / items.size
+        if any(axis in drawn for axis in unknown):
+            repeated = np.repeat(counts, DRAWS, axis=0)
+            exact = {axis: inverses[axis] for axis in unknown if axis not in drawn}
+            estimated = {axis: drawn[axis] for axis in unknown if axis in drawn}
+            moved = along(along(repeated, cells.shape, exact), cells.shape, estimated)
+            error += moved - own
+    return Estimate(shares=shares, own=None, error=error)
+
+
+def reference_estimate(problem: Problem) -> Estimate:
+    """The shares of the population behind a problem's reference, estimated once."""
+    return problem.cached("true reference", lambda: _reference(problem))
+
+
+def pool_shares(problem: Problem) -> FloatArray:
+    """Estimated shares (G,) of the true cells in the whole pool, none of them negative."""
+
+    def build() -> FloatArray:
+        found: FloatArray = score_model(problem).posterior(np.arange(problem.n)).mean(axis=0)
+        return found
+
+    return problem.cached("true pool", build)
+
+
+def _reference(problem: Problem) -> Estimate:
+    cells, side, population = true_cells(problem), confusions_of(problem).reference, problem.population
+    given = cells.reference_shares
+    inverses, drawn = inverse(side.known), inverse(side.drawn)
+    shares = along(given[None, :], cells.shape, inverses)[0]
+    # People whose labels are predicted vary by that, also where they are no sample of others.
+    is_varying = population.is_sample or (bool(side.known) and population.size is None)
+    resampled = np.repeat(given[None, :], DRAWS, axis=0)
+    if is_varying:
+        rows = max(1, round(population.effective_size))
+        resampled = np.random.default_rng(rows).multinomial(rows, given / given.sum(), size=DRAWS) / rows
+    exact = {axis: one for axis, one in inverses.items() if axis not in drawn}
+    sampling = along(resampled, cells.shape, inverses) - shares
+    estimated = along(along(np.repeat(given[None, :], DRAWS, axis=0), cells.shape, exact), cells.shape, drawn) - shares
+    return Estimate(shares=shares, own=None, error=sampling + estimated)
+
+
+def _label_noise(problem: Problem, tau: FloatArray, axes: list[int], inverses: dict[int, FloatArray]) -> FloatArray:
+    """How far sums (DRAWS, G) of inverse rows are from the sums of true cells, for labels drawn anew.
+
+    The true cells are drawn from tau, and labels given them: only the labels' part of the variance is left.
+    """
+    cells, matrices = true_cells(problem), as_known(problem)
+    true = _drawn_cells(tau, DRAWS)
+    predicted = _predicted(true, cells.shape, {axis: matrices[axis] for axis in axes})
+    noise = along(_counts(predicted, cells.size), cells.shape, {axis: inverses[axis] for axis in axes})
+    return noise - _counts(true, cells.size)
+
+
+def _predicted(true: IntArray, shape: tuple[int, ...], matrices: Matrices) -> IntArray:
+    """Predicted cells (B, a) of true ones."""
+    random = np.random.default_rng(true.size)
+    codes = list(np.unravel_index(true, shape))
+    for axis, matrix in matrices.items():
+        cumulated = np.cumsum(matrix, axis=1)[:, :-1]
+        codes[axis] = (random.random(true.shape)[..., None] > cumulated[codes[axis]]).sum(axis=-1)
+    found: IntArray = np.ravel_multi_index(tuple(codes), shape)
+    return found
+
+
+def _drawn_cells(tau: FloatArray, draws: int) -> IntArray:
+    """Cells (draws, a) of items with probabilities tau (a, G)."""
+    random = np.random.default_rng([draws, len(tau)])
+    cumulated = np.cumsum(tau, axis=1)
+    uniform = random.random((draws, len(tau)))
+    found = np.stack([np.searchsorted(own / own[-1], uniform[:, item]) for item, own in enumerate(cumulated)], axis=1)
+    cells: IntArray = np.minimum(found, tau.shape[1] - 1)
+    return cells
+
+
+def _counts(cells: IntArray, size: int) -> FloatArray:
+    """Counts (B, size) of the cells in each row (B, a)."""
+    offset = np.arange(len(cells))[:, None] * size
+    return np.bincount((cells + offset).ravel(), minlength=len(cells) * size).reshape(len(cells), size).astype(float)

@@ -1,0 +1,165 @@
+"""What the labels of a pool's items say of their true cells, as far as a model of the scores looks at it.
+
+Given the true cell, labels do not depend on the score. So items of about one score are a bin, a bin's counts of labels
+are all that the model's likelihood needs, and its cost does not depend on the size of the pool. With probabilities of
+its own each item is a bin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.label_errors.confusions import Matrices, confusions_of
+from mprlib.label_errors.true_cells import TrueCells, along, error_of, true_cells
+from mprlib.problem import Problem
+
+# A probability below this is 0 for any number of items, and has a logarithm.
+SMALLEST = 1e-300
+# Bins of the more similar half of a pool, from FIRST_BIN items on ever larger, and of the other half.
+UPPER_BINS, LOWER_BINS, FIRST_BIN = 32, 12, 8
+
+
+class Evidence(Protocol):
+    """features (R, F): of the bins; sizes (R,): items in each."""
+
+    features: FloatArray
+    sizes: FloatArray
+
+    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, float]:
+        """Expected items (R, G) of each true cell under prior shares (R, G), and the log likelihood."""
+        ...
+
+    def information(self, prior: FloatArray, matrices: Matrices, row: int) -> FloatArray:
+        """Fisher information (G, G) of one bin on the logits of its prior."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Counted(Evidence):
+    """Counts of labels by bin. patterns: axes that are known by hand, with the counts (R, G) of items known so."""
+
+    cells: TrueCells
+    features: FloatArray
+    sizes: FloatArray
+    patterns: dict[tuple[int, ...], FloatArray]
+
+    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, float]:
+        total, likelihood = np.zeros_like(prior), 0.0
+        for known, counts in self.patterns.items():
+            used = {axis: one for axis, one in matrices.items() if axis not in known}
+            observed = np.maximum(along(prior, self.cells.shape, used), SMALLEST)
+            likelihood += float(np.sum(counts * np.log(observed)))
+            total += along(counts / observed, self.cells.shape, {axis: one.T for axis, one in used.items()})
+        return prior * total, likelihood
+
+    def information(self, prior: FloatArray, matrices: Matrices, row: int) -> FloatArray:
+        own = prior[row]
+        total = np.zeros((self.cells.size, self.cells.size))
+        for known, counts in self.patterns.items():
+            items = counts[row].sum()
+            if not items:
+                continue
+            used = {axis: one for axis, one in matrices.items() if axis not in known}
+            joint = along(np.eye(self.cells.size), self.cells.shape, used) * own[:, None]
+            observed = joint.sum(axis=0)
+            scaled = joint / np.sqrt(np.maximum(observed, SMALLEST))
+            total += items * (scaled @ scaled.T - np.outer(own, own))
+        return total
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class ItemByItem(Evidence):
+    """Each item a bin. likelihood: probabilities (n, G) of its labels in each true cell, up to a factor of its own."""
+
+    features: FloatArray
+    sizes: FloatArray
+    likelihood: Callable[[Matrices], FloatArray]
+
+    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, float]:
+        joint = prior * self.likelihood(matrices)
+        observed = np.maximum(joint.sum(axis=1, keepdims=True), SMALLEST)
+        return joint / observed, float(np.log(observed).sum())
+
+    def information(self, prior: FloatArray, matrices: Matrices, row: int) -> FloatArray:
+        # The outer product of the score: one item has no other.
+        joint = prior[row] * self.likelihood(matrices)[row]
+        score = joint / max(joint.sum(), SMALLEST) - prior[row]
+        return np.outer(score, score)
+
+
+def likelihood(problem: Problem, items: IntArray, matrices: Matrices) -> FloatArray:
+    """Probabilities (a, G) of what is seen of some items in each true cell, up to a factor for each item."""
+    cells, error = true_cells(problem), error_of(problem)
+    found = np.ones((items.size, 1))
+    for axis, size in enumerate(cells.shape):
+        codes = cells.codes[items, axis]
+        name = cells.name_of(axis)
+        if name in error.probabilities:
+            given = error.probabilities[name]
+            of_axis = given[items] / np.maximum(given.mean(axis=0), SMALLEST)
+        elif axis in matrices:
+            of_axis = matrices[axis][:, codes].T
+        else:
+            of_axis = np.eye(size)[codes]
+        if name in error.known:
+            known = error.known[name][items]
+            of_axis = np.where((known >= 0)[:, None], np.eye(size)[np.maximum(known, 0)], of_axis)
+        found = (found[:, :, None] * of_axis[:, None, :]).reshape(items.size, -1)
+    return found
+
+
+def codes_by_pattern(problem: Problem, items: IntArray) -> dict[tuple[int, ...], tuple[IntArray, IntArray]]:
+    """Items by which axes are known by hand: their places among `items`, and their cells (a,), true where known."""
+    cells, error = true_cells(problem), error_of(problem)
+    codes, is_known = cells.codes[items].copy(), np.zeros((items.size, len(cells.shape)), dtype=bool)
+    for axis, name in enumerate(cells.attributes):
+        if name in error.known:
+            own = error.known[name][items]
+            is_known[:, axis] = own >= 0
+            codes[own >= 0, axis] = own[own >= 0]
+    found: dict[tuple[int, ...], tuple[IntArray, IntArray]] = {}
+    for pattern in np.unique(is_known, axis=0):
+        places = np.flatnonzero((is_known == pattern).all(axis=1))
+        found[tuple(np.flatnonzero(pattern).tolist())] = (places, cells.joint(codes[places]))
+    return found
+
+
+def evidence_of(problem: Problem, features: FloatArray) -> Evidence:
+    """The evidence of a whole pool with features (n, F) of its items' scores."""
+    cells, everyone = true_cells(problem), np.arange(problem.n)
+    if error_of(problem).probabilities:
+        return ItemByItem(
+            features=features,
+            sizes=np.ones(problem.n),
+            likelihood=lambda matrices: likelihood(problem, everyone, matrices),
+        )
+    bins = score_bins(problem)
+    sizes = np.bincount(bins).astype(float)
+    means = np.stack([np.bincount(bins, column) / sizes for column in features.T], axis=1)
+    patterns = {}
+    for known, (places, joint) in codes_by_pattern(problem, everyone).items():
+        flat = np.bincount(bins[places] * cells.size + joint, minlength=sizes.size * cells.size)
+        patterns[known] = flat.reshape(sizes.size, cells.size).astype(float)
+    return Counted(cells=cells, features=means, sizes=sizes, patterns=patterns)
+
+
+def as_known(problem: Problem) -> Matrices:
+    """The confusions of the items as they are known."""
+    return confusions_of(problem).items.known
+
+
+def score_bins(problem: Problem) -> IntArray:
+    """The bin (n,) of each item, by its place in the order of scores: narrow where the selections are."""
+    half = max(problem.n / 2, FIRST_BIN)
+    edges = np.concatenate(
+        [np.geomspace(FIRST_BIN, half, UPPER_BINS), np.linspace(half, problem.n, LOWER_BINS + 1)[1:-1]]
+    )
+    places = np.empty(problem.n, dtype=np.intp)
+    places[problem.best_first] = np.arange(problem.n)
+    _, bins = np.unique(np.searchsorted(np.unique(np.rint(edges)), places, side="right"), return_inverse=True)
+    return bins

@@ -1,0 +1,57 @@
+"""Shares of named groups by the true labels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.function_classes.groups import Groups, GroupsOracle
+from mprlib.label_errors.corrected import CONFIDENCE, ChosenBy, estimate_of
+from mprlib.label_errors.estimates import reference_estimate
+from mprlib.label_errors.true_problem import true_problem
+from mprlib.label_errors.weakness import too_weak
+from mprlib.problem import Problem
+
+
+class GroupShares(NamedTuple):
+    """A group's share of a selection with the ends of its interval, and of the reference; fractions of 1."""
+
+    share: float
+    low: float
+    high: float
+    share_reference: float
+
+
+def corrected_groups(
+    problem: Problem,
+    items: IntArray,
+    max_attributes: int = 2,
+    *,
+    chosen_by: ChosenBy = "labels",
+    confidence: float = CONFIDENCE,
+) -> dict[str, GroupShares]:
+    """Every intersection of the levels of so many attributes, by its name as `Groups` has it; none where the confusion
+    is too weak."""
+    if too_weak(problem):
+        return {}
+    oracle = Groups(max_attributes=max_attributes).bind(true_problem(problem))
+    estimate = estimate_of(problem, items, chosen_by)
+    shares, error = oracle.totals(estimate.shares), _totals(oracle, estimate.error)
+    if estimate.own is None:
+        # Draws near a share of 0 lean to one side; the interval holds what either lean allows.
+        margins = np.quantile(np.abs(error), confidence, axis=0, method="higher")
+        ends = np.stack([shares - margins, shares + margins])
+    else:
+        truths = shares + _totals(oracle, estimate.own) - np.resize(error, (len(estimate.own), shares.size))
+        ends = np.quantile(truths, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0], axis=0)
+    expected = np.clip(oracle.totals(reference_estimate(problem).shares), 0.0, 1.0)
+    columns = [np.clip(one, 0.0, 1.0).tolist() for one in (shares, *ends)]
+    return {name: GroupShares(*row) for name, *row in zip(oracle.names, *columns, expected.tolist())}
+
+
+def _totals(oracle: GroupsOracle, draws: FloatArray) -> FloatArray:
+    """Sums (B, groups) of draws (B, G) over each group's cells."""
+    members = np.stack([oracle.totals(cell) for cell in np.eye(draws.shape[1])])
+    return draws @ members

@@ -1,0 +1,70 @@
+"""The length of a vector that is seen with noise: its estimate and its interval.
+
+Seen is z = mu + xi, with draws of xi at hand, and |mu| is wanted. |z| is too long, E|z|^2 = |mu|^2 + tr Cov(xi), so
+that the root of |z|^2 - tr is the estimate. Its interval holds every length theta for which a vector of it would be
+seen as z with a probability of more than alpha / 2 on either side. That is right near zero too, where quantiles
+around |z| are not: they lie above the truth. How |theta u + xi| is distributed depends on the direction u; those of z
+and of the largest noise are both tried, and the interval holds what either allows.
+
+Worked example: noise of length 1 in each of two directions, and something seen at 1: zero is possible.
+
+>>> import numpy as np
+>>> draws = np.random.default_rng(0).standard_normal((4000, 2))
+>>> low, high = length_interval(np.array([1.0, 0.0]), draws, 0.95)
+>>> low, round(high, 1)
+(0.0, 3.0)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mprlib.arrays import FloatArray
+
+# Halvings of the range of theta.
+STEPS = 40
+
+
+def unbiased_length(seen: FloatArray, noise: FloatArray) -> float:
+    """sqrt(|z|^2 - tr) of z (r,) with draws (B, r) of its noise, 0 where that is negative."""
+    return float(np.sqrt(max(float(seen @ seen) - mean_square(noise), 0.0)))
+
+
+def mean_square(noise: FloatArray) -> float:
+    """E|xi|^2 of draws (B, r)."""
+    return float(np.einsum("ij,ij->", noise, noise)) / len(noise)
+
+
+def length_interval(seen: FloatArray, noise: FloatArray, confidence: float) -> tuple[float, float]:
+    """Ends of the interval of |mu|, given z (r,) and draws (B, r) of its noise."""
+    length = float(np.linalg.norm(seen))
+    squares = np.einsum("ij,ij->i", noise, noise)
+    if not squares.any():
+        return length, length
+    alpha = (1.0 - confidence) / 2.0
+    ends = [_ends(length, squares, noise @ direction, alpha) for direction in _directions(seen, noise)]
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _directions(seen: FloatArray, noise: FloatArray) -> list[FloatArray]:
+    _, _, rows = np.linalg.svd(noise, full_matrices=False)
+    length = np.linalg.norm(seen)
+    return [rows[0], *([seen / length] if length > 0 else [])]
+
+
+def _ends(length: float, squares: FloatArray, along: FloatArray, alpha: float) -> tuple[float, float]:
+    widest = length + 2.0 * float(np.sqrt(squares.max()))
+
+    def seen_at(theta: float, probability: float) -> float:
+        return float(np.quantile(np.maximum(theta**2 + 2.0 * theta * along + squares, 0.0), probability))
+
+    def largest(probability: float) -> float:
+        """The largest theta whose quantile is at most what was seen; 0 where none is."""
+        low, high = 0.0, widest
+        for _ in range(STEPS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if seen_at(middle, probability) <= length**2 else (low, middle)
+        return low
+
+    # Noise has no preferred sign: both ends of the direction are as likely.
+    return largest(1.0 - alpha), max(largest(alpha), length)

@@ -1,0 +1,231 @@
+"""How the true cells of a pool's items depend on their scores, fitted from labels with errors.
+
+The probability of a true cell g at the score s is
+
+    P(g | s) proportional to exp(alpha_g + sum over axes of beta_{level of g} . f(s)),
+
+with f the score, its square and the logarithm of its rank. So scores that are normal in each group, with means and
+variances of its own, are within the model, and the tail of the most similar items has a slope of its own. What is
+seen of an item is P(label | s) = sum_g P(g | s) T[g, label]; alpha and beta maximise the likelihood of all labels of
+the pool, with a weak normal prior (a posterior mode). Then
+
+    tau_i(g) = P(g | s_i, label_i) proportional to P(g | s_i) T[g, label_i]
+
+are the probabilities of the true cells of item i. They hold for every selection that was made by looking at scores and
+labels, since the items that were chosen are then like those of the same score and label that were not.
+
+Draws of the parameters hold their own sampling error (the curvature of the likelihood) and that of the confusions,
+which one step of Newton's method passes on to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import softmax
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.label_errors.confusions import DRAWS, Matrices, confusions_of
+from mprlib.label_errors.evidence import SMALLEST, Evidence, as_known, evidence_of, likelihood
+from mprlib.label_errors.true_cells import TrueCells, error_of, true_cells
+from mprlib.problem import Problem
+
+# Precisions of the normal prior: of slopes, in units of their standardised features, and of the cells' logits around
+# those of independent attributes.
+SLOPE_PRECISION, CELL_PRECISION = 1.0, 0.25
+# Items that the prior of the cells counts as, spread over all levels.
+ADDED_ITEMS = 1.0
+LARGEST_ITERATIONS = 500
+# Above this many cells the information matrix costs more than all the rest: parameters then keep their error.
+LARGEST_INFORMED_CELLS = 320
+# Part of the mean curvature that every direction has at least, so that it can be inverted.
+SMALLEST_CURVATURE = 1e-9
+# Items whose probabilities are worked on at once, by cells: 16 MB.
+LARGEST_BLOCK = 2_000_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class ScoreModel:
+    """Fitted probabilities of true cells.
+
+    Shapes:  features (n, F) of the items' scores; members (G, levels), 1 where a cell has a level of some axis;
+             parameters (P,), the cells' logits and then the slopes (levels, F); drawn (DRAWS, P).
+    """
+
+    problem: Problem
+    features: FloatArray
+    members: FloatArray
+    parameters: FloatArray
+    drawn: FloatArray
+
+    def prior(self, items: IntArray, parameters: FloatArray) -> FloatArray:
+        """P(g | s) (a, G) of some items."""
+        return prior_of(self.features[items], self.members, parameters)
+
+    def posterior(self, items: IntArray) -> FloatArray:
+        """tau (a, G) of some items."""
+        matrices = as_known(self.problem)
+        block = max(1, LARGEST_BLOCK // len(self.members))
+        parts = [
+            _normalised(self.prior(part, self.parameters) * likelihood(self.problem, part, matrices))
+            for part in np.split(items, np.arange(block, items.size, block))
+        ]
+        return np.concatenate(parts)
+
+    def drawn_shares(self, items: IntArray) -> FloatArray:
+        """Mean tau (DRAWS, G) of some items under each draw of parameters and confusions."""
+        known, drawn = as_known(self.problem), confusions_of(self.problem).items.drawn
+        return np.stack(
+            [
+                _normalised(
+                    self.prior(items, parameters)
+                    * likelihood(self.problem, items, {**known, **{axis: one[draw] for axis, one in drawn.items()}})
+                ).mean(axis=0)
+                for draw, parameters in enumerate(self.drawn)
+            ]
+        )
+
+
+def score_model(problem: Problem) -> ScoreModel:
+    """The model of a problem's pool, fitted once."""
+    return problem.cached("score model", lambda: _fitted(problem))
+
+
+def prior_of(features: FloatArray, members: FloatArray, parameters: FloatArray) -> FloatArray:
+    """P(g | s) (a, G) at features (a, F)."""
+    cells = len(members)
+    slopes = parameters[cells:].reshape(members.shape[1], -1)
+    found: FloatArray = softmax(parameters[:cells] + (features @ slopes.T) @ members.T, axis=1)
+    return found
+
+
+def _fitted(problem: Problem) -> ScoreModel:
+    cells, features = true_cells(problem), _features(problem)
+    evidence = evidence_of(problem, features)
+    members = _members(cells)
+    fit = _Fit(problem, evidence, members)
+    parameters = fit.mode(as_known(problem))
+    return ScoreModel(
+        problem=problem,
+        features=features,
+        members=members,
+        parameters=parameters,
+        drawn=_drawn(fit, parameters, problem),
+    )
+
+
+def _features(problem: Problem) -> FloatArray:
+    """Score, square of the score and logarithm of the rank (n, 3), each with mean 0 and variance 1 or so."""
+    spread = problem.scores.std()
+    scores = (problem.scores - problem.scores.mean()) / (spread if spread > 0 else 1.0)
+    places = np.empty(problem.n)
+    places[problem.best_first] = np.arange(problem.n)
+    # Ranks are uniform, so that their logarithms are exponential.
+    tail = -np.log((places + 0.5) / problem.n) - 1.0
+    return np.stack([scores, (scores**2 - 1.0) / np.sqrt(2.0), tail], axis=1)
+
+
+def _members(cells: TrueCells) -> FloatArray:
+    levels = cells.levels()
+    return np.concatenate([np.eye(size)[levels[:, axis]] for axis, size in enumerate(cells.shape)], axis=1)
+
+
+class _Fit:
+    """The likelihood and its prior as functions of the parameters."""
+
+    def __init__(self, problem: Problem, evidence: Evidence, members: FloatArray) -> None:
+        self.evidence, self.members = evidence, members
+        slopes = members.shape[1] * evidence.features.shape[1]
+        self._centre = np.concatenate([_independent_logits(problem), np.zeros(slopes)])
+        self._precision = np.concatenate([np.full(len(members), CELL_PRECISION), np.full(slopes, SLOPE_PRECISION)])
+
+    def mode(self, matrices: Matrices) -> FloatArray:
+        """The parameters of the largest posterior density."""
+        from scipy.optimize import minimize
+
+        found = minimize(
+            self._objective,
+            self._centre,
+            args=(matrices,),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": LARGEST_ITERATIONS, "maxcor": 30},
+        )
+        parameters: FloatArray = found.x
+        return parameters
+
+    def gradient(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
+        """Of the log posterior density."""
+        return -self._objective(parameters, matrices)[1]
+
+    def curvature(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
+        """The information matrix (P, P) of likelihood and prior."""
+        features, members = self.evidence.features, self.members
+        prior = prior_of(features, members, parameters)
+        cells, levels, width = len(members), members.shape[1], features.shape[1]
+        total = np.zeros((cells, cells))
+        mixed, slopes = np.zeros((cells, levels, width)), np.zeros((levels, width, levels, width))
+        for row, one in enumerate(features):
+            own = self.evidence.information(prior, matrices, row)
+            of_levels = own @ members
+            total += own
+            mixed += of_levels[:, :, None] * one
+            slopes += (members.T @ of_levels)[:, None, :, None] * (one[:, None, None] * one)
+        side = levels * width
+        flat = mixed.reshape(cells, side)
+        found = np.block([[total, flat], [flat.T, slopes.reshape(side, side)]])
+        return found + np.diag(self._precision)
+
+    def _objective(self, parameters: FloatArray, matrices: Matrices) -> tuple[float, FloatArray]:
+        """Minus the log posterior density, and its gradient."""
+        prior = prior_of(self.evidence.features, self.members, parameters)
+        expected, value = self.evidence.expected(prior, matrices)
+        residual = expected - self.evidence.sizes[:, None] * prior
+        slopes = (residual @ self.members).T @ self.evidence.features
+        distance = parameters - self._centre
+        penalty = 0.5 * float(np.sum(self._precision * distance**2))
+        gradient = np.concatenate([residual.sum(axis=0), slopes.ravel()]) - self._precision * distance
+        return penalty - value, -gradient
+
+
+def _independent_logits(problem: Problem) -> FloatArray:
+    """Logits (G,) of the cells if attributes were independent, each with the shares that its labels have."""
+    cells, error = true_cells(problem), error_of(problem)
+    found = np.zeros(1)
+    for axis, size in enumerate(cells.shape):
+        name = cells.name_of(axis)
+        counts = np.bincount(cells.codes[:, axis], minlength=size).astype(float)
+        if name in error.probabilities:
+            counts = error.probabilities[name].sum(axis=0)
+        shares = (counts + ADDED_ITEMS / size) / (counts.sum() + ADDED_ITEMS)
+        found = (found[:, None] + np.log(shares)[None, :]).ravel()
+    return found
+
+
+def _drawn(fit: _Fit, parameters: FloatArray, problem: Problem) -> FloatArray:
+    """Parameters (DRAWS, P) that might be the true ones."""
+    from scipy.linalg import solve_triangular
+
+    if len(fit.members) > LARGEST_INFORMED_CELLS:
+        return np.broadcast_to(parameters, (DRAWS, parameters.size))
+    known, drawn = as_known(problem), confusions_of(problem).items.drawn
+    curvature = fit.curvature(parameters, known)
+    smallest = SMALLEST_CURVATURE * float(np.trace(curvature)) / len(curvature)
+    root = np.linalg.cholesky(curvature + smallest * np.eye(len(curvature)))
+    normal = np.random.default_rng(parameters.size).standard_normal((parameters.size, DRAWS))
+    moved = parameters[:, None] + solve_triangular(root, normal, lower=True, trans="T")
+    if drawn:
+        gradients = [
+            fit.gradient(parameters, {**known, **{axis: one[draw] for axis, one in drawn.items()}})
+            for draw in range(DRAWS)
+        ]
+        steps = solve_triangular(root, np.transpose(gradients), lower=True)
+        moved += solve_triangular(root, steps, lower=True, trans="T")
+    draws: FloatArray = moved.T
+    return draws
+
+
+def _normalised(joint: FloatArray) -> FloatArray:
+    found: FloatArray = joint / np.maximum(joint.sum(axis=1, keepdims=True), SMALLEST)
+    return found

@@ -1,0 +1,127 @@
+"""The k best of some hundreds of scored candidates that are as even as asked: one call a request, for services.
+
+Everything that depends on the reference alone is found at the first request and kept with the reference, within a
+limit of memory: its cells, the groups' names, what chance shows. An answer does not depend on what is kept, on the
+requests before it, or on other threads; there is no other state.
+
+Worked example: two women and two men, of whom men score higher, beside a reference of both alike.
+
+>>> reference = Reference.from_shares({"sex": {"woman": 0.5, "man": 0.5}})
+>>> labels = {"sex": ["man", "man", "woman", "woman"]}
+>>> found = rerank([0.9, 0.8, 0.7, 0.6], labels, reference, k=2, rho=0.1, ids=["a", "b", "c", "d"])
+>>> found.ids.tolist(), found.status.value, found.gap
+(['a', 'c'], 'optimal', 0.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from mprlib.api import swept
+from mprlib.arrays import FloatArray, finite
+from mprlib.assumptions import warn_of_assumption
+from mprlib.coded_problem import coded_problem
+from mprlib.encoding import Side
+from mprlib.errors import InputError
+from mprlib.frames.columns import column_called, is_frame
+from mprlib.frames.matching import column_names
+from mprlib.from_frames import expect_rows, widened
+from mprlib.function_classes.base import FunctionClass
+from mprlib.optimisers.mopr import NODES, Mopr
+from mprlib.problem import Problem, checked_ids, checked_k
+from mprlib.reference import Reference
+from mprlib.registry import function_class as registered
+from mprlib.selection import Selection
+
+ORDERS = ("score", "fair")
+
+
+def rerank(
+    scores: ArrayLike | str,
+    labels: Any,
+    reference: Any,
+    *,
+    k: int,
+    rho: float | str = "chance",
+    function_class: str | FunctionClass = "groups",
+    ids: ArrayLike | str | None = None,
+    order: str = "score",
+    nodes: int = NODES,
+) -> Selection:
+    """The most similar k candidates whose MPR is at most rho, best first, with `ids`, `status`, `mpr` and `gap`.
+
+    scores (n,): of the candidates, any unit; or the name of a column of labels.
+    labels: a mapping of attributes to levels, {"sex": [...], "age": [...]}, which is fastest; a data frame with such
+    columns; or an array (n, l) beside a reference of the same columns.
+    reference: a `mprlib.Reference` that is made once, of a frame or of shares, and serves all requests and threads;
+    what else is given (a frame, shares, an array) is made into one at each call.
+    rho: a number, or "chance": what 95% of lotteries of k people from the reference stay within.
+    nodes: limit of the search for a proof; where it ends the search, the result is the best set so far, `feasible`.
+    order: "score", best first.
+
+    Raises:  InputError for arguments that do not fit each other, naming them.
+    """
+    if order not in ORDERS:
+        raise InputError(f"order is {order!r}: one of {', '.join(ORDERS)} is expected")
+    if order == "fair":
+        raise InputError("order is 'fair', which is not there yet: 'score' is expected")
+    measuring = registered(function_class)
+    method = Mopr(nodes=nodes)
+    problem = _problem(scores, labels, reference, k, ids)
+    if measuring.is_normalised:
+        warn_of_assumption(problem, f"values under {measuring.name} depend")
+    return swept(problem, method, measuring, [rho])[0]
+
+
+def _problem(scores: Any, labels: Any, reference: Any, k: int, ids: Any) -> Problem:
+    given = {name: _of_labels(name, value, labels) for name, value in (("scores", scores), ("ids", ids))}
+    if not is_frame(labels) or _is_numeric(reference):
+        return Problem(scores=given["scores"], labels=labels, reference=reference, k=k, item_ids=given["ids"])
+    population = _population(reference, labels)
+    known = population.encoding
+    if known is None:
+        raise InputError("reference was made of an array of labels: one of levels is expected, as from_frame makes it")
+    pool = Side.of("labels", labels, list(known.levels), known.bins)
+    checked = _scores(given["scores"])
+    expect_rows("labels", pool, checked.size)
+    population, encoding = widened(population, pool)
+    return coded_problem(
+        encoding,
+        encoding.codes_of(pool),
+        population,
+        scores=checked,
+        k=checked_k(k, checked.size),
+        item_ids=checked_ids(given["ids"], checked.size),
+    )
+
+
+def _of_labels(argument: str, value: Any, labels: Any) -> Any:
+    """An argument, which may be the name of a column of labels."""
+    return column_called("labels", labels, value) if isinstance(value, str) and is_frame(labels) else value
+
+
+def _scores(scores: Any) -> FloatArray:
+    checked = finite("scores", scores, ndim=1)
+    if not checked.size:
+        raise InputError("scores is empty: at least one candidate is expected")
+    return checked
+
+
+def _is_numeric(reference: Any) -> bool:
+    """Whether a reference is rows of numbers, and not of levels."""
+    return not isinstance(reference, (Reference, Mapping)) and column_names(reference) is None
+
+
+def _population(reference: Any, labels: Any) -> Reference:
+    if isinstance(reference, Reference):
+        return reference
+    if isinstance(reference, Mapping) and all(isinstance(one, Mapping) for one in reference.values()):
+        return Reference.from_shares(reference)
+    return Reference.from_frame(reference, _attributes(labels))
+
+
+def _attributes(labels: Any) -> Sequence[str]:
+    return list(map(str, labels)) if isinstance(labels, Mapping) else column_names(labels) or ()

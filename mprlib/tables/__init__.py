@@ -1,0 +1,1 @@
+"""What measurements and selections say, as tables."""
