@@ -19,13 +19,11 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.base import FunctionClass
+from mprlib.label_error import CONFIDENCE
 from mprlib.label_errors.corrected import difference_of, gaps
 from mprlib.label_errors.true_problem import true_problem
 from mprlib.problem import Problem
 from mprlib.selection import Selection, Status
-
-# Probability with which a claimed bound holds, where nothing else is asked for.
-CONFIDENCE = 0.9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -71,7 +69,8 @@ def with_claim(
         status = Status.TIME_LIMIT if row.status == Status.TIME_LIMIT else Status.NOT_FOUND
         remark = (
             f"labels are wrong too often to claim a true MPR <= {row.rho:g} of these items: it holds with a "
-            f"probability of {probability:.0%}, and with {confidence:.0%} the true MPR is at most {claim.bound(confidence):.4g}"
+            f"probability of {probability:.0%}, and with {confidence:.0%} the true MPR is at most "
+            f"{claim.bound(confidence):.4g}"
         )
     # Bounds and proofs are about the labels as they are.
     return replace(

@@ -28,23 +28,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from mprlib.function_classes.base import FunctionClass, Oracle
-from mprlib.label_errors.claims import CONFIDENCE
+from mprlib.label_error import CONFIDENCE
 from mprlib.method import ORDER, Stopwatch
 from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
-from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
-from mprlib.optimisers.certificate import certified, with_advice
-from mprlib.optimisers.claiming import claiming_sets
+from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.constrained import ConstrainedMethod
-from mprlib.optimisers.relaxation import Relaxation
-from mprlib.optimisers.request import Request, distinct_limits, requested
+from mprlib.optimisers.request import distinct_limits, requested
 from mprlib.optimisers.separation import Separator
-from mprlib.optimisers.set_search import Incumbent
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
 from mprlib.settings import PROBABILITY, Choice, Whole
 
 if TYPE_CHECKING:
+    from mprlib.optimisers.cell_pool import CellPool
     from mprlib.optimisers.incumbent import Incumbents
+    from mprlib.optimisers.relaxation import Relaxation
+    from mprlib.optimisers.request import Request
+    from mprlib.optimisers.set_search import Incumbent
 
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
@@ -77,6 +77,8 @@ class Mopr(ConstrainedMethod):
         """One Selection per rho; where labels may be wrong, of expected true labels."""
         if problem.label_error is None:
             return ConstrainedMethod.swept_values(self, problem, function_class, values)
+        from mprlib.optimisers.claiming import claiming_sets
+
         return claiming_sets(self, problem, function_class, values, self.confidence)
 
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
@@ -109,6 +111,8 @@ def row_of(
     incumbents: Incumbents, request: Request, relaxation: Relaxation, incumbent: Incumbent, method: str = "mopr"
 ) -> Selection:
     """The Selection of an incumbent under the bound that is proven."""
+    from mprlib.optimisers.certificate import certified, with_advice
+
     separator = incumbents.separator
     row = certified(
         separator,
