@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from docutils import nodes
 from docutils.utils.math import latex2mathml
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 # What docutils does not know, in words that it does.
-REPLACED = ((r"\lbrace", r"\{"), (r"\rbrace", r"\}"))
+REPLACED = ((r"\lbrace", r"\{"), (r"\rbrace", r"\}"), (r"\dots", r"\ldots"))
 
 
 def mathml(formula: str, *, is_block: bool) -> str:
@@ -17,7 +19,7 @@ def mathml(formula: str, *, is_block: bool) -> str:
     Raises:  docutils.utils.math.MathError for what cannot be read.
     """
     for unknown, known in REPLACED:
-        formula = formula.replace(unknown, known)
+        formula = re.sub(re.escape(unknown) + r"(?![a-zA-Z])", lambda _, known=known: known, formula)
     return latex2mathml.tex2mathml(formula, as_block=is_block)
 
 
