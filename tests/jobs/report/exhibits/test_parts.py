@@ -284,8 +284,7 @@ def test_gap_chance_and_cost_are_over_k():
     exhibit = exhibits.over_k.make(run, trade_offs(run.results))
     assert len(exhibit.table) == 6
     assert len(exhibit.figures) == 1 + 2
-    for _, own in exhibit.table.groupby("query"):
-        own = own.set_index("k")
+    for own in (rows.set_index("k") for _, rows in exhibit.table.groupby("query")):
         assert (own["gap_points"] / own["gap_points"][5]).tolist() == pytest.approx([1, 0.5, 0.25])
         assert (own["mpr_of_chance"] / own["mpr_of_chance"][5]).tolist() == pytest.approx([1, 0.5, 0.25])
         assert (own["cost_percent"] >= 0).all()
