@@ -85,7 +85,8 @@ def _witness(found: Measurement) -> list[dict[str, Any]]:
 
 
 def _message(row: Row) -> str:
-    parts = (row.selection.message, row.remark, assumption(row.case.problem))
+    weak = "" if row.corrected is None else row.corrected.remark
+    parts = dict.fromkeys((row.selection.message, row.remark, assumption(row.case.problem), weak))
     return "; ".join(part for part in parts if part)
 
 

@@ -31,6 +31,7 @@ from mprlib.attention import NAMES, UNIFORM, attended, attention_of
 from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass, Oracle
 from mprlib.label_errors.claims import CONFIDENCE
+from mprlib.label_errors.weakness import too_weak
 from mprlib.method import ORDER, Stopwatch
 from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
@@ -104,7 +105,7 @@ class Mopr(ConstrainedMethod):
 
     def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per rho; where labels may be wrong, of expected true labels."""
-        if problem.label_error is None:
+        if problem.label_error is None or too_weak(problem):
             return ConstrainedMethod.swept_values(self, problem, function_class, values)
         if self.order == "fair" or problem.place_weights is not None:
             raise InputError("labels may be wrong, and what is claimed then is of sets: leave order and attention out")
