@@ -36,7 +36,6 @@ from mprlib.reference import Reference
 from mprlib.registry import function_class as registered
 from mprlib.selection import Selection
 
-ORDERS = ("score", "fair")
 # Nodes of one search for a proof: about a millisecond.
 NODES = 1_000
 
@@ -62,7 +61,7 @@ def rerank(
     what else is given (a frame, shares, an array) is made into one at each call.
     rho: a number, or "chance": what 95% of lotteries of k people from the reference stay within.
     nodes: limit of the search for a proof; where it ends the search, the result is the best set so far, `feasible`.
-    order: "score", best first.
+    order: "score", best first, or "fair", with every prefix of 5 or more within its own rho as well (`fair_order`).
 
     Raises:  InputError for arguments that do not fit each other, naming them.
 
@@ -73,12 +72,8 @@ def rerank(
     >>> [str(one) for one in chosen.ids], chosen.status.value, round(chosen.mpr, 3)
     (['a', 'd'], 'optimal', 0.0)
     """
-    if order not in ORDERS:
-        raise InputError(f"order is {order!r}: one of {', '.join(ORDERS)} is expected")
-    if order == "fair":
-        raise InputError("order is 'fair', which is not there yet: 'score' is expected")
     measuring = registered(function_class)
-    method = Mopr(nodes=nodes)
+    method = Mopr(nodes=nodes, order=order)
     problem = _problem(scores, labels, reference, k, ids)
     if measuring.is_normalised:
         warn_of_assumption(problem, f"values under {measuring.name} depend")
