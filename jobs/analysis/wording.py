@@ -94,11 +94,27 @@ def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None)
     if is_missing(pair["gap_repaired_points"]):
         return f"{text} {_repair(pair)} found a set, whose group shares were not recorded."
     shown = [
-        f"{percent(one['share_repaired'])} ({points(one['gap_repaired_points'])} points{_rest(one)})" for one in named
+        f"{percent(one['share_repaired'])}{_repaired_truth(one)} "
+        f"({points(one['gap_repaired_points'])} points{_rest(one)})"
+        for one in named
     ]
     if len(named) == 2:
         shown = [f"{share} of {group_name(one['group'])}" for share, one in zip(shown, named)]
     return f"{text} Retrieval {_repair(pair)} shows {' and '.join(shown)}, {_cost_clause(pair)}{_precision(pair)}."
+
+
+def by_labels(pair: Mapping[str, Any]) -> str:
+    """That a share is one of predicted labels, and what it is by the true ones; empty where labels are right."""
+    if is_missing(pair.get("share_corrected")):
+        return ""
+    low, high = percent(pair["share_corrected_low"]), percent(pair["share_corrected_high"])
+    return f" by predicted labels ({low} to {high} by the true ones)"
+
+
+def _repaired_truth(pair: Mapping[str, Any]) -> str:
+    """The same of a repaired share, as an estimate."""
+    truth = pair.get("share_repaired_corrected")
+    return "" if is_missing(truth) else f" by predicted labels, some {percent(truth)} by the true ones"
 
 
 def _repair(pair: Mapping[str, Any]) -> str:
@@ -160,7 +176,8 @@ def _gap_sentence(pair: Mapping[str, Any]) -> str:
     group, chance = group_name(pair["group"]), chance_clause(pair)
     reference = f"reference \u201c{pair['reference']}\u201d" if "reference" in pair else "the reference"
     shares = (
-        f"{percent(pair['share_selected'])} of the {pair['k']} items against {percent(pair['share_reference'])} of "
+        f"{percent(pair['share_selected'])} of the {pair['k']} items{by_labels(pair)} against "
+        f"{percent(pair['share_reference'])} of "
         f"{reference} ({points(pair['gap_points'])} points{'; ' if chance else ''}{chance})."
     )
     if abs(pair["gap_points"]) < 0.05:

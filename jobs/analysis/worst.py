@@ -28,9 +28,15 @@ PAIRS = [
     "is_beyond_chance", "p_chance", "p_adjusted", "chance_points", "mpr", "chi", "function_class", "precision",
     "n_pool", "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "target_repaired",
     "is_repaired_to_chance", "precision_repaired", "similarity_fraction", "similarity_loss",
+    "share_corrected", "share_corrected_low", "share_corrected_high", "share_repaired_corrected",
+    "mpr_corrected", "mpr_corrected_low", "mpr_corrected_high",
 ]  # fmt: skip
+# Shares by the true labels, null where labels are taken as right.
+CORRECTED = ["share_corrected", "share_corrected_low", "share_corrected_high"]
 # Columns of the audited selection's row of results.
-OF_AUDITED = ["mpr", "chi", "function_class", "precision", "n_pool"]
+OF_AUDITED = [
+    "mpr", "chi", "function_class", "precision", "n_pool", "mpr_corrected", "mpr_corrected_low", "mpr_corrected_high",
+]  # fmt: skip
 OF_REPAIRED = [
     "method_repaired", "rho_repaired", "target_repaired", "is_repaired_to_chance", "precision_repaired",
     "similarity_fraction", "similarity_loss",
@@ -140,8 +146,9 @@ def _repaired_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFram
     has_top_k = has_top_k_to_divide_by(results)[repaired.index]
     repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(has_top_k)
     repaired["similarity_loss"] = similarity_loss(results)[repaired.index]
-    after = _shares(groups, repaired, OF_REPAIRED).rename(columns={"share_selected": "share_repaired"})
-    return after.drop(columns=["attributes", "share_reference", *CHANCE])
+    names = {"share_selected": "share_repaired", "share_corrected": "share_repaired_corrected"}
+    after = _shares(groups, repaired, OF_REPAIRED).rename(columns=names)
+    return after.drop(columns=["attributes", "share_reference", *CHANCE, *CORRECTED[1:]])
 
 
 def _shares(groups: pd.DataFrame, selections: pd.DataFrame, keep: list[str]) -> pd.DataFrame:
@@ -150,7 +157,8 @@ def _shares(groups: pd.DataFrame, selections: pd.DataFrame, keep: list[str]) -> 
     # A merge matches null with null, which is what the parameter and target class of top-k are.
     keys = selections.reindex(columns=[*SELECTION, *keep]).astype({"parameter_value": float})
     rows = rows.astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
-    return rows.reindex(columns=[*CASE, "group", "attributes", "share_selected", "share_reference", *CHANCE, *keep])
+    shares = ["share_selected", "share_reference", *CORRECTED]
+    return rows.reindex(columns=[*CASE, "group", "attributes", *shares, *CHANCE, *keep])
 
 
 def _is_largest(pairs: pd.DataFrame, minimum_share: float) -> pd.Series:

@@ -62,10 +62,10 @@ def sample_of(store: Store, manifest: Mapping[str, Any], asked: Asked) -> Sample
     frame = frame_of(store, unit, shown[dataset])
     attributes, own = _attributes(frame, asked), own_references(manifest["settings"])
     is_own = np.array([one.reference in own for one in shown[dataset]])
-    estimation, noise = _contributions(frame, attributes, is_own, asked.error)
+    estimation, noise = contributions(frame, attributes, is_own, asked.error)
     probabilities = inclusion_probabilities(estimation, noise, asked.count)
     generator = np.random.default_rng([asked.seed, 0])
-    rows = _drawn_rows(frame, attributes, probabilities, generator)
+    rows = drawn_rows(frame, attributes, probabilities, generator)
     # Whoever labels must not learn from the order what was predicted.
     order = generator.permutation(rows.size)
     return Sample(
@@ -76,7 +76,7 @@ def sample_of(store: Store, manifest: Mapping[str, Any], asked: Asked) -> Sample
         times=frame.times[rows][order],
         of=frame.size,
         selections=len(shown[dataset]),
-        ratio=_ratio(estimation, noise, probabilities),
+        ratio=variance_ratio(estimation, noise, probabilities),
     )
 
 
@@ -88,7 +88,7 @@ def _attributes(frame: Frame, asked: Asked) -> list[str]:
     return list(asked.attributes or frame.levels)
 
 
-def _contributions(
+def contributions(
     frame: Frame, attributes: Sequence[str], is_own: BoolArray, error: float
 ) -> tuple[FloatArray, FloatArray]:
     """What each item (items,) adds to the mean variance of the selections' gaps, summed over attributes: through what
@@ -106,7 +106,7 @@ def _contributions(
     return estimation, own
 
 
-def _drawn_rows(
+def drawn_rows(
     frame: Frame, attributes: Sequence[str], probabilities: FloatArray, generator: np.random.Generator
 ) -> IntArray:
     """Rows of the frame, ascending: items that are alike by predicted levels and selections are drawn in proportion."""
@@ -115,7 +115,7 @@ def _drawn_rows(
     return np.sort(alike[drawn(probabilities[alike], generator)])
 
 
-def _ratio(estimation: FloatArray, own: FloatArray, probabilities: FloatArray) -> float:
+def variance_ratio(estimation: FloatArray, own: FloatArray, probabilities: FloatArray) -> float:
     """What uniform draws leave of the variance over what these leave."""
     uniform = probabilities.sum() / probabilities.size
 

@@ -38,5 +38,7 @@ def corrected_columns(
     if case.problem.label_error is None:
         return {}
     found = corrected_groups(case.problem, items, max_attributes, chosen_by=chosen_by(method))
+    if not found:
+        return {}
     rows = [found[name] for name in names]
     return {column: pa.array([row[place] for row in rows], pa.float64()) for place, column in enumerate(GROUP_COLUMNS)}

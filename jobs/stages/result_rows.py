@@ -85,7 +85,8 @@ def _witness(found: Measurement) -> list[dict[str, Any]]:
 
 
 def _message(row: Row) -> str:
-    parts = (row.selection.message, row.remark, assumption(row.case.problem))
+    weak = "" if row.corrected is None else row.corrected.remark
+    parts = dict.fromkeys((row.selection.message, row.remark, assumption(row.case.problem), weak))
     return "; ".join(part for part in parts if part)
 
 
@@ -113,6 +114,14 @@ def _of_order(value: Callable[[metrics.WorstAttribute], float]) -> Callable[[Row
 
 def _interval_end(row: Row, end: Callable[[Measurement, float], float]) -> float | None:
     return None if row.measured is None or row.margin is None else end(row.measured, row.margin)
+
+
+def _similarity(row: Row) -> float | None:
+    """Of all items alike, whichever weights their places had in choosing them."""
+    items = row.selection.items
+    if row.unit.target_attention in (None, UNIFORM.name) or not items.size:
+        return row.selection.similarity
+    return float(np.mean(row.case.problem.scores[row.case.problem.ranked(items)]))
 
 
 COLUMNS = (
@@ -203,7 +212,7 @@ COLUMNS = (
     ),
     Column("chi", NUMBER, "MPR on a scale that is free of sizes", _of_measured(lambda found: found.chi)),
     Column("mpr_top_k", NUMBER, "MPR of the k most similar items", lambda row: row.top_k.value),
-    Column("similarity", NUMBER, "mean similarity of the selection", lambda row: row.selection.similarity),
+    Column("similarity", NUMBER, "mean similarity of the selection", _similarity),
     Column(
         "similarity_top_k",
         NUMBER,
@@ -213,7 +222,8 @@ COLUMNS = (
     Column(
         "relaxation_bound",
         NUMBER,
-        "upper bound on similarity at this rho, by the convex relaxation",
+        "upper bound on similarity at this rho, by the convex relaxation; where target_attention is not uniform, this "
+        "and similarity_bound are of the mean by the weights of places, which gap compares",
         lambda row: row.selection.relaxation_bound,
     ),
     Column(

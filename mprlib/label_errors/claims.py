@@ -21,6 +21,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.base import FunctionClass
 from mprlib.label_errors.corrected import difference_of, gaps
 from mprlib.label_errors.true_problem import true_problem
+from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
 from mprlib.selection import Selection, Status
 
@@ -47,6 +48,8 @@ def claim_of(problem: Problem, items: IntArray, function_class: FunctionClass) -
     """The claim that a set of items carries under a class; an upper bound of MPR where there is no closed form."""
 
     def build() -> Claim:
+        if too_weak(problem):
+            return Claim(draws=np.array([np.inf]))
         built, found = true_problem(problem), difference_of(problem, items, "labels")
         assert found.own is not None
         error = np.resize(found.error, found.own.shape)
@@ -74,6 +77,7 @@ def with_claim(
             f"probability of {probability:.0%}, and with {confidence:.0%} the true MPR is at most "
             f"{claim.bound(confidence):.4g}"
         )
+        remark = too_weak(problem) or remark
     # Bounds and proofs are about the labels as they are.
     return replace(
         row,

@@ -15,7 +15,7 @@ the estimated shares, and the margin that of all functions of the labels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.label_errors.estimates import Estimate, by_inverse, by_score, reference_estimate
 from mprlib.label_errors.norms import length_interval, mean_square, unbiased_length
 from mprlib.label_errors.true_problem import true_problem, weights_of
+from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
 
 CONFIDENCE = 0.95
@@ -47,7 +48,19 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Corrected:
-    """MPR by the true labels of a selection, as an estimate with the ends of its interval."""
+    """MPR by the true labels of a selection, as an estimate with the ends of its interval.
+
+    All are None where the confusion is too weak to say anything, which remark says.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    remark: str = ""
+
+
+class Ends(NamedTuple):
+    """An estimate and the ends of its interval."""
 
     value: float
     low: float
@@ -81,6 +94,9 @@ def corrected(
     confidence: float = CONFIDENCE,
 ) -> Corrected:
     """MPR of the true labels of checked items, under a class over labels."""
+    weak = too_weak(problem)
+    if weak:
+        return Corrected(value=None, low=None, high=None, remark=weak)
     built = true_problem(problem)
     oracle = function_class.bind(built)
     found = difference_of(problem, items, chosen_by)
@@ -92,11 +108,8 @@ def corrected(
     else:
         estimate = _of_others(built, oracle, function_class, found, confidence)
     largest = 1.0 if function_class.is_normalised else np.inf
-    return Corrected(
-        value=float(np.clip(estimate.value, 0.0, largest)),
-        low=float(np.clip(estimate.low, 0.0, largest)),
-        high=float(np.clip(estimate.high, 0.0, largest)),
-    )
+    value, low, high = np.clip(estimate, 0.0, largest).tolist()
+    return Corrected(value=value, low=low, high=high)
 
 
 def gaps(built: Problem, oracle: Oracle, function_class: FunctionClass, differences: FloatArray) -> FloatArray:
@@ -119,12 +132,12 @@ def features_of(oracle: Oracle) -> FloatArray | None:
     return None
 
 
-def _of_ball(found: Difference, features: FloatArray, confidence: float) -> Corrected:
+def _of_ball(found: Difference, features: FloatArray, confidence: float) -> Ends:
     seen, error = found.shares @ features, found.error @ features
     if found.own is None:
         # Draws near a share of 0 lean to one side; the interval holds what either lean allows.
         low, high = length_interval(seen, np.concatenate([error, -error]), confidence)
-        return Corrected(value=unbiased_length(seen, error), low=low, high=high)
+        return Ends(value=unbiased_length(seen, error), low=low, high=high)
     noise = mean_square(error)
     squares = np.einsum("ij,ij->i", *[seen + found.own @ features] * 2)
     lengths = np.sqrt(np.maximum(squares - noise, 0.0))
@@ -133,7 +146,7 @@ def _of_ball(found: Difference, features: FloatArray, confidence: float) -> Corr
     return _widened(value, lengths, margin, confidence)
 
 
-def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float) -> Corrected:
+def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float) -> Ends:
     error = closed_form_gaps(oracle, found.error)
     margin = float(np.quantile(error, confidence, method="higher"))
     own = found.shares[None, :] + (0.0 if found.own is None else found.own)
@@ -145,12 +158,12 @@ def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float) -> Co
     variances = np.mean([oracle.totals(one) ** 2 for one in found.error], axis=0)
     squares = np.maximum(oracle.totals(found.shares) ** 2 - variances, 0.0)
     value = factor * float(np.sqrt(squares.max()))
-    return Corrected(value=value, low=float(lengths[0]) - margin, high=float(lengths[0]) + margin)
+    return Ends(value=value, low=float(lengths[0]) - margin, high=float(lengths[0]) + margin)
 
 
 def _of_others(
     built: Problem, oracle: Oracle, function_class: FunctionClass, found: Difference, confidence: float
-) -> Corrected:
+) -> Ends:
     shares = found.shares + cells_of(built).reference_shares
     value = oracle.worst_case(weights_of(shares, built)).value
     error = float(np.quantile(gaps(built, oracle, function_class, found.error), confidence))
@@ -158,12 +171,12 @@ def _of_others(
     if found.own is not None:
         own = float(np.quantile(gaps(built, oracle, function_class, found.own), confidence))
     margin = float(np.hypot(error, own))
-    return Corrected(value=value, low=value - margin, high=value + margin)
+    return Ends(value=value, low=value - margin, high=value + margin)
 
 
-def _widened(value: float, lengths: FloatArray, margin: float, confidence: float) -> Corrected:
+def _widened(value: float, lengths: FloatArray, margin: float, confidence: float) -> Ends:
     low, high = np.quantile(lengths, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
-    return Corrected(
+    return Ends(
         value=value,
         low=value - float(np.hypot(max(value - low, 0.0), margin)),
         high=value + float(np.hypot(max(high - value, 0.0), margin)),

@@ -11,6 +11,7 @@ from mprlib.function_classes.groups import Groups, GroupsOracle
 from mprlib.label_errors.corrected import CONFIDENCE, ChosenBy, estimate_of
 from mprlib.label_errors.estimates import reference_estimate
 from mprlib.label_errors.true_problem import true_problem
+from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
 
 
@@ -31,7 +32,10 @@ def corrected_groups(
     chosen_by: ChosenBy = "labels",
     confidence: float = CONFIDENCE,
 ) -> dict[str, GroupShares]:
-    """Every intersection of the levels of so many attributes, by its name as `Groups` has it."""
+    """Every intersection of the levels of so many attributes, by its name as `Groups` has it; none where the confusion
+    is too weak."""
+    if too_weak(problem):
+        return {}
     oracle = Groups(max_attributes=max_attributes).bind(true_problem(problem))
     estimate = estimate_of(problem, items, chosen_by)
     shares, error = oracle.totals(estimate.shares), _totals(oracle, estimate.error)

@@ -38,15 +38,12 @@ def claiming_sets(
     for _ in range(ROUNDS - 1):
         search.sweep(search.limits(rhos))
     oracle = function_class.bind(problem)
-    rows = [
-        with_claim(
-            problem,
-            selected(problem, oracle, search.best(rho), method=method.name, value=value, rho=rho),
-            function_class,
-            confidence,
-        )
-        for rho, value in zip(rhos, values)
-    ]
+    rows = []
+    for rho, value in zip(rhos, values):
+        items = search.best(rho)
+        row = selected(problem, oracle, items, method=method.name, value=value, rho=rho)
+        # In the order that the method has them.
+        rows.append(with_claim(problem, replace(row, items=items), function_class, confidence))
     return [replace(row, solve_seconds=watch.seconds() / len(rows)) for row in rows]
 
 

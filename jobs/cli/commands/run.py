@@ -62,7 +62,7 @@ def worst_text(output: str, settings: Audit) -> str:
     """The worst group of what is audited for each of the worst queries; of two mirrored groups, one."""
     from ...analysis.cases import AS_SHOWN
     from ...analysis.frames import records
-    from ...analysis.wording import chance_clause
+    from ...analysis.wording import by_labels, chance_clause
     from ...analysis.worst import headline, largest
     from ...report.part import read_worst_pairs
     from ...store import Store
@@ -76,7 +76,8 @@ def worst_text(output: str, settings: Audit) -> str:
         selected, reference, chance = pair["share_selected"], pair["share_reference"], chance_clause(pair)
         lines.append(
             f"  {100 * (selected - reference):+6.1f}  {pair['query']}: {pair['group']} "
-            f"{selected:.0%} shown, {reference:.0%} in the reference{'; ' if chance else ''}{chance}{_repair(pair)}"
+            f"{selected:.0%} shown{by_labels(pair)}, {reference:.0%} in the reference{'; ' if chance else ''}{chance}"
+            f"{_repair(pair)}"
         )
     if len(beyond) < len(asked):
         lines.append(f"{len(asked) - len(beyond)} of {len(asked)} queries show no gap beyond chance")

@@ -1,0 +1,147 @@
+"""Selections that did not look at labels: solved by hand, enumerated, and against a published value."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import mprlib
+from mprlib import Confusion, InputError, LabelError, Problem
+from mprlib.label_errors import corrected, corrected_groups
+from mprlib.label_errors.estimates import by_inverse, by_score
+from mprlib.label_errors.true_cells import along, true_cells
+from mprlib.registry import function_class
+
+WOMEN, MEN = [1.0, 0.0], [0.0, 1.0]
+ONE_IN_TEN = [[0.9, 0.1], [0.1, 0.9]]
+
+
+def problem(labels, k, **given):
+    """People by gender beside a reference of equal shares."""
+    return Problem(
+        scores=np.linspace(0.9, 0.1, len(labels)),
+        labels=labels,
+        reference=[WOMEN, MEN],
+        reference_size=1000,
+        k=k,
+        attributes={"gender": [0, 1]},
+        label_names=["gender=woman", "gender=man"],
+        **given,
+    )
+
+
+def test_shares_solved_by_hand():
+    # Of 10 shown 3 are predicted women: (0.3 - 0.1) / 0.8 = 1/4 are.
+    found = problem(3 * [WOMEN] + 7 * [MEN] + 10 * [WOMEN, MEN], 10, label_error={"gender": ONE_IN_TEN})
+    assert by_inverse(found, np.arange(10)).shares == pytest.approx([0.25, 0.75])
+
+
+def test_published_values_of_both_assumptions():
+    # Ghazimatin et al. 2022: an observed difference of 0.1 where 30% of labels are wrong either way and half belong to
+    # each group is 0.25 where scores tell nothing of labels given the truth, 0.04 where they tell nothing of the truth
+    # given labels.
+    error = {"gender": [[0.7, 0.3], [0.3, 0.7]]}
+    found = problem(300 * [WOMEN, MEN, MEN, WOMEN], 10, label_error=LabelError.of(error))
+    shown = 600 + np.concatenate([4 * np.arange(6), 1 + 4 * np.arange(4)])
+    assert by_inverse(found, shown).shares[0] - 0.5 == pytest.approx(0.25)
+    assert by_score(found, shown).shares[0] - 0.5 == pytest.approx(0.04, abs=2e-3)
+
+
+def test_the_inverse_is_right_on_average():
+    # Two women and a man, their labels wrong in all eight ways.
+    confusion, truth = np.array([[0.8, 0.2], [0.3, 0.7]]), [0, 0, 1]
+    mean = np.zeros(2)
+    for labels in product([0, 1], repeat=3):
+        probability = np.prod([confusion[true, seen] for true, seen in zip(truth, labels)])
+        seen = problem([[WOMEN, MEN][one] for one in labels] + 5 * [WOMEN, MEN], 3, label_error={"gender": confusion})
+        mean += probability * by_inverse(seen, np.arange(3)).shares
+    assert mean == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_axes_act_like_the_product_of_all_matrices():
+    random = np.random.default_rng(0)
+    left, right = random.random((2, 2)), random.random((3, 3))
+    values = random.random((4, 6))
+    assert along(values, (2, 3), {0: left, 1: right}) == pytest.approx(values @ np.kron(left, right))
+
+
+@pytest.mark.parametrize("name", ["linear", "saturated", "groups", "tree"])
+@pytest.mark.parametrize("chosen_by", ["labels", "other"])
+def test_labels_that_are_right_change_nothing(name, chosen_by):
+    right = problem(3 * [WOMEN] + 7 * [MEN] + 10 * [WOMEN, MEN], 10, label_error={"gender": np.eye(2)})
+    found = corrected(right, np.arange(10), function_class(name), chosen_by=chosen_by)
+    value = mprlib.measure(right, np.arange(10), name).value
+    assert [found.low, found.value, found.high] == pytest.approx(3 * [value], abs=1e-9)
+
+
+def test_attributes_without_errors_are_taken_as_they_are():
+    labels = np.array([[1, 0, age] for age in (0, 1)] * 6 + [[0, 1, age] for age in (0, 1, 1)] * 6, dtype=float)
+    found = Problem(
+        scores=np.linspace(1, 0, len(labels)),
+        labels=labels,
+        reference=labels,
+        k=8,
+        attributes={"gender": [0, 1], "old": [2]},
+        label_names=["gender=woman", "gender=man", "old"],
+        label_error={"gender": ONE_IN_TEN},
+    )
+    assert true_cells(found).shape == (2, 2)
+    assert corrected_groups(found, np.arange(8))["old=1"].share == pytest.approx(0.5)
+
+
+def test_measured_values_are_those_of_the_labels_as_they_are():
+    labels = 3 * [WOMEN] + 7 * [MEN] + 10 * [WOMEN, MEN]
+    plain, told = problem(labels, 10), problem(labels, 10, label_error={"gender": ONE_IN_TEN})
+    for name in mprlib.FUNCTION_CLASSES:
+        assert mprlib.measure(told, np.arange(10), name).value == mprlib.measure(plain, np.arange(10), name).value
+    assert mprlib.select(told, "top_k").items.tolist() == mprlib.select(plain, "top_k").items.tolist()
+
+
+def test_more_hand_labels_narrow_the_interval():
+    labels = 30 * [WOMEN] + 70 * [MEN] + 100 * [WOMEN, MEN]
+    widths = []
+    for rows in (20, 2000):
+        counts = Confusion.of_counts(rows * np.array(ONE_IN_TEN))
+        found = corrected(
+            problem(labels, 100, label_error={"gender": counts}),
+            np.arange(100),
+            function_class("linear"),
+            chosen_by="other",
+        )
+        widths.append(found.high - found.low)
+    assert widths[1] < widths[0]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ({"age": ONE_IN_TEN}, "labels have no attribute 'age'"),
+        ({"gender": {"woman": {"woman": 1}, "girl": {"girl": 1}}}, "lacks the level 'man'"),
+        ({"gender": {"woman": {"woman": 0.9, "boy": 0.1}, "man": {"man": 1}}}, "no row of true 'boy'"),
+        ({"gender": [[0.9, 0.1], [0.2, 0.2]]}, "sums to 0.4"),
+        ({"gender": np.eye(3)}, "has 3 levels"),
+        ({"gender": [[5, 1], [0, 0]]}, "no row whose true level"),
+        ([1, 2], "label_error is a list"),
+    ],
+)
+def test_what_says_nothing_of_labels_is_refused(error, said):
+    with pytest.raises(InputError, match=said):
+        problem([WOMEN, MEN], 1, label_error=error)
+
+
+@pytest.mark.parametrize(
+    ("confusion", "said"),
+    [
+        ([[55, 45], [50, 50]], "some 1,"),
+        ([[0.5, 0.5], [0.5, 0.5]], "no number of hand labels"),
+    ],
+)
+def test_labels_drawn_by_lot_correct_nothing(confusion, said):
+    weak = problem(30 * [WOMEN] + 30 * [MEN], 10, label_error={"gender": confusion})
+    found = corrected(weak, np.arange(10), function_class("linear"), chosen_by="other")
+    assert (found.value, found.low, found.high) == (None, None, None)
+    assert said in found.remark
+    assert corrected_groups(weak, np.arange(10)) == {}
+    row = mprlib.select(weak, "mopr", 0.05)
+    assert row.status == mprlib.Status.NOT_FOUND
+    assert row.message == found.remark
