@@ -71,6 +71,15 @@ class Problem:
              [1, n], an empty reference, repeated ids, bad weights, frames whose columns or rows do
              not match.
     Source:  MPR paper, section 2: pool D_R, reference D_C.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> problem.n, problem.m, problem.best_first.tolist()
+    (4, 2.0, [0, 1, 2, 3])
+    >>> mprlib.select(problem, "top_k").items.tolist()
+    [0, 1]
     """
 
     scores: FloatArray

@@ -63,6 +63,13 @@ def rerank(
     order: "score", best first.
 
     Raises:  InputError for arguments that do not fit each other, naming them.
+
+    >>> import mprlib
+    >>> reference = mprlib.Reference.from_shares({"sex": {"woman": 0.5, "man": 0.5}}, size=1000)
+    >>> labels = {"sex": ["man", "man", "man", "woman"]}
+    >>> chosen = mprlib.rerank([0.9, 0.8, 0.7, 0.6], labels, reference, k=2, rho=0.1, ids=["a", "b", "c", "d"])
+    >>> [str(one) for one in chosen.ids], chosen.status.value, round(chosen.mpr, 3)
+    (['a', 'd'], 'optimal', 0.0)
     """
     if order not in ORDERS:
         raise InputError(f"order is {order!r}: one of {', '.join(ORDERS)} is expected")

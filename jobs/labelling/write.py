@@ -32,7 +32,7 @@ class Written:
         sample = self.sample
         return {
             "page": self.page,
-            "table": self.table,
+            "csv": self.table,
             "dataset": sample.dataset,
             "attributes": list(sample.levels),
             "items": sample.items.num_rows,

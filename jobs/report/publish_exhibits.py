@@ -70,7 +70,7 @@ def _index(written: Written) -> pd.DataFrame:
             "number": one.number,
             "shows": one.shows,
             "exhibit": one.exhibit,
-            "table": next((name for name in written.numbers.get(one.number, ()) if name.endswith(".csv")), None),
+            "csv": next((name for name in written.numbers.get(one.number, ()) if name.endswith(".csv")), None),
             "lacks": written.numbers_missing.get(one.number),
         }
         for one in exhibits.NUMBERED

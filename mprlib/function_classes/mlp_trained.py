@@ -35,7 +35,15 @@ MOST_ROWS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MlpTrained(FunctionClass):
-    """The paper's oracle for networks: one hidden layer, trained as scikit-learn's MLPRegressor does by default."""
+    """The paper's oracle for networks: one hidden layer, trained as scikit-learn's MLPRegressor does by default.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.measure(problem, [0, 1], "mlp_trained").is_exact
+    False
+    """
 
     name: ClassVar[str] = "mlp_trained"
     is_exact: ClassVar[bool] = False

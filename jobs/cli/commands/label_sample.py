@@ -69,6 +69,6 @@ def sample_text(written: Written) -> str:
     return (
         f"{drawn}\n"
         f"  label them in  {said['page']}\n"
-        f"  listed in      {said['table']}\n"
+        f"  listed in      {said['csv']}\n"
         "The page saves a CSV: name it as `hand_labels` of the attributes, and run the audit again."
     )

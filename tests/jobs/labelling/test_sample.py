@@ -45,7 +45,7 @@ def test_the_command_writes_a_page_and_a_table(run, capsys):
     said = json.loads(capsys.readouterr().out)
     assert (said["dataset"], said["items"], said["of"], said["attributes"]) == ("items", COUNT, 120, ["gender", "age"])
     assert Path(said["page"]).parent == run / "label-sample" and Path(said["page"]).stat().st_size > 1_000
-    rows = table(Path(said["table"]))
+    rows = table(Path(said["csv"]))
     assert len(rows) == len({row["item_id"] for row in rows}) == COUNT
     known = people().set_index("person")["gender"]
     assert all(known[row["item_id"]] == row["predicted_gender"] for row in rows)
