@@ -70,12 +70,15 @@ def fair_order(
     function_class: str | FunctionClass = "linear",
     *,
     first: int = FIRST,
+    attention: AnyAttention = UNIFORM,
     **settings: Any,
 ) -> FairOrder:
     """The order of a selection with every prefix of `first` or more within its rho, by discounted similarity.
 
     A prefix of j of k items may be sqrt(k / j) times as far from the reference as all of them (each function scaled
     as for k), since chance is: see `mprlib.optimisers.order_course`. An example is in `mprlib.optimisers.order`.
+    With an attention that falls from place to place, its weights are those of similarity, and MPR under it is bounded
+    in the place of prefixes.
 
     Shapes:  items (any number,), positions in the pool, distinct.
     Returns: the order, with what is proven of it.
@@ -89,11 +92,13 @@ def fair_order(
     >>> found.items.tolist()
     [0, 2, 1, 3]
     """
-    from mprlib.optimisers.order import ordered
+    from mprlib.optimisers.order import ordered, ordered_by_attention
 
     chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
     [rho] = checked_rhos([rho], "fair_order")
-    sized = attended(problem, UNIFORM, chosen.size)
+    sized = attended(problem, attention, chosen.size)
+    if sized.place_weights is not None:
+        return ordered_by_attention(sized, instance.bind(sized), chosen, rho)
     return ordered(sized, instance.bind(sized), chosen, rho, chosen.size, checked(Whole(), "first", first))
 
 

@@ -30,13 +30,15 @@ from mprlib.frames.columns import column_called, is_frame
 from mprlib.frames.matching import column_names
 from mprlib.from_frames import expect_rows, widened
 from mprlib.function_classes.base import FunctionClass
-from mprlib.optimisers.mopr import NODES, Mopr
+from mprlib.optimisers.mopr import Mopr
 from mprlib.problem import Problem, checked_ids, checked_k
 from mprlib.reference import Reference
 from mprlib.registry import function_class as registered
 from mprlib.selection import Selection
 
 ORDERS = ("score", "fair")
+# Nodes of one search for a proof: about a millisecond.
+NODES = 1_000
 
 
 def rerank(
@@ -91,7 +93,7 @@ def _problem(scores: Any, labels: Any, reference: Any, k: int, ids: Any) -> Prob
     known = population.encoding
     if known is None:
         raise InputError("reference was made of an array of labels: one of levels is expected, as from_frame makes it")
-    pool = Side.of("labels", labels, list(known.levels), known.bins)
+    pool = Side.known_by(known, "labels", labels)
     checked = _scores(given["scores"])
     expect_rows("labels", pool, checked.size)
     population, encoding = widened(population, pool)

@@ -27,6 +27,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from mprlib.attention import NAMES, UNIFORM, attended, attention_of
+from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass, Oracle
 from mprlib.label_errors.claims import CONFIDENCE
 from mprlib.label_errors.weakness import too_weak
@@ -47,6 +49,19 @@ from mprlib.settings import PROBABILITY, Choice, Whole
 if TYPE_CHECKING:
     from mprlib.optimisers.incumbent import Incumbents
 
+
+class _Named:
+    """What `attention` may hold: a name."""
+
+    expected = NAMES
+
+    def accepted(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise TypeError
+        return attention_of(value).name
+
+
+ATTENTION = _Named()
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
 # An hour or more.
@@ -67,6 +82,9 @@ class Mopr(ConstrainedMethod):
     order: Annotated[
         str, ORDER, "order of the items: by score, or with every prefix of 5 or more near the reference as well"
     ] = "score"
+    attention: Annotated[
+        str, ATTENTION, "attention under which MPR is bounded: but for uniform, items are chosen with their order"
+    ] = UNIFORM.name
     confidence: Annotated[
         float,
         PROBABILITY,
@@ -74,10 +92,23 @@ class Mopr(ConstrainedMethod):
     ] = CONFIDENCE
     nodes: Annotated[int, Whole(least=1, most=MOST_NODES), "limit of one search for a proof, in nodes"] = NODES
 
+    def __post_init__(self) -> None:
+        ConstrainedMethod.__post_init__(self)
+        if self.order == "fair" and self.attention != UNIFORM.name:
+            raise SettingError(
+                "order is fair, and attention decides on an order by itself: one of them is expected", setting="order"
+            )
+
+    def swept(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per checked value, measured under a class and the method's attention."""
+        return ConstrainedMethod.swept(self, attended(problem, self.attention), function_class, values)
+
     def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per rho; where labels may be wrong, of expected true labels."""
         if problem.label_error is None or too_weak(problem):
             return ConstrainedMethod.swept_values(self, problem, function_class, values)
+        if self.order == "fair" or problem.place_weights is not None:
+            raise InputError("labels may be wrong, and what is claimed then is of sets: leave order and attention out")
         return claiming_sets(self, problem, function_class, values, self.confidence)
 
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
@@ -92,6 +123,8 @@ class Mopr(ConstrainedMethod):
         watch = Stopwatch()
         requests = requested(values, self.name, oracle)
         pool = cell_pool_of(problem, oracle.cells)
+        if problem.place_weights is not None:
+            return _of_places(problem, oracle, pool, requests, watch)
         solver = checked_solver(self.solver)
         solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
         separator = Separator(problem, oracle, pool, solved.region)
@@ -104,6 +137,17 @@ class Mopr(ConstrainedMethod):
             rows = [in_fair_order(problem, oracle, pool, row) for row in rows]
         share = watch.seconds() / len(rows)
         return [replace(row, value=value, solve_seconds=share) for row, value in zip(rows, values)]
+
+
+def _of_places(
+    problem: Problem, oracle: Oracle, pool: CellPool, requests: Sequence[Request], watch: Stopwatch
+) -> list[Selection]:
+    """The rows of a problem whose places have weights."""
+    from mprlib.optimisers.order_weights import WeightedSearch
+
+    rows = WeightedSearch(problem, oracle, pool).rows(requests, Mopr.name)
+    share = watch.seconds() / len(rows)
+    return [replace(row, solve_seconds=share) for row in rows]
 
 
 def row_of(

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 import mprlib
-from mprlib import InputError, Problem, Reference, rerank
+from mprlib import InputError, Mopr, Problem, Reference, rerank
 from mprlib.kept import Kept
+from mprlib.rerank import NODES
 from tests.mprlib.people_frames import ATTRIBUTES, BINS, people
 
 POPULATION = people(3000, 2)
@@ -53,8 +54,8 @@ def test_an_answer_is_that_of_select(function_class, rho):
         )
         found = answer(seed, population, function_class, rho)
         for one in (problem, plain):
-            assert told(found) == told(mprlib.select(one, "mopr", rho, function_class))
-        assert found.gap == mprlib.select(plain, "mopr", rho, function_class).gap
+            assert told(found) == told(mprlib.select(one, Mopr(nodes=NODES), rho, function_class))
+        assert found.gap == mprlib.select(plain, Mopr(nodes=NODES), rho, function_class).gap
         assert found.status in ("optimal", "feasible", "infeasible")
 
 
