@@ -220,14 +220,8 @@ class _Planner:
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
         known = {name: tuple(of_attribute) for name, of_attribute in levels.items()}
-        return Compared(
-            searched=searched,
-            levels=known,
-            sources=self._reference_sources(reference, searched, known),
-            reads=reads,
-            queries=self.asked.unit,
-            size=_problem_size(self.settings, searched, catalogue.size),
-            label_errors=label_errors(
+        with about("dataset", self.settings.dataset.index(block), "attributes"):
+            errors = label_errors(
                 catalogue,
                 known,
                 items,
@@ -235,7 +229,15 @@ class _Planner:
                 self.hand_labels[block.name],
                 probabilities_of(block),
                 reference.kind not in ("balanced", "shares") and reference.dataset is None,
-            ),
+            )
+        return Compared(
+            searched=searched,
+            levels=known,
+            sources=self._reference_sources(reference, searched, known),
+            reads=reads,
+            queries=self.asked.unit,
+            size=_problem_size(self.settings, searched, catalogue.size),
+            label_errors=errors,
         )
 
     def _reference_sources(
