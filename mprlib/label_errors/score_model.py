@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import softmax
+import scipy
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.label_errors.confusions import DRAWS, Matrices, confusions_of
@@ -96,7 +96,7 @@ def prior_of(features: FloatArray, members: FloatArray, parameters: FloatArray) 
     """P(g | s) (a, G) at features (a, F)."""
     cells = len(members)
     slopes = parameters[cells:].reshape(members.shape[1], -1)
-    found: FloatArray = softmax(parameters[:cells] + (features @ slopes.T) @ members.T, axis=1)
+    found: FloatArray = scipy.special.softmax(parameters[:cells] + (features @ slopes.T) @ members.T, axis=1)
     return found
 
 
