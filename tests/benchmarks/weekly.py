@@ -208,9 +208,9 @@ def one_query_more(folder: Path, items: int) -> None:
     share = (more["cpu"] - nothing["cpu"]) / (first["cpu"] - nothing["cpu"])
     print(f"  after set-up (a run of 200 texts), the query takes 1/{1 / max(share, 1e-9):.0f}; the bar is 1/50")
     print(
-        f"  of units alone, {more['units']:.1f} s of processor after {first['units']:.1f} s, of which {nothing['units']:.1f}"
-        f" s are set-up; tables and page of all queries are written anew, in {first['reporting']:.1f} s of the first run"
-        f" and {more['reporting']:.1f} s of the second"
+        f"  units alone take {more['units']:.1f} s of processor after {first['units']:.1f} s (set-up among them: "
+        f"{nothing['units']:.1f} s); tables and page of all queries are written anew, in "
+        f"{first['reporting']:.1f} s and {more['reporting']:.1f} s"
     )
 
 
