@@ -124,6 +124,7 @@ class Solve(Unit):
         "jobs.stages.cells",
         "jobs.stages.corrected",
         "jobs.stages.earlier",
+        "jobs.stages.hand_labels",
         "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
