@@ -13,6 +13,8 @@ from mprlib.confusion import Confusion
 from mprlib.errors import InputError
 from mprlib.level_names import level_name
 
+# Probability with which a claimed bound on the true MPR holds, where nothing else is asked for.
+CONFIDENCE = 0.9
 # Probabilities of a row are written with a few digits.
 SUM_TOLERANCE = 1e-2
 

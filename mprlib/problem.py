@@ -113,8 +113,6 @@ class Problem:
         bins: Mapping[str, Sequence[float]] | None = None,
         weight: str | None = None,
         id: str | None = None,  # noqa: A002 (what the column holds)
-        embeddings: ArrayLike | None = None,
-        query: ArrayLike | None = None,
     ) -> Problem:
         """A problem of two data frames: candidates of one query, and the people that they are compared with.
 
@@ -137,7 +135,7 @@ class Problem:
         from mprlib.from_frames import Frames, problem_of
 
         frames = Frames(candidates=candidates, reference=reference, score=score, weight=weight, id=id)
-        return problem_of(frames, attributes, bins, k=k, embeddings=embeddings, query=query)
+        return problem_of(frames, attributes, bins, k)
 
     @classmethod
     def of_checked(cls, cache: Mapping[Any, Any], **fields: Any) -> Problem:

@@ -30,10 +30,9 @@ from mprlib.frames.columns import column_called, is_frame
 from mprlib.frames.matching import column_names
 from mprlib.from_frames import expect_rows, widened
 from mprlib.function_classes.base import FunctionClass
-from mprlib.optimisers.mopr import Mopr
+from mprlib.keywords import resolved
 from mprlib.problem import Problem, checked_ids, checked_k
 from mprlib.reference import Reference
-from mprlib.registry import function_class as registered
 from mprlib.selection import Selection
 
 # Nodes of one search for a proof: about a millisecond.
@@ -50,7 +49,7 @@ def rerank(
     function_class: str | FunctionClass = "groups",
     ids: ArrayLike | str | None = None,
     order: str = "score",
-    nodes: int = NODES,
+    **settings: Any,
 ) -> Selection:
     """The most similar k candidates whose MPR is at most rho, best first, with `ids`, `status`, `mpr` and `gap`.
 
@@ -60,8 +59,9 @@ def rerank(
     reference: a `mprlib.Reference` that is made once, of a frame or of shares, and serves all requests and threads;
     what else is given (a frame, shares, an array) is made into one at each call.
     rho: a number, or "chance": what 95% of lotteries of k people from the reference stay within.
-    nodes: limit of the search for a proof; where it ends the search, the result is the best set so far, `feasible`.
-    order: "score", best first, or "fair", with every prefix of 5 or more within its own rho as well (`fair_order`).
+    order: "score", best first, or "fair", with every prefix of 5 or more near the reference as well.
+    settings: those of `mopr` and of the class. nodes limits the search for a proof, by default 1,000; where it ends the
+    search, the result is the best set so far, `feasible`.
 
     Raises:  InputError for arguments that do not fit each other, naming them.
 
@@ -72,8 +72,7 @@ def rerank(
     >>> [str(one) for one in chosen.ids], chosen.status.value, round(chosen.mpr, 3)
     (['a', 'd'], 'optimal', 0.0)
     """
-    measuring = registered(function_class)
-    method = Mopr(nodes=nodes, order=order)
+    method, measuring = resolved("mopr", function_class, {"nodes": NODES, **settings, "order": order})
     problem = _problem(scores, labels, reference, k, ids)
     if measuring.is_normalised:
         warn_of_assumption(problem, f"values under {measuring.name} depend")

@@ -20,8 +20,9 @@ from .cases import CASE, SELECTION, repaired_rows, top_k_rows
 from .chance import values_of_queries
 from .load import Chosen, Run, described, of_first_attention, read_all, tables_of
 
-# Cases that are looked at together: enough that reading a row group serves several.
-CASES_PER_PART = 16
+# Cases that are looked at together: enough that reading a row group serves several; more where there are more parts
+# than processes will share, as looking at a part costs a second whatever is in it, and no more than memory holds.
+CASES_PER_PART, MOST_CASES_PER_PART, ENOUGH_PARTS = 16, 64, 16
 # What decides which selections are top-k's and the repaired ones.
 REPAIRED_BY = [*SELECTION, "function_class", "attention", "status", "rho", "mpr", "chi", "mpr_chance"]
 # No report shows a row's witness: its groups have a table of their own.
@@ -83,7 +84,8 @@ def survey(store: Store) -> Survey:
     if not results.places:
         raise UsageError(f"{store.root} holds no rows under results/: `run` writes them, a report only reads them")
     cases = list(results.places)
-    parts = [cases[start : start + CASES_PER_PART] for start in range(0, len(cases), CASES_PER_PART)]
+    together = max(CASES_PER_PART, min(-(-len(cases) // ENOUGH_PARTS), MOST_CASES_PER_PART))
+    parts = [cases[start : start + together] for start in range(0, len(cases), together)]
     return Survey(
         parts=tuple(
             Part(cases=tuple(few), results=_places(results, few), groups=_places(groups, few)) for few in parts

@@ -316,8 +316,8 @@ RESULTS = pa.schema([pa.field(column.name, column.type, metadata={"description":
 View = tuple[str, ClassEntry]
 # Columns of what was chosen and how: they are the same under every attention and class.
 CHOSEN = (
-    *("parameter_value", "status", "similarity", "relaxation_bound", "similarity_bound", "gap", "rho", "rho_min"),
-    *("solve_seconds", "item_ids", "message"),
+    *("parameter_value", "status", "similarity", "relaxation_bound", "similarity_bound", "gap", "rho", "p_rho"),
+    *("rho_min", "solve_seconds", "item_ids", "message"),
 )
 # In the key of every unit that writes such rows: with another column they are computed anew.
 FORM = digest([[column.name, str(column.type)] for column in COLUMNS])

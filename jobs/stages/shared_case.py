@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .solve import Solve
 
 # Fields of a unit that say what chooses items, not from what or how that is measured.
-OF_THE_METHOD = frozenset({"method", "target", "asked", "queries", "size", "vectors"})
+OF_THE_METHOD = frozenset({"method", "target", "asked", "queries", "size", "vectors", "earlier"})
 
 
 def case_of(unit: Solve, store: Store) -> Case:

@@ -56,8 +56,7 @@ class DistanceColumns:
         """Compute the columns of those items that lack one, together, as far as they can be kept."""
         missing = [item for item in items.tolist() if item not in self._cache]
         missing = missing[: self._capacity - len(self._cache)]
-        # A copy of each row, as a view would keep the whole matrix alive.
-        self._cache.update(zip(missing, map(np.copy, self._compute(np.array(missing, dtype=np.intp)))))
+        self._cache.update(zip(missing, self._compute(np.array(missing, dtype=np.intp))))
 
     def columns(self, items: IntArray) -> dict[int, FloatArray]:
         """For each of some distinct items the distances (n,) to all, off by at most what `error_terms` say."""

@@ -95,7 +95,7 @@ def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, 
     """Chosen items (L, k) of L lambda, in the order in which they are taken."""
     chosen = np.empty((trade_offs.size, problem.k), dtype=np.intp)
     chosen[:, 0] = problem.best_first[0]
-    walkers = [_Walker(problem, trade_off, spread) for trade_off in trade_offs.tolist()]
+    walkers = [_Walker(problem, trade_off, spread, distances) for trade_off in trade_offs.tolist()]
     # Upper bounds of the merits by which the last items were taken, one matrix a step.
     merits: deque[FloatArray] = deque([np.stack([walker.relevance for walker in walkers])], maxlen=FORESIGHT)
     for step in range(1, problem.k):
@@ -104,8 +104,7 @@ def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, 
         columns = distances.columns(np.unique(latest))
         merit = np.empty((len(walkers), problem.n)) if len(merits) < FORESIGHT else merits[0]
         for row, (walker, item) in enumerate(zip(walkers, latest.tolist())):
-            walker.take(item, columns[item], distances)
-            candidates = walker.open_items(step, out=merit[row])
+            candidates = walker.after(item, columns[item], step, high=merit[row])
             if candidates.size > 1:
                 candidates = walker.best(candidates, distances.exact(candidates, chosen[row, :step]))
             chosen[row, step] = candidates[0]
@@ -119,32 +118,28 @@ class _Walker:
     Every step looks at all items a few times, one lambda after the other, so that its rows stay in a core's cache.
     """
 
-    def __init__(self, problem: Problem, trade_off: float, spread: str) -> None:
+    def __init__(self, problem: Problem, trade_off: float, spread: str, distances: DistanceColumns) -> None:
         from mprlib.baselines import mmr_kernel as kernel
 
         self._kernel, self._problem, self._trade_off = kernel, problem, trade_off
         self._is_mean, self._combine = spread == "mean", SPREADS[spread]
         self._spread = {"mean": kernel.MEAN, "nearest": kernel.NEAREST, "farthest": kernel.FARTHEST}[spread]
         self.relevance = (1.0 - trade_off) * problem.scores
-        self._rounding = (ROUNDING, ROUNDING * float(np.abs(self.relevance).max()))
-        # Totals, their errors, and bounds of merits.
-        self._walked = np.zeros((4, problem.n))
-        self._walked[0] = np.inf if spread == "nearest" else 0.0
+        rounding = ROUNDING * float(np.abs(self.relevance).max())
+        self._terms = kernel.Terms(*distances.error_terms, ROUNDING, rounding)
+        self._total = np.full(problem.n, np.inf if spread == "nearest" else 0.0)
+        self._error, self._low = np.zeros((2, problem.n))
+        self._found = np.empty(problem.n, dtype=np.int64)
         self._share = trade_off
 
-    def take(self, item: int, column: FloatArray, distances: DistanceColumns) -> None:
-        """Note a chosen item and the distances to it."""
+    def after(self, item: int, column: FloatArray, step: int, high: FloatArray) -> IntArray:
+        """Items that may have the largest merit after one is chosen, by the distances to it; upper bounds of merits go
+        into high (n,)."""
         self.relevance[item] = -np.inf
-        self._kernel.take(self._walked, column, *distances.error_terms, self._spread)
-
-    def open_items(self, step: int, out: FloatArray) -> IntArray:
-        """Items that may have the largest merit; upper bounds of merits go into out (n,)."""
         self._share = self._trade_off / step if self._is_mean else self._trade_off
-        self._kernel.bound(self._walked, self.relevance, self._share, self._rounding)
-        low, high = self._walked[2], self._walked[3]
-        out[:] = high
-        open_items: IntArray = np.flatnonzero(high >= low.max())
-        return open_items
+        walk = self._kernel.Walk(self.relevance, self._total, self._error, self._low, high, self._found)
+        number = self._kernel.step(walk, column, self._terms, self._share, self._spread)
+        return self._found[:number]
 
     def best(self, candidates: IntArray, distances: FloatArray) -> IntArray:
         """The candidates of largest merit, in the pool's order. distances (candidates, chosen), exact."""
@@ -159,6 +154,8 @@ def _promising(
 
     Shapes:  recent (L, steps), the last items; merits, each (L, n), those by which they were taken.
     """
+    from mprlib.baselines.mmr_kernel import best_of
+
     latest = recent[:, -1]
     items = [latest]
     if all(item in distances for item in latest.tolist()):
@@ -170,5 +167,5 @@ def _promising(
     ahead = min(max(AHEAD, -(-BATCH // latest.size)), problem.n)
     for walker in range(latest.size) if len(merits) > 1 else ():
         if np.count_nonzero(before[walker] > before[walker, recent[walker]].min()) < 2 * BATCH:
-            items.append(np.argpartition(merit[walker], problem.n - ahead)[-ahead:])
+            items.append(best_of(merit[walker], ahead))
     return np.unique(np.concatenate(items))

@@ -25,6 +25,7 @@ from mprlib.function_classes.regression import attained
 from mprlib.function_classes.tree_greedy import PAPER_SEED
 from mprlib.problem import Problem
 from mprlib.reference import Reference
+from mprlib.scikit_learn import scikit_learn_for
 from mprlib.settings import SEED, Whole
 
 # Half a row off in a million is rounding of the shares, not a part of a row.
@@ -83,8 +84,9 @@ class MlpTrainedOracle(Oracle):
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The trained network's gap under C'."""
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.neural_network import MLPRegressor
+        with scikit_learn_for("function class mlp_trained"):
+            from sklearn.exceptions import ConvergenceWarning
+            from sklearn.neural_network import MLPRegressor
 
         problem = self.problem
         labels = np.concatenate([problem.labels, self.rows])

@@ -1,16 +1,14 @@
-"""Parts of the exact path of `ball_path`: its breakpoints and linear pieces, scores without ties, affine rank."""
+"""Parts of the exact path of `ball_path`: its linear pieces, scores without ties, affine rank."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
 
-Kind = Literal["whole", "up", "down"]
 # Relative size of the perturbation that breaks ties: four digits above the rounding of scores, and four below
 # the accuracy to which bounds are compared.
 PERTURBATION = 1e-12
@@ -24,24 +22,12 @@ class PathLost(Exception):
     """Rounding has taken the path off its optima."""
 
 
-@dataclass(frozen=True, slots=True)
-class Breakpoint:
-    """The t at which the line ends: `place` (of the free cells) becomes whole, or the cell `place` becomes free."""
-
-    t: float
-    kind: Kind
-    place: int
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Line:
-    """x, v and theta as linear functions of t while the same cells are free.
+    """x and v as linear functions of t while the same cells are free.
 
     Shapes:  free (f,); base (G,), counts with those of the free cells at 0; start, slope (f,): the free
              cells' counts are start + t slope; v_start, v_slope (r,) likewise.
-             inverse (f + 1, f + 1) of the free cells' system.
-    theta = theta_start + t (level + theta_slope), with level the score of the first free cell: scores enter
-    as differences from it, since differences of tied scores would be lost in the scores' own rounding.
     """
 
     free: IntArray
@@ -50,43 +36,6 @@ class Line:
     slope: FloatArray
     v_start: FloatArray
     v_slope: FloatArray
-    level: float
-    theta_start: float
-    theta_slope: float
-    inverse: FloatArray
-
-    @classmethod
-    def through(cls, counts: FloatArray, free: IntArray, scores: FloatArray, features: FloatArray, k: int) -> Line:
-        """The line on which these cells (f,) are free, each at an item of that score (f,), from counts (G,)."""
-        base = counts.copy()
-        base[free] = 0.0
-        size = free.size
-        system = np.ones((size + 1, size + 1))
-        own = features[free]
-        system[:size, :size] = own @ own.T
-        system[size, size] = 0.0
-        inverse = np.linalg.inv(system)
-        v_fixed = base @ features
-        right = np.empty((size + 1, 2))
-        right[:size, 0] = -(own @ v_fixed)
-        right[size, 0] = k - base.sum()
-        level = scores[0]
-        right[:size, 1] = scores - level
-        right[size, 1] = 0.0
-        solution = inverse @ right
-        moved = own.T @ solution[:size]
-        return cls(
-            free=free,
-            base=base,
-            start=solution[:size, 0],
-            slope=solution[:size, 1],
-            v_start=v_fixed + moved[:, 0],
-            v_slope=moved[:, 1],
-            level=float(level),
-            theta_start=float(solution[size, 0]),
-            theta_slope=float(solution[size, 1]),
-            inverse=inverse,
-        )
 
     def counts(self, t: float) -> FloatArray:
         """x (G,) at t."""

@@ -37,26 +37,25 @@ t = 2 on both cells are free: theta + v = t and theta - v = 0, v = t / 2, x = (1
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mprlib.arrays import FloatArray
-from mprlib.optimisers.ball_line import Breakpoint, Kind, Line, PathLost, affine_rank, perturbed
+from mprlib.optimisers.ball_line import Line, PathLost, affine_rank, perturbed
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation, SmallestRho, rho_bound, similarity_bound, top_sum
 
+if TYPE_CHECKING:
+    from mprlib.optimisers.path_kernel import Line as KernelLine
+    from mprlib.optimisers.path_kernel import Path
+
 # Relative error above which a path is discarded: bounds are compared to 1e-6.
 ACCURACY = 1e-8
-# A feature whose distance from the free cells' affine hull is below this part of its length is in the hull.
-DEPENDENCE = 1e-10
-# A coefficient of a dependence below this is rounding error.
-SMALLEST_COEFFICIENT = 1e-9
 # Breakpoints per cell and item: a path has well under one; more means that it cycles.
 LARGEST_BREAKPOINTS_PER_PLACE = 20
 # A smallest |v| below this part of the longest feature is 0 but for rounding.
 SMALLEST_GAP = 1e-12
-# Likewise for M_g . v, relative to k squared features.
-SMALLEST_CONSTANT = 1e-13
 # The multiplier of a rho that exceeds rho_min by rounding alone: v / t at a t so small that v has no slope left.
 NEAR_THE_END = 1e6
 
@@ -65,24 +64,29 @@ class BallPath:
     """The path over one pool, with centred features (G, r) per item."""
 
     def __init__(self, features: FloatArray, pool: CellPool) -> None:
-        self._size = pool.cell_count
+        from mprlib.optimisers import path_kernel as kernel
+
+        self._kernel, self._size = kernel, pool.cell_count
         # Cells without items, such as those of the reference alone, have no part in the path.
         self._cells = np.flatnonzero(pool.capacity)
         if self._cells.size < self._size:
             features, pool = features[self._cells], pool.of_cells(self._cells)
-        self._features = features
-        self._squares = np.einsum("ij,ij->i", features, features)
-        self._affine_rank = affine_rank(features)
-        self._pool = pool
-        self._scale = pool.k * float(self._squares.max(initial=0.0))
-        scores, self._marginals = perturbed(pool)
-        self._offset = pool.first + 2 * np.arange(pool.cell_count)
-        best = np.lexsort((np.arange(scores.size), -scores))[: pool.k]
-        self._counts: FloatArray = np.bincount(pool.cell[best], minlength=pool.cell_count).astype(float)
-        last = int(best[-1])
-        # The free cells, and the rank of each one's item that is selected in part.
-        self._free = [int(pool.cell[last])]
-        self._piece = [int(pool.rank[last])]
+        self._features, self._pool = np.ascontiguousarray(features), pool
+        squares = np.einsum("ij,ij->i", features, features)
+        self._scale = pool.k * float(squares.max(initial=0.0))
+        scores, marginals = perturbed(pool)
+        self._ball = kernel.Ball(
+            k=pool.k,
+            features=self._features,
+            squares=squares,
+            marginals=marginals,
+            offset=(pool.first + 2 * np.arange(pool.cell_count)).astype(np.int64),
+            capacity=pool.capacity.astype(np.float64),
+            rank=affine_rank(features),
+            scale=self._scale,
+        )
+        self._path = self._top(scores)
+        self._line = self._room()
 
     def solve(self, rhos: list[float]) -> list[Relaxation]:
         """The relaxation for each rho, given falling.
@@ -90,31 +94,74 @@ class BallPath:
         The path ends at the last rho; only a rho below rho_min follows it down to t = 0.
         Raises:  PathLost when an optimum does not attain its own bound, or breakpoints do not end.
         """
-        limit = LARGEST_BREAKPOINTS_PER_PLACE * (self._pool.cell_count + self._pool.k)
+        left = LARGEST_BREAKPOINTS_PER_PLACE * (self._pool.cell_count + self._pool.k)
         found: list[Relaxation] = []
         waiting = list(rhos)
-        earlier, steps = np.inf, 0
-        line = self._line()
-        for _ in range(limit + 1):
-            later, breakpoint_ = self._next_breakpoint(line, earlier)
-            smallest = float(np.linalg.norm(line.gap(later))) if np.isfinite(later) else np.inf
-            while waiting and waiting[0] >= smallest:
-                rho = waiting.pop(0)
-                found.append(replace(self._at(line, line.time_at(rho, earlier, later), rho), steps=steps))
-                steps = 0
-            if not waiting or breakpoint_ is None:
+        earlier, passed, line = np.inf, 0, None
+        while waiting:
+            how, earlier, later, passed = self._kernel.walk(
+                self._ball, self._path, self._line, waiting[0], earlier, left
+            )
+            left -= passed
+            if how == self._kernel.LOST or left < 0:
+                raise PathLost
+            line = self._line_now()
+            if how == self._kernel.ENDED:
                 break
-            steps += 1
-            self._counts = np.clip(line.counts(later), 0.0, self._pool.capacity)
-            self._pass(breakpoint_, line)
-            line = self._line()
+            smallest = float(np.linalg.norm(line.gap(later)))
+            # The kernel's sum may be a last bit smaller.
+            reached = max(1, sum(rho >= smallest for rho in waiting))
+            for steps, rho in zip([passed] + [0] * reached, waiting[:reached]):
+                found.append(replace(self._at(line, line.time_at(rho, earlier, later), rho), steps=steps))
+            waiting, passed = waiting[reached:], 0
+            if waiting and self._path.end[0] == self._kernel.NOTHING:
+                break
             earlier = later
-        else:
-            raise PathLost
+            left -= 1
         if not all(self._is_optimal(row) for row in found):
             raise PathLost
-        rows = found + self._at_the_end(line, waiting, steps) if waiting else found
+        rows = found + self._at_the_end(line, waiting, passed) if waiting and line is not None else found
         return [self._over_all_cells(row) for row in rows]
+
+    def _top(self, scores: FloatArray) -> Path:
+        """The path's start: the k best items, the last of them free."""
+        pool, cells = self._pool, self._pool.cell_count
+        best = np.lexsort((np.arange(scores.size), -scores))[: pool.k]
+        last = int(best[-1])
+        path: Path = self._kernel.Path(
+            counts=np.bincount(pool.cell[best], minlength=cells).astype(float),
+            free=np.zeros(cells + 1, np.int64),
+            piece=np.zeros(cells + 1, np.int64),
+            number=np.ones(1, np.int64),
+            end=np.zeros(2, np.int64),
+        )
+        path.free[0], path.piece[0] = pool.cell[last], pool.rank[last]
+        return path
+
+    def _room(self) -> KernelLine:
+        cells, rank = self._features.shape
+        line: KernelLine = self._kernel.Line(
+            base=np.zeros(cells),
+            start=np.zeros(cells + 2),
+            slope=np.zeros(cells + 2),
+            v_start=np.zeros(rank),
+            v_slope=np.zeros(rank),
+            theta=np.zeros(3),
+            inverse=np.zeros((cells + 2, cells + 2)),
+        )
+        return line
+
+    def _line_now(self) -> Line:
+        """The line that the walk has stopped on."""
+        number, line = int(self._path.number[0]), self._line
+        return Line(
+            free=self._path.free[:number].copy(),
+            base=line.base.copy(),
+            start=line.start[:number].copy(),
+            slope=line.slope[:number].copy(),
+            v_start=line.v_start.copy(),
+            v_slope=line.v_slope.copy(),
+        )
 
     def _over_all_cells(self, row: Relaxation) -> Relaxation:
         if self._cells.size == self._size:
@@ -133,81 +180,6 @@ class BallPath:
         is_tight = duality_gap <= ACCURACY * max(1.0, abs(row.bound))
         return off <= ACCURACY and is_tight and excess <= ACCURACY * max(row.rho, self._scale)
 
-    def _line(self) -> Line:
-        free = np.array(self._free)
-        scores = self._marginals[self._offset[free] + 1 + np.array(self._piece)]
-        return Line.through(self._counts, free, scores, self._features, self._pool.k)
-
-    def _next_breakpoint(self, line: Line, earlier: float) -> tuple[float, Breakpoint | None]:
-        """The largest t below the last breakpoint at which an inequality ends, and which; None when t reaches 0."""
-        pieces = np.array(self._piece)
-        place = self._offset + np.rint(self._counts).astype(np.intp)
-        constant = self._features @ line.v_start + line.theta_start
-        # At MPR 0 the constants at t = 0 are rounding error, and their breakpoints are not real.
-        constant[np.abs(constant) <= SMALLEST_CONSTANT * self._scale] = 0.0
-        if line.free.size >= self._affine_rank:
-            # The free cells' equalities then determine theta + M_g . v for all cells: it is proportional to t.
-            constant[:] = 0.0
-        rate = self._features @ line.v_slope + line.theta_slope
-        with np.errstate(divide="ignore", invalid="ignore"):
-            up = (self._marginals[place + 1] - line.level) - rate
-            entering = np.where((up < 0) & (constant < 0), constant / up, 0.0)
-            down = (self._marginals[place] - line.level) - rate
-            leaving = np.where((down > 0) & (constant > 0), constant / down, 0.0)
-            end = np.where(line.slope > 0, pieces, pieces + 1)
-            ending = np.where(line.slope != 0, (end - line.start) / line.slope, 0.0)
-        entering[line.free] = 0.0
-        leaving[line.free] = 0.0
-        best: Breakpoint | None = None
-        kinds: tuple[tuple[Kind, FloatArray], ...] = (("whole", ending), ("up", entering), ("down", leaving))
-        for kind, times in kinds:
-            at = int(np.argmax(times))
-            if times[at] > (0.0 if best is None else best.t):
-                best = Breakpoint(float(times[at]), kind, at)
-        return min(0.0 if best is None else best.t, earlier), best
-
-    def _pass(self, breakpoint_: Breakpoint, line: Line) -> None:
-        """Update which cells are free at a breakpoint."""
-        kind, at = breakpoint_.kind, breakpoint_.place
-        if kind == "whole":
-            self._fix(at, self._piece[at] + int(line.slope[at] <= 0))
-            return
-        step = 1.0 if kind == "up" else -1.0
-        piece = round(self._counts[at]) - (kind == "down")
-        border = np.append(self._features[line.free] @ self._features[at], 1.0)
-        coefficients = line.inverse @ border
-        own = self._squares[at]
-        is_full = line.free.size >= self._affine_rank
-        if not is_full and own - border @ coefficients > DEPENDENCE * max(own, np.max(self._squares[line.free])):
-            self._free.append(at)
-            self._piece.append(piece)
-            return
-        self._exchange(at, piece, step, -step * coefficients[:-1])
-
-    def _exchange(self, at: int, piece: int, step: float, direction: FloatArray) -> None:
-        """Move along a dependence, at constant v and objective, to the first count that becomes whole."""
-        counts = self._counts[self._free]
-        pieces = np.array(self._piece, dtype=float)
-        room = np.where(direction > 0, pieces + 1 - counts, counts - pieces)
-        size = np.abs(direction)
-        lengths = np.maximum(room, 0.0) / np.maximum(size, SMALLEST_COEFFICIENT)
-        lengths[size <= SMALLEST_COEFFICIENT] = np.inf
-        first = int(np.argmin(lengths))
-        length = min(1.0, float(lengths[first]))
-        self._counts[self._free] = counts + length * direction
-        if length == 1.0:
-            self._counts[at] = piece + (step > 0)
-            return
-        self._counts[at] += step * length
-        end = self._piece[first] + int(direction[first] > 0)
-        self._free.append(at)
-        self._piece.append(piece)
-        self._fix(first, end)
-
-    def _fix(self, position: int, count: int) -> None:
-        self._counts[self._free[position]] = count
-        del self._free[position], self._piece[position]
-
     def _smallest_gap(self) -> float:
         return SMALLEST_GAP * float(np.abs(self._features).max(initial=0.0))
 
@@ -219,7 +191,7 @@ class BallPath:
         price, multiplier = self._features @ z, float(np.linalg.norm(z))
         return Relaxation(
             rho=rho,
-            counts=line.counts(t) if np.isfinite(t) else self._counts.copy(),
+            counts=line.counts(t) if np.isfinite(t) else self._path.counts.copy(),
             price=price,
             multiplier=multiplier,
             bound=similarity_bound(self._pool, price, multiplier, rho),

@@ -30,24 +30,23 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from mprlib.attention import UNIFORM, AttentionName, attended
 from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass, Oracle
-from mprlib.label_errors.claims import CONFIDENCE
-from mprlib.label_errors.weakness import too_weak
+from mprlib.label_error import CONFIDENCE
 from mprlib.method import ORDER, Stopwatch
 from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
-from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
-from mprlib.optimisers.certificate import certified, with_advice
-from mprlib.optimisers.claiming import claiming_sets
+from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.constrained import ConstrainedMethod
-from mprlib.optimisers.relaxation import Relaxation
-from mprlib.optimisers.request import Request, distinct_limits, requested
+from mprlib.optimisers.request import distinct_limits, requested
 from mprlib.optimisers.separation import Separator
-from mprlib.optimisers.set_search import Incumbent
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
 from mprlib.settings import PROBABILITY, Choice, Whole
 
 if TYPE_CHECKING:
+    from mprlib.optimisers.cell_pool import CellPool
     from mprlib.optimisers.incumbent import Incumbents
+    from mprlib.optimisers.relaxation import Relaxation
+    from mprlib.optimisers.request import Request
+    from mprlib.optimisers.set_search import Incumbent
 
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
@@ -92,7 +91,12 @@ class Mopr(ConstrainedMethod):
 
     def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per rho; where labels may be wrong, of expected true labels."""
-        if problem.label_error is None or too_weak(problem):
+        if problem.label_error is None:
+            return ConstrainedMethod.swept_values(self, problem, function_class, values)
+        from mprlib.label_errors.weakness import too_weak
+        from mprlib.optimisers.claiming import claiming_sets
+
+        if too_weak(problem):
             return ConstrainedMethod.swept_values(self, problem, function_class, values)
         if self.order == "fair" or problem.place_weights is not None:
             raise InputError("labels may be wrong, and what is claimed then is of sets: leave order and attention out")
@@ -141,6 +145,8 @@ def row_of(
     incumbents: Incumbents, request: Request, relaxation: Relaxation, incumbent: Incumbent, method: str = "mopr"
 ) -> Selection:
     """The Selection of an incumbent under the bound that is proven."""
+    from mprlib.optimisers.certificate import certified, with_advice
+
     separator = incumbents.separator
     row = certified(
         separator,

@@ -150,6 +150,16 @@ def test_arrays_and_what_makes_a_reference():
         assert rerank([0.9, 0.8, 0.7, 0.6], labels, given, k=2, rho=0.1).items.tolist() == [0, 2]
 
 
+def test_a_fair_order_is_that_of_select():
+    population, asked = reference(), request(6)
+    candidates = {**asked["labels"], "score": asked["scores"], "person": asked["ids"]}
+    problem = Problem.from_frames(candidates, population, score="score", attributes=ATTRIBUTES, k=10, id="person")
+    found = rerank(**asked, reference=population, k=10, order="fair")
+    assert told(found) == told(mprlib.select(problem, Mopr(nodes=NODES, order="fair"), "chance", "groups"))
+    by_score = rerank(**asked, reference=population, k=10)
+    assert found.ids.tolist() != by_score.ids.tolist() or found.message == by_score.message
+
+
 def test_a_budget_of_nodes_keeps_the_best_set_so_far():
     population = reference()
     few = rerank(**request(5, 400), reference=population, k=25, rho=0.02, function_class="linear", nodes=1)

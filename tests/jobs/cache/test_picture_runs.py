@@ -1,19 +1,24 @@
 """Pictures are known by their bytes: touched, moved and renamed ones are not embedded again."""
 
+import json
 import os
 import shutil
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
+import yaml
 from PIL import Image
 
 from jobs.cache.pictures import Pictures
 from jobs.cache.place import CachePlace
 from jobs.cache.vectors import RememberingEncoder
+from jobs.cli import main
 from jobs.encoders.encoded import EncodedImages
 from jobs.images.errors import ImageError, Reason
 from jobs.images.limits import ImageLimits
+from jobs.store import Store
 
 COUNT = 12
 KEY = {"kind": "counted", "weights": "1"}
@@ -152,9 +157,66 @@ def test_another_limit_is_another_question(tmp_path, root, tower):
 
 
 def test_files_that_have_just_changed_are_read_again(tmp_path, root):
-    cache = CachePlace(address=str(tmp_path / "cache")).store()
+    cache = CachePlace(address=str(tmp_path / "cache"))
     (root / "now.png").write_bytes((root / "0.png").read_bytes())
     pictures = Pictures(cache, str(root), ImageLimits(), "listing")
     pictures.keys(["0.png", "now.png"])
     known = Pictures(cache, str(root), ImageLimits(), "listing").keys(["0.png", "now.png"], is_reading=False)[1]
     assert known.tolist() == [True, False]
+
+
+def write_audit(folder, root, tiny_clip, names, runtime):
+    """An audit of pictures by a tiny model."""
+    folder.mkdir()
+    table = pd.DataFrame({"name": names, "picture": names, "gender": ["female", "male"] * (len(names) // 2)})
+    table.to_parquet(folder / "pictures.parquet")
+    model, weights = tiny_clip
+    dataset = {"kind": "table", "path": "pictures.parquet", "id": "name", "image": "picture", "root": str(root)}
+    raw = {
+        "name": "pictures",
+        "dataset": dataset | {"attributes": {"gender": {}}},
+        "encoder": {"kind": "open_clip", "model": str(model), "pretrained": str(weights), "batch": 4},
+        "queries": {"list": ["nurse"]},
+        "shard_items": 5,
+        "k": [3],
+        "report": {"thumbnail_megabytes": 0},
+        "runtime": runtime,
+    }
+    path = folder / "audit.yaml"
+    path.write_text(yaml.safe_dump(raw), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("executor", ["local", "ray"])
+def test_an_audit_of_pictures_a_week_later(tmp_path, root, tiny_clip, capsys, executor, request):
+    if executor == "ray":
+        request.getfixturevalue("cluster")
+    runtime = {"executor": executor}
+
+    def asked(command, path, output, *options):
+        assert main([command, str(path), "--output", str(tmp_path / output), "--json", *options]) == 0
+        return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+    cache = ["--set", f"cache={tmp_path / 'cache'}"]
+    first = asked("run", write_audit(tmp_path / "one", root, tiny_clip, names(), runtime), "week 1", *cache)
+    assert (first["items_embedded"], first["items_reused"]) == (COUNT, 0)
+    for name in names()[: COUNT // 2]:
+        os.utime(root / name, (time.time() - 50, time.time() - 50))
+    Image.new("RGB", (8, 8), (200, 0, 0)).save(root / "7.png")
+    Image.new("RGB", (8, 8), (201, 0, 0)).save(root / "new.png")
+    settle(root, ["7.png", "new.png"])
+    path = write_audit(tmp_path / "two", root, tiny_clip, ["new.png", *reversed(names()[1:])], runtime)
+    bill = asked("plan", path, "week 2", *cache)["bill"]
+    # Until the touched ones are read nobody knows that they are the same.
+    assert (bill["items_to_embed"], bill["items_reused"]) == (COUNT // 2 - 1 + 2, COUNT // 2 - 1)
+    second = asked("run", path, "week 2", *cache)
+    assert (second["items_embedded"], second["items_reused"]) == (2, COUNT - 2)
+    asked("run", path, "without")
+    rows = [
+        pd.concat(
+            Store(str(tmp_path / output)).read_table(name).to_pandas()
+            for name in Store(str(tmp_path / output)).list("results")
+        ).drop(columns=["run_id", "unit", "solve_seconds"])
+        for output in ("week 2", "without")
+    ]
+    pd.testing.assert_frame_equal(*rows)

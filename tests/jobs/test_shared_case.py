@@ -1,0 +1,70 @@
+"""Units of one query and k share a case, and say what they would say alone."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from jobs.audit import prepare
+from jobs.cli import main
+from jobs.config.file import read_config
+from jobs.stages import shared_case
+from jobs.stages.shared_case import case_of
+from jobs.stages.solve import Solve
+from jobs.store import Store
+
+from .conftest import write_audit
+
+METHODS = ["top_k", {"mopr": {"points": 4, "targets": ["linear"]}}, {"mmr": {"points": 3}}, "dpp"]
+
+
+@pytest.fixture(scope="module")
+def solving(tmp_path_factory) -> tuple[Store, list[Solve]]:
+    """A run, and its units that solve, in the order in which they are run."""
+    folder = tmp_path_factory.mktemp("shared")
+    path = write_audit(folder, methods=METHODS, k=[5, 10], function_classes=["linear", "groups"])
+    assert main(["run", str(path), "--output", str(folder / "run")]) == 0
+    return Store(str(folder / "run")), list(prepare(read_config(path))[1].stages["solve"])
+
+
+def content(tables: dict[str, pa.Table]) -> list[pa.Table]:
+    return [table.drop_columns(["solve_seconds"] if name == "results" else []) for name, table in tables.items()]
+
+
+def test_rows_do_not_depend_on_which_unit_was_first(solving):
+    store, units = solving
+    alone = []
+    for unit in units:
+        shared_case._kept.cache_clear()
+        alone.append(content(unit.run(store)))
+    for order in (units, units[::-1]):
+        together = {unit.key: content(unit.run(store)) for unit in order}
+        assert [together[unit.key] for unit in units] == alone
+
+
+def test_a_case_is_shared_by_methods_alone(solving):
+    store, units = solving
+    first = units[0]
+    same = [unit for unit in units if (unit.query, unit.k) == (first.query, first.k)]
+    assert len({unit.method.name for unit in same}) == len(METHODS)
+    assert len({id(case_of(unit, store)) for unit in same}) == 1
+    kept = case_of(first, store)
+    for change in ({"k": 4}, {"seed": 1}, {"missing": "none"}, {"group_attributes": 1}, {"dataset": "other"}):
+        assert case_of(replace(first, **change), store) is not kept
+        kept = case_of(first, store)
+
+
+def test_vectors_are_those_of_the_method_alone(solving):
+    store, units = solving
+    mmr = next(unit for unit in units if unit.method.name == "mmr")
+    case = case_of(mmr, store)
+    assert case.problem.embeddings is None
+    seen = shared_case.with_vectors(mmr, store, case, case.problem)
+    assert seen.embeddings is not None and len(seen.embeddings) == case.problem.n
+    assert case.problem.embeddings is None
+
+
+def test_a_class_over_embeddings_keeps_no_case(solving):
+    store, units = solving
+    seeing = replace(units[0], reference_vectors=units[2].vectors, vectors=units[2].vectors)
+    assert case_of(seeing, store) is not case_of(seeing, store)
