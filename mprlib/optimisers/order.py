@@ -43,6 +43,8 @@ from mprlib.selection import SMALLEST_BOUND, Status
 
 # Widths of the beam, one pass after the other: the first finds an order, the others prove it or better it.
 WIDTHS = (48, 256)
+# Width of one more pass where none was found and none ruled out, and entries of counts that its states may have.
+LAST_WIDTH, MOST_ENTRIES = 2_048, 8_000_000
 # Rounds of separation for classes that are no unit balls.
 ROUNDS = 25
 # What is said of an order that keeps its limits.
@@ -80,6 +82,10 @@ def ordered(problem: Problem, oracle: Oracle, items: IntArray, rho: float, k: in
     course = OrderCourse.of(problem, oracle, items)
     limits = prefix_limits(rho, k=k, first=first, unit=oracle.unit)
     found = _Search(course, limits, first, k).best()
+    if found.status == Status.NOT_FOUND:
+        widest = min(LAST_WIDTH, MOST_ENTRIES // course.cells.size**2)
+        if widest > WIDTHS[-1]:
+            found = _Search(course, limits, first, k).best((widest,))
     if found.status in KEPT:
         return found
     for factor in FACTORS:
