@@ -133,7 +133,7 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     inputs, plan = prepare(config, limit)
     for note in plan.notes:
         reporter.say(note)
-    packed = {} if inputs.cache is None else shared.packed(inputs.cache)
+    packed = shared.packed(inputs.cache)
     _restore(settings, inputs, plan, store, packed)
     plan, found = resumed(config, inputs, plan, store)
     progress = Progress(done=dict(found.done))

@@ -47,6 +47,15 @@ def measure(
     Raises:  InputError for items that are empty, repeated or out of range, and for an unknown
              class, setting or attention.
     Source:  MPR paper, Definition 1 and Propositions 3, 4.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.measure(problem, [0, 1], "groups").value
+    0.5
+    >>> round(mprlib.measure(problem, [0, 1], "tree", depth=1).value, 4)
+    0.4082
     """
     chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
     if instance.is_normalised:
@@ -61,22 +70,35 @@ def fair_order(
     function_class: str | FunctionClass = "linear",
     *,
     first: int = FIRST,
+    attention: AnyAttention = UNIFORM,
     **settings: Any,
 ) -> FairOrder:
     """The order of a selection with every prefix of `first` or more within its rho, by discounted similarity.
 
     A prefix of j of k items may be sqrt(k / j) times as far from the reference as all of them (each function scaled
     as for k), since chance is: see `mprlib.optimisers.order_course`. An example is in `mprlib.optimisers.order`.
+    With an attention that falls from place to place, its weights are those of similarity, and MPR under it is bounded
+    in the place of prefixes.
 
     Shapes:  items (any number,), positions in the pool, distinct.
     Returns: the order, with what is proven of it.
     Raises:  InputError for items as `measure` does, a rho or `first` that is no such number, and as `measure`.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> found = mprlib.fair_order(problem, [0, 1, 2, 3], 0.3, "groups", first=2)
+    >>> found.items.tolist()
+    [0, 2, 1, 3]
     """
-    from mprlib.optimisers.order import ordered
+    from mprlib.optimisers.order import ordered, ordered_by_attention
 
     chosen, instance = problem.checked_items(items), registry.function_class(function_class, **settings)
     [rho] = checked_rhos([rho], "fair_order")
-    sized = attended(problem, UNIFORM, chosen.size)
+    sized = attended(problem, attention, chosen.size)
+    if sized.place_weights is not None:
+        return ordered_by_attention(sized, instance.bind(sized), chosen, rho)
     return ordered(sized, instance.bind(sized), chosen, rho, chosen.size, checked(Whole(), "first", first))
 
 
@@ -95,6 +117,17 @@ def select(
     settings are those of what is given by name; one that both have needs an instance. attention is one of them for
     every method: that under which its items are measured, and for `mopr` the one under which it bounds MPR.
     Raises:  InputError for an unknown method, class or setting, and for a value that the method refuses.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.select(problem, "top_k").items.tolist()
+    [0, 1]
+    >>> mprlib.select(problem, "mopr", 0.1, "groups").items.tolist()
+    [0, 2]
+    >>> mprlib.select(problem, mprlib.MoprPaper(rounds=10), 0.1, mprlib.Groups()).items.tolist()
+    [0, 2]
     """
     return _swept(problem, method, [value], function_class, settings)[0]
 
@@ -110,6 +143,15 @@ def sweep(
 
     values: by default 20 of the method's own, for mopr* evenly spaced rho from 0.005 to top-k's MPR as in the paper.
     Raises:  InputError as for `select`.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> for row in mprlib.sweep(problem, "mopr", [0.5, 0.1], "groups"):
+    ...     print(row.value, row.items.tolist(), row.status)
+    0.5 [0, 1] optimal
+    0.1 [0, 2] optimal
     """
     return _swept(problem, method, values, function_class, settings)
 

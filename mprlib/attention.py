@@ -117,7 +117,8 @@ def attended(problem: Problem, attention: AnyAttention = UNIFORM, size: int | No
     size, chosen = problem.k if size is None else size, attention_of(attention)
     weights = chosen.weights(size)
     is_uniform = bool((weights == weights[0]).all())
-    if is_uniform and size == problem.k and problem.place_weights is None:
+    known = problem.place_weights
+    if size == problem.k and (is_uniform if known is None else np.array_equal(known, weights)):
         return problem
 
     def build() -> Problem:

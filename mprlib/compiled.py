@@ -52,8 +52,9 @@ class _Cache(FunctionCache):
 
 def compiled(function: Function) -> Function:
     """The function in machine code. It takes arrays, numbers and named tuples of them."""
-    # Python's check of every division for a zero divisor would cost a branch in the innermost loops.
-    found = njit(function, error_model="numpy")
+    # Python's check of every division for a zero divisor would cost a branch in the innermost loops. Arrays are the
+    # caller's own, so that other threads may run meanwhile.
+    found = njit(function, error_model="numpy", nogil=True)
     # Where nothing can be written, each process compiles for itself.
     with suppress(RuntimeError, OSError):
         found._cache = _Cache(function)  # type: ignore[no-untyped-call]  # numba has no types
@@ -64,6 +65,7 @@ def compiled(function: Function) -> Function:
 def _folder() -> Path:
     """The folder of this code's files."""
     digest = hashlib.sha256()
+    digest.update(Path(__file__).read_bytes())
     for module in sorted(Path(__file__).parent.rglob(KERNELS), key=lambda path: path.name):
         digest.update(module.read_bytes())
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -35,6 +35,13 @@ class Confusion:
     Shapes:  shares (L, L), P(predicted level | true level), the true one by row; rows sum to 1.
              sizes (L,), hand-labelled rows of each true level behind them; infinite where shares are known exactly.
              levels (L,), their names, where known: else the order is that of the attribute's columns.
+
+    >>> import mprlib
+    >>> confusion = mprlib.Confusion.of([[0.9, 0.1], [0.2, 0.8]])
+    >>> confusion.shares.tolist()
+    [[0.9, 0.1], [0.2, 0.8]]
+    >>> mprlib.Confusion.from_table({"woman": {"woman": 0.9, "man": 0.1}, "man": {"woman": 0.2, "man": 0.8}}).levels
+    ('woman', 'man')
     """
 
     shares: FloatArray

@@ -30,6 +30,16 @@ class Curve:
     """Selections of some methods on one problem, by method and in the order of their values.
 
     function_class: the name of the class under which all were measured. kind: of the frames the problem was made of.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> curve = mprlib.curve(problem, methods=["top_k", "mopr"], points=3, function_class="groups")
+    >>> curve
+    Curve(4 selections by top_k, mopr, measured under groups)
+    >>> curve.to_frame().columns.tolist()[:3]
+    ['method', 'value', 'status']
     """
 
     selections: tuple[Selection, ...]

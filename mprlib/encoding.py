@@ -11,7 +11,7 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
 from mprlib.frames.columns import columns_of
-from mprlib.frames.levels import Coded, coded
+from mprlib.frames.levels import Coded, coded, coded_as
 from mprlib.level_names import UNKNOWN, bin_names, level_name, missing_name
 
 # Joint codes are made small again beyond this, so that one attribute more fits 63 bits.
@@ -157,6 +157,20 @@ class Side:
     columns: Mapping[str, Coded]
 
     @classmethod
+    def known_by(cls, encoding: Encoding, argument: str, frame: Any) -> Side:
+        """The columns of an encoding's attributes, which hold its levels as a rule.
+
+        Raises:  InputError as `of`.
+        """
+        columns = columns_of(argument, frame, list(encoding.levels))
+        found = {}
+        for name, levels in encoding.levels.items():
+            bins = encoding.bins.get(name)
+            own = coded_as(columns[name], levels) if bins is None else None
+            found[name] = coded(argument, name, columns[name], bins) if own is None else own
+        return cls(columns=found)
+
+    @classmethod
     def of(cls, argument: str, frame: Any, attributes: Sequence[str], bins: Mapping[str, tuple[float, ...]]) -> Side:
         """Columns of a frame, or of a mapping of names to arrays.
 
@@ -171,7 +185,7 @@ class Side:
         return next(iter(self.columns.values())).codes.size
 
     def levels(self, attribute: str) -> set[str]:
-        """Levels that somebody has."""
+        """Levels that somebody may have."""
         return set(self.columns[attribute].levels)
 
     def has_missing(self, attribute: str) -> bool:

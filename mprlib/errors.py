@@ -2,11 +2,24 @@
 
 
 class MprError(Exception):
-    """Base of every error that mprlib raises on purpose."""
+    """Base of every error that mprlib raises on purpose.
+
+    >>> import mprlib
+    >>> issubclass(mprlib.InputError, mprlib.MprError), issubclass(mprlib.SolverError, mprlib.MprError)
+    (True, True)
+    """
 
 
 class InputError(MprError, ValueError):
-    """An argument is unusable; the message names the argument and what was expected."""
+    """An argument is unusable; the message names the argument and what was expected.
+
+    >>> import mprlib
+    >>> try:
+    ...     mprlib.Problem(scores=[0.9], labels=[[1]], reference=[[1]], k=2)
+    ... except mprlib.InputError as error:
+    ...     print(error)
+    k is 2: it must lie between 1 and the pool's 1 items
+    """
 
 
 class SettingError(InputError):
@@ -18,8 +31,23 @@ class SettingError(InputError):
 
 
 class SolverError(MprError, RuntimeError):
-    """A numerical solver gave no usable answer, twice; the message carries its status."""
+    """A numerical solver gave no usable answer, twice; the message carries its status.
+
+    >>> import mprlib
+    >>> str(mprlib.SolverError("HiGHS ended with status kUnknown"))
+    'HiGHS ended with status kUnknown'
+    """
 
 
 class AssumptionWarning(UserWarning):
-    """Something was taken for granted that the caller may see otherwise; the message says what to state."""
+    """Something was taken for granted that the caller may see otherwise; the message says what to state.
+
+    >>> import warnings
+    >>> import mprlib
+    >>> shares = mprlib.Problem(scores=[0.9, 0.8] * 40, labels=[[1, 0], [0, 1]] * 40, reference=[[1, 0], [0, 1]], k=2)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = mprlib.measure(shares, [0, 1])
+    >>> [one.category.__name__ for one in caught]
+    ['AssumptionWarning']
+    """

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mprlib.arrays import finite
 from mprlib.caller import frames_of_the_library
@@ -40,13 +39,7 @@ class Frames:
 
 
 def problem_of(
-    frames: Frames,
-    attributes: Sequence[str],
-    bins: Mapping[str, Sequence[float]] | None,
-    *,
-    k: int,
-    embeddings: ArrayLike | None = None,
-    query: ArrayLike | None = None,
+    frames: Frames, attributes: Sequence[str], bins: Mapping[str, Sequence[float]] | None, k: int
 ) -> Problem:
     """The problem of two frames.
 
@@ -62,7 +55,7 @@ def problem_of(
         encoding, encoding.codes_of(pool), population, scores=scores, k=checked_k(k, scores.size), item_ids=ids
     )
     problem.cached(KIND, lambda: kind_of(frames.candidates))
-    return problem if embeddings is None and query is None else _with_vectors(problem, embeddings, query)
+    return problem
 
 
 def expect_rows(argument: str, pool: Side, scores: int) -> None:
@@ -149,22 +142,6 @@ def _ids(frames: Frames) -> Any:
         return checked_ids(ids, len(ids))
     except InputError as error:
         raise InputError(f"candidates, column {frames.id!r}: {error}") from None
-
-
-def _with_vectors(problem: Problem, embeddings: ArrayLike | None, query: ArrayLike | None) -> Problem:
-    """The problem with the vectors that some methods read."""
-    made = Problem(
-        scores=problem.scores,
-        labels=problem.labels,
-        reference=problem.population,
-        k=problem.k,
-        label_names=problem.label_names,
-        item_ids=problem.item_ids,
-        embeddings=embeddings,
-        query=query,
-    )
-    made.cached(KIND, lambda: problem.cached(KIND, lambda: None))
-    return made
 
 
 def _expect_groups(encoding: Encoding, rows: int) -> None:

@@ -6,7 +6,7 @@ Source:  Clopper and Pearson 1934.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betaincinv
+import scipy
 
 from mprlib.arrays import FloatArray
 
@@ -23,6 +23,6 @@ def share_limits(shares: FloatArray, size: float, confidence: float) -> tuple[Fl
     shares = np.asarray(shares, dtype=float)
     hits, misses, tail = shares * size, (1.0 - shares) * size, (1.0 - confidence) / 2.0
     with np.errstate(invalid="ignore", divide="ignore"):
-        low = np.where(shares <= 0, 0.0, betaincinv(hits, misses + 1.0, tail))
-        high = np.where(shares >= 1, 1.0, betaincinv(hits + 1.0, misses, 1.0 - tail))
+        low = np.where(shares <= 0, 0.0, scipy.special.betaincinv(hits, misses + 1.0, tail))
+        high = np.where(shares >= 1, 1.0, scipy.special.betaincinv(hits + 1.0, misses, 1.0 - tail))
     return low, high

@@ -8,7 +8,6 @@ goes to neither.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from mprlib import registry
@@ -16,6 +15,7 @@ from mprlib.declarations import declarations
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.method import Method
+from mprlib.spelling import nearest
 
 # What other packages, and papers, call a setting.
 OTHER_WORDS = {
@@ -82,5 +82,5 @@ def _neither(method: type[Method], function_class: type[FunctionClass], keyword:
 
 def _meant(keyword: str, known: Sequence[str]) -> str:
     """A setting that may have been meant."""
-    close = get_close_matches(keyword, known, n=1) or [name for name in OTHER_WORDS.get(keyword, ()) if name in known]
-    return f"; did you mean {close[0]!r}?" if close else ""
+    meant = nearest(keyword, known) or next((name for name in OTHER_WORDS.get(keyword, ()) if name in known), None)
+    return f"; did you mean {meant!r}?" if meant else ""

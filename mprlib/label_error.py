@@ -13,6 +13,8 @@ from mprlib.confusion import Confusion
 from mprlib.errors import InputError
 from mprlib.level_names import level_name
 
+# Probability with which a claimed bound on the true MPR holds, where nothing else is asked for.
+CONFIDENCE = 0.9
 # Probabilities of a row are written with a few digits.
 SUM_TOLERANCE = 1e-2
 
@@ -26,6 +28,11 @@ class LabelError:
     probabilities: of each level for each item (n, L), calibrated, in the place of a confusion of the items.
     known: positions (n,) of true levels of items that were labelled by hand, -1 for the others.
     Errors of several attributes are taken to be independent given the true levels.
+
+    >>> import mprlib
+    >>> error = mprlib.LabelError.of({"gender": [[0.9, 0.1], [0.2, 0.8]]})
+    >>> error.items["gender"].shares.tolist()
+    [[0.9, 0.1], [0.2, 0.8]]
     """
 
     items: Mapping[str, Confusion] = field(default_factory=dict)

@@ -36,6 +36,18 @@ class Measurement:
     value is attained by the witness; upper_bound is proven and equals value when is_exact.
     chi = value * sqrt((n + m) / D) is free of the data's size; None for classes in share units.
     p_value and chance_level compare the value with lotteries from the reference (`mprlib.chance`).
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> found = mprlib.measure(problem, [0, 1], "groups")
+    >>> found.value, found.upper_bound, found.is_exact
+    (0.5, 0.5, True)
+    >>> round(found.p_value, 1), found.chance_level
+    (0.5, 0.5)
+    >>> print(found.witness)
+    women: 100% retrieved, 50% in the reference
     """
 
     value: float

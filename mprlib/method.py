@@ -171,7 +171,8 @@ def selected(
     rho: what the method had to meet; None where it has none. No set is given out as meeting rho whose
     measured value exceeds it, and no bound is below the similarity of a set that meets rho.
     """
-    ranked = problem.ranked(items)
+    # Where places have weights, items come in their order.
+    ranked = problem.ranked(items) if problem.place_weights is None else items
     worst = measured(problem, oracle, ranked)
     similarity = mean_score(problem, ranked)
     is_inside = rho is not None and worst.value <= rho
@@ -214,5 +215,7 @@ def _status(rho: float | None, is_inside: bool, is_best: bool, proof: Proof) -> 
 
 
 def mean_score(problem: Problem, ranked: IntArray) -> float:
-    """Mean similarity of items, summed best first so that equal sets give equal bits."""
+    """Mean similarity of items, summed best first so that equal sets give equal bits; by the weights of places."""
+    if problem.place_weights is not None:
+        return float(problem.place_weights @ problem.scores[ranked])
     return float(np.mean(problem.scores[ranked]))

@@ -43,6 +43,13 @@ class Probe:
     strength: the C that cross-validation took.
     accuracy_by_group: accuracy among held-out rows of each group that was passed in.
     It is plain arrays, so that whoever trains it can store it and others predict.
+
+    >>> from mprlib.probes import train_probe
+    >>> probe = train_probe([[number % 2, 1.0] for number in range(60)], ["a", "b"] * 30)
+    >>> probe.levels, probe.predict([[1.0, 1.0]]), probe.probabilities([[1.0, 1.0]]).shape
+    (('a', 'b'), ['b'], (1, 2))
+    >>> probe.confusion.tolist(), probe.accuracy_by_level
+    ([[6, 0], [0, 6]], array([1., 1.]))
     """
 
     levels: tuple[str, ...]
@@ -112,6 +119,10 @@ def train_probe(
              accuracy is reported for (of another attribute, or of intersections).
     Raises:  InputError for wrong shapes, values that are not finite, fewer than two levels, a
              level with too few rows, or a held_out_share outside (0, 1).
+
+    >>> from mprlib.probes import train_probe
+    >>> train_probe([[number % 2, 1.0] for number in range(60)], ["a", "b"] * 30).predict([[0.0, 1.0], [1.0, 1.0]])
+    ['a', 'b']
     """
     with scikit_learn_for("a probe"):
         from sklearn.linear_model import LogisticRegression

@@ -71,6 +71,15 @@ class Problem:
              [1, n], an empty reference, repeated ids, bad weights, frames whose columns or rows do
              not match.
     Source:  MPR paper, section 2: pool D_R, reference D_C.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> problem.n, problem.m, problem.best_first.tolist()
+    (4, 2.0, [0, 1, 2, 3])
+    >>> mprlib.select(problem, "top_k").items.tolist()
+    [0, 1]
     """
 
     scores: FloatArray
@@ -104,8 +113,6 @@ class Problem:
         bins: Mapping[str, Sequence[float]] | None = None,
         weight: str | None = None,
         id: str | None = None,  # noqa: A002 (what the column holds)
-        embeddings: ArrayLike | None = None,
-        query: ArrayLike | None = None,
     ) -> Problem:
         """A problem of two data frames: candidates of one query, and the people that they are compared with.
 
@@ -128,7 +135,7 @@ class Problem:
         from mprlib.from_frames import Frames, problem_of
 
         frames = Frames(candidates=candidates, reference=reference, score=score, weight=weight, id=id)
-        return problem_of(frames, attributes, bins, k=k, embeddings=embeddings, query=query)
+        return problem_of(frames, attributes, bins, k)
 
     @classmethod
     def of_checked(cls, cache: Mapping[Any, Any], **fields: Any) -> Problem:

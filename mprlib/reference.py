@@ -63,6 +63,17 @@ class Reference:
 
     A reference is immutable and may be shared by threads and sent to processes. `kept` holds what is computed of it
     for one problem after the other, within a limit of memory; results do not depend on what is there.
+
+    >>> import mprlib
+    >>> reference = mprlib.Reference.from_shares({"sex": {"woman": 0.5, "man": 0.5}}, size=1000)
+    >>> reference.label_names, reference.shares.tolist(), reference.effective_size
+    (('sex=woman', 'sex=man'), [0.5, 0.5], 1000.0)
+    >>> reference.counts.tolist(), reference.effective_counts.tolist()
+    ([1, 1], [500.0, 500.0])
+    >>> reference.labels.tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    >>> reference.of_columns([1, 0]).label_names
+    ('sex=man', 'sex=woman')
     """
 
     table: CellTable
@@ -88,6 +99,9 @@ class Reference:
 
         Without a size the rows are taken for a sample.
         Raises:  InputError for what `Problem` refuses as a reference, and for a size that is not positive.
+
+        >>> Reference.of([[1, 0], [0, 1], [0, 1]], label_names=["woman", "man"]).shares.round(3).tolist()
+        [0.333, 0.667]
         """
         names = matching.column_names(labels) if label_names is None else tuple(map(str, label_names))
         rows = finite("labels", labels, ndim=2)
@@ -194,6 +208,10 @@ class Reference:
         """The sample whose parts these are: the same, to the last bit, whichever way it was parted.
 
         Raises:  InputError for no parts, for parts with other columns, and for statements, which have no rows.
+
+        >>> parts = [Reference.of([[1, 0], [0, 1]]), Reference.of([[0, 1]])]
+        >>> Reference.merged(parts).counts.tolist()
+        [1, 2]
         """
         if not parts:
             raise InputError("parts is empty: at least one is expected")

@@ -45,6 +45,7 @@ from mprlib.optimisers.mopr import Mopr
 from mprlib.optimisers.paper import MoprPaper
 from mprlib.optimisers.quadratic import MoprQp
 from mprlib.scikit_learn import scikit_learn_for
+from mprlib.spelling import nearest
 
 # What `mprlib` exports of methods and classes.
 __all__ = [
@@ -209,10 +210,8 @@ def _class_instance(given: Any) -> FunctionClass:
 def _known(what: str, name: str, registry: Mapping[str, type[Kind]]) -> type[Kind]:
     if name in registry:
         return registry[name]
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, registry, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    close = nearest(name, registry)
+    hint = f"; did you mean {close!r}?" if close else ""
     raise InputError(f"unknown {what} {name!r}: known are {', '.join(registry)}{hint}")
 
 

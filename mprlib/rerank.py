@@ -30,13 +30,13 @@ from mprlib.frames.columns import column_called, is_frame
 from mprlib.frames.matching import column_names
 from mprlib.from_frames import expect_rows, widened
 from mprlib.function_classes.base import FunctionClass
-from mprlib.optimisers.mopr import NODES, Mopr
+from mprlib.keywords import resolved
 from mprlib.problem import Problem, checked_ids, checked_k
 from mprlib.reference import Reference
-from mprlib.registry import function_class as registered
 from mprlib.selection import Selection
 
-ORDERS = ("score", "fair")
+# Nodes of one search for a proof: about a millisecond.
+NODES = 1_000
 
 
 def rerank(
@@ -49,7 +49,7 @@ def rerank(
     function_class: str | FunctionClass = "groups",
     ids: ArrayLike | str | None = None,
     order: str = "score",
-    nodes: int = NODES,
+    **settings: Any,
 ) -> Selection:
     """The most similar k candidates whose MPR is at most rho, best first, with `ids`, `status`, `mpr` and `gap`.
 
@@ -59,17 +59,20 @@ def rerank(
     reference: a `mprlib.Reference` that is made once, of a frame or of shares, and serves all requests and threads;
     what else is given (a frame, shares, an array) is made into one at each call.
     rho: a number, or "chance": what 95% of lotteries of k people from the reference stay within.
-    nodes: limit of the search for a proof; where it ends the search, the result is the best set so far, `feasible`.
-    order: "score", best first.
+    order: "score", best first, or "fair", with every prefix of 5 or more near the reference as well.
+    settings: those of `mopr` and of the class. nodes limits the search for a proof, by default 1,000; where it ends the
+    search, the result is the best set so far, `feasible`.
 
     Raises:  InputError for arguments that do not fit each other, naming them.
+
+    >>> import mprlib
+    >>> reference = mprlib.Reference.from_shares({"sex": {"woman": 0.5, "man": 0.5}}, size=1000)
+    >>> labels = {"sex": ["man", "man", "man", "woman"]}
+    >>> chosen = mprlib.rerank([0.9, 0.8, 0.7, 0.6], labels, reference, k=2, rho=0.1, ids=["a", "b", "c", "d"])
+    >>> [str(one) for one in chosen.ids], chosen.status.value, round(chosen.mpr, 3)
+    (['a', 'd'], 'optimal', 0.0)
     """
-    if order not in ORDERS:
-        raise InputError(f"order is {order!r}: one of {', '.join(ORDERS)} is expected")
-    if order == "fair":
-        raise InputError("order is 'fair', which is not there yet: 'score' is expected")
-    measuring = registered(function_class)
-    method = Mopr(nodes=nodes)
+    method, measuring = resolved("mopr", function_class, {"nodes": NODES, **settings, "order": order})
     problem = _problem(scores, labels, reference, k, ids)
     if measuring.is_normalised:
         warn_of_assumption(problem, f"values under {measuring.name} depend")
@@ -84,7 +87,7 @@ def _problem(scores: Any, labels: Any, reference: Any, k: int, ids: Any) -> Prob
     known = population.encoding
     if known is None:
         raise InputError("reference was made of an array of labels: one of levels is expected, as from_frame makes it")
-    pool = Side.of("labels", labels, list(known.levels), known.bins)
+    pool = Side.known_by(known, "labels", labels)
     checked = _scores(given["scores"])
     expect_rows("labels", pool, checked.size)
     population, encoding = widened(population, pool)

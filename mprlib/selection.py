@@ -27,6 +27,15 @@ class Status(StrEnum):
     time_limit  a back-stop was hit; items are the best set until then
     done        the method has no rho
     failed      no items; the message says why
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.select(problem, "mopr", 0.1, "groups").status is mprlib.Status.OPTIMAL
+    True
+    >>> [status.value for status in mprlib.Status]
+    ['optimal', 'feasible', 'infeasible', 'not_found', 'time_limit', 'done', 'failed']
     """
 
     OPTIMAL = "optimal"
@@ -68,6 +77,16 @@ class Selection:
     right. Status, then, is about the true MPR.
     statistics: what the solve took, None for methods that solve no optimisation problem.
     ids (k,): those of the items, where the problem has any.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> row = mprlib.select(problem, "mopr", 0.1, "groups")
+    >>> row.items.tolist(), row.status.value, row.mpr
+    ([0, 2], 'optimal', 0.0)
+    >>> round(row.similarity, 3), round(row.similarity_bound, 3), row.gap
+    (0.8, 0.8, 0.0)
     """
 
     items: IntArray

@@ -29,6 +29,9 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
     """Solve small problems under each class with `mopr`, and one with `mmr`; afterwards nothing is left to compile.
 
     Returns: the seconds that it took: about half a minute the first time, a few seconds later.
+
+    >>> from mprlib.warm_up import warm_up
+    >>> seconds = warm_up(["groups"])
     """
     started = time.perf_counter()
     for name in classes:

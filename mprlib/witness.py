@@ -28,7 +28,16 @@ NO_GAP = "No function of the class tells the selection from the reference."
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Group:
-    """One group's shares, as fractions of 1, and its part of the measured gap."""
+    """One group's shares, as fractions of 1, and its part of the measured gap.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> group = mprlib.measure(problem, [0, 1], "groups").witness.groups[0]
+    >>> group.name, group.share_selected, group.share_reference, group.gap
+    ('women', 1.0, 0.5, 0.5)
+    """
 
     name: str
     share_selected: float
@@ -50,6 +59,16 @@ class Witness:
     own gap. With continuous labels they are single items, and items_above and items_below hold ids
     of the retrieved items where the witness function is highest and of other items where it is
     lowest; both are empty otherwise.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> witness = mprlib.measure(problem, [0, 1], "groups").witness
+    >>> print(witness)
+    women: 100% retrieved, 50% in the reference
+    >>> [group.name for group in witness.groups]
+    ['women', 'men']
     """
 
     groups: tuple[Group, ...]

@@ -14,6 +14,7 @@ import contextlib
 import io
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -69,6 +70,15 @@ def test_code_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
             assert expected in printed.getvalue(), f"{name_of(page)}: {expected}"
 
 
+def completed(part: dict[str, Any]) -> dict[str, Any]:
+    """A whole configuration around a part of one: some of its keys, or those of its data set."""
+    if not part.keys() <= Audit.model_fields.keys():
+        part = {"dataset": part}
+    if isinstance(part.get("dataset"), dict) and "path" not in part["dataset"]:
+        part = {**part, "dataset": {**WHOLE["dataset"], **part["dataset"]}}
+    return {name: WHOLE[name] for name in WHOLE if name == "dataset" or "results" not in part} | part
+
+
 @EACH_PAGE
 def test_configurations_and_parts_of_them_are_valid(page):
     for block in every_block(page):
@@ -78,8 +88,7 @@ def test_configurations_and_parts_of_them_are_valid(page):
         if "training" in settings:
             PromptTraining.model_validate(settings)
             continue
-        whole = {name: value for name, value in WHOLE.items() if name == "dataset" or "results" not in settings}
-        Audit.model_validate({**whole, **settings})
+        Audit.model_validate(completed(settings))
 
 
 @pytest.mark.parametrize("page", OWN_TESTS)

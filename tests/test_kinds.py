@@ -22,8 +22,8 @@ REGISTRIES: Mapping[str, tuple[tuple[str, ...], Mapping[str, type]]] = {
     "encoder": ((ENCODERS, "jobs/encoders/models.py"), encoders.KINDS),
     "result list": ((LISTS,), lists.KINDS),
 }
-# What else has the name of a kind: runs are exported in the format in which lists are read, and the files of the paper's
-# authors name the data sets that they are of.
+# What else has the name of a kind: runs are exported in the format in which lists are read, and the files of the
+# paper's authors name the data sets that they are of.
 PUBLISHED = {"jobs/report/published/layout.py"}
 NAMESAKES = {
     "trec": {"jobs/results/export/formats.py"},

@@ -31,8 +31,7 @@ def _parts(block: list[str]) -> list[str]:
     field = next((number for number, line in enumerate(block) if FIELD.match(line)), None)
     if field is not None:
         return [*(_parts(block[:field]) if field else []), "\n".join(_fields(block[field:]))]
-    indented = next((number for number, line in enumerate(block) if line.startswith(" ")), None)
-    if indented == 0 or (indented is not None and _is_table(block)):
+    if block[0].startswith(" ") or _is_table(block):
         return [_fenced("text", block)]
     return [" ".join(escaped(line.strip()) for line in block)]
 

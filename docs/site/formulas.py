@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from docutils import nodes
 from docutils.utils.math import latex2mathml
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 # What docutils does not know, in words that it does.
-REPLACED = ((r"\lbrace", r"\{"), (r"\rbrace", r"\}"))
+REPLACED = {r"\lbrace": r"\{", r"\rbrace": r"\}", r"\dots": r"\ldots"}
+COMMAND = re.compile(r"\\[a-zA-Z]+")
 
 
 def mathml(formula: str, *, is_block: bool) -> str:
@@ -16,9 +19,8 @@ def mathml(formula: str, *, is_block: bool) -> str:
 
     Raises:  docutils.utils.math.MathError for what cannot be read.
     """
-    for unknown, known in REPLACED:
-        formula = formula.replace(unknown, known)
-    return latex2mathml.tex2mathml(formula, as_block=is_block)
+    known = COMMAND.sub(lambda found: REPLACED.get(found[0], found[0]), formula)
+    return str(latex2mathml.tex2mathml(known, as_block=is_block))
 
 
 def _inline(translator: HTML5Translator, node: nodes.math) -> None:

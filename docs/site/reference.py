@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import mprlib
 from docs.site.docstrings import escaped, markdown
@@ -23,6 +24,8 @@ CHAPTERS = {
     "errors": ("Errors", "What is raised, and what is warned of."),
 }
 WIDEST = 88
+# Before names that take any number of arguments.
+STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 # What every dataclass has in its docstring where it has none of its own.
 GENERATED = "("
 
@@ -96,9 +99,8 @@ def _arguments(found: inspect.Signature) -> list[str]:
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not is_keyword_only:
             is_keyword_only = True
             shown.append("*")
-        if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
-            is_keyword_only = True
-        stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        is_keyword_only = is_keyword_only or parameter.kind in STARS
+        stars = STARS.get(parameter.kind, "")
         kind = "" if parameter.annotation is parameter.empty else f": {_type(parameter.annotation)}"
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
         shown.append(f"{stars}{name}{kind}{default}")

@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 INDEX = ROOT / "docs" / "README.md"
 # Where the reference of the library goes, and the heading of docs/README.md whose part it opens.
 REFERENCE, REFERENCE_PART = "docs/reference", "Reference"
+# A link to a place below this repository.
+LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?!https?:)(?P<path>[^)#\s]+)[^)]*\)")
 # Pictures and other files that pages show or offer.
 SHOWN = ("*.png", "*.svg")
 
@@ -63,7 +65,18 @@ def _page(page: Path) -> Iterator[str]:
     yield title
     if notebook.has_code(page):
         yield f"\nRun this page: {{download}}`notebook <{page.stem}.ipynb>`."
-    yield _below_the_title(rest)
+    yield _below_the_title(_without_links_to_files(page, rest))
+
+
+def _without_links_to_files(page: Path, text: str) -> str:
+    """Links to files of the repository that are no pages as their text alone: the site does not have them."""
+
+    def shown(link: re.Match[str]) -> str:
+        target = (page.parent / link["path"]).resolve()
+        is_there = target.suffix in (".md", ".png", ".svg") or not target.is_relative_to(ROOT)
+        return link[0] if is_there else link["text"]
+
+    return LINK.sub(shown, text)
 
 
 def _below_the_title(text: str) -> str:

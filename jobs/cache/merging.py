@@ -19,6 +19,8 @@ LARGEST_BYTES = 2 * 2**30
 FEWEST = 8
 # A segment joins smaller ones that hold at least this share of its bytes: each row is written again a few times only.
 SMALLEST_SHARE = 0.5
+# Segments of up to so many bytes join any.
+SMALL_BYTES = 4 * 2**20
 # So long a reader that has listed a segment may read it. A unit may take six hours (runtime.unit_seconds).
 GRACE = timedelta(days=1)
 
@@ -44,7 +46,7 @@ def _groups(segments: Sequence[Segment]) -> Iterator[list[Segment]]:
     size = 0
     for segment in sorted(segments, key=lambda one: (one.facts.bytes, one.name)):
         own = segment.facts.bytes
-        is_next = not group or own * SMALLEST_SHARE <= size or len(group) < FEWEST
+        is_next = own <= SMALL_BYTES or own * SMALLEST_SHARE <= size
         if group and (size + own > LARGEST_BYTES or not is_next):
             if len(group) >= FEWEST:
                 yield sorted(group, key=lambda one: one.name)

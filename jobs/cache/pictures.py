@@ -12,9 +12,9 @@ import numpy as np
 from ..images.errors import ImageError
 from ..images.limits import ImageLimits
 from ..images.reading import read_image, split_locator
-from ..store import Store
 from .keys import KEY_BYTES, content_key, from_bytes
-from .space import Space
+from .place import CachePlace
+from .spaces import space_of
 
 FOLDER = "pictures"
 # Files that are read at once: storage answers slowly, and hashing leaves other threads their turn.
@@ -29,9 +29,9 @@ class Pictures:
     """Keys of the pictures below a root. told_by: as `image_fingerprint`, what may stand in for reading a file again:
     its name, its size and time of change too, or nothing."""
 
-    def __init__(self, store: Store, root: str, limits: ImageLimits, told_by: str) -> None:
+    def __init__(self, place: CachePlace, root: str, limits: ImageLimits, told_by: str) -> None:
         self._root, self._limits, self._told_by = root, limits, told_by
-        self._known = Space(store, f"{FOLDER}/{told_by}")
+        self._known = space_of(place, f"{FOLDER}/{told_by}")
 
     def keys(self, locators: Sequence[str | None], *, is_reading: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Keys (n, 2) of the pictures, and which (n,) have one: not those that cannot be read.

@@ -13,10 +13,12 @@ from ..encoders.encoded import EncodedImages
 from ..images.errors import ImageError
 from ..images.limits import ImageLimits
 from ..store.keys import digest
+from ..words import numbered
 from .keys import keys_of_texts
 from .pictures import CONTENT, Pictures
 from .place import CachePlace
 from .space import Space
+from .spaces import space_of
 
 VECTORS = "vectors"
 TEXT, IMAGE = "text", "image"
@@ -35,8 +37,8 @@ def vectors_folder(column: str, encoder: Mapping[str, Any], version: int, limits
 class RememberingEncoder:
     """An encoder (`ImageEncoder`) before which the cache is asked. The model is loaded where something is missing.
 
-    reused: texts or pictures whose vectors were in the cache. fault: why the cache could not be used, or empty; the
-    vectors are then made without it.
+    reused: texts or pictures whose vectors were in the cache. fault: a sentence on what is wrong with the cache, or
+    empty; the vectors are then made without it.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class RememberingEncoder:
     def encode_images(self, root: str, locators: Sequence[str | None], limits: ImageLimits) -> EncodedImages:
         """Vectors of the pictures that can be read, and why the others cannot."""
         asked = limits.model_dump(mode="json")
-        pictures = self._guarded(lambda: Pictures(self._place.store(), root, limits, self._told_by))
+        pictures = self._guarded(lambda: Pictures(self._place, root, limits, self._told_by))
         keys, has_key = self._keys(pictures, locators)
         space = self._space(IMAGE, asked)
         is_found = np.zeros(len(locators), dtype=bool)
@@ -101,7 +103,7 @@ class RememberingEncoder:
 
     def _space(self, column: str, limits: Mapping[str, Any] | None) -> Space | None:
         folder = vectors_folder(column, self._key, self._version, limits)
-        return self._guarded(lambda: Space(self._place.store(), folder))
+        return self._guarded(lambda: space_of(self._place, folder))
 
     def _keys(self, pictures: Pictures | None, locators: Sequence[str | None]) -> tuple[np.ndarray, np.ndarray]:
         found = None if pictures is None else self._guarded(lambda: pictures.keys(locators))
@@ -111,7 +113,12 @@ class RememberingEncoder:
         def take() -> tuple[np.ndarray, np.ndarray]:
             assert space is not None
             space.refresh()
-            return space.take(keys)
+            before = space.damaged_rows
+            found = space.take(keys)
+            if space.damaged_rows > before:
+                damaged = numbered(space.damaged_rows - before, "vector")
+                self.fault = f"{damaged} in {space.folder} are not what was written, and are made anew"
+            return found
 
         found = None if space is None else self._guarded(take)
         is_found, known = found or (np.zeros(len(keys), dtype=bool), np.empty((0, 0), dtype=np.float32))
@@ -130,7 +137,8 @@ class RememberingEncoder:
         try:
             return act()
         except Exception as error:  # noqa: BLE001 - every file system has errors of its own
-            self.fault = " ".join(f"{type(error).__name__}: {error}".split())
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            self.fault = f"it cannot be used now, and the run goes on without it: {reason}"
             return None
 
 

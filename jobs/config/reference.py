@@ -207,7 +207,7 @@ def _function_classes() -> Iterator[str]:
     yield f"# Function classes\n\nEntries of `function_classes`: a name, or `{{name: {{setting: value}}}}`. {OVER}\n"
     for name, kind in FUNCTION_CLASSES.items():
         attained = "attained by one of the class's functions: a lower bound, with a proven upper one"
-        lines = [inspect.getdoc(kind) or "", "", f"- Values: {'exact' if kind.is_exact else attained}."]
+        lines = [_said(kind), "", f"- Values: {'exact' if kind.is_exact else attained}."]
         yield _chapter(name, lines, map(_library_setting, declarations(kind).values()))
 
 
@@ -221,7 +221,12 @@ def _methods() -> Iterator[str]:
             else _made_setting(name, setting)
             for setting in known_settings(name)
         ]
-        yield _chapter(name, [inspect.getdoc(method) or "", "", *_traits(method)], rows)
+        yield _chapter(name, [_said(method), "", *_traits(method)], rows)
+
+
+def _said(kind: type[Any]) -> str:
+    """What a class says of itself, without its examples, which are of the library."""
+    return (inspect.getdoc(kind) or "").partition(">>>")[0].strip()
 
 
 def _chapter(name: str, lines: Iterable[str], rows: Iterable[str]) -> str:

@@ -18,6 +18,7 @@ from .columns import numbers, strings
 from .given_vectors import lengths_of, vectors
 from .labels import levels_of
 from .part import ATTRIBUTE, Part, embedded_column
+from .probabilities import probability_columns
 from .source import Source
 from .template import filled, template_columns
 from .values import first_ambiguous_id, holds_texts
@@ -48,6 +49,7 @@ def assemble(
         "relevance": _optional(block, table, block.relevance or source.relevance, "relevance"),
         "weight": pa.array(_weights(block, source)),
         **{ATTRIBUTE + name: one.of_rows for name, one in levels.items()},
+        **dict(probability_columns(block, source)),
     }
     lengths = None
     if source.vectors is not None:

@@ -28,7 +28,9 @@ class _TableOrFile:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         table = handler.generate_schema(dict[str, dict[str, FiniteFloat]])
         return core_schema.no_info_wrap_validator_function(
-            lambda value, validated: value if isinstance(value, str) else validated(value), table
+            lambda value, validated: value if isinstance(value, str) else validated(value),
+            table,
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda value: value),
         )
 
 

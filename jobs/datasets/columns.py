@@ -48,6 +48,11 @@ def named_columns(block: Dataset) -> dict[str, str]:
         for name, attribute in block.attributes.items()
         if attribute.probe is None
     ]
+    names += [
+        (column, f"attributes.{name}.probabilities.{level}")
+        for name, attribute in block.attributes.items()
+        for level, column in (attribute.probabilities or {}).items()
+    ]
     found: dict[str, str] = {}
     for name, setting in names:
         if name is not None:

@@ -16,6 +16,8 @@ from .vector_files import VectorFiles
 
 # Raised when parts of the same files are other ones than before: neither units nor what was remembered then count.
 VERSION = 4
+# Prefix of the columns that hold each item's probabilities of levels, a list in the order of the configuration.
+PROBABILITIES = "probabilities:"
 # Prefix of the columns that hold each item's level of an attribute.
 ATTRIBUTE = "attribute:"
 TEXT, IMAGE, VECTOR, VECTOR_ROW = "text", "image", "vector", "vector_row"

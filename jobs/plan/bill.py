@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..cache import last_run
+from ..cache.pictures import FOLDER as PICTURES
 from ..cache.place import CachePlace
 from ..cache.space import Space
 from ..cache.vectors import IMAGE, TEXT, vectors_folder
@@ -95,8 +96,10 @@ def note_contents(plan: Plan, cache: CachePlace, audit: str) -> None:
 
 
 def spaces_of(plan: Plan) -> list[str]:
-    """Folders of the cache in which this plan's vectors are."""
-    return list(dict.fromkeys(_folder(shard) for shard in _embedded(plan)))
+    """Folders of the cache in which this plan's vectors are, and keys of its pictures."""
+    shards = list(_embedded(plan))
+    pictures = {f"{PICTURES}/{shard.image_fingerprint}" for shard in shards if shard.column == IMAGE}
+    return [*dict.fromkeys(map(_folder, shards)), *sorted(pictures)]
 
 
 def counts_of(plan: Plan, done: Mapping[str, Receipt], computed: Collection[str]) -> dict[str, int]:

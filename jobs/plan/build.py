@@ -35,7 +35,14 @@ from ..stages.texts import Texts
 from ..stages.tokens import Tokens, tokens_tables
 from ..stages.unit import Tables, Unit
 from .inputs import Inputs, is_embedded
-from .label_errors import confusions_of, hand_label_notes, hand_labels_unit, label_errors, with_their_levels
+from .label_errors import (
+    confusions_of,
+    hand_label_notes,
+    hand_labels_unit,
+    label_errors,
+    probabilities_of,
+    with_their_levels,
+)
 from .level_remarks import level_remarks, similar_levels
 from .list_units import list_search, list_tables
 from .listed import left_out
@@ -208,11 +215,21 @@ class _Planner:
             targets = self.inputs.targets.get(reference.name)
             levels, remarks = shared_levels(catalogue, reference, compared, block, others, position, targets)
         items, people = confusions_of(reference, block.name, self.inputs.confusions)
-        levels = with_their_levels(levels, items, people)
+        levels = with_their_levels(levels, items, people, probabilities_of(block))
         self.notes += remarks
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
         known = {name: tuple(of_attribute) for name, of_attribute in levels.items()}
+        with about("dataset", self.settings.dataset.index(block), "attributes"):
+            errors = label_errors(
+                catalogue,
+                known,
+                items,
+                people,
+                self.hand_labels[block.name],
+                probabilities_of(block),
+                reference.kind not in ("balanced", "shares") and reference.dataset is None,
+            )
         return Compared(
             searched=searched,
             levels=known,
@@ -220,7 +237,7 @@ class _Planner:
             reads=reads,
             queries=self.asked.unit,
             size=_problem_size(self.settings, searched, catalogue.size),
-            label_errors=label_errors(catalogue, known, items, people, self.hand_labels[block.name]),
+            label_errors=errors,
         )
 
     def _reference_sources(

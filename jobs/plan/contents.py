@@ -26,7 +26,7 @@ def content_keys(part: KnownPart, column: str, place: CachePlace) -> Keys:
     block, items = part.reader.block, part.read().items
     limits = ImageLimits(**block.image_limits.model_dump(mode="json"))
     told_by = block.image_fingerprint
-    pictures = Pictures(place.store(), str(part.summary.root), limits, told_by)
+    pictures = Pictures(place, str(part.summary.root), limits, told_by)
     # Where every byte is read at each start, these are as well.
     return pictures.keys(items[IMAGE].to_pylist(), is_reading=told_by == CONTENT)
 

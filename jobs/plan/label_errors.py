@@ -16,7 +16,7 @@ from ..datasets.catalogue import Catalogue
 from ..datasets.confusions import confusion_of
 from ..datasets.hand_labels import confusion_of as confusion_of_hand_labels
 from ..datasets.hand_labels import unlabelled_levels
-from ..errors import UsageError, about, said_of
+from ..errors import BadSetting, UsageError, about, said_of
 from ..stages.hand_labels import HandLabels
 from ..stages.label_errors import ConfusionTable, LabelErrors
 from ..words import examples
@@ -41,6 +41,11 @@ def read_confusions(
                 confusion = confusion_of(attribute, folder)
             if confusion is not None:
                 own[name] = confusion
+            if attribute.probabilities is not None and side[0] == "reference":
+                raise BadSetting(
+                    "probabilities are those of items that are retrieved: give a confusion of the reference's people",
+                    *key, "attributes", name, "probabilities",
+                )  # fmt: skip
         found[side] = own
     return found
 
@@ -75,12 +80,25 @@ def _blocks(settings: Audit) -> Iterator[tuple[tuple[str, str], Dataset, tuple[s
             yield ("reference", reference.name), reference.dataset, ("reference", place, "dataset")
 
 
-def with_their_levels(levels: dict[str, list[str]], *sides: Confusions) -> dict[str, list[str]]:
-    """Levels with those that labels may truly be, though no item is predicted to be."""
+def probabilities_of(block: Dataset) -> dict[str, tuple[str, ...]]:
+    """The levels of attributes whose items have columns of probabilities, in those columns' order."""
     return {
-        name: list(dict.fromkeys([*own, *(level for one in sides if name in one for level in one[name].levels or ())]))
-        for name, own in levels.items()
+        name: tuple(attribute.probabilities)
+        for name, attribute in block.attributes.items()
+        if attribute.probabilities is not None
     }
+
+
+def with_their_levels(
+    levels: dict[str, list[str]], items: Confusions, people: Confusions, likely: Mapping[str, tuple[str, ...]]
+) -> dict[str, list[str]]:
+    """Levels with those that labels may truly be, though no item is predicted to be."""
+    possible = {name: [*(items[name].levels or ())] for name in items}
+    for name, confusion in people.items():
+        possible.setdefault(name, []).extend(confusion.levels or ())
+    for name, own in likely.items():
+        possible.setdefault(name, []).extend(own)
+    return {name: list(dict.fromkeys([*own, *possible.get(name, ())])) for name, own in levels.items()}
 
 
 def label_errors(
@@ -89,8 +107,11 @@ def label_errors(
     items: Confusions,
     reference: Confusions,
     by_hand: HandLabels | None,
+    probabilities: Mapping[str, tuple[str, ...]],
+    is_alike: bool,
 ) -> LabelErrors:
-    """What a unit keeps of the confusions of items and of the reference's people, and of hand labels.
+    """What a unit keeps of the confusions of items and of the reference's people, of hand labels, and of columns with
+    probabilities. is_alike: the reference's people have their labels from where the items have them.
 
     Raises:  UsageError for a level that some item has and the confusion lacks.
     """
@@ -101,6 +122,8 @@ def label_errors(
             items={name: _table(name, one, levels[name], right.get(name, ())) for name, one in items.items()},
             reference={name: _table(name, one, levels[name], right.get(name, ())) for name, one in reference.items()},
             hand_labels=None if by_hand is None else by_hand.key,
+            probabilities=probabilities,
+            alike=tuple(probabilities) if is_alike else (),
         )
 
 

@@ -17,11 +17,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from mprlib.arrays import FloatArray
+
 from ..analysis.cases import CASE, SELECTION, function_classes, method_order
 from ..analysis.curves import vertical_floors
 from ..analysis.frames import grouped, records
 from ..analysis.load import Chosen, Run
 from ..analysis.wording import is_missing
+from ..stages.first_shown import FIRST
 
 DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", dtype=np.uint8)
 # Shares that are no multiples of 1/k are kept to this fraction of 1: three digits, 0.0004 points.
@@ -187,29 +190,42 @@ def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: Key
 def _group_digits(rows: pd.DataFrame | None, keys: list[Key], k: int, group_number: dict[str, int]) -> dict[str, Any]:
     """Shares of the named groups: the reference's once, each selection's as digits, "" where unknown."""
     if rows is None:
-        return {"groups": [], "reference_shares": [], "unit": 1, "group_width": 1, "shares": [""] * len(keys)}
+        empty = {"shares": [""] * len(keys), "first": {}}
+        return {"groups": [], "reference_shares": [], "unit": 1, "group_width": 1} | empty
     known = rows.drop_duplicates("group")
     column = {name: place for place, name in enumerate(known["group"])}
-    values = np.full((len(keys), len(column)), np.nan)
     number = {key: position for position, key in enumerate(keys)}
     selections = rows.groupby(SELECTION[4:], dropna=False, sort=False).ngroup().to_numpy()
     first = np.unique(selections, return_index=True)[1]
     heads = records(rows.iloc[first][SELECTION[4:]])
     places = np.array([number.get(_key(head), -1) for head in heads])[selections]
     columns = rows["group"].map(column).to_numpy()
-    values[places[places >= 0], columns[places >= 0]] = rows["share_selected"].to_numpy(dtype=float)[places >= 0]
-    is_known = ~np.isnan(values).any(axis=1)
-    counts = values[is_known] * k
+    is_here, shape = places >= 0, (len(keys), len(column))
+
+    def of_all(name: str) -> FloatArray:
+        values = np.full(shape, np.nan)
+        if name in rows:
+            values[places[is_here], columns[is_here]] = rows[name].to_numpy(dtype=float)[is_here]
+        return values
+
+    values = of_all("share_selected")
+    counts = values[~np.isnan(values).any(axis=1)] * k
     unit = k if np.all(np.abs(counts - np.rint(counts)) < COUNT_TOLERANCE) else FINEST_SHARE
-    width = _width(unit)
     return {
         "groups": [group_number[name] for name in column],
         "attributes": known["attributes"].astype(int).tolist(),
         "reference_shares": [_rounded(share) for share in known["share_reference"]],
         "unit": unit,
-        "group_width": width,
-        "shares": [digits(np.rint(row * unit), width) if is_whole else "" for row, is_whole in zip(values, is_known)],
+        "group_width": _width(unit),
+        "shares": _share_digits(values, unit),
+        "first": {str(first): _share_digits(of_all(f"share_first_{first}"), min(first, k)) for first in FIRST},
     }
+
+
+def _share_digits(values: FloatArray, unit: int) -> list[str]:
+    """Shares (selections, groups) as whole multiples of 1 / unit; "" for a selection that lacks one."""
+    width = _width(unit)
+    return ["" if np.isnan(row).any() else digits(np.rint(row * unit), width) for row in values]
 
 
 def _as_objects(rows: pd.DataFrame) -> pd.DataFrame:

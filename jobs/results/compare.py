@@ -11,6 +11,7 @@ from ..analysis.systems.sides import Side
 from ..errors import UsageError
 from ..store import Store
 from .manifest import SUCCESS, read_manifest
+from .week import with_causes
 
 TABLES = ("results/", "groups/", "items/")
 
@@ -26,6 +27,7 @@ def compare_folders(
     for side, folder in (("old", old), ("new", new)):
         runs[side], about[side] = _opened(folder)
     found = compare(runs["old"], runs["new"], threshold=threshold, mpr_threshold=mpr_threshold, level=level)
+    found = with_causes(found, (runs["old"], old), (runs["new"], new))
     found.remarks.extend(
         f"{facts['folder']} is not complete ({facts['failures']} failed units): `run` continues it"
         for facts in about.values()

@@ -124,10 +124,10 @@ def _note(progress: Progress, event: Event) -> None:
 
 
 def _warn_of_cache(progress: Progress, event: Event, journal: Journal) -> None:
-    """Say once what is wrong with the cache: the run goes on without it."""
+    """Say once what is wrong with the cache; units do without it."""
     fault = event.outcome.cache_fault if isinstance(event, UnitEnded) else ""
     if fault and not progress.cache_faults:
-        journal.say("cache_fault", f"the cache is of no use, and the run goes on without it: {fault}", "warning")
+        journal.say("cache_fault", f"the cache: {fault}", "warning")
     if fault:
         progress.cache_faults.add(fault)
 

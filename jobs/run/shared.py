@@ -9,6 +9,7 @@ from contextlib import suppress
 from .. import interruption
 from ..cache.packs import PackedUnit, note_use, packed_units, restore, write_pack
 from ..cache.place import CachePlace
+from ..errors import said_of
 from ..plan.likeness import likeness_of
 from ..plan.plan import Plan
 from ..store import Receipt, Store
@@ -17,11 +18,15 @@ from ..store import Receipt, Store
 COPIES_AT_ONCE = 16
 
 
-def packed(cache: CachePlace) -> dict[str, PackedUnit]:
-    """Units in the cache by their keys; none where it cannot be read."""
-    with suppress(OSError):
-        return packed_units(cache.store())
-    return {}
+def packed(cache: CachePlace | None) -> dict[str, PackedUnit]:
+    """Units in the cache by their keys; none without a cache.
+
+    Raises:  UsageError for a cache that cannot be read.
+    """
+    if cache is None:
+        return {}
+    with said_of("cache"):
+        return packed_units(cache.store().readable())
 
 
 def restored(cache: CachePlace, store: Store, units: Sequence[PackedUnit]) -> int:

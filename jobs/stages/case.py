@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 import mprlib
-from mprlib import Measurement, Problem, metrics, registry
+from mprlib import LabelError, Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import UNIFORM
 from mprlib.encoding import Encoding
 from mprlib.statistics import Resamples, sampling_margin
 
 from ..config.entries import ClassEntry, Over
+from ..datasets.part import PROBABILITIES
 from ..store import Store
 from .catalogue import read_items
 from .cells import encoded_levels
@@ -23,7 +24,7 @@ from .embed import open_shard
 from .hand_labels import known_levels
 from .labels import with_predicted
 from .pool import pool_vectors, read_pool
-from .vectors import rows_with_vectors
+from .vectors import rows_with_vectors, to_matrix
 
 if TYPE_CHECKING:
     from .solve import Solve
@@ -56,13 +57,31 @@ class Case:
             embeddings=pool_vectors(store, unit.vectors, self.rows) if unit.reference_vectors else None,
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=self._encoding.names,
-            label_error=unit.label_errors.label_error(self._known(pool["item_id"])),
+            label_error=self._label_error(pool, encoded_levels(pool, self._encoding)),
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str, str], Measurement] = {}
         self._margins: dict[tuple[str, str, bytes | None], float] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
+
+    def _label_error(self, pool: pa.Table, labels: FloatArray) -> LabelError | None:
+        """How far the labels (n, l) of the pool and of the reference can be trusted."""
+        errors = self._unit.label_errors
+        places = {name: list(columns) for name, columns in self._encoding.attributes.items()}
+        likely = {name: self._likely(name, levels) for name, levels in errors.probabilities.items()}
+        return errors.label_error(
+            self._known(pool["item_id"]), likely, {name: labels[:, places[name]] for name in likely}
+        )
+
+    def _likely(self, name: str, levels: tuple[str, ...]) -> FloatArray:
+        """Probabilities (n, L) of an attribute's levels, in the order of its columns, of the pool's items."""
+        column = PROBABILITIES + name
+        given = to_matrix(read_items(self._store, self._unit.catalogue, [column])[column].take(pa.array(self.rows)))
+        known = self._encoding.levels[name]
+        found = np.zeros((len(given), len(known)))
+        found[:, [known.index(level) for level in levels]] = given
+        return found
 
     def _known(self, ids: pa.ChunkedArray) -> dict[str, IntArray]:
         """True levels of the pool's items that were labelled by hand, by attribute."""

@@ -15,6 +15,7 @@ from mprlib.selection import Status
 from ..store import Store, committed_receipt
 from ..store.schema import GROUPS
 from .case import Case
+from .label_errors import LabelErrors
 from .result_rows import CHOSEN, RESULTS, View, result_rows
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 def earlier_tables(unit: Solve, store: Store, results: str, groups: str) -> tuple[pa.Table, pa.Table] | None:
     """The results and groups of the earlier unit, by their names; None where they are not there, or not whole, or have
     other columns."""
-    if unit.earlier is None or committed_receipt(store, unit.stage, unit.earlier) is None:
+    # Where labels may be wrong, a row's message depends on its class.
+    if unit.earlier is None or unit.label_errors != LabelErrors():
+        return None
+    if committed_receipt(store, unit.stage, unit.earlier) is None:
         return None
     try:
         found = [store.read_table(unit.file(unit.earlier, table)) for table in (results, groups)]

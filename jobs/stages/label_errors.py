@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mprlib import Confusion, LabelError
-from mprlib.arrays import IntArray
+from mprlib.arrays import FloatArray, IntArray
 
 from .unit import reads
 
@@ -42,15 +42,24 @@ class ConfusionTable:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LabelErrors:
     """Confusions by attribute, of the items and of the reference's people. hand_labels: the unit with true levels of
-    some items."""
+    some items. probabilities: levels of the attributes whose items have columns of them, in those columns' order;
+    alike: those of them whose labels the reference's people have from the same source."""
 
     items: Mapping[str, ConfusionTable] = field(default_factory=dict)
     reference: Mapping[str, ConfusionTable] = field(default_factory=dict)
     hand_labels: str | None = reads(default=None)
+    probabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    alike: tuple[str, ...] = ()
 
-    def label_error(self, known: Mapping[str, IntArray]) -> LabelError | None:
-        """What the library takes; None where nothing is known to be wrong. known: true levels of items, where given."""
-        if not self.items and not self.reference:
+    def label_error(
+        self, known: Mapping[str, IntArray], likely: Mapping[str, FloatArray], predicted: Mapping[str, FloatArray]
+    ) -> LabelError | None:
+        """What the library takes; None where nothing is known to be wrong.
+
+        known: true levels of items, where given. likely: probabilities (n, L) of items, where given. predicted: one-hot
+        rows (n, L) of the items' labels by attribute.
+        """
+        if not self.items and not self.reference and not likely:
             return None
         # One table is one confusion, whose error both sides share.
         made: dict[ConfusionTable, Confusion] = {}
@@ -60,4 +69,15 @@ class LabelErrors:
             side: {name: made[table] for name, table in own.items()}
             for side, own in (("items", self.items), ("reference", self.reference))
         }
-        return LabelError(**sides, known=known)
+        # The items say how wrong labels of this source are, and people of the same source have the same errors.
+        of_people = {name: _expected_confusion(likely[name], predicted[name]) for name in self.alike}
+        sides["reference"] = {**sides["reference"], **of_people}
+        return LabelError(**sides, known=known, probabilities=likely)
+
+
+def _expected_confusion(likely: FloatArray, predicted: FloatArray) -> Confusion:
+    """Expected items by true and predicted level; labels of a level that no item is likely to have are right."""
+    counts = likely.T @ predicted
+    is_empty = counts.sum(axis=1) < 1.0
+    counts[is_empty] += np.eye(len(counts))[is_empty]
+    return Confusion.of_counts(counts)

@@ -116,6 +116,14 @@ def _interval_end(row: Row, end: Callable[[Measurement, float], float]) -> float
     return None if row.measured is None or row.margin is None else end(row.measured, row.margin)
 
 
+def _similarity(row: Row) -> float | None:
+    """Of all items alike, whichever weights their places had in choosing them."""
+    items = row.selection.items
+    if row.unit.target_attention in (None, UNIFORM.name) or not items.size:
+        return row.selection.similarity
+    return float(np.mean(row.case.problem.scores[row.case.problem.ranked(items)]))
+
+
 COLUMNS = (
     Column("run_id", TEXT, "the run that collected the row", lambda row: None),
     Column("unit", TEXT, "key of the unit that made it", lambda row: None),
@@ -204,7 +212,7 @@ COLUMNS = (
     ),
     Column("chi", NUMBER, "MPR on a scale that is free of sizes", _of_measured(lambda found: found.chi)),
     Column("mpr_top_k", NUMBER, "MPR of the k most similar items", lambda row: row.top_k.value),
-    Column("similarity", NUMBER, "mean similarity of the selection", lambda row: row.selection.similarity),
+    Column("similarity", NUMBER, "mean similarity of the selection", _similarity),
     Column(
         "similarity_top_k",
         NUMBER,
@@ -214,7 +222,8 @@ COLUMNS = (
     Column(
         "relaxation_bound",
         NUMBER,
-        "upper bound on similarity at this rho, by the convex relaxation",
+        "upper bound on similarity at this rho, by the convex relaxation; where target_attention is not uniform, this "
+        "and similarity_bound are of the mean by the weights of places, which gap compares",
         lambda row: row.selection.relaxation_bound,
     ),
     Column(
@@ -307,8 +316,8 @@ RESULTS = pa.schema([pa.field(column.name, column.type, metadata={"description":
 View = tuple[str, ClassEntry]
 # Columns of what was chosen and how: they are the same under every attention and class.
 CHOSEN = (
-    *("parameter_value", "status", "similarity", "relaxation_bound", "similarity_bound", "gap", "rho", "rho_min"),
-    *("solve_seconds", "item_ids", "message"),
+    *("parameter_value", "status", "similarity", "relaxation_bound", "similarity_bound", "gap", "rho", "p_rho"),
+    *("rho_min", "solve_seconds", "item_ids", "message"),
 )
 # In the key of every unit that writes such rows: with another column they are computed anew.
 FORM = digest([[column.name, str(column.type)] for column in COLUMNS])

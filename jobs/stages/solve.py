@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from mprlib import Problem, Selection, registry
-from mprlib.attention import UNIFORM
+from mprlib.attention import UNIFORM, attended
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.linear import Linear
 from mprlib.method import Method
@@ -85,7 +85,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 12
+    version: ClassVar[int] = 13
     seconds: ClassVar[float] = 0.3
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
@@ -207,7 +207,7 @@ class Solve(Unit):
         method, target = registry.METHODS[self.method.name], self.target
         # A method without a target sees all labels; the class only measures, and rows are measured below.
         view = case.view(target) if target else case.problem
-        problem = with_vectors(self, store, case, view)
+        problem = attended(with_vectors(self, store, case, view), self.target_attention or UNIFORM)
         seen = registry.function_class(target.name, **target.settings) if target else Linear()
         values, remark = self._values(method, problem, seen)
         settings = library_settings(self.method.name, self.method.extras, _Given(self, case, problem, store))

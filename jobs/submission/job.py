@@ -85,6 +85,7 @@ def prepare(
     """
     stamp = period_of(period) if period else None
     chosen = _output(config, output, stamp)
+    _expect_lasting_cache(config)
     bundle = None if is_on_cluster else bundle_of(config)
     # The configuration counts by its settings: a remark in it changes nothing.
     inputs = [file for file in bundle.files if file != config.path] if bundle else _files_here(config)
@@ -228,6 +229,15 @@ def _output(config: ConfigFile[Any], output: str | None, stamp: str | None) -> s
             "give --output an absolute path of shared storage, or a URL such as s3://bucket/audit"
         )
     return chosen
+
+
+def _expect_lasting_cache(config: ConfigFile[Any]) -> None:
+    cache = config.settings.cache
+    if cache is not None and "://" not in cache and not Path(cache).is_absolute():
+        raise UsageError(
+            f"cache {cache} is relative, and a job's own folder on the cluster is deleted with it: "
+            "name an absolute path of shared storage, or a URL such as s3://bucket/audit-cache"
+        )
 
 
 def _address(address: str | None) -> str:

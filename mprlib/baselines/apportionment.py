@@ -39,7 +39,15 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Apportionment(FixedBaseline):
-    """The most similar items with whole seats for every level of every attribute."""
+    """The most similar items with whole seats for every level of every attribute.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.select(problem, "apportionment").items.tolist()
+    [0, 2]
+    """
 
     name: ClassVar[str] = "apportionment"
 

@@ -33,7 +33,15 @@ GRID_STEP = 10
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class ClipClip(SharedBaseline):
-    """Similarity without the embedding columns that tell most about the labels."""
+    """Similarity without the embedding columns that tell most about the labels.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     embeddings=[[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.2, 0.9]], query=[0.9, 0.3])
+    >>> mprlib.select(problem, "clip_clip", 1, order=[0, 1]).items.tolist()
+    [2, 3]
+    """
 
     name: ClassVar[str] = "clip_clip"
     parameter: ClassVar[str] = "columns dropped"

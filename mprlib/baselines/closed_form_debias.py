@@ -42,7 +42,15 @@ SMALLEST_PART = 1e-6
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class ClosedFormDebias(FixedBaseline):
-    """Similarity of query and items that were both turned away from an attribute's directions."""
+    """Similarity of query and items that were both turned away from an attribute's directions.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     embeddings=[[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.2, 0.9]], query=[0.9, 0.3])
+    >>> mprlib.select(problem, "closed_form_debias", prototypes=[[1.0, 0.0], [0.0, 1.0]]).items.tolist()
+    [0, 1]
+    """
 
     name: ClassVar[str] = "closed_form_debias"
     needs_embeddings: ClassVar[bool] = True

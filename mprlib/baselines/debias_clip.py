@@ -27,7 +27,15 @@ from mprlib.settings import refuse_text
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class DebiasClip(FixedBaseline):
-    """Similarity to the query behind tokens that were trained to hide an attribute."""
+    """Similarity to the query behind tokens that were trained to hide an attribute.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     embeddings=[[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.2, 0.9]], query=[0.9, 0.3])
+    >>> mprlib.select(problem, "debias_clip", debiased_query=[0.1, 0.9]).items.tolist()
+    [2, 3]
+    """
 
     name: ClassVar[str] = "debias_clip"
     needs_embeddings: ClassVar[bool] = True

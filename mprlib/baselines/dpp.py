@@ -36,7 +36,15 @@ WEIGHT = Number(least=0, most=1e9)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dpp(FixedBaseline):
-    """Determinantal point process: relevance and the volume that the items span, by greedy MAP."""
+    """Determinantal point process: relevance and the volume that the items span, by greedy MAP.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     embeddings=[[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.2, 0.9]], query=[0.9, 0.3])
+    >>> mprlib.select(problem, "dpp").items.tolist()
+    [0, 2]
+    """
 
     name: ClassVar[str] = "dpp"
     needs_embeddings: ClassVar[bool] = True

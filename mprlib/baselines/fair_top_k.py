@@ -36,7 +36,15 @@ BISECTIONS = 50
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class FairTopK(FixedBaseline):
-    """Top-k with at least as many items of one protected group as a fair lottery would show."""
+    """Top-k with at least as many items of one protected group as a fair lottery would show.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.select(problem, "fair_top_k", protected=[False, False, True, True], share=0.9).items.tolist()
+    [0, 2]
+    """
 
     name: ClassVar[str] = "fair_top_k"
 

@@ -47,7 +47,15 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mmr(SharedBaseline):
-    """Maximal marginal relevance: similarity against distance to the chosen."""
+    """Maximal marginal relevance: similarity against distance to the chosen.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     embeddings=[[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.2, 0.9]], query=[0.9, 0.3])
+    >>> [row.items.tolist() for row in mprlib.sweep(problem, "mmr", [0.0, 0.9])]
+    [[0, 1], [0, 2]]
+    """
 
     name: ClassVar[str] = "mmr"
     parameter: ClassVar[str] = "lambda"

@@ -26,7 +26,15 @@ from mprlib.settings import Number, Whole
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Paths(FixedBaseline):
-    """Similarity against the distance to the nearest chosen item, in the span of describing phrases."""
+    """Similarity against the distance to the nearest chosen item, in the span of describing phrases.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     embeddings=[[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.2, 0.9]], query=[0.9, 0.3])
+    >>> mprlib.select(problem, "paths", subspace=[[1.0, 0.0], [0.0, 1.0]], trade_off=0.9).items.tolist()
+    [0, 2]
+    """
 
     name: ClassVar[str] = "paths"
     needs_embeddings: ClassVar[bool] = True

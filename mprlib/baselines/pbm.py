@@ -32,7 +32,15 @@ NEUTRAL = 0
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Pbm(SweptBaseline):
-    """Blocks of one item of each class or a neutral item, the best single one with probability eps."""
+    """Blocks of one item of each class or a neutral item, the best single one with probability eps.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.select(problem, "pbm", 1.0).items.tolist()
+    [0, 1]
+    """
 
     name: ClassVar[str] = "pbm"
     parameter: ClassVar[str] = "eps"

@@ -37,7 +37,15 @@ READS_ERRORS = 2.0
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Spd(FixedBaseline):
-    """Similarity without the subspace in which linear classifiers read an attribute."""
+    """Similarity without the subspace in which linear classifiers read an attribute.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     embeddings=[[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.2, 0.9]], query=[0.9, 0.3])
+    >>> mprlib.select(problem, "spd").items.size
+    2
+    """
 
     name: ClassVar[str] = "spd"
     needs_embeddings: ClassVar[bool] = True

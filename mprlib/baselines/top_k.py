@@ -11,7 +11,15 @@ from mprlib.problem import Problem
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TopK(FixedBaseline):
-    """The k most similar items."""
+    """The k most similar items.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.select(problem, "top_k").items.tolist()
+    [0, 1]
+    """
 
     name: ClassVar[str] = "top_k"
     reads_labels: ClassVar[bool] = False

@@ -7,13 +7,13 @@ or any object that names its columns and gives one by its name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mprlib.errors import InputError
 from mprlib.frames.matching import column, column_names, listed
+from mprlib.spelling import nearest
 
 # Kinds of numpy types whose values sort: truth values, whole numbers, floating point, text.
 SORTABLE = "biufU"
@@ -128,9 +128,10 @@ def _refuse_lazy(argument: str, frame: Any) -> None:
 
 def _hint(frame: Any, names: Iterable[str], wanted: str) -> str:
     """What may have been meant by a name that is no column."""
-    close = get_close_matches(wanted, list(names), n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
+    names = list(names)
+    close = nearest(wanted, names)
+    if close is not None:
+        return f"; did you mean {close!r}?"
     for name in names:
         try:
             values = distinct_values(frame[name]).values

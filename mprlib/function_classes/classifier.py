@@ -29,6 +29,14 @@ class Classifier(FunctionClass):
 
     A fresh clone of the model is fitted each time.
     Values are in units of twice a difference of shares, at most 2; chi is not defined for them.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> mprlib.measure(problem, [0, 1], mprlib.Classifier(model=DecisionTreeClassifier(max_depth=1))).value
+    1.0
     """
 
     name: ClassVar[str] = "classifier"

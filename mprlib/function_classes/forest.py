@@ -32,7 +32,15 @@ MOST_TREES = 10_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forest(FunctionClass):
-    """The paper's oracle for forests: means of regression trees, each on a bootstrap sample."""
+    """The paper's oracle for forests: means of regression trees, each on a bootstrap sample.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.measure(problem, [0, 1], "forest", trees=10).value <= mprlib.measure(problem, [0, 1], "saturated").value
+    True
+    """
 
     name: ClassVar[str] = "forest"
     is_exact: ClassVar[bool] = False

@@ -27,7 +27,15 @@ LARGEST_GROUP_COUNT = 100_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Groups(FunctionClass):
-    """Indicators of named groups, the intersections of a few attributes' levels; values are in shares."""
+    """Indicators of named groups, the intersections of a few attributes' levels; values are in shares.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.measure(problem, [0, 1], "groups").value
+    0.5
+    """
 
     name: ClassVar[str] = "groups"
     is_exact: ClassVar[bool] = True

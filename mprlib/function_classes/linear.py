@@ -35,7 +35,15 @@ LARGEST_SVD_CELLS = 4096
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Linear(FunctionClass):
-    """All linear functions of the labels, without intercept (as the paper's oracle fits them)."""
+    """All linear functions of the labels, without intercept (as the paper's oracle fits them).
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> round(mprlib.measure(problem, [0, 1], "linear").value, 4)
+    0.4082
+    """
 
     name: ClassVar[str] = "linear"
     is_exact: ClassVar[bool] = True

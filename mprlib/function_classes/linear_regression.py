@@ -21,7 +21,15 @@ from mprlib.scikit_learn import scikit_learn_for
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinearRegression(FunctionClass):
-    """All linear functions of the labels, without intercept, found by regression."""
+    """All linear functions of the labels, without intercept, found by regression.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> round(mprlib.measure(problem, [0, 1], "linear_regression").value, 4)
+    0.4082
+    """
 
     name: ClassVar[str] = "linear_regression"
     is_exact: ClassVar[bool] = False

@@ -48,6 +48,14 @@ class Mlp(FunctionClass):
     """Networks with one hidden layer of ReLU units and a linear output with bias.
 
     Exact up to `units` + 1 cells; above, an attained value.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> found = mprlib.measure(problem, [0, 1], "mlp")
+    >>> round(found.value, 4), round(found.upper_bound, 4)
+    (0.4082, 0.4082)
     """
 
     name: ClassVar[str] = "mlp"

@@ -25,6 +25,7 @@ from mprlib.function_classes.regression import attained
 from mprlib.function_classes.tree_greedy import PAPER_SEED
 from mprlib.problem import Problem
 from mprlib.reference import Reference
+from mprlib.scikit_learn import scikit_learn_for
 from mprlib.settings import SEED, Whole
 
 # Half a row off in a million is rounding of the shares, not a part of a row.
@@ -35,7 +36,15 @@ MOST_ROWS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MlpTrained(FunctionClass):
-    """The paper's oracle for networks: one hidden layer, trained as scikit-learn's MLPRegressor does by default."""
+    """The paper's oracle for networks: one hidden layer, trained as scikit-learn's MLPRegressor does by default.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.measure(problem, [0, 1], "mlp_trained").is_exact
+    False
+    """
 
     name: ClassVar[str] = "mlp_trained"
     is_exact: ClassVar[bool] = False
@@ -75,8 +84,9 @@ class MlpTrainedOracle(Oracle):
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The trained network's gap under C'."""
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.neural_network import MLPRegressor
+        with scikit_learn_for("function class mlp_trained"):
+            from sklearn.exceptions import ConvergenceWarning
+            from sklearn.neural_network import MLPRegressor
 
         problem = self.problem
         labels = np.concatenate([problem.labels, self.rows])

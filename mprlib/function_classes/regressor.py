@@ -22,6 +22,15 @@ class Regressor(FunctionClass):
 
     A fresh clone of the model is fitted each time: on cells when its fit takes sample_weight, else on
     rows. Only deterministic models make repeatable measurements: give the model its random_state.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> model = DecisionTreeRegressor(max_depth=1)
+    >>> round(mprlib.measure(problem, [0, 1], mprlib.Regressor(model=model)).value, 4)
+    0.4082
     """
 
     name: ClassVar[str] = "regressor"

@@ -41,7 +41,15 @@ BANDWIDTH = Number(least=1e-100, most=1e100)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rkhs(FunctionClass):
-    """Functions of norm at most 1 in a kernel's space; values have the kernel's own scale."""
+    """Functions of norm at most 1 in a kernel's space; values have the kernel's own scale.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> round(mprlib.measure(problem, [0, 1], "rkhs").value, 4)
+    0.4435
+    """
 
     name: ClassVar[str] = "rkhs"
     is_exact: ClassVar[bool] = True

@@ -19,7 +19,15 @@ from mprlib.problem import Problem
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Saturated(FunctionClass):
-    """Every function of the labels, scaled as C'."""
+    """Every function of the labels, scaled as C'.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> round(mprlib.measure(problem, [0, 1], "saturated").value, 4)
+    0.4082
+    """
 
     name: ClassVar[str] = "saturated"
     is_exact: ClassVar[bool] = True

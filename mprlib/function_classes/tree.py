@@ -46,6 +46,13 @@ class Tree(FunctionClass):
     """All decision trees of bounded depth.
 
     Exact where labels have few distinct values; else a greedily grown tree's value, and a bound.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> round(mprlib.measure(problem, [0, 1], "tree", depth=1).value, 4)
+    0.4082
     """
 
     name: ClassVar[str] = "tree"

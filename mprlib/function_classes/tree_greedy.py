@@ -23,7 +23,15 @@ PAPER_SEED = 1017
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TreeGreedy(FunctionClass):
-    """The paper's oracle for trees: regression trees, as scikit-learn grows them."""
+    """The paper's oracle for trees: regression trees, as scikit-learn grows them.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> round(mprlib.measure(problem, [0, 1], "tree_greedy").value, 4)
+    0.4082
+    """
 
     name: ClassVar[str] = "tree_greedy"
     is_exact: ClassVar[bool] = False

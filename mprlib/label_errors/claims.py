@@ -19,14 +19,12 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.base import FunctionClass
+from mprlib.label_error import CONFIDENCE
 from mprlib.label_errors.corrected import difference_of, gaps
 from mprlib.label_errors.true_problem import true_problem
 from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
 from mprlib.selection import Selection, Status
-
-# Probability with which a claimed bound holds, where nothing else is asked for.
-CONFIDENCE = 0.9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

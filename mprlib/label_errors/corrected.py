@@ -28,6 +28,7 @@ from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.label_errors.estimates import Estimate, by_inverse, by_score, reference_estimate
 from mprlib.label_errors.norms import length_interval, mean_square, unbiased_length
+from mprlib.label_errors.true_cells import error_of
 from mprlib.label_errors.true_problem import true_problem, weights_of
 from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
@@ -71,7 +72,9 @@ def estimate_of(problem: Problem, items: IntArray, chosen_by: ChosenBy) -> Estim
     """The true shares of a selection, kept for all classes."""
 
     def build() -> Estimate:
-        return by_score(problem, items) if chosen_by == "labels" else by_inverse(problem, items)
+        # Probabilities have no inverse.
+        is_by_score = chosen_by == "labels" or bool(error_of(problem).probabilities)
+        return by_score(problem, items) if is_by_score else by_inverse(problem, items)
 
     return problem.cached(("true shares", chosen_by, np.sort(items).tobytes()), build)
 

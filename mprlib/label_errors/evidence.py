@@ -34,8 +34,8 @@ class Evidence(Protocol):
         """Expected items (R, G) of each true cell under prior shares (R, G), and the log likelihood."""
         ...
 
-    def information(self, prior: FloatArray, matrices: Matrices, row: int) -> FloatArray:
-        """Fisher information (G, G) of one bin on the logits of its prior."""
+    def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
+        """Fisher information (P, P) on the cells' logits and the slopes (levels, F); members (G, levels)."""
         ...
 
 
@@ -57,7 +57,22 @@ class Counted(Evidence):
             total += along(counts / observed, self.cells.shape, {axis: one.T for axis, one in used.items()})
         return prior * total, likelihood
 
-    def information(self, prior: FloatArray, matrices: Matrices, row: int) -> FloatArray:
+    def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
+        (cells, levels), width = members.shape, self.features.shape[1]
+        side = levels * width
+        total, mixed = np.zeros((cells, cells)), np.zeros((cells, levels, width))
+        slopes = np.zeros((levels, width, levels, width))
+        for row, one in enumerate(self.features):
+            own = self._of_bin(prior, matrices, row)
+            of_levels = own @ members
+            total += own
+            mixed += of_levels[:, :, None] * one
+            slopes += (members.T @ of_levels)[:, None, :, None] * (one[:, None, None] * one)
+        flat = mixed.reshape(cells, side)
+        return np.block([[total, flat], [flat.T, slopes.reshape(side, side)]])
+
+    def _of_bin(self, prior: FloatArray, matrices: Matrices, row: int) -> FloatArray:
+        """Information (G, G) of one bin on the logits of its prior."""
         own = prior[row]
         total = np.zeros((self.cells.size, self.cells.size))
         for known, counts in self.patterns.items():
@@ -85,11 +100,14 @@ class ItemByItem(Evidence):
         observed = np.maximum(joint.sum(axis=1, keepdims=True), SMALLEST)
         return joint / observed, float(np.log(observed).sum())
 
-    def information(self, prior: FloatArray, matrices: Matrices, row: int) -> FloatArray:
-        # The outer product of the score: one item has no other.
-        joint = prior[row] * self.likelihood(matrices)[row]
-        score = joint / max(joint.sum(), SMALLEST) - prior[row]
-        return np.outer(score, score)
+    def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
+        # Outer products of the items' scores: one item has no other information.
+        joint = prior * self.likelihood(matrices)
+        scores = joint / np.maximum(joint.sum(axis=1, keepdims=True), SMALLEST) - prior
+        of_slopes = (scores @ members)[:, :, None] * self.features[:, None, :]
+        every = np.concatenate([scores, of_slopes.reshape(len(scores), -1)], axis=1)
+        found: FloatArray = every.T @ every
+        return found
 
 
 def likelihood(problem: Problem, items: IntArray, matrices: Matrices) -> FloatArray:

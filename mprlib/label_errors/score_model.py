@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import softmax
+import scipy
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.label_errors.confusions import DRAWS, Matrices, confusions_of
@@ -96,7 +96,7 @@ def prior_of(features: FloatArray, members: FloatArray, parameters: FloatArray) 
     """P(g | s) (a, G) at features (a, F)."""
     cells = len(members)
     slopes = parameters[cells:].reshape(members.shape[1], -1)
-    found: FloatArray = softmax(parameters[:cells] + (features @ slopes.T) @ members.T, axis=1)
+    found: FloatArray = scipy.special.softmax(parameters[:cells] + (features @ slopes.T) @ members.T, axis=1)
     return found
 
 
@@ -161,21 +161,8 @@ class _Fit:
 
     def curvature(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
         """The information matrix (P, P) of likelihood and prior."""
-        features, members = self.evidence.features, self.members
-        prior = prior_of(features, members, parameters)
-        cells, levels, width = len(members), members.shape[1], features.shape[1]
-        total = np.zeros((cells, cells))
-        mixed, slopes = np.zeros((cells, levels, width)), np.zeros((levels, width, levels, width))
-        for row, one in enumerate(features):
-            own = self.evidence.information(prior, matrices, row)
-            of_levels = own @ members
-            total += own
-            mixed += of_levels[:, :, None] * one
-            slopes += (members.T @ of_levels)[:, None, :, None] * (one[:, None, None] * one)
-        side = levels * width
-        flat = mixed.reshape(cells, side)
-        found = np.block([[total, flat], [flat.T, slopes.reshape(side, side)]])
-        return found + np.diag(self._precision)
+        prior = prior_of(self.evidence.features, self.members, parameters)
+        return self.evidence.information(prior, matrices, self.members) + np.diag(self._precision)
 
     def _objective(self, parameters: FloatArray, matrices: Matrices) -> tuple[float, FloatArray]:
         """Minus the log posterior density, and its gradient."""

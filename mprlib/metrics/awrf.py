@@ -36,7 +36,13 @@ from mprlib.metrics.ranking import Ranking
 
 
 def awrf(ranking: Ranking) -> float:
-    """1 minus the Jensen-Shannon divergence of attention and target, from 1 - ln 2 to 1."""
+    """1 minus the Jensen-Shannon divergence of attention and target, from 1 - ln 2 to 1.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> round(metrics.awrf(shown), 4)
+    0.9631
+    """
     attention = _attention(ranking)
     middle = 0.5 * (attention + ranking.target)
     from_middle = [float(divergence(side, middle)) for side in (attention, ranking.target)]

@@ -33,18 +33,36 @@ from mprlib.metrics.ranking import Ranking
 
 
 def exposures(ranking: Ranking) -> FloatArray:
-    """Mean attention (L,) of a candidate of each level; NaN for a level without candidates."""
+    """Mean attention (L,) of a candidate of each level; NaN for a level without candidates.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> metrics.exposures(shown).round(4).tolist()
+    [0.125, 0.4077]
+    """
     attention = sums_by(ranking.levels, log2_discount(ranking.k), len(ranking.names))
     return np.where(ranking.candidates > 0, attention / np.maximum(ranking.candidates, 1), np.nan)
 
 
 def exposure_ratio(ranking: Ranking) -> float:
-    """Smallest exposure over the largest, from 0 to 1."""
+    """Smallest exposure over the largest, from 0 to 1.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> round(metrics.exposure_ratio(shown), 4)
+    0.3066
+    """
     found = exposures(ranking)
     return float(np.nanmin(found) / np.nanmax(found))
 
 
 def exposure_difference(ranking: Ranking) -> float:
-    """Largest exposure less the smallest, from 0 to 1."""
+    """Largest exposure less the smallest, from 0 to 1.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> round(metrics.exposure_difference(shown), 4)
+    0.2827
+    """
     found = exposures(ranking)
     return float(np.nanmax(found) - np.nanmin(found))

@@ -33,6 +33,10 @@ def ndcg(gains: ArrayLike, candidates: ArrayLike) -> float | None:
     Shapes:  gains (k,), of the returned items, best first; candidates (n,), of all that could be returned, those
              among them, in any order.
     Raises:  InputError for gains that are empty, negative or not finite, and for fewer candidates than gains.
+
+    >>> from mprlib import metrics
+    >>> metrics.ndcg([1, 0], [1, 0, 0]), round(metrics.ndcg([0, 1], [1, 0, 0]), 4)
+    (1.0, 0.6309)
     """
     shown, known = checked_gains("gains", gains), checked_gains("candidates", candidates)
     if known.size < shown.size:

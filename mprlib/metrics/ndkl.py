@@ -32,7 +32,13 @@ from mprlib.metrics.ranking import Ranking
 
 
 def ndkl(ranking: Ranking) -> float:
-    """Weighted mean of the divergences of all prefixes, at least 0."""
+    """Weighted mean of the divergences of all prefixes, at least 0.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> round(metrics.ndkl(shown), 4)
+    0.5438
+    """
     is_level = ranking.levels[:, None] == np.arange(len(ranking.names))
     prefixes = np.cumsum(is_level, axis=0) / np.arange(1, ranking.k + 1)[:, None]
     return float(np.average(divergence(prefixes, ranking.target), weights=log2_discount(ranking.k)))

@@ -30,12 +30,24 @@ from mprlib.metrics.ranking import Ranking
 
 
 def parity_difference(ranking: Ranking) -> float:
-    """Largest difference of a level's share from its target, from 0 to 1."""
+    """Largest difference of a level's share from its target, from 0 to 1.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> round(metrics.parity_difference(shown), 4)
+    0.1667
+    """
     return float(np.abs(ranking.shares - ranking.target).max())
 
 
 def parity_ratio(ranking: Ranking) -> float:
-    """Smallest share over target, as a part of the largest, from 0 to 1."""
+    """Smallest share over target, as a part of the largest, from 0 to 1.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> round(metrics.parity_ratio(shown), 4)
+    0.5
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = ranking.shares / ranking.target
     return float(np.nanmin(ratios) / np.nanmax(ratios))

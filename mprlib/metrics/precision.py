@@ -24,5 +24,9 @@ def precision(gains: ArrayLike) -> float:
 
     Shapes:  gains (k,), in any order.
     Raises:  InputError for gains that are empty, negative or not finite.
+
+    >>> from mprlib import metrics
+    >>> metrics.precision([1, 0, 1, 1])
+    0.75
     """
     return float(np.mean(checked_gains("gains", gains) > 0))

@@ -35,6 +35,13 @@ class Ranking:
     Shapes:  levels (k,), positions in names; names (L,).
              target (L,), the share that each level should have, summing to 1.
              candidates (L,), how many items of each level could have been returned.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> shown.k, shown.names, shown.counts.tolist(), shown.shares.round(3).tolist()
+    (3, ('woman', 'man'), [1, 2], [0.333, 0.667])
+    >>> shown.first(2).counts.tolist()
+    [0, 2]
     """
 
     levels: IntArray
@@ -75,6 +82,10 @@ def ranking(
 
     Raises:  InputError where levels is empty or holds one that target does not name, for shares that are no
              numbers from 0 to 1 or do not sum to 1, and for fewer candidates than items.
+
+    >>> from mprlib import metrics
+    >>> metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}).shares.round(3).tolist()
+    [0.333, 0.667]
     """
     if isinstance(levels, str) or not isinstance(target, Mapping):
         raise InputError("levels and target are expected as a list of levels and a mapping of levels to shares")
@@ -101,6 +112,13 @@ def rankings(problem: Problem, items: ArrayLike) -> dict[str, Ranking]:
 
     Shapes:  items (any number,), positions in the pool, distinct; the pool's items are the candidates.
     Raises:  InputError for items that are empty, repeated or out of range, and where an attribute has no levels.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.metrics.rankings(problem, [0, 1])["gender"].shares.tolist()
+    [1.0, 0.0]
     """
     order = problem.checked_items(items)
     cells = cells_of(problem)

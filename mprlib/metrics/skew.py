@@ -31,17 +31,35 @@ from mprlib.metrics.ranking import Ranking
 
 
 def skews(ranking: Ranking) -> FloatArray:
-    """Skew (L,) of each level; NaN where both shares are 0."""
+    """Skew (L,) of each level; NaN where both shares are 0.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> metrics.skews(shown).round(4).tolist()
+    [-0.4055, 0.2877]
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithms: FloatArray = np.log(ranking.shares / ranking.target)
     return logarithms
 
 
 def max_skew(ranking: Ranking) -> float:
-    """The largest skew, at least 0: some level has its share or more."""
+    """The largest skew, at least 0: some level has its share or more.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> round(metrics.max_skew(shown), 4)  # ln((2/3) / (1/2))
+    0.2877
+    """
     return float(np.nanmax(skews(ranking)))
 
 
 def min_skew(ranking: Ranking) -> float:
-    """The smallest skew, at most 0; minus infinity where a level of the target is not returned."""
+    """The smallest skew, at most 0; minus infinity where a level of the target is not returned.
+
+    >>> from mprlib import metrics
+    >>> shown = metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}, {"woman": 4, "man": 4})
+    >>> round(metrics.min_skew(shown), 4)  # ln((1/3) / (1/2))
+    -0.4055
+    """
     return float(np.nanmin(skews(ranking)))

@@ -27,7 +27,15 @@ from mprlib.problem import Problem
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorstAttribute:
-    """Each measure's value for the attribute that it is worst for."""
+    """Each measure's value for the attribute that it is worst for.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> round(mprlib.metrics.worst_attribute(problem, [0, 2]).ndkl, 4)
+    0.425
+    """
 
     awrf: float
     ndkl: float
@@ -40,6 +48,13 @@ def worst_attribute(problem: Problem, items: ArrayLike) -> WorstAttribute:
 
     Shapes:  items (any number,), positions in the pool, distinct.
     Raises:  InputError for items that are empty, repeated or out of range, and where an attribute has no levels.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> mprlib.metrics.worst_attribute(problem, [0, 1]).min_skew
+    -inf
     """
     of_attributes = rankings(problem, items).values()
     return WorstAttribute(

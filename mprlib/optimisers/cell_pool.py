@@ -162,15 +162,15 @@ def _exponent(value: float) -> int:
     return exponent - (part == 0.5)
 
 
-def cell_pool_of(problem: Problem, cells: Cells) -> CellPool:
-    """The reduced pool of a problem under these cells."""
-    order = problem.best_first
+def cell_pool_of(problem: Problem, cells: Cells, items: IntArray | None = None) -> CellPool:
+    """The reduced pool of a problem under these cells, or of some of its items."""
+    order = problem.best_first if items is None else problem.ranked(items)
     cell = cells.pool_cell[order]
     # Numpy sorts 16-bit integers by radix, several times faster than 64-bit ones.
     sortable = cell.astype(np.uint16) if cells.size <= np.iinfo(np.uint16).max else cell
     by_cell = np.argsort(sortable, kind="stable")
     sizes = np.bincount(cell, minlength=cells.size)
-    rank = np.arange(problem.n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rank = np.arange(order.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     kept = rank < problem.k
     items, rank = order[by_cell[kept]], rank[kept]
     capacity = np.minimum(sizes, problem.k)

@@ -10,7 +10,6 @@ import numpy as np
 from mprlib.chance import chance_level_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass, Oracle, measured
-from mprlib.label_errors.claims import with_claim
 from mprlib.method import Method
 from mprlib.problem import Problem
 from mprlib.selection import Selection
@@ -37,7 +36,11 @@ class ConstrainedMethod(Method):
     def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per rho; where labels may be wrong, with what it may claim of the true MPR."""
         found = super().swept_values(problem, function_class, values)
-        return found if problem.label_error is None else [with_claim(problem, row, function_class) for row in found]
+        if problem.label_error is None:
+            return found
+        from mprlib.label_errors.claims import with_claim
+
+        return [with_claim(problem, row, function_class) for row in found]
 
     @classmethod
     def grid(cls, problem: Problem, oracle: Oracle, points: int) -> list[float]:

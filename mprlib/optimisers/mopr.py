@@ -27,26 +27,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from mprlib.attention import NAMES, UNIFORM, attended, attention_of
+from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass, Oracle
-from mprlib.label_errors.claims import CONFIDENCE
-from mprlib.label_errors.weakness import too_weak
+from mprlib.label_error import CONFIDENCE
 from mprlib.method import ORDER, Stopwatch
 from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, checked_solver
-from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
-from mprlib.optimisers.certificate import certified, with_advice
-from mprlib.optimisers.claiming import claiming_sets
+from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.constrained import ConstrainedMethod
-from mprlib.optimisers.relaxation import Relaxation
-from mprlib.optimisers.request import Request, distinct_limits, requested
+from mprlib.optimisers.request import distinct_limits, requested
 from mprlib.optimisers.separation import Separator
-from mprlib.optimisers.set_search import Incumbent
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics
 from mprlib.settings import PROBABILITY, Choice, Whole
 
 if TYPE_CHECKING:
+    from mprlib.optimisers.cell_pool import CellPool
     from mprlib.optimisers.incumbent import Incumbents
+    from mprlib.optimisers.relaxation import Relaxation
+    from mprlib.optimisers.request import Request
+    from mprlib.optimisers.set_search import Incumbent
 
+
+class _Named:
+    """What `attention` may hold: a name."""
+
+    expected = NAMES
+
+    def accepted(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise TypeError
+        return attention_of(value).name
+
+
+ATTENTION = _Named()
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
 # An hour or more.
@@ -67,6 +81,9 @@ class Mopr(ConstrainedMethod):
     order: Annotated[
         str, ORDER, "order of the items: by score, or with every prefix of 5 or more near the reference as well"
     ] = "score"
+    attention: Annotated[
+        str, ATTENTION, "attention under which MPR is bounded: but for uniform, items are chosen with their order"
+    ] = UNIFORM.name
     confidence: Annotated[
         float,
         PROBABILITY,
@@ -74,10 +91,28 @@ class Mopr(ConstrainedMethod):
     ] = CONFIDENCE
     nodes: Annotated[int, Whole(least=1, most=MOST_NODES), "limit of one search for a proof, in nodes"] = NODES
 
+    def __post_init__(self) -> None:
+        ConstrainedMethod.__post_init__(self)
+        if self.order == "fair" and self.attention != UNIFORM.name:
+            raise SettingError(
+                "order is fair, and attention decides on an order by itself: one of them is expected", setting="order"
+            )
+
+    def swept(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
+        """One Selection per checked value, measured under a class and the method's attention."""
+        return ConstrainedMethod.swept(self, attended(problem, self.attention), function_class, values)
+
     def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per rho; where labels may be wrong, of expected true labels."""
-        if problem.label_error is None or too_weak(problem):
+        if problem.label_error is None:
             return ConstrainedMethod.swept_values(self, problem, function_class, values)
+        from mprlib.label_errors.weakness import too_weak
+        from mprlib.optimisers.claiming import claiming_sets
+
+        if too_weak(problem):
+            return ConstrainedMethod.swept_values(self, problem, function_class, values)
+        if self.order == "fair" or problem.place_weights is not None:
+            raise InputError("labels may be wrong, and what is claimed then is of sets: leave order and attention out")
         return claiming_sets(self, problem, function_class, values, self.confidence)
 
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
@@ -92,6 +127,8 @@ class Mopr(ConstrainedMethod):
         watch = Stopwatch()
         requests = requested(values, self.name, oracle)
         pool = cell_pool_of(problem, oracle.cells)
+        if problem.place_weights is not None:
+            return _of_places(problem, oracle, pool, requests, watch)
         solver = checked_solver(self.solver)
         solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
         separator = Separator(problem, oracle, pool, solved.region)
@@ -106,10 +143,23 @@ class Mopr(ConstrainedMethod):
         return [replace(row, value=value, solve_seconds=share) for row, value in zip(rows, values)]
 
 
+def _of_places(
+    problem: Problem, oracle: Oracle, pool: CellPool, requests: Sequence[Request], watch: Stopwatch
+) -> list[Selection]:
+    """The rows of a problem whose places have weights."""
+    from mprlib.optimisers.order_weights import WeightedSearch
+
+    rows = WeightedSearch(problem, oracle, pool).rows(requests, Mopr.name)
+    share = watch.seconds() / len(rows)
+    return [replace(row, solve_seconds=share) for row in rows]
+
+
 def row_of(
     incumbents: Incumbents, request: Request, relaxation: Relaxation, incumbent: Incumbent, method: str = "mopr"
 ) -> Selection:
     """The Selection of an incumbent under the bound that is proven."""
+    from mprlib.optimisers.certificate import certified, with_advice
+
     separator = incumbents.separator
     row = certified(
         separator,

@@ -34,8 +34,10 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import FIRST, LOG2
 from mprlib.function_classes.base import Oracle
+from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.certificate import OPTIMALITY
 from mprlib.optimisers.order_course import OrderCourse, prefix_limits
+from mprlib.optimisers.request import requested
 from mprlib.problem import Problem
 from mprlib.selection import SMALLEST_BOUND, Status
 
@@ -87,6 +89,21 @@ def ordered(problem: Problem, oracle: Oracle, items: IntArray, rho: float, k: in
     by_score = course.items[:k]
     value = float(LOG2.weights(k) @ problem.scores[by_score])
     return replace(found, items=by_score, similarity=value, factor=np.inf)
+
+
+def ordered_by_attention(problem: Problem, oracle: Oracle, items: IntArray, rho: float) -> FairOrder:
+    """The order with the largest similarity, by the weights of the problem's places, whose MPR by them is within rho.
+
+    An order of all items of a pool is a choice from it (`mprlib.optimisers.order_weights`).
+    Raises:  InputError for weights that rise from one place to a later one.
+    """
+    from mprlib.optimisers.order_weights import WeightedSearch
+
+    pool = cell_pool_of(problem, oracle.cells, items)
+    [row] = WeightedSearch(problem, oracle, pool).rows(requested([rho], "fair_order", oracle), "fair_order")
+    assert row.similarity is not None
+    bound = row.similarity_bound
+    return FairOrder(items=row.items, status=row.status, similarity=row.similarity, similarity_bound=bound)
 
 
 class _Search:

@@ -47,7 +47,7 @@ def prefix_limits(rho: float, *, k: int, first: int, unit: float = 1.0) -> Float
     return limits
 
 
-def _first_functions(oracle: Oracle, cells: IntArray) -> FloatArray:
+def first_functions(oracle: Oracle, cells: IntArray) -> FloatArray:
     """Gaps (C, r) to begin with of a class that is no ball: of groups, those of one attribute."""
     if not isinstance(oracle, GroupsOracle):
         return np.zeros((cells.size, 0))
@@ -86,7 +86,7 @@ class OrderCourse:
             items=items,
             cell=cell.reshape(-1),
             cells=cells,
-            functions=_first_functions(oracle, cells) if features is None else np.ascontiguousarray(features[cells]),
+            functions=first_functions(oracle, cells) if features is None else np.ascontiguousarray(features[cells]),
             is_ball=features is not None,
             scale=ScoreScale.of(problem.scores[items]),
         )

@@ -31,7 +31,6 @@ from mprlib.method import Stopwatch, selected
 from mprlib.optimisers.backend import SOLVERS, SOLVERS_IN_WORDS, SolverName, checked_solver
 from mprlib.optimisers.cell_pool import CellPool, ScoreScale, cell_pool_of
 from mprlib.optimisers.constrained import ConstrainedMethod
-from mprlib.optimisers.programmes import programme_of
 from mprlib.optimisers.relaxation import centred_cut
 from mprlib.optimisers.request import checked_rhos
 from mprlib.problem import Problem
@@ -132,6 +131,8 @@ class _Reduced:
 
     def __init__(self, problem: Problem, oracle: Oracle, pool: CellPool, rho: float, solver: SolverName) -> None:
         self._problem, self._oracle, self._pool, self._rho = problem, oracle, pool, rho
+        from mprlib.optimisers.programmes import programme_of
+
         self._programme = programme_of(pool, solver, pool.top_counts(problem))
         self._held = 0
 

@@ -33,7 +33,12 @@ LARGEST_SIZE = 2**62
 
 @strict
 def rademacher_bound(complexity: Annotated[float, Number(least=0)], m: Rows, delta: Risk) -> float:
-    """2 R_m + sqrt(2 ln(2/delta) / m), for a class of Rademacher complexity R_m (no absolute value inside)."""
+    """2 R_m + sqrt(2 ln(2/delta) / m), for a class of Rademacher complexity R_m (no absolute value inside).
+
+    >>> from mprlib.statistics import rademacher_bound
+    >>> round(rademacher_bound(0.01, 10_000, 0.05), 4)
+    0.0472
+    """
     return 2.0 * complexity + _deviation(2.0, m, delta)
 
 
@@ -42,6 +47,10 @@ def vc_bound(dimension: Annotated[float, Number(least=1)], m: Rows, delta: Risk)
     """2 sqrt(2 d ln(e m / d) / m) + sqrt(2 ln(2/delta) / m), for a class of VC dimension d; for m >= d.
 
     Source:  Massart's and Sauer's lemmas.
+
+    >>> from mprlib.statistics import vc_bound
+    >>> round(vc_bound(28, 100_000, 0.05), 4)
+    0.152
     """
     if m < dimension:
         # Sauer's lemma needs m >= d; no two means of such functions differ by more than 2.
@@ -56,6 +65,10 @@ def finite_bound(
     """sqrt(2 ln(2 N / delta) / m) for N functions; half of it for indicators (values 0 and 1).
 
     Source:  Hoeffding's inequality and a union over the functions.
+
+    >>> from mprlib.statistics import finite_bound
+    >>> round(finite_bound(100, 10_000, 0.05), 4)
+    0.0407
     """
     return _deviation(2.0 * functions, m, delta) * (0.5 if indicators else 1.0)
 
@@ -66,6 +79,10 @@ def cells_bound(cells: Annotated[int, Whole(least=1)], m: Rows, delta: Risk) -> 
 
     Phi is then the distance sum |q - Q|, whose mean Cauchy-Schwarz bounds by the first term; one
     row changes it by at most 2/m (McDiarmid).
+
+    >>> from mprlib.statistics import cells_bound
+    >>> round(cells_bound(14, 10_000, 0.05), 4)
+    0.0605
     """
     return float(np.sqrt((cells - 1) / m)) + _deviation(1.0, m, delta)
 
@@ -76,6 +93,11 @@ def reference_size(bound: Callable[[float], float], epsilon: Annotated[float, Nu
 
     bound is one of this module's with the rest fixed: lambda m: vc_bound(28, m, 0.05).
     Raises:  InputError when epsilon is not positive or no size meets it.
+
+    >>> from mprlib.statistics import reference_size, vc_bound
+    >>> size = reference_size(lambda m: vc_bound(28, m, 0.05), 0.1)
+    >>> vc_bound(28, size, 0.05) <= 0.1 < vc_bound(28, size - 1, 0.05)
+    True
     """
     enough = 1
     while bound(enough) > epsilon:
@@ -95,6 +117,10 @@ def paper_deviation(m: Rows, delta: Risk) -> float:
 
     **Not a guarantee**: four times smaller than what holds for {-1, +1} functions. One fair coin at
     delta = 0.05 exceeds it about half of the time.
+
+    >>> from mprlib.statistics import paper_deviation
+    >>> round(paper_deviation(10_000, 0.05), 4)
+    0.0068
     """
     return float(np.sqrt(np.log(2.0 / delta) / (8.0 * m)))
 
@@ -109,6 +135,10 @@ def paper_reference_size(
     """(32 d + ln(2 M / delta)) / eps^2: the size that the paper's Proposition 2 prints for M queries.
 
     **Not a guarantee**: it drops the logarithm of `vc_bound`, which matters for eps < 1.26.
+
+    >>> from mprlib.statistics import paper_reference_size
+    >>> paper_reference_size(28, 0.1, 0.05)
+    89969
     """
     return int(np.ceil((32.0 * dimension + np.log(2.0 * queries / delta)) / epsilon**2))
 

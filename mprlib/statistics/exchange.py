@@ -45,7 +45,14 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """A group that moved: its column, members entered minus left, and the p-value of the step that found it."""
+    """A group that moved: its column, members entered minus left, and the p-value of the step that found it.
+
+    >>> import numpy as np
+    >>> from mprlib.statistics import moved_groups
+    >>> [found] = moved_groups(np.ones((20, 1)) == 0, np.ones((20, 1)) == 1, level=0.05)
+    >>> found.column, found.change
+    (0, 20)
+    """
 
     column: int
     change: int
@@ -61,6 +68,12 @@ def exchange_test(
     Shapes:  left (N_left, groups) and entered (N_entered, groups), whether an item is of a group.
     Returns: a value in (0, 1]; 1 where nothing changed. Valid at every level, for any overlap of groups.
     Raises:  InputError when the two disagree on the groups, or for fewer than 1 draw.
+
+    >>> import numpy as np
+    >>> from mprlib.statistics import exchange_test
+    >>> women, men = np.array([[True]] * 12), np.array([[False]] * 12)
+    >>> exchange_test(left=women, entered=men) < 0.01, exchange_test(left=women, entered=women)
+    (True, 1.0)
     """
     return _Exchange.of(left, entered).p_value(draws, np.random.default_rng(seed))
 
@@ -83,6 +96,12 @@ def moved_groups(
 
     Shapes:  as exchange_test.
     Raises:  InputError as exchange_test does, and for a level outside (0, 1).
+
+    >>> import numpy as np
+    >>> from mprlib.statistics import moved_groups
+    >>> women, men = np.array([[1, 0]] * 12, dtype=bool), np.array([[0, 1]] * 12, dtype=bool)
+    >>> [(found.column, found.change) for found in moved_groups(left=women, entered=men, level=0.05)]
+    [(1, 12)]
     """
     exchange, random = _Exchange.of(left, entered), np.random.default_rng(seed)
     found: list[Found] = []
@@ -94,7 +113,12 @@ def moved_groups(
 
 
 def group_p_values(left: ArrayLike, entered: ArrayLike) -> FloatArray:
-    """Fisher's exact two-sided p-value (groups,) of each group by itself, not adjusted for the others."""
+    """Fisher's exact two-sided p-value (groups,) of each group by itself, not adjusted for the others.
+
+    >>> from mprlib.statistics import group_p_values
+    >>> group_p_values(left=[[True]] * 3, entered=[[False]] * 3).round(4).tolist()
+    [0.1]
+    """
     return _Exchange.of(left, entered).observed()
 
 

@@ -88,6 +88,14 @@ def sampling_margin(
 
     Returns: t >= 0; never more than needed to cover every value the class can take.
     Raises:  InputError for a confidence outside (0, 1), fewer than 1 resample, or items that are not k of the pool.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> from mprlib.statistics import sampling_margin
+    >>> round(sampling_margin(problem, "groups"), 2)
+    0.5
     """
     chosen = registered(function_class)
     problem = attended(problem, attention)

@@ -18,6 +18,10 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
     Shapes:  p_values (tests,) in [0, 1]; returns (tests,), in the order given.
     Raises:  InputError for values outside [0, 1].
     Source:  Benjamini and Hochberg 1995; for independent or positively dependent tests.
+
+    >>> from mprlib.statistics import benjamini_hochberg
+    >>> benjamini_hochberg([0.01, 0.04, 0.03]).round(4).tolist()
+    [0.03, 0.04, 0.04]
     """
     return _adjusted(p_values, "bh")
 
@@ -28,6 +32,10 @@ def benjamini_yekutieli(p_values: ArrayLike) -> FloatArray:
     Shapes:  p_values (tests,) in [0, 1]; returns (tests,), in the order given.
     Raises:  InputError for values outside [0, 1].
     Source:  Benjamini and Yekutieli 2001.
+
+    >>> from mprlib.statistics import benjamini_yekutieli
+    >>> benjamini_yekutieli([0.01, 0.04, 0.03]).round(4).tolist()
+    [0.055, 0.0733, 0.0733]
     """
     return _adjusted(p_values, "by")
 

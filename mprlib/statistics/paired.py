@@ -49,6 +49,11 @@ class Difference:
 
     low and high: the ends of its interval, None where so few queries cannot bound it.
     effective_queries: as many independent queries would say as much.
+
+    >>> from mprlib.statistics import paired_difference
+    >>> found = paired_difference([0.1, 0.2, 0.1, 0.3, 0.2, 0.1])
+    >>> round(found.mean, 4), found.queries, found.low > 0
+    (0.1667, 6, True)
     """
 
     mean: float
@@ -73,6 +78,11 @@ def paired_difference(
     Shapes:  differences (n,), one per query; overlap (n, n), the part of their items that two queries share, 1 on
              the diagonal. Default: none.
     Raises:  InputError for no differences, or an overlap of another shape.
+
+    >>> from mprlib.statistics import paired_difference
+    >>> found = paired_difference([0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 0.2, 0.1])
+    >>> round(found.mean, 4), round(found.p_value, 2)
+    (0.1625, 0.01)
     """
     values = np.asarray(differences, dtype=float)
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():

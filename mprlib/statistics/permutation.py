@@ -40,6 +40,14 @@ def permutation_test(
     Returns: (1 + draws at least as far from the pool) / (1 + draws), so never 0.
     Raises:  InputError for bad items, or fewer than 1 draw.
     Source:  Phipson and Smyth 2010 for counting the observed selection in.
+
+    >>> import mprlib
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
+    ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
+    >>> from mprlib.statistics import permutation_test
+    >>> permutation_test(problem, [0, 2], "groups", draws=99)
+    1.0
     """
     items = problem.checked_items(items)
     pool = _against_itself(problem, items.size)

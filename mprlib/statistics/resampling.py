@@ -36,7 +36,13 @@ ROUNDING = 1e-13
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Resamples:
-    """Shares of a reference's cells in some resamples, (B, G) both; smoothed ones are for the saturated class."""
+    """Shares of a reference's cells in some resamples, (B, G) both; smoothed ones are for the saturated class.
+
+    >>> import mprlib
+    >>> from mprlib.statistics import Resamples
+    >>> Resamples.drawn(mprlib.Reference.of([[1, 0], [0, 1]]), 100, [0, 0]).plain.shape
+    (100, 2)
+    """
 
     plain: FloatArray
     smoothed: FloatArray

@@ -25,6 +25,11 @@ def share_interval(
     Raises:  InputError for a share outside [0, 1], a size that is not positive, a confidence
              outside (0, 1).
     Source:  Clopper and Pearson 1934.
+
+    >>> from mprlib.statistics import share_interval
+    >>> low, high = share_interval(0.1, 50)
+    >>> round(low, 3), round(high, 3)
+    (0.033, 0.218)
     """
     low, high = share_limits(np.array([share]), size, confidence)
     return float(low[0]), float(high[0])

@@ -9,9 +9,9 @@ import pytest
 pytestmark = pytest.mark.system
 
 
-def steps(*options):
+def steps(*options, module="commit_steps"):
     """How many steps a unit's commit and a run have; the process fails where one of them leaves something wrong."""
-    command = [sys.executable, "-m", "tests.chaos.commit_steps", *options]
+    command = [sys.executable, "-m", f"tests.chaos.{module}", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
@@ -26,3 +26,10 @@ def test_a_unit_dies_at_each_step_and_a_run_at_some():
 @pytest.mark.full
 def test_a_run_dies_at_each_step():
     assert steps("--real-report")["run"] >= 40
+
+
+def test_a_writer_of_the_cache_dies_at_each_step():
+    found = steps(module="cache_steps")
+    assert found["embedding"] >= 8
+    assert found["merging"] >= 20
+    assert found["packing"] >= 6

@@ -1,6 +1,7 @@
 """What `import mprlib` loads, and what is said where a package is missing: `python -m tests.benchmarks.start_up`
 times the import."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import pytest
 
 from mprlib import FUNCTION_CLASSES, METHODS
 from tests.install import without
+from tests.sources import ROOT
+from tests.test_architecture import at_import, modules, names_in
 
 # Packages and modules that only some calls need, all of which take longer to load than the library itself.
 LATER = {
@@ -61,12 +64,26 @@ def test_the_library_loads_nothing_that_a_call_may_not_need():
     assert not (set(json.loads(shown.stdout)) - set(json.loads(bare.stdout))) & LATER
 
 
+# Modules that are imported where something is solved, and what they are there for.
+OWNERS = ("compiled.py", "cone.py", "highs.py")
+
+
+@pytest.mark.parametrize("path", modules("mprlib"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_imports_at_its_top_what_only_a_call_needs(path):
+    """`import scipy` is cheap, and `scipy.special` is loaded when it is first used."""
+    needed = names_in(at_import(ast.parse(path.read_text(encoding="utf-8"))), path)
+    heavy = {name for name in needed if any(name == one or name.startswith(f"{one}.") for one in LATER)}
+    assert path.name in OWNERS or not heavy, f"{path.name} imports {sorted(heavy)}: import it within the function"
+    later = {name for name in needed if name.endswith(("_kernel", "optimisers.cone", "optimisers.highs"))}
+    assert path.name.endswith("_kernel.py") or not later, f"{path.name} imports {sorted(later)} at its top"
+
+
 def test_classes_and_methods_say_that_they_need_scikit_learn_or_do_without():
     done = without.run(["sklearn"], EVERY_NAME)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     advised = {name for name, line in said.items() if line.endswith("which is not installed: pip install scikit-learn")}
-    assert {"linear_regression", "tree_greedy", "forest", "clip_clip", "model", "probe"} == advised
+    assert {"linear_regression", "tree_greedy", "forest", "mlp_trained", "clip_clip", "model", "probe"} == advised
     # What else is refused lacks an argument that is no matter of installation.
     assert {name for name in said if name not in advised} <= {*METHODS, *FUNCTION_CLASSES}
     assert not any("sklearn" in line for line in said.values())

@@ -144,3 +144,36 @@ def test_what_is_no_attention_is_refused(tmp_path, given, message):
     with pytest.raises(UsageError) as error:
         read_config(write_audit(tmp_path, attention=given))
     assert message in str(error.value)
+
+
+def test_a_method_may_bound_mpr_under_attention(tmp_path):
+    write_audit(tmp_path, methods=["top_k", {"mopr": {"points": 3, "attention": "log2"}}], attention=BOTH)
+    assert main(["run", str(tmp_path / "audit.yaml"), "--output", str(tmp_path / "run"), "--json"]) == 0
+    assert verify(Store(str(tmp_path / "run")), sample=1000).faults == ()
+    rows = results(tmp_path / "run").to_pylist()
+    aimed = [row for row in rows if row["method"] == "mopr"]
+    assert {row["target_attention"] for row in aimed} == {"log2"}
+    assert {row["target_attention"] for row in rows if row["method"] == "top_k"} == {None}
+    own = [row for row in aimed if (row["attention"], row["function_class"]) == ("log2", row["target_class"])]
+    assert len(own) == len(aimed) / 4
+    for row in own:
+        assert row["rho"] <= row["mpr_top_k"] + 1e-12
+        if row["status"] in ("optimal", "feasible"):
+            assert row["mpr"] <= row["rho"]
+            assert 0 <= row["gap"] < 0.05
+    assert any(row["mpr"] > row["rho"] for row in aimed if row["attention"] == "uniform")
+
+
+def test_a_method_may_return_a_fair_order(tmp_path):
+    methods = ["top_k", {"mopr": {"points": 3, "targets": ["groups"], "order": "fair"}}]
+    plan, store = run_units(tmp_path, methods=methods)
+    for unit in (one for one in plan.units if one.stage == Solve.stage and one.method.name == "mopr"):
+        case = Case(unit, store)
+        places = {item: at for at, item in enumerate(case.ids_of(np.arange(case.problem.n)))}
+        for row in store.read_table(Solve.file(unit.key, "results")).to_pylist():
+            items = [places[item] for item in row["item_ids"]]
+            kept = all(
+                mprlib.measure(case.problem, items[:length], "groups").value <= row["rho"] * np.sqrt(10 / length)
+                for length in range(5, 11)
+            )
+            assert kept or "no order of" in row["message"] or row["mpr"] > row["rho"]

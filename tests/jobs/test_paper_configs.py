@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import pickle
 import shutil
 from pathlib import Path
 
@@ -27,10 +28,17 @@ pytestmark = pytest.mark.system
 CONFIGS = Path(__file__).resolve().parents[2] / "jobs" / "configs"
 # Pools as large as the smallest of them: 50 items of which one can still choose.
 DATA_SETS = {"celeba": 90, "utkface": 60, "fairface": 189, "occupations": 60}
-POOL, POINTS = 56, 3
+POOL, POINTS = 56, 2
 NAMES = ("paper", "debias_clip", "occupations")
 # Occupations' miniature has three of the forty-five, which its list asks for in its own order.
 QUERIES = {"occupations": "{list: [nurse, chef]}"}
+# The classes that numbers show: every further one is some dozen drawings more.
+CLASSES = {
+    "paper": "[linear, linear_regression, tree, tree_greedy, mlp, mlp_trained]",
+    "debias_clip": "[linear]",
+    "occupations": "[linear, tree, mlp]",
+}
+PUBLISHED = "celeba_curation_fairface_top10k_mmr_50_linearregression_architect.pkl"
 TINY = "{kind: open_clip, model: %s.json, pretrained: %s.safetensors, batch: 16}"
 
 
@@ -44,15 +52,19 @@ def folder(tmp_path_factory):
     write_tiny_clip(folder, seed=1, name="other")
     tokens = np.random.default_rng(0).standard_normal((2, CONFIGURATION["text_cfg"]["width"])).astype(np.float32)
     write_tokens(folder / "debias_clip.safetensors", tokens, {})
+    (folder / "published").mkdir()
+    theirs = {"MPR": [0.4, 0.2], "sims": [np.array([15.0]), np.array([13.5])], "lambdas": np.array([0.0, 0.5])}
+    (folder / "published" / PUBLISHED).write_bytes(pickle.dumps(theirs))
     for name in NAMES:
         shutil.copy(CONFIGS / f"{name}.yaml", folder)
     return folder
 
 
 def small(config: Path) -> list[str]:
-    """Overrides that leave every data set, reference, class and method in place: a tiny model, few points."""
+    """Overrides that leave every data set, reference and method in place: a tiny model, few points."""
     model = "other" if config.stem == "debias_clip" else "tiny"
     changes = [f"encoder={TINY % (model, model)}", f"prefilter.top={POOL}", "k=[50]", "runtime.executor=local"]
+    changes += [f"function_classes={CLASSES[config.stem]}"]
     changes += [f"queries={QUERIES[config.stem]}"] if config.stem in QUERIES else []
     for place, entry in enumerate(yaml.safe_load(config.read_text())["methods"]):
         for name, settings in entry.items() if isinstance(entry, dict) else ():
@@ -80,12 +92,15 @@ def runs(folder):
 @pytest.fixture(scope="module")
 def made(runs, folder):
     """What the page's `exhibits` wrote of all runs, and what it printed."""
-    [arguments] = [one for one in documented("exhibits") if "--against" not in one]
+    plain, arguments = documented("exhibits")
+    # The one does what the other does, and more.
+    assert arguments == [*plain, "--against", "published"]
     printed = io.StringIO()
     with contextlib.chdir(folder), contextlib.redirect_stdout(printed), pytest.MonkeyPatch.context() as patch:
         # Drawings as small as a stamp: what they show is looked at in their tables.
         for module in ("pictures", "sheet"):
             patch.setattr(f"jobs.report.exhibits.{module}.DOTS_PER_INCH", 20)
+        patch.setattr("jobs.report.exhibits.contact_sheets.ITEMS", 2)
         assert main(arguments) == 0
     return folder / "exhibits", printed.getvalue()
 
@@ -130,7 +145,7 @@ def test_every_number_of_the_paper_is_made_of_the_shipped_configurations(made):
         if one.number in lacks.index:
             continue
         assert f"  {one.number} " in printed
-        assert (output / f"{index.loc[one.number, 'table']}").exists() and (output / f"paper/{one.stem}.tex").exists()
+        assert (output / f"{index.loc[one.number, 'csv']}").exists() and (output / f"paper/{one.stem}.tex").exists()
 
 
 def test_figure_1_joins_the_two_encoders(made):
@@ -145,6 +160,14 @@ def test_figure_1_joins_the_two_encoders(made):
     ).itertuples()  # fmt: skip
     [drawn] = rows.query("dataset == 'CelebA' and method == 'debias_clip'").itertuples()
     assert drawn.similarity_fraction == pytest.approx(own.similarity / own.similarity_top_k)
+
+
+def test_the_authors_curve_is_beside_ours(made):
+    rows = pd.read_csv(made[0] / "against.csv").query("method == 'mmr' and dataset == 'CelebA'")
+    assert set(rows["source"]) == {"these runs", "the authors' files"}
+    theirs = rows[rows["source"] == "the authors' files"].set_index("mpr_fraction")["mean"]
+    # Half of top-k's MPR keeps 13.5 of 15; a set of all of it keeps everything.
+    assert theirs[0.5] == pytest.approx(0.9) and theirs[1.0] == 1.0
 
 
 def test_table_1_adds_up(made, folder):
@@ -171,7 +194,8 @@ def test_table_1_adds_up(made, folder):
     assert "reference" in text and "sum" in text and "White" in text
 
 
-def test_a_run_that_lacks_something_says_which_run_has_it(runs, tmp_path, capsys):
+def test_a_run_that_lacks_something_says_which_run_has_it(runs, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("jobs.report.exhibits.files_of", lambda name, exhibit: {f"{name}.csv": b""})
     assert main(["exhibits", str(runs[2]), "--output", str(tmp_path / "made")]) == 0
     printed = capsys.readouterr().out
     assert "paper/appendix-precision.csv" in printed

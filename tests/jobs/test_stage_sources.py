@@ -23,6 +23,7 @@ NAMES_ONLY = {
     "mprlib.requirements",
     "mprlib.scikit_learn",
     "mprlib.settings",
+    "mprlib.spelling",
 }
 
 

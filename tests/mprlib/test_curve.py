@@ -14,9 +14,8 @@ VECTORS = np.random.default_rng(0).standard_normal((120, 8))
 
 
 def problem() -> Problem:
-    return Problem.from_frames(
-        CANDIDATES, POPULATION, score="score", attributes=ATTRIBUTES, bins=BINS, k=10, embeddings=VECTORS
-    )
+    plain = Problem.from_frames(CANDIDATES, POPULATION, score="score", attributes=ATTRIBUTES, bins=BINS, k=10)
+    return plain.with_vectors(VECTORS)
 
 
 def test_a_curve_has_the_selections_of_sweeps():

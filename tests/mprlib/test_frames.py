@@ -120,7 +120,10 @@ def test_a_column_name_that_stands_twice_is_refused():
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (["f", "m", "f", "m"], r"^labels, column 'woman', holds text \('f'\): numbers are expected, of levels one"),
+        (
+            ["f", "m", "f", "m"],
+            r"^labels, column 'woman', holds text \('f'\): numbers are expected, Problem.from_fr",
+        ),
         (["1", "0", "1", "1"], "holds text \\('1'\\)"),
         (pd.Categorical(["f", "m", "f", "m"]), "holds text \\('f'\\)"),
         (pd.array([1, None, 0, 1], dtype="Int64"), "^labels, column 'woman', holds nan at 1: finite numbers"),

@@ -195,9 +195,9 @@ def test_a_reference_that_contradicts_is_refused():
 
 def test_vectors_go_with_frames():
     vectors = np.eye(3)
-    problem = Problem.from_frames(
-        SMALL, SMALL, score="score", attributes=["sex"], k=2, embeddings=vectors, query=vectors[0]
-    )
+    plain = Problem.from_frames(SMALL, SMALL, score="score", attributes=["sex"], k=2)
+    problem = plain.with_vectors(vectors, vectors[0])
+    assert problem.label_names == plain.label_names
     assert mprlib.select(problem, "mmr", 0.5, "groups").status == "done"
 
 

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 import mprlib
-from mprlib import InputError, Problem, Reference, rerank
+from mprlib import InputError, Mopr, Problem, Reference, rerank
 from mprlib.kept import Kept
+from mprlib.rerank import NODES
 from tests.mprlib.people_frames import ATTRIBUTES, BINS, people
 
 POPULATION = people(3000, 2)
@@ -53,8 +54,8 @@ def test_an_answer_is_that_of_select(function_class, rho):
         )
         found = answer(seed, population, function_class, rho)
         for one in (problem, plain):
-            assert told(found) == told(mprlib.select(one, "mopr", rho, function_class))
-        assert found.gap == mprlib.select(plain, "mopr", rho, function_class).gap
+            assert told(found) == told(mprlib.select(one, Mopr(nodes=NODES), rho, function_class))
+        assert found.gap == mprlib.select(plain, Mopr(nodes=NODES), rho, function_class).gap
         assert found.status in ("optimal", "feasible", "infeasible")
 
 
@@ -147,6 +148,16 @@ def test_arrays_and_what_makes_a_reference():
         Reference.balanced({"sex": ["man", "woman"]}),
     ):
         assert rerank([0.9, 0.8, 0.7, 0.6], labels, given, k=2, rho=0.1).items.tolist() == [0, 2]
+
+
+def test_a_fair_order_is_that_of_select():
+    population, asked = reference(), request(6)
+    candidates = {**asked["labels"], "score": asked["scores"], "person": asked["ids"]}
+    problem = Problem.from_frames(candidates, population, score="score", attributes=ATTRIBUTES, k=10, id="person")
+    found = rerank(**asked, reference=population, k=10, order="fair")
+    assert told(found) == told(mprlib.select(problem, Mopr(nodes=NODES, order="fair"), "chance", "groups"))
+    by_score = rerank(**asked, reference=population, k=10)
+    assert found.ids.tolist() != by_score.ids.tolist() or found.message == by_score.message
 
 
 def test_a_budget_of_nodes_keeps_the_best_set_so_far():

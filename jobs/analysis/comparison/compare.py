@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -19,7 +20,9 @@ from .verdicts import verdicts
 class Comparison:
     """cases as `verdicts` returns them, groups as `movement` does with gaps added; sentences to the reader.
 
-    only_old and only_new are (dataset, reference, query, k) that one run alone holds.
+    only_old and only_new are (dataset, reference, query, k) that one run alone holds. changes: by data set, items
+    before and now, and how many entered and left, where the folders tell; groups then have the columns due_to_items,
+    due_to_scores and due_to_labels, shares that sum to the change.
     """
 
     cases: pd.DataFrame
@@ -30,6 +33,7 @@ class Comparison:
     level: float
     threshold: float
     mpr_threshold: float
+    changes: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def has_regression(self) -> bool:

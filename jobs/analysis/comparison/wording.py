@@ -15,6 +15,8 @@ from .compare import Comparison
 
 # Rows of a text or a Markdown table; JSON holds all.
 SHOWN = 20
+# Points of a move below which a cause is not named: they print as 0.0.
+SMALLEST_PART = 0.05
 # Signs of Markdown: as entities where HTML or a table's cell would read them, else with a backslash.
 ESCAPES = {ord(sign): f"&#{ord(sign)};" for sign in "<>|&"} | {ord(sign): f"\\{sign}" for sign in "\\`*_[]#"}
 # Names in a sentence on queries that one run alone holds.
@@ -33,6 +35,7 @@ def to_json(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> dict[s
         "regressions": plain_records(found.cases[found.cases["is_regression"]]),
         "moved_groups": plain_records(groups[groups["is_found"]].drop(columns="is_found")),
         "groups_that_follow": plain_records(groups[~groups["is_found"]].drop(columns="is_found")),
+        "data_changes": found.changes,
         "queries": plain_records(found.cases),
         "only_old": [dict(zip(CASE, case)) for case in found.only_old],
         "only_new": [dict(zip(CASE, case)) for case in found.only_new],
@@ -43,13 +46,13 @@ def to_json(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> dict[s
 def to_text(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> str:
     """Lines for a terminal."""
     lines = [f"{side.upper()} {_run(about[side])}" for side in ("old", "new")]
-    lines += [summary(found)]
+    lines += [summary(found), *map(change_sentence, found.changes)]
     moved, worse = _moved(found), _worse(found)
     if len(moved):
         lines += ["", "groups that moved beyond chance, percentage points of the items shown, largest first:"]
-        lines += [
-            f"  {points(100 * row['change_share']):>6}  {row['label']}: {_moved_sentence(row)}" for row in moved[:SHOWN]
-        ]
+        for row in moved[:SHOWN]:
+            lines.append(f"  {points(100 * row['change_share']):>6}  {row['label']}: {_moved_sentence(row)}")
+            lines += [f"          {causes}"] if (causes := causes_clause(row)) else []
         lines += _more(len(moved))
     if len(worse):
         lines += ["", f"regressions, {_rule(found)}:"]
@@ -64,14 +67,16 @@ def to_markdown(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> st
     title = "regression" if found.has_regression else "no regression"
     lines = [f"### Retrieval audit: {title}", ""]
     lines += [f"- {side.upper()}: {escaped(_run(about[side]))}" for side in ("old", "new")]
-    lines += ["", escaped(summary(found))]
+    lines += ["", escaped(" ".join([summary(found), *map(change_sentence, found.changes)]))]
     moved, worse = _moved(found), _worse(found)
     if len(worse):
         lines += ["", f"**Regressions**, {_rule(found)}:", ""]
         lines += table(["Query", "Worst group", "Gap before", "Gap now", "MPR before", "MPR now"], worse, _worse_cells)
     if len(moved):
         lines += ["", "**Groups that moved beyond chance**, shares of the items shown:", ""]
-        lines += table(["Query", "Group", "Before", "Now", "Reference", "Change, points", "p"], moved, _moved_cells)
+        lines += table(
+            ["Query", "Group", "Before", "Now", "Reference", "Change, points", "Due to", "p"], moved, _moved_cells
+        )
     lines += [""] * bool(_notes(found)) + [f"- {escaped(note)}" for note in _notes(found)]
     return "\n".join(lines) + "\n"
 
@@ -86,6 +91,30 @@ def summary(found: Comparison) -> str:
         f"{compared} {'query' if compared == 1 else 'queries'} compared; {moved} moved beyond chance (false discovery "
         f"rate {percent(found.level)}); {worse} worse off ({_rule(found)})."
     )
+
+
+def change_sentence(change: Mapping[str, Any]) -> str:
+    """What entered and left a data set."""
+    name, entered, left = change["dataset"], change["entered"], change["left"]
+    if not entered and not left:
+        return f"No item entered or left data set {name} ({change['items_new']:,} items)."
+    return (
+        f"{entered:,} of the {change['items_new']:,} items of data set {name} are new, and {left:,} of the "
+        f"{change['items_old']:,} before are gone."
+    )
+
+
+# What each cause is called in a sentence.
+CAUSES = {"items": "items that came or went", "scores": "new scores of the others", "labels": "new labels of theirs"}
+
+
+def causes_clause(row: Mapping[str, Any]) -> str:
+    """How a move divides among its causes, in points; empty where that is not known."""
+    parts = {said: row.get(f"due_to_{cause}") for cause, said in CAUSES.items()}
+    known = {said: 100 * float(part) for said, part in parts.items() if part is not None and not is_missing(part)}
+    # What prints as nothing is left out.
+    shown = [f"{points(part)} from {said}" for said, part in known.items() if abs(part) >= SMALLEST_PART]
+    return ", ".join(shown)
 
 
 def _rule(found: Comparison) -> str:
@@ -130,7 +159,7 @@ def _worse_sentence(row: Mapping[str, Any]) -> str:
 def _moved_cells(row: Mapping[str, Any]) -> Iterable[str]:
     shares = (row["share_selected_old"], row["share_selected_new"], row["share_reference_new"])
     return (row["label"], group_name(row["group"]), *map(percent, shares), points(100 * row["change_share"]),
-            _p(row["p_value"]))  # fmt: skip
+            causes_clause(row), _p(row["p_value"]))  # fmt: skip
 
 
 def _worse_cells(row: Mapping[str, Any]) -> Iterable[str]:

@@ -38,11 +38,11 @@ Address = Annotated[
     str | None, typer.Argument(help="Its folder or fsspec URL; default: MPR_AUDIT_CACHE.", show_default=False)
 ]
 OlderThan = Annotated[
-    str | None, typer.Option(help="clean: what nobody has used for so long, such as 90d, 12w or 36h.")
+    str | None, typer.Option(help="clean: also what nobody has used for so long, such as 90d, 12w or 36h.")
 ]
 MostBytes = Annotated[
     str | None,
-    typer.Option("--max-size", help="clean: what was used longest ago, until the rest fits, such as 500GB."),
+    typer.Option("--max-size", help="clean: also what was used longest ago, until the rest fits, such as 500GB."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="clean: say what would go, remove nothing.")]
 UNITS_OF_TIME = {"h": "hours", "d": "days", "w": "weeks"}
@@ -104,8 +104,6 @@ def _status(store: Store, options: Options) -> int:
 def _clean(store: Store, options: Options) -> int:
     from ...cache.upkeep import removal, remove_all
 
-    if options.older_than is None and options.max_size is None:
-        raise UsageError("clean takes --older-than, such as 90d, or --max-size, such as 500GB, or both")
     age = None if options.older_than is None else age_of(options.older_than)
     most = None if options.max_size is None else size_of(options.max_size)
     found = removal(store, older_than=age, most_bytes=most)
@@ -159,14 +157,14 @@ def _again(one: Holding) -> str:
 
 
 def age_of(text: str) -> timedelta:
-    """A time as people write it.
+    """A time as people write it; days where it has no unit.
 
     Raises:  UsageError for one that is none.
     """
-    found = re.fullmatch(r"(\d{1,6})([hdw])", text.strip())
+    found = re.fullmatch(r"(\d{1,6}) ?([hdw]?)", text.strip())
     if not found:
         raise UsageError(f"--older-than {text}: a whole number of hours, days or weeks is expected, such as 90d")
-    return timedelta(**{UNITS_OF_TIME[found[2]]: int(found[1])})
+    return timedelta(**{UNITS_OF_TIME[found[2] or "d"]: int(found[1])})
 
 
 def size_of(text: str) -> float:

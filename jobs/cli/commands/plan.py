@@ -36,7 +36,7 @@ def plan(
     store = Store(chosen) if chosen else None
     done: Mapping[str, Receipt] = {}
     if store:
-        kept = {} if inputs.cache is None else packed(inputs.cache)
+        kept = packed(inputs.cache)
         planned, found = audit.resumed(file, inputs, planned, store, kept)
         shared = {unit.key: kept[unit.key].receipt for unit in planned.units if unit.key in kept}
         done = shared | found.done

@@ -97,12 +97,15 @@ def _repair(pair: Mapping[str, Any]) -> str:
 
 def run_text(summary: RunSummary) -> str:
     """How a run ended."""
-    counts = summary.counts
+    counts, reuse = summary.counts, summary.reuse
+    has_items = reuse["items_embedded"] or reuse["items_reused"]
+    items = f"items: {reuse['items_embedded']:,} embedded, {reuse['items_reused']:,} reused"
     lines = [
         (
             f"units: {counts['computed']} computed, {counts['cached']} cached, "
             f"{counts['failed']} failed, {counts['skipped']} skipped, in {duration(summary.seconds)}"
         ),
+        *([items] if has_items else []),
         *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
         *(_skipped_line(dataset, reasons, summary.output) for dataset, reasons in summary.skipped_items.items()),
         f"report: {summary.report or 'none, no unit was solved'}",

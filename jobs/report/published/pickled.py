@@ -12,8 +12,9 @@ asks for is refused by name. No function of numpy's is called on what a file say
 from __future__ import annotations
 
 import pickletools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ KINDS, SIZES = "biuf", ("1", "2", "4", "8")
 # Where numpy 1 and 2 keep what an array is made by.
 MODULES = ("numpy.core.multiarray", "numpy._core.multiarray", "numpy.core.numeric", "numpy._core.numeric")
 MOST_NUMBERS = 100_000_000
+MOST_VALUES = 200_000
 
 
 class NotData(Exception):
@@ -85,7 +87,7 @@ def read(data: bytes) -> Any:
     try:
         for opcode, argument, _ in pickletools.genops(data):
             if opcode.name == "STOP":
-                return _plain(machine.stack[-1])
+                return _plain(machine.stack[-1], count())
             _step(machine, opcode.name, argument)
     except NotData:
         raise
@@ -208,16 +210,18 @@ ACTIONS: dict[str, Callable[[_Machine, Any], None]] = {
 }
 
 
-def _plain(value: Any) -> Any:
-    """The value with its arrays in their places."""
+def _plain(value: Any, seen: Iterator[int]) -> Any:
+    """The value with its arrays in their places. seen counts: a short file may name one list many times over."""
+    if next(seen) > MOST_VALUES:
+        raise NotData("more than 200,000 values")
     if isinstance(value, _Array):
         if value.content is None:
             raise NotData("a damaged file")
         return value.content
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(one, seen) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(map(_plain, value))
+        return type(value)(_plain(one, seen) for one in value)
     if isinstance(value, (_Named, _Type)):
         raise NotData("a name in the place of a number")
     return value

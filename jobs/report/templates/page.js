@@ -116,7 +116,7 @@ async function start() {
     const first = find("found").querySelector("a");
     if (event.key === "Enter" && first) location.hash = first.getAttribute("href");
   });
-  for (const id of ["crossed", "small", "order"]) find(id).addEventListener("change", drawGroups);
+  for (const id of ["crossed", "small", "order", "counted"]) find(id).addEventListener("change", drawGroups);
   find("differing").addEventListener("change", drawItems);
   addEventListener("hashchange", () => {
     const which = asked();

@@ -68,10 +68,13 @@ function readout(side) {
   );
 }
 
+// Of all items of a selection, or of the first few in their order.
 function sharesOf(at) {
-  const text = block.shares[at];
-  return text ? numbers(text, block.group_width).map((value) => value / block.unit) : null;
+  const first = Number(find("counted").value);
+  if (!first) return sharesFrom(block.shares[at], block.group_width, block.unit);
+  return sharesFrom((block.first[first] || [])[at], 1, Math.min(first, block.k));
 }
+const sharesFrom = (text, width, unit) => (text ? numbers(text, width).map((value) => value / unit) : null);
 function drawGroups() {
   const shares = { a: sharesOf(chosen.a), b: sharesOf(chosen.b) },
     reference = block.reference_shares;
@@ -99,6 +102,8 @@ function drawGroups() {
       Math.max(reference[column], shares.a ? shares.a[column] : 0, shares.b ? shares.b[column] : 0),
     ),
   );
+  // Of fewer items chance shows larger gaps.
+  const band = Number(find("counted").value) ? null : block.chance_gap;
   const end = Math.min(1, Math.ceil(largest * 20) / 20),
     x = (share) => (6 + (208 * share) / end).toFixed(1);
   const body = columns.map((column) => {
@@ -112,7 +117,6 @@ function drawGroups() {
         percent(reference[column]) +
         SIDES.map((side) => ", " + side.toUpperCase() + " " + percent(shares[side] && shares[side][column])).join(""),
     });
-    const band = block.chance_gap;
     if (!isMissing(band)) {
       const from = Number(x(Math.max(reference[column] - band, 0))),
         to = Number(x(Math.min(reference[column] + band, end)));
@@ -182,7 +186,7 @@ function drawGroups() {
     make("th", i ? { class: "n" } : {}, text),
   );
   headings.push(make("th", {}, key, " A ", square, " B ", tick, " reference ", lottery, " chance; 0 to " + percent(end)));
-  find("luck").textContent = isMissing(block.chance_gap)
+  find("luck").textContent = isMissing(band)
     ? ""
     : "The largest gap of a random " +
       block.k +

@@ -13,7 +13,9 @@ Worked example: k = 5 and q = 0.3: k q = 1.5, so rho below 0.1 admits neither 1 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,12 +53,16 @@ class GroupProof:
     target: FloatArray
     held: IntArray
     sign: float
-    programme: RangedProgramme
+    programme: Callable[[], RangedProgramme]
 
     @classmethod
     def of(cls, pool: CellPool, oracle: GroupsOracle) -> GroupProof:
         """The proof for these groups."""
-        from mprlib.optimisers.highs import RangedProgramme
+
+        def programme() -> RangedProgramme:
+            from mprlib.optimisers.highs import RangedProgramme
+
+            return RangedProgramme(pool.scores, oracle.codes[:, pool.cell], len(oracle.names), pool.k)
 
         held = np.minimum(np.rint(oracle.totals(pool.capacity.astype(float))), pool.k)
         return cls(
@@ -67,7 +73,8 @@ class GroupProof:
             target=pool.k * oracle.totals(oracle.cells.reference_shares),
             held=held.astype(np.int64),
             sign=2.0 if oracle.signed else 1.0,
-            programme=RangedProgramme(pool.scores, oracle.codes[:, pool.cell], len(oracle.names), pool.k),
+            # Where local search attains the bound nobody asks for it.
+            programme=cache(programme),
         )
 
     def floor(self, closest: IntArray, value: float, nodes: int) -> Floor:
@@ -125,7 +132,7 @@ class GroupProof:
         low, high = self._limits(rho)
         if (low > high).any():
             return none
-        solved = self.programme.priced(low.astype(float), high.astype(float))
+        solved = self.programme().priced(low.astype(float), high.astype(float))
         price = solved.price
         reduced = self.pool.scores - self._of_items(price)
         bound = top_sum(reduced, self.pool.k) + float(np.where(price > 0, high, low) @ price)

@@ -73,30 +73,16 @@ def sorted_qr(columns: FloatArray) -> Triangular:
 
     By element-wise sums: those of a matrix product may depend on the number of threads.
     """
-    left = columns.copy()
+    from mprlib.optimisers.whole.lattice_kernel import taken_columns
+
     smallest = (DEPENDENCE * float(np.sqrt((columns**2).sum(axis=0).max(initial=0.0)))) ** 2
-    basis: list[FloatArray] = []
-    order: list[int] = []
-    rest = np.arange(columns.shape[1])
-    while True:
-        squares = (left[:, rest] ** 2).sum(axis=0)
-        rest = rest[squares > smallest]
-        if rest.size == 0:
-            break
-        taken = int(rest[(left[:, rest] ** 2).sum(axis=0).argmin()])
-        direction = left[:, taken]
-        for earlier in basis:
-            # A second pass restores the digits that the first has lost.
-            direction = direction - earlier * (earlier * direction).sum()
-        direction = direction / np.sqrt((direction**2).sum())
-        basis.append(direction)
-        order.append(taken)
-        rest = rest[rest != taken]
-        left[:, rest] -= direction[:, None] * (direction[:, None] * left[:, rest]).sum(axis=0)
-    orthonormal = np.array(basis).reshape(len(basis), columns.shape[0])
+    left = np.ascontiguousarray(columns.T, dtype=np.float64).copy()
+    basis, order = np.empty_like(left), np.empty(columns.shape[1], dtype=np.int64)
+    count = taken_columns(left, smallest, basis, order) if columns.size else 0
+    orthonormal, order = basis[:count], order[:count]
     triangle = (orthonormal[:, :, None] * columns[None][:, :, order]).sum(axis=1)
     return Triangular(
-        order=np.array(order, dtype=np.intp),
+        order=order.astype(np.intp),
         dependent=np.setdiff1d(np.arange(columns.shape[1]), order),
         basis=orthonormal.T,
         triangle=np.triu(triangle),

@@ -182,11 +182,11 @@ def test_a_plan_without_a_cache_says_so(tmp_path, capsys):
     assert (bill["items_to_embed"], bill["items_reused"], bill["queries_new"], bill["queries_kept"]) == (0, 60, 0, 2)
 
 
-def test_a_cache_that_cannot_be_written_is_one_sentence(tmp_path, capsys):
+def test_a_cache_that_is_no_folder_is_one_sentence(tmp_path, capsys):
     (tmp_path / "file").write_text("no folder")
     path = write(tmp_path / "one", people())
     assert main(["run", str(path), "--output", str(tmp_path / "out"), "--set", f"cache={tmp_path / 'file'}"]) == 2
-    assert f"cache {tmp_path / 'file'} cannot be written" in capsys.readouterr().err
+    assert f"cache: {tmp_path / 'file'} cannot be read: Not a directory" in capsys.readouterr().err
 
 
 def test_a_cache_that_breaks_during_the_run_costs_time_alone(tmp_path, capsys, monkeypatch):

@@ -107,6 +107,6 @@ def test_no_query_is_put_behind_tokens_where_none_is_asked(prompts, count):
     """Such a unit would never be done: there is nothing to embed."""
     entry = MethodEntry(name="debias_clip", extras={"tokens": "tokens.safetensors"})
     asked = Asked(tokens=np.ones((2, 3), dtype=np.float32))
-    found = method_units(entry, asked, None, None, Queries(title="", prompts=prompts), {"kind": "any"})
+    found = method_units(entry, asked, None, None, Queries(title="", prompts=prompts), {}, {"kind": "any"})
     assert [unit.stage for unit in found.units] == ["tokens", *["debiased"] * count]
     assert (found.keys.debiased is not None) == bool(count)

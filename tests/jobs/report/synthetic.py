@@ -62,7 +62,7 @@ def tables(
             results += _result_rows(
                 query, method, value, is_met, items, score, shares - reference, attributes, k, pool, people
             )
-            groups.append((query, method, value, shares))
+            groups.append((query, method, value, _first_shares(members, items)))
     top = {(row["query"], row["function_class"]): row for row in results if row["method"] == "top_k"}
     for row in results:
         first = top[row["query"], row["function_class"]]
@@ -174,6 +174,17 @@ def _result_rows(query, method, value, is_met, items, score, gaps, attributes, k
         }  # fmt: skip
 
 
+def _first_shares(members: np.ndarray, items: np.ndarray) -> dict[str, np.ndarray]:
+    """Shares of the groups of all items, of the first ones, and of the attention."""
+    shown, weights = members[:, items], 1 / np.log2(np.arange(2, len(items) + 2))
+    return {
+        "share_selected": shown.mean(axis=1),
+        "share_first_5": shown[:, :5].mean(axis=1),
+        "share_first_10": shown[:, :10].mean(axis=1),
+        "exposure": shown @ (weights / weights.sum()),
+    }
+
+
 def _group_table(selections, names, attributes, reference, k) -> pa.Table:
     count, size = len(selections), len(names)
 
@@ -192,7 +203,7 @@ def _group_table(selections, names, attributes, reference, k) -> pa.Table:
         "target_class": spread(["linear" if method.startswith("mopr") else None for method in methods]),
         "group": names * count,
         "attributes": np.tile(attributes, count),
-        "share_selected": np.concatenate([shares for _, _, _, shares in selections]),
+        **{name: np.concatenate([shares[name] for _, _, _, shares in selections]) for name in selections[0][3]},
         "share_reference": np.tile(reference, count),
     }
     p_values = gap_p_values(columns["share_selected"], columns["share_reference"], k)

@@ -107,6 +107,19 @@ def test_loads_silently_and_follows_its_controls(folder: Path):
         await page.ask("document.getElementById('method-a').selectedIndex = 2")
         await page.ask("document.getElementById('method-a').dispatchEvent(new Event('change'))")
         assert "mmr" in await page.ask(TEXT.format("read-a"))
+        # Who is among the first items: other shares of the same selections, in whole fifths.
+        groups = await page.ask(TEXT.format("groups"))
+        for first in ("5", "10"):
+            await page.ask(f"document.getElementById('counted').value = '{first}'")
+            await page.ask("document.getElementById('counted').dispatchEvent(new Event('change'))")
+            shown = "[...document.querySelectorAll('#groups tbody td[data-label=A]')].map((one) => one.innerText)"
+            shares = {float(share.rstrip("%")) for share in await page.ask(shown)}
+            assert shares <= {100 * count / int(first) for count in range(int(first) + 1)}
+            assert await page.ask(TEXT.format("groups")) != groups
+            assert await page.ask(TEXT.format("luck")) == ""
+        await page.ask("document.getElementById('counted').value = ''")
+        await page.ask("document.getElementById('counted').dispatchEvent(new Event('change'))")
+        assert await page.ask(TEXT.format("groups")) == groups
         # Combinations make the table longer, the differing items make the lists shorter.
         count = "document.querySelectorAll('#groups tbody tr').length"
         before = await page.ask(count)

@@ -69,6 +69,37 @@ def test_items_and_shares_of_every_selection_come_back():
     assert seen == 2 * (1 + 5 + 5)
 
 
+def test_who_is_first_comes_back_for_every_selection():
+    tables = synthetic.tables(queries=2, points=3, k=20)
+    blocks, run = blocks_of(tables)
+    names = sorted(run.groups["group"].unique())
+    given = {
+        (row["query"], row["method"], row["parameter_value"], row["group"]): row for row in tables["groups"].to_pylist()
+    }
+    for block in blocks:
+        for series in block["series"]:
+            for number in series["points"]:
+                value = block["points"][number].get("v")
+                for first in (5, 10):
+                    counts = undigits(block["first"][str(first)][number], 1)
+                    for group, counted in zip(block["groups"], counts):
+                        same = [
+                            row[f"share_first_{first}"]
+                            for key, row in given.items()
+                            if key[:2] == (block["query"], series["method"]) and key[3] == names[group]
+                            and (value is None or key[2] == pytest.approx(value, rel=1e-5))
+                        ]  # fmt: skip
+                        assert counted / first == pytest.approx(same[0])
+
+
+def test_a_run_that_does_not_know_who_is_first_says_nothing_of_them():
+    tables = synthetic.tables(queries=1, points=2)
+    groups = tables["groups"].to_pandas()
+    groups["share_first_5"] = None
+    blocks, _ = blocks_of(tables | {"groups": tables["groups"].from_pandas(groups, schema=tables["groups"].schema)})
+    assert set(blocks[0]["first"]["5"]) == {""}
+
+
 def test_shares_that_are_no_counts_keep_three_digits():
     tables = synthetic.tables(queries=1, points=3)
     groups = tables["groups"].to_pandas()

@@ -156,3 +156,11 @@ def test_no_dashboard_there(tmp_path, monkeypatch, capsys):
 )
 def test_exit_codes(status, code, expected):
     assert _exit_code(status, code) == expected
+
+
+def test_a_cache_that_would_go_with_the_job_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="cache shared is relative, and a job's own folder"):
+        prepared(write_audit(tmp_path), ("cache=shared",))
+    with_one = prepared(write_audit(tmp_path), ("cache=s3://bucket/cache",))
+    assert with_one.submission_id == prepared(write_audit(tmp_path)).submission_id
+    assert "cache=s3://bucket/cache" in with_one.entrypoint

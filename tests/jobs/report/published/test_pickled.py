@@ -76,6 +76,18 @@ def test_what_is_no_number_is_refused(content):
         read(pickle.dumps({"MPR": content}))
 
 
+def test_a_small_file_that_unfolds_is_refused():
+    """Thirty lists of ten times the one before: 10^30 numbers in a kilobyte; and a list that holds itself."""
+    nested: list = [1.0]
+    for _ in range(30):
+        nested = [nested] * 10
+    itself: list = []
+    itself.append(itself)
+    for content in (nested, itself):
+        with pytest.raises(NotData):
+            read(pickle.dumps({"MPR": content}))
+
+
 def test_damaged_files_are_refused():
     data = pickle.dumps(CONTENT)
     random = np.random.default_rng(0)

@@ -1,0 +1,127 @@
+"""Audits whose labels are known to be wrong now and then: what results hold, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from jobs.cli import main
+from tests.jobs.conftest import people, settings, write_audit
+
+CONFUSION = {"female": {"female": 0.9, "male": 0.1}, "male": {"female": 0.1, "male": 0.9}}
+CORRECTED = ["mpr_corrected", "mpr_corrected_low", "mpr_corrected_high"]
+METHODS = ["top_k", {"mopr": {"values": [0.05, 0.2], "targets": ["linear"]}}]
+
+
+def written(folder: Path, table: pd.DataFrame | None = None, attributes: dict[str, Any] | None = None, **changes: Any):
+    """An audit of people by gender and age, its configuration file."""
+    block = settings()["dataset"]
+    block["attributes"] = {"age": {"bins": [30, 60]}} | (attributes or {"gender": {"confusion": CONFUSION}})
+    return write_audit(folder, table, ["nurse"], dataset=block, **({"methods": METHODS} | changes))
+
+
+def run(path: Path, name: str, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
+    """What `run --json` counts."""
+    assert main(["run", str(path), "--output", str(path.parent / name), "--json", *more]) == 0
+    counts: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    return counts
+
+
+def results(path: Path, name: str) -> pd.DataFrame:
+    return pd.read_parquet(path.parent / name / "results")
+
+
+def test_without_errors_rows_are_those_of_the_labels(tmp_path, capsys):
+    path = written(tmp_path)
+    run(path, "told", capsys)
+    run(path, "plain", capsys, "--set", "dataset.attributes.gender={}")
+    told, plain = results(path, "told"), results(path, "plain")
+    assert plain[[*CORRECTED, "p_rho"]].isna().all(axis=None)
+    groups = pd.read_parquet(tmp_path / "plain" / "groups")
+    assert groups[["share_corrected", "share_reference_corrected"]].isna().all(axis=None)
+    # What does not select by errors is the same to the last bit.
+    same = [name for name in plain.columns if name not in (*CORRECTED, "unit", "run_id", "solve_seconds")]
+    pd.testing.assert_frame_equal(
+        told[told["method"] == "top_k"][same].reset_index(drop=True),
+        plain[plain["method"] == "top_k"][same].reset_index(drop=True),
+    )
+
+
+def test_values_by_the_true_labels_stand_beside_the_others(tmp_path, capsys):
+    path = written(tmp_path)
+    run(path, "run", capsys)
+    rows = results(path, "run")
+    assert rows[CORRECTED].notna().all(axis=None)
+    assert (rows["mpr_corrected_low"] <= rows["mpr_corrected_high"]).all()
+    constrained = rows[rows["method"] == "mopr"]
+    assert constrained["p_rho"].notna().all()
+    assert (constrained["status"].isin(["feasible", "optimal"]) == (constrained["p_rho"] >= 0.9)).all()
+    page = (tmp_path / "run" / "report" / "index.html").read_text(encoding="utf-8")
+    assert "Labels are <strong>predicted</strong>" in page
+    assert "by predicted labels" in page
+    assert main(["verify", str(tmp_path / "run")]) == 0
+
+
+def test_another_confusion_computes_selections_alone(tmp_path, capsys):
+    path = written(tmp_path)
+    run(path, "run", capsys)
+    changed = {"female": {"female": 0.8, "male": 0.2}, "male": {"female": 0.1, "male": 0.9}}
+    counts = run(path, "run", capsys, "--set", f"dataset.attributes.gender.confusion={json.dumps(changed)}")
+    assert counts["computed"] == len(METHODS)
+
+
+def test_a_confusion_may_be_a_table_of_counts(tmp_path, capsys):
+    lines = ["true,predicted,count", "female,female,90", "female,male,10", "male,male,45", "male,female,5"]
+    (tmp_path / "confusion.csv").write_text("\n".join(lines), encoding="utf-8")
+    path = written(tmp_path, attributes={"gender": {"confusion": "confusion.csv"}})
+    run(path, "run", capsys)
+    assert results(path, "run")["mpr_corrected"].notna().all()
+
+
+def test_probabilities_may_be_columns(tmp_path, capsys):
+    table = people()
+    likely = np.where(table["gender"] == "female", 0.9, 0.15)
+    table = table.assign(p_female=likely, p_male=1 - likely)
+    columns = {"female": "p_female", "male": "p_male"}
+    path = written(tmp_path, table, {"gender": {"probabilities": columns}})
+    run(path, "run", capsys)
+    assert results(path, "run")["mpr_corrected"].notna().all()
+    groups = pd.read_parquet(tmp_path / "run" / "groups")
+    assert groups["share_reference_corrected"].notna().all()
+
+
+def test_a_weak_confusion_is_said_to_be_weak(tmp_path, capsys):
+    lot = {"female": {"female": 0.5, "male": 0.5}, "male": {"female": 0.5, "male": 0.5}}
+    path = written(tmp_path, attributes={"gender": {"confusion": lot}}, methods=["top_k"])
+    run(path, "run", capsys)
+    rows = results(path, "run")
+    assert rows[CORRECTED].isna().all(axis=None)
+    assert rows["message"].str.contains("cannot be told from labels drawn by lot").all()
+
+
+@pytest.mark.parametrize(
+    ("attribute", "said"),
+    [
+        ({"confusion": {"female": {"female": 1.0}, "man": {"man": 1.0}}}, "no row of the level 'male'"),
+        ({"confusion": {"female": {"female": 0.9, "mail": 0.1}, "male": {"male": 1.0}}}, "no row of true 'mail'"),
+        ({"confusion": {"female": {"female": 0.9, "male": 0.3}, "male": {"male": 0.4}}}, "the row sums to 0.4"),
+        ({"confusion": {"female": {"female": -1, "male": 2}, "male": {"male": 1}}}, "cannot be negative"),
+        ({"confusion": "absent.csv"}, "does not exist"),
+        ({"confusion": 7}, "a block of settings is expected"),
+        ({"confusion": CONFUSION, "probabilities": {"female": "age", "male": "age"}}, "one of them"),
+        ({"probabilities": {"female": "age", "male": "age"}}, "numbers from 0 to 1 that sum to 1"),
+        ({"probabilities": {"female": "absent", "male": "age"}}, "lacks the column 'absent'"),
+    ],
+)
+def test_what_says_nothing_is_refused_in_one_line(tmp_path, capsys, attribute, said):
+    path = written(tmp_path, attributes={"gender": attribute})
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert "audit.yaml" in lines[0]
