@@ -16,6 +16,7 @@ from mprlib.baselines.det_const_sort import DetConstSort
 from mprlib.baselines.det_greedy import DetGreedy
 from mprlib.baselines.det_relaxed import DetRelaxed
 from mprlib.baselines.dpp import Dpp
+from mprlib.baselines.exposure_policy import ExposurePolicy
 from mprlib.baselines.fair_top_k import FairTopK
 from mprlib.baselines.mmr import Mmr
 from mprlib.baselines.orth_cali import OrthCali
@@ -63,6 +64,7 @@ __all__ = [
     "DetGreedy",
     "DetRelaxed",
     "Dpp",
+    "ExposurePolicy",
     "FairTopK",
     "Forest",
     "Groups",
@@ -130,6 +132,7 @@ METHODS: Registry[type[Method]] = Registry(
         DetCons,
         DetRelaxed,
         DetConstSort,
+        ExposurePolicy,
         Mopr,
         MoprQp,
         MoprInteger,

@@ -59,7 +59,7 @@ def rerank(
     reference: a `mprlib.Reference` that is made once, of a frame or of shares, and serves all requests and threads;
     what else is given (a frame, shares, an array) is made into one at each call.
     rho: a number, or "chance": what 95% of lotteries of k people from the reference stay within.
-    order: "score", best first, or "fair", with every prefix of 5 or more near the reference as well.
+    order: "score", best first, or "fair", with every prefix of 5 or more within its own rho as well (`fair_order`).
     settings: those of `mopr` and of the class. nodes limits the search for a proof, by default 1,000; where it ends the
     search, the result is the best set so far, `feasible`.
 

@@ -43,6 +43,12 @@ class Frame:
         """Number of items."""
         return self.times.size
 
+    def predicted_shares(self, attribute: str) -> FloatArray:
+        """Shares (levels,) of predicted levels among the items that have one."""
+        counts = _counts(self.codes[attribute], len(self.levels[attribute]))
+        shares: FloatArray = counts / max(counts.sum(), 1.0)
+        return shares
+
 
 def frame_of(store: Store, unit: Solve, shown: Sequence[Shown]) -> Frame:
     """The items of a data set, a part at a time. unit: one that has chosen items of it."""

@@ -41,6 +41,7 @@ def pictures_of(store: Store, manifest: Mapping[str, Any], sample: Sample) -> li
 
 def _source(manifest: Mapping[str, Any], dataset: str) -> tuple[str | None, ImageLimits]:
     """The folder that a data set's pictures are in, and what one may cost."""
-    root = next((one["root"] for one in manifest["data"] if one["dataset"] == dataset), None)
-    block = next(one for one in manifest["settings"]["dataset"] if one["name"] == dataset)
-    return root, ImageLimits.model_validate(block["image_limits"])
+    root = next((one.get("root") for one in manifest.get("data", ()) if one.get("dataset") == dataset), None)
+    blocks = manifest["settings"].get("dataset", ())
+    limits: dict[str, Any] = next((one["image_limits"] for one in blocks if one.get("name") == dataset), {})
+    return root, ImageLimits.model_validate(limits)

@@ -10,10 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from mprlib.arrays import BoolArray, FloatArray, IntArray
-from mprlib.hand_labels import Selections, assumed_truth, drawn, inclusion_probabilities, spread_of
+from mprlib.hand_labels import Selections, assumed_truth, drawn, inclusion_probabilities, spread_of, truth_of
 
 from ..datasets.part import ATTRIBUTE
 from ..errors import UsageError
+from ..stages.label_errors import ConfusionTable
+from ..stages.solve import Solve
 from ..store import Store
 from .frame import Frame, described, frame_of
 from .shown import chosen_dataset, own_references, shown_selections, solve_unit
@@ -21,8 +23,8 @@ from .shown import chosen_dataset, own_references, shown_selections, solve_unit
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """What a sample is asked to be: so many items of that data set, where it is assumed that the share `error` of each
-    attribute's labels is wrong. seed: of the draw."""
+    """What a sample is asked to be: so many items of that data set, where it is assumed that the share `error` of the
+    labels of attributes is wrong of which the run knows nothing. seed: of the draw."""
 
     count: int
     dataset: str | None = None
@@ -62,7 +64,7 @@ def sample_of(store: Store, manifest: Mapping[str, Any], asked: Asked) -> Sample
     frame = frame_of(store, unit, shown[dataset])
     attributes, own = _attributes(frame, asked), own_references(manifest["settings"])
     is_own = np.array([one.reference in own for one in shown[dataset]])
-    estimation, noise = contributions(frame, attributes, is_own, asked.error)
+    estimation, noise = contributions(frame, truths_of(frame, attributes, unit, asked.error), is_own)
     probabilities = inclusion_probabilities(estimation, noise, asked.count)
     generator = np.random.default_rng([asked.seed, 0])
     rows = drawn_rows(frame, attributes, probabilities, generator)
@@ -88,21 +90,35 @@ def _attributes(frame: Frame, asked: Asked) -> list[str]:
     return list(asked.attributes or frame.levels)
 
 
-def contributions(
-    frame: Frame, attributes: Sequence[str], is_own: BoolArray, error: float
-) -> tuple[FloatArray, FloatArray]:
+def truths_of(frame: Frame, attributes: Sequence[str], unit: Solve, error: float) -> dict[str, FloatArray]:
+    """Shares of true levels (levels, levels) among items of each predicted level, by attribute: as far as the run knows
+    how often labels are wrong, and else by the share of errors that is assumed."""
+    return {
+        name: truth_of(frame.predicted_shares(name), _known(unit.label_errors.items[name], frame.levels[name]))
+        if name in unit.label_errors.items
+        else assumed_truth(frame.predicted_shares(name), error)
+        for name in attributes
+    }
+
+
+def _known(table: ConfusionTable, levels: Sequence[str]) -> FloatArray:
+    """A confusion of levels that items may have: that of items without a value is left out."""
+    places = [table.levels.index(level) for level in levels]
+    shares = np.array(table.shares)[np.ix_(places, places)]
+    known: FloatArray = shares / shares.sum(axis=1, keepdims=True)
+    return known
+
+
+def contributions(frame: Frame, truths: Mapping[str, FloatArray], is_own: BoolArray) -> tuple[FloatArray, FloatArray]:
     """What each item (items,) adds to the mean variance of the selections' gaps, summed over attributes: through what
     is estimated, and through itself (`mprlib.hand_labels.variance`)."""
     estimation, own = np.zeros(frame.size), np.zeros(frame.size)
-    for name in attributes:
-        codes = frame.codes[name]
-        counts = np.bincount(codes[codes >= 0], minlength=len(frame.levels[name])).astype(float)
-        shares = counts / max(counts.sum(), 1.0)
+    for name, truth in truths.items():
         asked = Selections(shares=frame.shares[name], has_predicted_reference=is_own)
-        spread = spread_of(shares, assumed_truth(shares, error), asked)
+        spread = spread_of(frame.predicted_shares(name), truth, asked)
         # An item without a level, at the last place, is taken as it is.
-        estimation += np.append(spread.estimation, 0.0)[codes] / frame.size**2
-        own += np.append(spread.own, 0.0)[codes] * frame.own
+        estimation += np.append(spread.estimation, 0.0)[frame.codes[name]] / frame.size**2
+        own += np.append(spread.own, 0.0)[frame.codes[name]] * frame.own
     return estimation, own
 
 

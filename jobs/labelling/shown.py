@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic import ValidationError
+
 from ..analysis.cases import top_k_rows
 from ..analysis.parts import item_ids, read_part, survey
 from ..errors import UsageError
@@ -61,8 +63,13 @@ def solve_unit(store: Store, dataset: str) -> Solve:
     """
     for unit in read_plan(store) or ():
         if unit.stage == Solve.stage and unit.spec.get("dataset") == dataset:
-            return Solve.from_spec(unit.title, unit.spec)
-    raise UsageError(f"{store.root} holds no plan of data set {dataset}: the same `mpr-audit run` makes it again")
+            try:
+                return Solve.from_spec(unit.title, unit.spec)
+            except ValidationError:
+                break  # of another version of this program
+    raise UsageError(
+        f"{store.root} holds no plan of data set {dataset} that can be read: the same `mpr-audit run` makes it again"
+    )
 
 
 def own_references(settings: Mapping[str, Any]) -> set[str]:

@@ -7,6 +7,7 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
+from ..analysis.load import tables_of
 from ..errors import UsageError
 from ..results.manifest import read_manifest
 from ..store import Store
@@ -52,7 +53,8 @@ def write_sample(folder: str, output: str | None, asked: Asked) -> Written:
     manifest = read_manifest(store)
     if manifest is None:
         raise UsageError(f"{folder} holds no finished run: `mpr-audit run CONFIG --output {folder}` makes one")
-    sample = sample_of(store, manifest, asked)
+    with tables_of(store):
+        sample = sample_of(store, manifest, asked)
     target = Store(output) if output is not None else store
     start = "" if output is not None else f"{FOLDER}/"
     files = {

@@ -2,7 +2,7 @@
 
 from mprlib.hand_labels.design import drawn, inclusion_probabilities
 from mprlib.hand_labels.estimate import effective_counts
-from mprlib.hand_labels.variance import Selections, Spread, assumed_truth, spread_of
+from mprlib.hand_labels.variance import Selections, Spread, assumed_truth, spread_of, truth_of
 
 __all__ = [
     "Selections",
@@ -12,4 +12,5 @@ __all__ = [
     "effective_counts",
     "inclusion_probabilities",
     "spread_of",
+    "truth_of",
 ]

@@ -71,6 +71,19 @@ def assumed_truth(shares: FloatArray, error: float) -> FloatArray:
     return (1.0 - replaced) * np.eye(shares.size) + replaced * shares
 
 
+def truth_of(shares: FloatArray, confusion: FloatArray) -> FloatArray:
+    """C (levels, levels), by predicted and then true level, that a known confusion implies.
+
+    Shapes:  shares (levels,) of predicted levels; confusion (levels, levels): T, by true and then predicted level.
+    Returns: rows that sum to one; a level that nobody would be predicted to have is taken to be right.
+    """
+    true_shares = np.clip(shares @ np.linalg.pinv(confusion, rcond=RANK_TOLERANCE), 0.0, None)
+    joint = (true_shares[:, None] * confusion).T
+    sums = joint.sum(axis=1, keepdims=True)
+    found: FloatArray = np.divide(joint, sums, out=np.eye(shares.size), where=sums > 0)
+    return found
+
+
 def spread_of(shares: FloatArray, truth: FloatArray, selections: Selections) -> Spread:
     """What an item of each predicted level adds to the mean variance over selections.
 

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from jobs.labelling.frame import Frame
 from jobs.labelling.sample import contributions, drawn_rows, variance_ratio
 from mprlib import Confusion, LabelError, Problem
-from mprlib.hand_labels import effective_counts, inclusion_probabilities
+from mprlib.hand_labels import assumed_truth, effective_counts, inclusion_probabilities
 from mprlib.label_errors import corrected_groups
 
 ITEMS, K, COUNT = 5_000, 50, 200
@@ -97,7 +97,8 @@ def row_of(setting: Setting, draws: int) -> str:
         generator = np.random.default_rng([seed, setting.queries])
         audit = audit_of(setting, generator)
         frame, is_own = audit.frame, np.ones(setting.queries, dtype=bool)
-        estimation, own = contributions(frame, list(setting.shares), is_own, ASSUMED)
+        truths = {name: assumed_truth(frame.predicted_shares(name), ASSUMED) for name in setting.shares}
+        estimation, own = contributions(frame, truths, is_own)
         probabilities = inclusion_probabilities(estimation, own, COUNT)
         stated.append(variance_ratio(estimation, own, probabilities))
         uniform += reported(audit, np.full(ITEMS, COUNT / ITEMS), generator)

@@ -81,7 +81,8 @@ def test_the_paper_s_exhibits_are_made_of_a_census(output):
         "no data set" in lack for lack in made.numbers_missing.values() if "UTKFace" in lack
     )
     assert set(made.missing) == {
-        "lp_and_integer", "cutting_plane_and_cone", "oracle_and_closed_form", "precision", "shown_and_expected",
+        "lp_and_integer", "cutting_plane_and_cone", "oracle_and_closed_form", "over_k", "precision",
+        "shown_and_expected",
     }  # fmt: skip
     assert set(made.exhibits) == {
         "trade_off", "intersections", "joint_shares", "running_times", "smallest_mpr", "contact_sheets",

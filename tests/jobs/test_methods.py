@@ -30,6 +30,7 @@ METHODS_ASKED = [
     {"det_relaxed": {"order": "score"}},
     {"det_cons": {"order": "fair"}},
     {"det_const_sort": {"order": "fair"}},
+    {"exposure_policy": {"order": "score"}},
     {"orth_cali": {"prompts": ["a man", "a woman"], "pairs": ["a male nurse", "a female nurse"]}},
     {"spd": {"attributes": ["gender"]}},
     {"bend_vlm": {"attributes": ["gender"], "prompts": ["a man"], "variants": ["a male {query}", "a female {query}"]}},

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mprlib
@@ -213,3 +214,24 @@ def test_what_is_no_attention_is_refused(attention, message):
 def test_methods_that_bound_sets_refuse_attention():
     with pytest.raises(mprlib.InputError, match="mopr_qp bounds MPR of sets: attention goes with mopr"):
         mprlib.select(one_hot_problem(), "mopr_qp", 0.1, attention="log2")
+
+
+def test_problems_of_frames_have_attention_and_fair_orders():
+    random = np.random.default_rng(0)
+    people = pd.DataFrame({"sex": random.choice(["f", "m"], 300), "age": random.choice(["young", "old"], 300)})
+    hits = people.sample(60, random_state=1).assign(score=np.linspace(0.9, 0.1, 60)).reset_index(drop=True)
+    problem = mprlib.Problem.from_frames(hits, people, score="score", attributes=["sex", "age"], k=10)
+    top = list(range(10))
+    seen = mprlib.measure(problem, top, "groups", attention="log2")
+    plain = mprlib.Problem(
+        scores=problem.scores, labels=problem.labels, reference=problem.population, k=10, attributes=problem.attributes
+    )
+    assert seen.value == mprlib.measure(plain, top, "groups", attention="log2").value
+    for settings in ({"order": "fair"}, {"attention": "log2"}):
+        found, same = (mprlib.select(one, "mopr", 0.15, "groups", **settings) for one in (problem, plain))
+        assert found.items.tolist() == same.items.tolist()
+    reference = mprlib.Reference.from_frame(people, ["sex", "age"])
+    chosen = mprlib.rerank(hits["score"], hits[["sex", "age"]], reference, k=10, rho=0.15, order="fair")
+    limits = 0.15 * np.sqrt(10 / np.arange(5, 11))
+    shown = [mprlib.measure(problem, chosen.items[:length], "groups").value for length in range(5, 11)]
+    assert (np.array(shown) <= limits + 1e-12).all() or "no order of" in chosen.message

@@ -22,6 +22,7 @@ from . import (
     lp_and_integer,
     oracle_and_closed_form,
     order_measures,
+    over_k,
     precision,
     running_times,
     shown_and_expected,
@@ -49,6 +50,7 @@ EXHIBITS: Mapping[str, Callable[[Run, pd.DataFrame], Exhibit]] = {
     "oracle_and_closed_form": oracle_and_closed_form.make,
     "precision": precision.make,
     "order_measures": order_measures.make,
+    "over_k": over_k.make,
     "contact_sheets": contact_sheets.make,
     "shown_and_expected": shown_and_expected.make,
 }

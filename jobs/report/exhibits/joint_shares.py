@@ -37,7 +37,8 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     cells = pd.DataFrame(_cells(singles), columns=["group", *CELL])
     if cells.empty:
         raise Missing("a cross table is of two attributes, and the run has one")
-    found = shown.merge(cells, on="group", how="inner")
+    # Rows and columns in the order of levels, whichever cell a selection happens to show first.
+    found = shown.merge(cells.assign(at=range(len(cells))), on="group", how="inner").sort_values("at", kind="stable")
     table = (
         found.groupby([*PLACE, "series", *CELL], sort=False)
         .agg(

@@ -17,6 +17,7 @@ from jobs.datasets.hand_labels import (
     unlabelled_levels,
 )
 from jobs.errors import UsageError
+from jobs.plan.label_errors import hand_label_notes
 from jobs.settings.block import Block
 
 LEVELS = ["female", "male"]
@@ -126,6 +127,15 @@ def test_items_of_a_data_set_are_found_whether_it_is_read_whole_or_in_parts(tmp_
     assert len(catalogue.parts) == (4 if rows else 1)
     found = catalogue.hand_labels["gender"]
     assert found.true == ("male", "male", "male") and found.predicted == ("female", None, "male")
+
+
+def test_levels_that_nobody_labelled_are_said(tmp_path):
+    block = people(tmp_path)
+    (tmp_path / "labels.csv").write_text("item_id,gender\np0,male\np1,male\n", encoding="utf-8")
+    [said] = hand_label_notes(datasets.load(block, tmp_path))
+    assert said.startswith("dataset items: no item was labelled by hand as 'female' of 'gender'")
+    (tmp_path / "labels.csv").write_text("item_id,gender\np0,male\np1,female\n", encoding="utf-8")
+    assert list(hand_label_notes(datasets.load(block, tmp_path))) == []
 
 
 def test_hand_labels_leave_the_items_as_they_are(tmp_path):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from jobs.datasets.hand_labels import read_hand_labels
 from jobs.labelling.page import page
 from tests.jobs.labelling import made
 from tests.jobs.report import chromium
@@ -99,6 +100,8 @@ def test_two_hundred_items_are_labelled_by_keys_closed_and_saved(path: Path, tmp
     assert [row["gender"] for row in rows[:6]] == ["female", "male", "cannot tell", "male", "male", "female"]
     assert {row["age"] for row in rows} == {"20 and over"} and {row["prediction_shown"] for row in rows} == {"no"}
     assert [float(row["inclusion_probability"]) for row in rows] == sample.probabilities.tolist()
+    read = read_hand_labels("labels.csv", tmp_path / "files", "gender")
+    assert len(read.ids) == COUNT - 1 and read.levels[:3] == ("female", "male", "male")
 
 
 def test_what_was_predicted_is_shown_when_asked_and_then_it_is_said(path: Path, tmp_path: Path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from jobs.labelling.frame import frame_of
 from jobs.labelling.page import content
 from jobs.labelling.sample import Asked, sample_of
 from jobs.labelling.shown import shown_selections, solve_unit
+from jobs.plan.plan_file import PLAN
 from jobs.results.manifest import MANIFEST
 from jobs.store import Store
 from tests.jobs.conftest import people, write_audit
@@ -136,6 +138,34 @@ def test_what_the_run_lacks_is_said(run, capsys, arguments, said):
     assert main(["label-sample", str(run), *arguments]) == 2
     printed = capsys.readouterr().err
     assert said in printed and printed.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda folder: shutil.rmtree(folder / "units" / "items"), "the tables cannot be read"),
+        (lambda folder: shutil.rmtree(folder / "results"), "holds no rows under results/"),
+        (lambda folder: (folder / PLAN).unlink(), "holds no plan of data set items that can be read"),
+        (lambda folder: (folder / PLAN).write_text('[{"stage": "solve"}]'), "holds no plan of data set items"),
+        (lambda folder: _changed(folder, k="ten"), "holds no plan of data set items that can be read"),
+        (lambda folder: (folder / MANIFEST).write_text('{"settings": {}}'), None),
+    ],
+)
+def test_a_run_that_is_not_whole(run, tmp_path, capsys, change, said):
+    folder = tmp_path / "run"
+    shutil.copytree(run, folder)
+    change(folder)
+    assert main(["label-sample", str(folder)]) == (0 if said is None else 2)
+    printed = capsys.readouterr().err
+    assert said is None or (said in printed and printed.count("\n") == 1)
+
+
+def _changed(folder: Path, **fields) -> None:
+    """The plan with other fields of the units that solve."""
+    plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+    for unit in plan:
+        unit["spec"] |= fields if unit["stage"] == "solve" else {}
+    (folder / PLAN).write_text(json.dumps(plan), encoding="utf-8")
 
 
 def test_a_folder_without_a_run(tmp_path, capsys):

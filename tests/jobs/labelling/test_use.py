@@ -124,6 +124,19 @@ def test_the_same_labels_compute_nothing_and_one_more_computes_what_depends_on_i
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["computed"] == 5
 
 
+def test_a_second_sample_knows_what_the_first_has_said(tmp_path, truth, capsys):
+    assert audit(tmp_path, "first") == 0
+    label(tmp_path, truth, 60)
+    assert audit(tmp_path, "second", *WITH_LABELS) == 0
+    drawn = []
+    for error in ("0.05", "0.4"):
+        for run in ("first", "second"):
+            capsys.readouterr()
+            assert main(["label-sample", str(tmp_path / run), "--count", "60", "--error", error, "--json"]) == 0
+            drawn.append(json.loads(capsys.readouterr().out)["variance_ratio"])
+    assert drawn[0] != drawn[2] and drawn[1] == drawn[3]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

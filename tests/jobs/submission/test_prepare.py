@@ -89,6 +89,14 @@ def test_every_relative_path_of_the_configuration_is_known():
                 assert name in block.file_paths(), f"{block.__name__}.{name}"
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("setting", ["hand_labels", "confusion"])
+def test_files_on_wrong_labels_travel(tmp_path, setting):
+    (tmp_path / "labels.csv").write_text("item_id,gender\n", encoding="utf-8")
+    submission = prepared(write_audit(tmp_path), (f"dataset.attributes.gender.{setting}=labels.csv",))
+    assert tmp_path / "labels.csv" in submission.bundle.files
+
+
 def test_files_of_methods_travel():
     assert {name for method in METHODS for name in file_settings(method)} == {"phrases", "tokens"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mprlib.hand_labels import Selections, assumed_truth, spread_of
+from mprlib.hand_labels import Selections, assumed_truth, spread_of, truth_of
 from mprlib.hand_labels.estimate import effective_counts
 
 SHARES = np.array([0.6, 0.3, 0.1])
@@ -21,6 +21,13 @@ def test_assumed_errors_are_as_many_as_assumed_and_leave_the_shares():
 @pytest.mark.parametrize("shares", [np.array([1.0]), np.array([1.0, 0.0])])
 def test_where_all_have_one_level_nothing_is_replaced(shares):
     assert assumed_truth(shares, 0.1) == pytest.approx(np.eye(shares.size))
+
+
+def test_a_known_confusion_says_what_it_was_made_of():
+    truth = assumed_truth(SHARES, 0.2)
+    joint = truth.T * SHARES
+    assert truth_of(SHARES, joint / joint.sum(axis=1, keepdims=True)) == pytest.approx(truth)
+    assert truth_of(np.array([0.5, 0.5, 0.0]), np.eye(3)) == pytest.approx(np.eye(3))
 
 
 def test_a_selection_like_the_data_set_moves_with_its_shares_alone():

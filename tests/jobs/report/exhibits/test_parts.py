@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from jobs.analysis.curves import trade_offs
@@ -87,7 +88,7 @@ def made() -> dict[str, dict[str, bytes] | str]:
 def test_what_a_run_lacks_is_said_in_one_line_and_the_rest_is_made(made):
     missing = {name: text for name, text in made.items() if isinstance(text, str)}
     assert set(missing) == {
-        "lp_and_integer", "oracle_and_closed_form", "precision", "order_measures", "shown_and_expected",
+        "lp_and_integer", "oracle_and_closed_form", "precision", "order_measures", "over_k", "shown_and_expected",
     }  # fmt: skip
     assert all("\n" not in text and len(text) < 250 for text in missing.values())
     assert "dataset.relevance" in missing["precision"] and "mopr_integer" in missing["lp_and_integer"]
@@ -257,3 +258,41 @@ def test_a_sheet_shows_baselines_before_further_constrained_methods():
     chosen = replace(run, results=whole)
     shown = exhibits.contact_sheets.make(chosen, trade_offs(whole)).table["series"].drop_duplicates().tolist()
     assert shown == ["top_k", "mopr (linear)", "baseline_0", "baseline_1", "baseline_2", "mmr"]
+
+
+def several_k(rows: pa.Table, factors: dict[int, float]) -> pa.Table:
+    """The rows at every k, gaps times a factor."""
+    tables = []
+    for k, factor in factors.items():
+        frame = rows.to_pandas()
+        frame["k"] = k
+        if "mpr" in frame:
+            frame["mpr"] *= factor
+        if "share_selected" in frame:
+            reference = frame["share_reference"]
+            frame["share_selected"] = reference + factor * (frame["share_selected"] - reference)
+        tables.append(pa.Table.from_pandas(frame, schema=rows.schema))
+    return pa.concat_tables(tables)
+
+
+def test_gap_chance_and_cost_are_over_k():
+    tables = synthetic.tables(queries=2, points=3)
+    factors = {5: 1.0, 10: 0.5, 20: 0.25}
+    for name in ("results", "groups"):
+        tables[name] = several_k(tables[name], factors)
+    run = from_tables(**tables, manifest={})
+    exhibit = exhibits.over_k.make(run, trade_offs(run.results))
+    assert len(exhibit.table) == 6
+    assert len(exhibit.figures) == 1 + 2
+    for own in (rows.set_index("k") for _, rows in exhibit.table.groupby("query")):
+        assert (own["gap_points"] / own["gap_points"][5]).tolist() == pytest.approx([1, 0.5, 0.25])
+        assert (own["mpr_of_chance"] / own["mpr_of_chance"][5]).tolist() == pytest.approx([1, 0.5, 0.25])
+        assert (own["cost_percent"] >= 0).all()
+        assert (own["mpr_repaired"] <= own["mpr"] + 1e-12).all()
+    assert list(exhibit.summary["k"]) == ["5", "10", "20"]
+
+
+def test_one_k_is_no_axis():
+    run = from_tables(**synthetic.tables(queries=2, points=3), manifest={})
+    with pytest.raises(Missing, match="every query has one k"):
+        exhibits.over_k.make(run, trade_offs(run.results))
