@@ -26,5 +26,3 @@ def test_other_functions_see_what_they_say_and_no_more_than_the_worst(seed, sign
             assert np.sum(oracle.cells.masses * one.function**2) == pytest.approx(problem.scale)
     for place, one in enumerate(found):
         assert not any(np.allclose(one.function, other.function) for other in found[:place])
-
-
