@@ -4,8 +4,9 @@ The probability of a true cell g at the score s is
 
     P(g | s) proportional to exp(alpha_g + sum over axes of beta_{level of g} . f(s)),
 
-with f the score, its square and the logarithm of its rank. So scores that are normal in each group, with means and
-variances of its own, are within the model, and the tail of the most similar items has a slope of its own. What is
+with f the normal score of the item's rank, and how far it is above the median, the 84th and the 98th percentile. So
+the logarithms of the odds of two cells are a line with three knots, whose last part belongs to the most similar items
+alone: whatever the scores' distribution is, what selections are made of is fitted by itself. What is
 seen of an item is P(label | s) = sum_g P(g | s) T[g, label]; alpha and beta maximise the likelihood of all labels of
 the pool, with a weak normal prior (a posterior mode). Then
 
@@ -34,6 +35,8 @@ from mprlib.problem import Problem
 # Precisions of the normal prior: of slopes, in units of their standardised features, and of the cells' logits around
 # those of independent attributes.
 SLOPE_PRECISION, CELL_PRECISION = 1.0, 0.25
+# Knots of the slope, in normal scores: the median, and the 84th and 98th percentile.
+KNOTS = (0.0, 1.0, 2.0)
 # Items that the prior of the cells counts as, spread over all levels.
 ADDED_ITEMS = 1.0
 LARGEST_ITERATIONS = 500
@@ -116,14 +119,11 @@ def _fitted(problem: Problem) -> ScoreModel:
 
 
 def _features(problem: Problem) -> FloatArray:
-    """Score, square of the score and logarithm of the rank (n, 3), each with mean 0 and variance 1 or so."""
-    spread = problem.scores.std()
-    scores = (problem.scores - problem.scores.mean()) / (spread if spread > 0 else 1.0)
+    """Normal scores of the ranks, and their excess over each knot (n, 1 + knots)."""
     places = np.empty(problem.n)
     places[problem.best_first] = np.arange(problem.n)
-    # Ranks are uniform, so that their logarithms are exponential.
-    tail = -np.log((places + 0.5) / problem.n) - 1.0
-    return np.stack([scores, (scores**2 - 1.0) / np.sqrt(2.0), tail], axis=1)
+    normal = scipy.special.ndtri(1.0 - (places + 0.5) / problem.n)
+    return np.stack([normal, *(np.maximum(normal - knot, 0.0) for knot in KNOTS)], axis=1)
 
 
 def _members(cells: TrueCells) -> FloatArray:
