@@ -84,7 +84,8 @@ def _encoded(
 ) -> tuple[Reference, Side, Encoding]:
     """The reference, the candidates' attributes, and the encoding of both."""
     given = frames.reference
-    if not isinstance(given, Reference):
+    known = Reference.given(given, bins)
+    if known is None:
         pool = Side.of("candidates", frames.candidates, names, bins)
         people = Side.of("reference", given, names, bins)
         if not people.rows:
@@ -95,7 +96,7 @@ def _encoded(
         return Reference.of_codes(encoding, encoding.codes_of(people), weights), pool, encoding
     if frames.weight is not None:
         raise InputError("weight goes with a frame: a Reference holds its weights already")
-    population = _of_attributes(given, names, bins)
+    population = _of_attributes(known, names, bins)
     assert population.encoding is not None
     pool = Side.of("candidates", frames.candidates, names, {**bins, **population.encoding.bins})
     wider, encoding = widened(population, pool)

@@ -118,7 +118,7 @@ class Problem:
 
         Frames of pandas, polars or pyarrow, or mappings of names to arrays. Columns are matched by name and encoded
         together, whatever their order, types and categories. A missing value is a level of its own, `unknown`.
-        reference: a frame, or a `mprlib.Reference` that was made of one or of shares.
+        reference: a frame, or a `mprlib.Reference` that was made of one or of shares, or shares by attribute and level.
         score, id: columns of the candidates; weight: column of the reference's sampling weights.
         bins: where numbers are cut, {"age": [30, 50]}: under 30, 30 to under 50, 50 and over.
 

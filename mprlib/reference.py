@@ -172,6 +172,17 @@ class Reference:
         return cls.stated(Encoding(levels=levels, bins=checked_bins(bins, list(levels))), shares, size)
 
     @classmethod
+    def given(cls, reference: Any, bins: Mapping[str, Sequence[float]] | None = None) -> Self | None:
+        """What is a reference already, or states shares as `from_shares` takes them; None for any other."""
+        if isinstance(reference, cls):
+            return reference
+        is_stated = isinstance(reference, Mapping) and bool(reference)
+        if is_stated and all(isinstance(one, Mapping) for one in reference.values()):
+            named = {name: cuts for name, cuts in (bins or {}).items() if name in reference}
+            return cls.from_shares(reference, bins=named)
+        return None
+
+    @classmethod
     def balanced(cls, levels: Mapping[str, Sequence[str]], *, size: float | None = None) -> Reference:
         """Every combination of some attributes' levels, all with equal shares; size as for the function `balanced`.
 

@@ -119,11 +119,13 @@ def _is_numeric(reference: Any) -> bool:
 
 
 def _population(reference: Any, labels: Any) -> Reference:
-    if isinstance(reference, Reference):
-        return reference
-    if isinstance(reference, Mapping) and all(isinstance(one, Mapping) for one in reference.values()):
-        return Reference.from_shares(reference)
-    return Reference.from_frame(reference, _attributes(labels))
+    known = Reference.given(reference)
+    if known is not None:
+        return known
+    attributes = _attributes(labels)
+    for name in attributes:
+        column_called("reference", reference, name)
+    return Reference.from_frame(reference, attributes)
 
 
 def _attributes(labels: Any) -> Sequence[str]:

@@ -32,6 +32,7 @@ NAMESAKES = {
 # Names of stages that are settings, columns or tables as well.
 COMMON_WORDS = (
     "catalogue",
+    "hand_labels",
     "information",
     "items",
     "labels",

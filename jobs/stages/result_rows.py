@@ -329,6 +329,7 @@ def result_rows(
     """One row an attention and function class; nothing is dropped, whatever the status."""
     has_items = bool(selection.items.size)
     in_order = case.in_order(selection.items) if has_items else None
+    chosen: dict[str, Any] = {}
     for attention, entry in views:
         is_set = attention == UNIFORM.name
         row = Row(
@@ -345,7 +346,8 @@ def result_rows(
             corrected=corrected_of(case, entry, selection.items, unit.method.name) if is_set else None,
             in_order=in_order,
         )
-        yield {column.name: column.value(row) for column in COLUMNS}
+        chosen = chosen or {column.name: column.value(row) for column in COLUMNS if column.name in CHOSEN}
+        yield {column.name: chosen[column.name] if column.name in chosen else column.value(row) for column in COLUMNS}
 
 
 def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from numbers import Real
 from typing import Any, NamedTuple
@@ -56,8 +57,7 @@ def coded(argument: str, name: str, column: Any, bins: tuple[float, ...] | None 
 def coded_as(column: Any, levels: tuple[str, ...]) -> Coded | None:
     """An array or a list of some known levels; None for any other: a fast way for what was seen before."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "U" and column.ndim == 1:
-        order = np.argsort(levels)
-        known = np.array(levels)[order]
+        known, order = _by_name(levels)
         place = np.minimum(np.searchsorted(known, column), known.size - 1)
         return Coded(codes=order[place], levels=levels) if (known[place] == column).all() else None
     values = column.tolist() if isinstance(column, np.ndarray) and column.ndim == 1 else column
@@ -69,6 +69,14 @@ def coded_as(column: Any, levels: tuple[str, ...]) -> Coded | None:
     except TypeError:  # lists, which no dictionary holds: said where they are read
         return None
     return Coded(codes=codes, levels=levels) if codes.min(initial=0) >= 0 else None
+
+
+@lru_cache(maxsize=256)
+def _by_name(levels: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The levels by name, and the place of each among them."""
+    names = np.array(levels)
+    order = np.argsort(names)
+    return names[order], order
 
 
 def checked_bins(bins: Any, attributes: Sequence[str]) -> dict[str, tuple[float, ...]]:

@@ -104,6 +104,14 @@ def test_stated_shares_and_bins():
     assert problem.labels.argmax(axis=1).tolist() == [0, 0, 1, 1, 2]
 
 
+def test_shares_may_stand_for_a_reference():
+    shares = {"sex": {"man": 0.5, "woman": 0.5}}
+    problem = Problem.from_frames(SMALL, shares, score="score", attributes=["sex"], k=2)
+    assert mprlib.measure(problem, [0, 1], "groups").value == 0.5
+    with pytest.raises(InputError, match="reference has no attribute 'age': it has sex"):
+        Problem.from_frames({**SMALL, "age": [1, 2, 3]}, shares, score="score", attributes=["age"], k=2)
+
+
 def test_levels_of_one_side_are_kept_and_said():
     reference = {"sex": ["man", "woman", "other", "woman"]}
     with warnings.catch_warnings():

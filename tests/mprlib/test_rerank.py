@@ -186,6 +186,7 @@ def test_a_budget_of_nodes_keeps_the_best_set_so_far():
         ({"scores": []}, "scores is empty"),
         ({"ids": ["a"] * 150}, "item_ids repeats 'a'"),
         ({"ids": ["a"]}, "item_ids has shape"),
+        ({"reference": {"gender": ["Male", "Female"]}}, "reference has no column 'race'"),
         ({"reference": Reference.of(np.eye(2))}, "reference was made of an array of labels"),
     ],
 )  # fmt: skip
