@@ -4,7 +4,7 @@ Source: Oesterling et al., "Multi-Group Proportional Representation in Retrieval
 """
 
 from mprlib import metrics, registry
-from mprlib.api import fair_order, measure, select, sweep
+from mprlib.api import corrected, fair_order, measure, select, sweep
 from mprlib.confusion import Confusion
 from mprlib.curve import Curve, curve
 from mprlib.errors import AssumptionWarning, InputError, MprError, SolverError
@@ -36,6 +36,7 @@ __all__ = [
     "Status",
     "Witness",
     "__version__",
+    "corrected",
     "curve",
     "fair_order",
     "measure",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from numpy.typing import ArrayLike
 
@@ -15,6 +15,8 @@ from mprlib.declarations import declarations
 from mprlib.errors import InputError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
+from mprlib.label_errors import ChosenBy, Corrected
+from mprlib.label_errors import corrected as corrected_by
 from mprlib.measurement import Measurement, measure_with
 from mprlib.method import DEFAULT_POINTS, Method
 from mprlib.optimisers.request import checked_rhos
@@ -100,6 +102,40 @@ def fair_order(
     if sized.place_weights is not None:
         return ordered_by_attention(sized, instance.bind(sized), chosen, rho)
     return ordered(sized, instance.bind(sized), chosen, rho, chosen.size, checked(Whole(), "first", first))
+
+
+def corrected(
+    problem: Problem,
+    items: ArrayLike | Selection,
+    function_class: str | FunctionClass = "linear",
+    *,
+    chosen_by: ChosenBy = "labels",
+    **settings: Any,
+) -> Corrected:
+    """MPR by the true labels of a selection, where a problem's `label_error` says how often labels are wrong.
+
+    chosen_by: `labels` for items that were chosen by looking at scores and labels, as `mopr` does; `other` for those
+    that were not, such as the most similar items, or what somebody else showed.
+
+    Returns: the estimate with the ends of its 95% interval; None for each, and a remark, where the confusion is too
+             weak to say anything.
+    Raises:  InputError for a problem without a label_error, and as `measure` does.
+
+    >>> import mprlib
+    >>> women, men = [1, 0], [0, 1]
+    >>> problem = mprlib.Problem(
+    ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[men, men, men, women], reference=[women, men], k=3,
+    ...     reference_size=1000, attributes={"gender": [0, 1]}, label_error={"gender": [[0.9, 0.1], [0.1, 0.9]]})
+    >>> found = mprlib.corrected(problem, [0, 1, 2], "groups", chosen_by="other")
+    >>> found.low < mprlib.measure(problem, [0, 1, 2], "groups").value < found.high
+    True
+    """
+    if problem.label_error is None:
+        raise InputError("problem has no label_error: how often its labels are wrong is not known")
+    if chosen_by not in get_args(ChosenBy):
+        raise InputError(f"chosen_by is {chosen_by!r}: one of {', '.join(get_args(ChosenBy))} is expected")
+    chosen = problem.checked_items(items)
+    return corrected_by(problem, chosen, registry.function_class(function_class, **settings), chosen_by=chosen_by)
 
 
 def select(

@@ -86,6 +86,20 @@ NAMED = {one.name: one for one in (UNIFORM, LOG2)}
 AnyAttention = str | ArrayLike | Attention
 
 
+@dataclass(frozen=True, slots=True)
+class AttentionName:
+    """What a setting may hold that is the name of an attention (`mprlib.settings.Setting`)."""
+
+    @property
+    def expected(self) -> str:
+        return NAMES
+
+    def accepted(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise TypeError
+        return attention_of(value).name
+
+
 def log2_discount(k: int) -> FloatArray:
     """1/log2(i + 1) of the places i = 1, ..., k."""
     discount: FloatArray = 1.0 / np.log2(np.arange(2, k + 2))

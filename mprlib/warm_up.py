@@ -21,10 +21,12 @@ from mprlib.registry import function_class, method
 CLASSES = ("linear", "saturated", "groups", "tree", "rkhs")
 POINTS = 25
 ITEMS, LEVELS, K = 2_000, (2, 7), (5, 12, 20)
+# Numbers of a vector, for the methods that read them.
+WIDTH = 8
 
 
 def warm_up(classes: Sequence[str] = CLASSES) -> float:
-    """Solve small problems under each class with `mopr`; afterwards nothing is left to compile.
+    """Solve small problems under each class with `mopr`, and one with `mmr`; afterwards nothing is left to compile.
 
     Returns: the seconds that it took: about half a minute the first time, a few seconds later.
 
@@ -38,6 +40,9 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
             oracle = function_class(name).bind(problem)
             mopr = method("mopr")
             mopr.sweep(problem, oracle, [0.0, *mopr.grid(problem, oracle, POINTS)])
+    problem = _problem(K[0])
+    vectors = np.random.default_rng(1).standard_normal((problem.n, WIDTH)).astype(np.float32)
+    method("mmr").sweep(problem.with_vectors(vectors), function_class(CLASSES[0]).bind(problem), [0.5])
     return time.perf_counter() - started
 
 

@@ -47,6 +47,7 @@ class Cells(Unit):
         "mprlib.cell_table",
         "mprlib.encoding",
         "mprlib.exact_sums",
+        "mprlib.frames.levels",
         "mprlib.level_names",
         "jobs.stages.labels",
         "jobs.stages.vectors",

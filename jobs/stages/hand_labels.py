@@ -25,7 +25,7 @@ class HandLabels(Unit):
     stage: ClassVar[str] = "hand_labels"
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 0.05
-    numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.arrays",)
+    numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.arrays", "mprlib.frames.matching")
 
     levels: Mapping[str, Mapping[str, str]]
 

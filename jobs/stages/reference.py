@@ -47,6 +47,8 @@ class ReferenceCells(Unit):
         "mprlib.cell_table",
         "mprlib.encoding",
         "mprlib.exact_sums",
+        "mprlib.frames.levels",
+        "mprlib.kept",
         "mprlib.level_names",
         "mprlib.proportional_fitting",
         "mprlib.reference",

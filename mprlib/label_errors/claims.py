@@ -51,7 +51,7 @@ def claim_of(problem: Problem, items: IntArray, function_class: FunctionClass) -
         built, found = true_problem(problem), difference_of(problem, items, "labels")
         assert found.own is not None
         error = np.resize(found.error, found.own.shape)
-        draws = gaps(built, function_class.bind(built), function_class, found.shares + found.own - error)
+        draws = gaps(built, function_class.bind(built), function_class, found.shares + found.own + error)
         return Claim(draws=np.sort(draws))
 
     return problem.cached(("claim", function_class, np.sort(items).tobytes()), build)

@@ -1,7 +1,7 @@
 """MPR of the true labels of a selection: estimate and interval, for every class that looks at cells.
 
 With d = p - q the estimated difference of true shares, W the class's features, o what these items may differ by and e
-what the estimate may be off by (`mprlib.label_errors.estimates`), W d = W (true) - W o + W e. So
+what the estimate may be off by (`mprlib.label_errors.estimates`), W d is W (true) less W o and off by W e. So
 
     |W true|^2 is estimated by |W d|^2 + tr Cov(W o) - tr Cov(W e),
 

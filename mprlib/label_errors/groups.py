@@ -44,7 +44,8 @@ def corrected_groups(
         margins = np.quantile(np.abs(error), confidence, axis=0, method="higher")
         ends = np.stack([shares - margins, shares + margins])
     else:
-        truths = shares + _totals(oracle, estimate.own) - np.resize(error, (len(estimate.own), shares.size))
+        # Draws of the parameters are of their posterior distribution, which leans where shares are near 0 or 1.
+        truths = shares + _totals(oracle, estimate.own) + np.resize(error, (len(estimate.own), shares.size))
         ends = np.quantile(truths, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0], axis=0)
     expected = np.clip(oracle.totals(reference_estimate(problem).shares), 0.0, 1.0)
     columns = [np.clip(one, 0.0, 1.0).tolist() for one in (shares, *ends)]

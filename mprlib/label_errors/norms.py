@@ -11,8 +11,8 @@ Worked example: noise of length 1 in each of two directions, and something seen 
 >>> import numpy as np
 >>> draws = np.random.default_rng(0).standard_normal((4000, 2))
 >>> low, high = length_interval(np.array([1.0, 0.0]), draws, 0.95)
->>> low, round(high, 1)
-(0.0, 3.0)
+>>> low, round(high)
+(0.0, 3)
 """
 
 from __future__ import annotations

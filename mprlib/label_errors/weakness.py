@@ -7,8 +7,8 @@ estimated confusion whose sigma is within twice its own sampling error cannot be
 Worked example: 45 of 100 women and 50 of 100 men are predicted to be men; that may be no difference at all.
 
 >>> from mprlib import Confusion
->>> weak_confusion("gender", Confusion.of([[55, 45], [50, 50]]))[:76]
-"the confusion of 'gender' cannot be told from labels drawn by lot, so that no"
+>>> weak_confusion("gender", Confusion.of([[55, 45], [50, 50]])).partition(",")[0]
+"the confusion of 'gender' cannot be told from labels drawn by lot"
 >>> weak_confusion("gender", Confusion.of([[90, 10], [10, 90]]))
 ''
 """

@@ -3,10 +3,10 @@
 At fixed pool, reference and k a cut does not depend on rho, so cuts are kept while rho falls; a cut whose
 dual price was zero for some values of rho is dropped. Two points bracket the optimum of a rho: the linear
 programme's, with a dual bound, and an inner point that the oracle accepts, whose similarity is a lower
-bound. In a round the oracle is asked about the programme's point and, where that violates rho, about points
-half-way to the inner one, which give deeper cuts or a better inner point. From one rho to the next the
-inner point shrinks towards the reference's own shares, where every function sees a gap of zero: MPR is
-convex, so it shrinks at least in proportion.
+bound. In a round the oracle is asked about the programme's point (a tree's names several functions) and,
+where that violates rho, about points half-way to the inner one, which give deeper cuts or a better inner
+point. From one rho to the next the inner point shrinks towards the reference's own shares, where every
+function sees a gap of zero: MPR is convex, so it shrinks at least in proportion.
 
 A rho is solved when the two bounds meet within DUALITY_GAP or the oracle accepts the programme's point. At
 the limit of rounds `is_converged` is false; the dual bound is valid in any case.

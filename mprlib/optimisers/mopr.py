@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from mprlib.attention import NAMES, UNIFORM, attended, attention_of
+from mprlib.attention import UNIFORM, AttentionName, attended
 from mprlib.errors import InputError, SettingError
 from mprlib.function_classes.base import FunctionClass, Oracle
 from mprlib.label_error import CONFIDENCE
@@ -48,19 +48,6 @@ if TYPE_CHECKING:
     from mprlib.optimisers.request import Request
     from mprlib.optimisers.set_search import Incumbent
 
-
-class _Named:
-    """What `attention` may hold: a name."""
-
-    expected = NAMES
-
-    def accepted(self, value: Any) -> str:
-        if not isinstance(value, str):
-            raise TypeError
-        return attention_of(value).name
-
-
-ATTENTION = _Named()
 # Nodes of one search for a proof: a few milliseconds.
 NODES = 60_000
 # An hour or more.
@@ -82,7 +69,7 @@ class Mopr(ConstrainedMethod):
         str, ORDER, "order of the items: by score, or with every prefix of 5 or more near the reference as well"
     ] = "score"
     attention: Annotated[
-        str, ATTENTION, "attention under which MPR is bounded: but for uniform, items are chosen with their order"
+        str, AttentionName(), "attention under which MPR is bounded: but for uniform, items are chosen with their order"
     ] = UNIFORM.name
     confidence: Annotated[
         float,

@@ -11,8 +11,8 @@ nothing was left out of the search. Classes that are no unit balls are represent
 code names (separation): every order that is handed out is measured prefix by prefix.
 
 Worked example: three women, all more similar than three men. As a set they are even; by score the first three are
-women. At rho = 0.1 a prefix of three may be 0.1 sqrt(6/3) = 0.14 off, which no three people are; at 0.2 it is 0.28,
-and one of the men moves up.
+women. At rho = 0.1 a prefix of three may be 0.1 sqrt(6/3) = 0.14 off, and three people are 0.17 off at best; at 0.2 it
+is 0.28, and four may be 0.24 off, so that the first four have two men.
 
 >>> import mprlib
 >>> women, men = [1, 0], [0, 1]
@@ -20,7 +20,7 @@ and one of the men moves up.
 ...                          reference=[women, men], k=6, attributes={"gender": [0, 1]})
 >>> found = mprlib.fair_order(problem, range(6), 0.2, "groups", first=3)
 >>> found.items.tolist(), found.status.value
-([0, 1, 3, 2, 4, 5], 'optimal')
+([0, 1, 3, 4, 2, 5], 'optimal')
 >>> mprlib.fair_order(problem, range(6), 0.1, "groups", first=3).status.value
 'infeasible'
 """
@@ -43,6 +43,8 @@ from mprlib.selection import SMALLEST_BOUND, Status
 
 # Widths of the beam, one pass after the other: the first finds an order, the others prove it or better it.
 WIDTHS = (48, 256)
+# Width of one more pass where none was found and none ruled out, and entries of counts that its states may have.
+LAST_WIDTH, MOST_ENTRIES = 2_048, 8_000_000
 # Rounds of separation for classes that are no unit balls.
 ROUNDS = 25
 # What is said of an order that keeps its limits.
@@ -80,6 +82,10 @@ def ordered(problem: Problem, oracle: Oracle, items: IntArray, rho: float, k: in
     course = OrderCourse.of(problem, oracle, items)
     limits = prefix_limits(rho, k=k, first=first, unit=oracle.unit)
     found = _Search(course, limits, first, k).best()
+    if found.status == Status.NOT_FOUND:
+        widest = min(LAST_WIDTH, MOST_ENTRIES // course.cells.size**2)
+        if widest > WIDTHS[-1]:
+            found = _Search(course, limits, first, k).best((widest,))
     if found.status in KEPT:
         return found
     for factor in FACTORS:

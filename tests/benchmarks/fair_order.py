@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 
 import numpy as np
 
@@ -23,16 +24,21 @@ from tests.fairface_queries import fairface_query
 
 K = 20
 PARTS = (0.3, 0.5, 0.8)
+POINTS = 20
 
 
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--problems", type=int, default=200, help="queries (default 200, about 4 minutes)")
+    parser.add_argument("--problems", type=int, default=200, help="queries of the orders (default 200: ten minutes)")
+    parser.add_argument("--curves", type=int, default=5, help="queries of the curves (default 5: two minutes)")
     arguments = parser.parse_args()
     for has_age_bands in (False, True):
         for name in ("linear", "groups"):
             prefixes(name, arguments.problems, has_age_bands)
+    for k in (20, 50):
+        for name in ("linear", "groups", "saturated"):
+            curves(name, k, arguments.curves)
 
 
 def prefixes(name: str, problems: int, has_age_bands: bool) -> None:
@@ -64,6 +70,31 @@ def prefixes(name: str, problems: int, has_age_bands: bool) -> None:
         f"none does, for {unknown} none was found; {unmet} rows have no set; nDCG lost {100 * np.median(losses):.3f}% "
         f"(median), {100 * np.max(losses):.2f}% (most); {1e3 * np.median(seconds):.2f} ms a row (median), "
         f"{1e3 * np.mean(seconds):.2f} (mean), {1e3 * np.quantile(seconds, 0.99):.1f} (99%)"
+    )
+
+
+def curves(name: str, k: int, problems: int) -> None:
+    """Sweeps of 20 points without and with attention, over 28 cells."""
+    ratios, seconds, gaps, statuses = [], [], [], Counter()
+    for seed in range(problems):
+        problem = fairface_query(seed, k=k)
+        spent = []
+        for attention in ("uniform", "log2"):
+            top = mprlib.measure(problem, problem.best_first[:k], name, attention=attention).value
+            rhos = [part * top for part in np.linspace(0.1, 1, POINTS)]
+            # What is compiled or bound once is not the sweep's.
+            mprlib.select(problem, "mopr", rhos[-2], name, attention=attention)
+            start = time.process_time()
+            rows = mprlib.sweep(problem, "mopr", rhos, name, attention=attention)
+            spent.append(time.process_time() - start)
+        ratios.append(spent[1] / spent[0])
+        seconds.append(spent[1])
+        statuses.update(row.status.value for row in rows)
+        gaps += [row.gap for row in rows if row.gap is not None]
+    print(
+        f"curves, {name}, k = {k}: attention takes {np.median(ratios):.1f} times the time without (median), "
+        f"{np.median(seconds):.3f} s; gaps {100 * np.median(gaps):.3f}% (median), {100 * np.max(gaps):.2f}% (most); "
+        + ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
     )
 
 

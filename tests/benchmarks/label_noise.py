@@ -6,8 +6,8 @@ Simulated audits: people of a population Q are drawn as reference and, from othe
 level; labels of both are wrong with a confusion per attribute that is known, or estimated from hand labels. For top-k
 (corrected by the inverse) and for sets of `mopr` on the labels as they are (corrected by label and score), the first
 table has how often 95% intervals hold the truth: the true shares of single groups, and MPR of the true labels under the
-linear class. Widths stand beside those of the intervals that ignore label errors. 20 audits take about three minutes
-of one core, 1,000 two hours.
+linear class. Widths stand beside those of the intervals that ignore label errors. 20 audits take about five minutes
+of one core, 1,000 some four hours; `--cells 2` does a third of the rows.
 
 Repairs: FairFace's people with one in ten genders wrong, and scores that lean to men. `mopr` with a confusion claims a
 true MPR of at most rho with a probability of 90%; the second table has how often that is so, the similarity that it

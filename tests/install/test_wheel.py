@@ -32,6 +32,9 @@ for name in ("linear", "tree", "mlp", "rkhs", "groups", "saturated"):
     assert 0 < mprlib.select(problem, "mopr", 0.1, name).similarity < 1, name
 for name in ("mopr", "mopr_qp", "mopr_integer", "mopr_paper", "apportionment", "det_greedy"):
     assert mprlib.select(problem, name, 0.1 if mprlib.METHODS[name].is_constrained else None).items.size == 20
+frames = {{"sex": ["woman", "man"] * 20, "score": np.linspace(0, 1, 40)}}
+people = mprlib.Problem.from_frames(frames, {{"sex": ["woman", "man"]}}, score="score", attributes=["sex"], k=4)
+assert mprlib.select(people, "mopr", 0.1, "groups").status == "optimal"
 try:
     mprlib.measure(problem, range(20), "forest")
 except mprlib.InputError as error:

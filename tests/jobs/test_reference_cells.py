@@ -112,10 +112,10 @@ def test_a_solve_unit_sees_the_people_of_the_table(tmp_path):
     )
     for entry in unit.function_classes[:3]:
         assert case.measure(entry, case.top_k) == mprlib.measure(by_rows, case.top_k, entry.name)
-        assert case.margin(entry) == sampling_margin(by_rows, entry.name)
+        assert case.margin(entry, case.top_k) == sampling_margin(by_rows, entry.name)
     over_gender = unit.function_classes[3]
     assert case.view(over_gender).labels.shape[1] == 2
-    assert case.margin(over_gender) == sampling_margin(case.view(over_gender), "tree")
+    assert case.margin(over_gender, case.top_k) == sampling_margin(case.view(over_gender), "tree")
 
 
 def test_shares_and_a_query_s_people_are_no_samples(tmp_path):

@@ -12,26 +12,21 @@ from tests.jobs import stage_sources
 from tests.jobs.stage_sources import COMMAND, current, differences, digest, modules, recorded, refused
 from tests.sources import source_module
 
-# Where the numbers come from, and modules there that only name, check, keep and show them, or read a caller's frames.
+# Where the numbers come from, and modules there that only name and check them.
 NUMERIC = ("mprlib.", "jobs.search.", "jobs.stages.vectors", "jobs.stages.candidates")
 NAMES_ONLY = {
     "mprlib.assumptions",
     "mprlib.declarations",
     "mprlib.errors",
-    "mprlib.frames",
     "mprlib.frames.columns",
-    "mprlib.frames.levels",
     "mprlib.frames.matching",
-    "mprlib.frames.output",
     "mprlib.from_frames",
     "mprlib.html",
-    "mprlib.kept",
     "mprlib.registry",
     "mprlib.requirements",
     "mprlib.scikit_learn",
     "mprlib.settings",
     "mprlib.spelling",
-    "mprlib.tables.groups",
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import mprlib
 from mprlib import FUNCTION_CLASSES, METHODS, InputError
+from mprlib.attention import AttentionName
 from mprlib.declarations import declarations, declared
 from mprlib.errors import SettingError
 from mprlib.registry import function_class
@@ -25,6 +26,7 @@ WRONG = {
     Number: [*NO_NUMBERS, -1e-9, 10**400],
     Flag: ["no", "false", "true", "", 0, 1, 1.0, []],
     Choice: [True, 0, "", "Mean", "mean ", ["mean"]],
+    AttentionName: [True, 0, "", "dcg", "log2 ", ["log2"], "geometric(1)"],
 }
 CLASS_SETTINGS = [(name, field) for name in FUNCTION_CLASSES for field in dataclasses.fields(FUNCTION_CLASSES[name])]
 METHOD_SETTINGS = [(name, setting) for name, method in METHODS.items() for setting in declared(method)]

@@ -74,9 +74,7 @@ def to_markdown(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> st
         lines += table(["Query", "Worst group", "Gap before", "Gap now", "MPR before", "MPR now"], worse, _worse_cells)
     if len(moved):
         lines += ["", "**Groups that moved beyond chance**, shares of the items shown:", ""]
-        lines += table(
-            ["Query", "Group", "Before", "Now", "Reference", "Change, points", "Due to", "p"], moved, _moved_cells
-        )
+        lines += _moved_table(moved)
     lines += [""] * bool(_notes(found)) + [f"- {escaped(note)}" for note in _notes(found)]
     return "\n".join(lines) + "\n"
 
@@ -156,10 +154,18 @@ def _worse_sentence(row: Mapping[str, Any]) -> str:
     )
 
 
-def _moved_cells(row: Mapping[str, Any]) -> Iterable[str]:
-    shares = (row["share_selected_old"], row["share_selected_new"], row["share_reference_new"])
-    return (row["label"], group_name(row["group"]), *map(percent, shares), points(100 * row["change_share"]),
-            causes_clause(row), _p(row["p_value"]))  # fmt: skip
+def _moved_table(rows: list[dict[str, Any]]) -> list[str]:
+    """Groups that moved; what their moves are due to, where that is known."""
+    has_causes = any(map(causes_clause, rows))
+    heads = ["Query", "Group", "Before", "Now", "Reference", "Change, points"]
+
+    def cells(row: Mapping[str, Any]) -> Iterable[str]:
+        shares = (row["share_selected_old"], row["share_selected_new"], row["share_reference_new"])
+        change = points(100 * row["change_share"])
+        causes = [causes_clause(row)] if has_causes else []
+        return (row["label"], group_name(row["group"]), *map(percent, shares), change, *causes, _p(row["p_value"]))
+
+    return table([*heads, *(["Due to"] if has_causes else []), "p"], rows, cells)
 
 
 def _worse_cells(row: Mapping[str, Any]) -> Iterable[str]:

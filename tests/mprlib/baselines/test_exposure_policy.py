@@ -49,8 +49,10 @@ def test_the_lottery_is_the_best_of_all_policies(seed):
 def test_draws_follow_the_chances_and_the_seed():
     problem = one_hot_problem(1, n=40, k=5)
     policy = exposure_policy(problem)
-    drawn = [mprlib.select(problem, "exposure_policy", seed=seed).items.tolist() for seed in range(60)]
-    assert drawn == [mprlib.select(problem, "exposure_policy", seed=seed).items.tolist() for seed in range(60)]
+    drawn = [mprlib.select(problem, "exposure_policy", seed=seed, order="fair").items.tolist() for seed in range(60)]
+    assert drawn == [
+        mprlib.select(problem, "exposure_policy", seed=seed, order="fair").items.tolist() for seed in range(60)
+    ]
     for chance, one in zip(policy.chances, policy.rankings.tolist()):
         assert drawn.count(one) / 60 == pytest.approx(chance, abs=4 * np.sqrt(chance * (1 - chance) / 60) + 0.02)
 
