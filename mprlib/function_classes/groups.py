@@ -119,6 +119,13 @@ class GroupsOracle(Oracle):
         value = float(differences @ function)
         return WorstCase(value=value, upper_bound=value, is_exact=True, function=function)
 
+    def first_functions(self) -> FloatArray:
+        """Indicators of the groups of one attribute, less their shares of the reference."""
+        single = np.flatnonzero(np.array(self.attribute_counts) == 1)
+        members = (self.codes[:, :, None] == single).any(axis=0).astype(float)
+        centred: FloatArray = (members - self.cells.reference_shares @ members) * (2.0 if self.signed else 1.0)
+        return centred
+
     def totals(self, cell_values: FloatArray) -> FloatArray:
         """Each group's sum (groups,) of values (G,) over its cells."""
         repeated = np.broadcast_to(cell_values, self.codes.shape).ravel()

@@ -27,7 +27,6 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import LOG2
 from mprlib.function_classes.base import Oracle, uncut_limit
 from mprlib.function_classes.gaps import closed_form_gaps
-from mprlib.function_classes.groups import GroupsOracle
 from mprlib.optimisers.ball_region import centred_features
 from mprlib.optimisers.cell_pool import ScoreScale
 from mprlib.problem import Problem
@@ -45,16 +44,6 @@ def prefix_limits(rho: float, *, k: int, first: int, unit: float = 1.0) -> Float
     for length in range(min(first, k), k + 1):
         limits[length] = uncut_limit(rho * float(np.sqrt(k / max(length, 1))), unit)
     return limits
-
-
-def first_functions(oracle: Oracle, cells: IntArray) -> FloatArray:
-    """Gaps (C, r) to begin with of a class that is no ball: of groups, those of one attribute."""
-    if not isinstance(oracle, GroupsOracle):
-        return np.zeros((cells.size, 0))
-    single = np.flatnonzero(np.array(oracle.attribute_counts) == 1)
-    members = (oracle.codes[:, :, None] == single).any(axis=0).astype(float)
-    centred = (members - oracle.cells.reference_shares @ members) * (2.0 if oracle.signed else 1.0)
-    return np.ascontiguousarray(centred[cells])
 
 
 @dataclass(kw_only=True, eq=False, slots=True)
@@ -86,7 +75,7 @@ class OrderCourse:
             items=items,
             cell=cell.reshape(-1),
             cells=cells,
-            functions=first_functions(oracle, cells) if features is None else np.ascontiguousarray(features[cells]),
+            functions=np.ascontiguousarray((oracle.first_functions() if features is None else features)[cells]),
             is_ball=features is not None,
             scale=ScoreScale.of(problem.scores[items]),
         )

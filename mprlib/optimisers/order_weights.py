@@ -42,7 +42,6 @@ from mprlib.method import Proof, selected
 from mprlib.optimisers.ball_region import centred_features
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.certificate import OPTIMALITY, at_least
-from mprlib.optimisers.order_course import first_functions
 from mprlib.optimisers.request import Request
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics, Status
@@ -84,7 +83,9 @@ class WeightedSearch:
         features = centred_features(oracle, 1)
         self._is_ball = features is not None
         self._cells = np.flatnonzero(pool.capacity)
-        self._functions = first_functions(oracle, self._cells) if features is None else features[self._cells]
+        self._functions = np.ascontiguousarray(
+            (oracle.first_functions() if features is None else features)[self._cells]
+        )
         self._prices: FloatArray = np.zeros(self._functions.shape[1])
         self._scores = np.full((self._cells.size, int(pool.capacity.max())), -np.inf)
         place = np.searchsorted(self._cells, pool.cell)

@@ -3,7 +3,6 @@
 import gzip
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 import yaml
 
 from jobs.cli import app
+from mprlib import __version__
 from tests.cluster.start_commands import CLUSTER, KUBERNETES, LAUNCHERS, cluster_of, load
 
 ROOT = CLUSTER.parent
@@ -176,18 +176,17 @@ def pins(path: Path) -> dict[str, str]:
 
 
 def test_versions_agree():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     constraints, image = pins(ROOT / "constraints.txt"), pins(CLUSTER / "versions.txt")
     assert {name: image[name] for name in constraints} == constraints
     for path in RAY_FILES:
         assert cluster_of(load(path))["rayVersion"] == constraints["ray"]
     found = {tag for path in [*KUBERNETES, *LAUNCHERS] for tag in re.findall(rf"{IMAGE}:(\S+)", path.read_text())}
-    assert found == {f"{project['version']}-cpu", f"{project['version']}-gpu"}
+    assert found == {f"{__version__}-cpu", f"{__version__}-gpu"}
     for path in RAY_FILES:
         for group in [cluster_of(load(path))["headGroupSpec"], *cluster_of(load(path))["workerGroupSpecs"]]:
             [container] = group["template"]["spec"]["containers"]
             variant = "gpu" if "nvidia.com/gpu" in container["resources"]["limits"] else "cpu"
-            assert container["image"] == f"{IMAGE}:{project['version']}-{variant}"
+            assert container["image"] == f"{IMAGE}:{__version__}-{variant}"
 
 
 def test_commands_of_the_files_exist():

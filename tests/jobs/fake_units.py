@@ -24,8 +24,18 @@ class FakePool(Fake):
     stage = "pool"
 
 
-class FakeEncoding(Fake, EncodingUnit):
-    stage = "embed"
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FakeEncoding(EncodingUnit):
+    """One that is embedded."""
+
+    stage: ClassVar[str] = "embed"
+    version: ClassVar[int] = 1
+    seconds: ClassVar[float] = 0.1
+
+    given: str = outside_key()
+
+    def __post_init__(self):
+        object.__setattr__(self, "key", self.given)
 
 
 KINDS = {kind.stage: kind for kind in (Fake, FakePool, FakeEncoding)}

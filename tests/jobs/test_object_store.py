@@ -64,6 +64,7 @@ def rows(output):
     return pd.concat(tables).drop(columns=["run_id", "solve_seconds"])
 
 
+@pytest.mark.system
 def test_an_audit_on_an_object_store(tmp_path, cluster, bucket, capsys):
     audit = write_audit(tmp_path, runtime={})
     code, first = counts(capsys, "run", audit, "--output", bucket)

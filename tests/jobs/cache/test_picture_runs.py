@@ -187,7 +187,7 @@ def write_audit(folder, root, tiny_clip, names, runtime):
     return path
 
 
-@pytest.mark.parametrize("executor", ["local", "ray"])
+@pytest.mark.parametrize("executor", ["local", pytest.param("ray", marks=pytest.mark.system)])
 def test_an_audit_of_pictures_a_week_later(tmp_path, root, tiny_clip, capsys, executor, request):
     if executor == "ray":
         request.getfixturevalue("cluster")

@@ -14,6 +14,7 @@ from jobs.errors import UsageError
 from jobs.methods import ARRAYS
 from jobs.methods.named_arrays import TextList
 from mprlib import FUNCTION_CLASSES, METHODS
+from mprlib.attention import AttentionName
 from mprlib.declarations import declared
 from mprlib.settings import Choice, Flag, Number, Whole
 
@@ -37,6 +38,7 @@ WRITTEN = {
     Number: ["'0.5'", "no", "true", ".nan", ".inf", "-1", "00.5:1", "1_0.5", "[0.5]", "nonsense"],
     Flag: ["no", "off", "'true'", "0", "1", "nonsense", "[]"],
     Choice: ["nonsense", "true", "5", "[mean]"],
+    AttentionName: ["nonsense", "geometric", "geometric(1)", "true", "5", "[log2]"],
 }
 BASE = """\
 dataset: {path: people.parquet, attributes: {gender: {}}}

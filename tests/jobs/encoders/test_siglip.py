@@ -203,6 +203,7 @@ def test_weights_that_are_not_all_there_are_refused(tiny, tmp_path):
         load(source_of(folder).loading)
 
 
+@pytest.mark.system
 def test_a_whole_audit(tiny, folder, tmp_path, capsys):
     settings = {
         "dataset": {"kind": "images", "path": str(folder), "labels": "labels.csv", "attributes": {"gender": {}}},
