@@ -155,7 +155,8 @@ def _named(name: str) -> Attention:
     if geometric is None:
         raise InputError(f"attention is {name!r:.60}: {NAMES} is expected")
     p = float(checked(PROBABILITY, "geometric attention's p", _number(geometric[1])))
-    return Attention(f"geometric({p:g})", p=p)
+    # Every digit: a setting holds the name and is read again, and a set that meets rho must do so for the p asked for.
+    return Attention(f"geometric({p!r})", p=p)
 
 
 def _number(text: str) -> Any:

@@ -191,6 +191,25 @@ def test_selections_are_measured_under_attention():
         assert found.mpr == mprlib.measure(problem, found.items, "linear", attention="log2").value != plain.mpr
 
 
+@pytest.mark.parametrize("p", [0.123456789, 0.9999999, 1e-7, 1 / 3])
+def test_the_name_of_geometric_weights_is_read_as_the_same_weights(p):
+    asked = attention_of(f"geometric({p!r})")
+    assert attention_of(asked.name) == asked and asked.p == p
+    assert attention_of("geometric(.80)").name == "geometric(0.8)"
+
+
+def test_a_bound_holds_for_the_weights_asked_for_to_their_last_digit():
+    women, men = [1, 0], [0, 1]
+    problem = mprlib.Problem(
+        scores=[0.9, 0.8, 0.7, 0.6, 0.5, 0.4], labels=[women] * 3 + [men] * 3, reference=[women, men], k=3
+    )
+    asked = "geometric(0.123456789)"
+    # Between the MPR of the best order under p = 0.123456789 and that under p cut to six digits.
+    row = mprlib.select(problem, "mopr", 0.3781956, "groups", attention=asked)
+    found = mprlib.measure(problem, row, "groups", attention=asked)
+    assert row.mpr == found.value and (row.mpr <= row.rho) == (row.status in ("optimal", "feasible"))
+
+
 @pytest.mark.parametrize(
     ("attention", "message"),
     [
