@@ -16,6 +16,7 @@ FloatArray = NDArray[np.floating]
 IntArray = NDArray[np.integer]
 BoolArray = NDArray[np.bool_]
 
+LARGEST = float(np.finfo(float).max)
 # Kinds of numpy types that are numbers: floating point, whole, unsigned, truth values.
 NUMBERS = "fiub"
 OTHER_KINDS = {"U": "text", "S": "text", "M": "dates", "m": "durations", "c": "complex numbers", "V": "records"}
@@ -71,6 +72,20 @@ def sums_by(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
     return found
 
 
+def summable(values: FloatArray) -> FloatArray:
+    """The values; divided by a power of two, which is exact, where sums or differences of them could overflow."""
+    power = _summing_power(values)
+    return np.ldexp(values, -power) if power else values
+
+
+def mean_of(values: FloatArray, weights: FloatArray | None = None) -> float:
+    """The mean of numbers, by weights that sum to 1 where there are any, however large the numbers are."""
+    power, small = _summing_power(values), summable(values)
+    mean = float(small.mean() if weights is None else weights @ small)
+    # Rounding must not take a mean of the largest numbers beyond them.
+    return float(np.ldexp(np.clip(mean, small.min(), small.max()), power)) if power else mean
+
+
 def distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
     """Distinct rows (G, l) and, for each row, the position of its like; exact equality.
 
@@ -111,6 +126,12 @@ def expect_length(name: str, array: NDArray[Any], length: int, because: str) -> 
     """Raises:  InputError where the array has another number of rows."""
     if array.shape[0] != length:
         raise InputError(f"{name} has {array.shape[0]} entries, {length} expected: {because}")
+
+
+def _summing_power(values: FloatArray) -> int:
+    if not values.size or np.abs(values).max() < LARGEST / (2 * values.size):
+        return 0
+    return int(np.frexp(values.size)[1]) + 1
 
 
 def _columns(name: str, frame: Any, order: list[int] | None) -> FloatArray:

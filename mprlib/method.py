@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
-from mprlib.arrays import IntArray
+from mprlib.arrays import IntArray, mean_of
 from mprlib.declarations import Declared
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass, Oracle, measured
@@ -216,6 +214,4 @@ def _status(rho: float | None, is_inside: bool, is_best: bool, proof: Proof) -> 
 
 def mean_score(problem: Problem, ranked: IntArray) -> float:
     """Mean similarity of items, summed best first so that equal sets give equal bits; by the weights of places."""
-    if problem.place_weights is not None:
-        return float(problem.place_weights @ problem.scores[ranked])
-    return float(np.mean(problem.scores[ranked]))
+    return mean_of(problem.scores[ranked], problem.place_weights)

@@ -318,7 +318,8 @@ class Problem:
 
     def _best_first(self) -> IntArray:
         order: IntArray = np.argsort(-self.scores, kind="stable")
-        is_next_equal = np.diff(self.scores[order]) == 0
+        falling = self.scores[order]
+        is_next_equal = falling[1:] == falling[:-1]
         if self.item_ids is None or not is_next_equal.any():
             return order
         # Texts are slow to sort: only where scores tie, which are neighbours now.

@@ -116,7 +116,9 @@ class Selection:
             return None
         if self.rho is not None and self.mpr is not None and self.mpr > self.rho:
             return None
-        return (self.similarity_bound - self.similarity) / max(abs(self.similarity_bound), SMALLEST_BOUND)
+        # Halves, which are exact: the difference of the largest numbers is none.
+        half = self.similarity_bound / 2 - self.similarity / 2
+        return 2 * (half / max(abs(self.similarity_bound), SMALLEST_BOUND))
 
     def to_frame(self, candidates: Any = None, kind: str | None = None) -> Any:
         """The selected rows of the candidates, best first, with their `rank` from 1 on before them.

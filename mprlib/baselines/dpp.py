@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, summable
 from mprlib.baselines.baseline import Chosen, FixedBaseline
 from mprlib.baselines.ranking import best_by
 from mprlib.problem import Problem
@@ -94,6 +94,7 @@ def _greedy(problem: Problem, embeddings: FloatArray, weight: float) -> tuple[In
 
 def _standardised(scores: FloatArray) -> FloatArray:
     """Scores (n,) with mean 0 and deviation 1; all 0 where they are equal."""
+    scores = summable(scores)
     below = scores - scores.max()
     span = -below.min()
     if span == 0:

@@ -31,7 +31,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, summable
 from mprlib.attention import LOG2
 from mprlib.baselines.baseline import ORDER, ORDER_MEANING, Chosen, FixedBaseline
 from mprlib.cells import cells_of
@@ -137,6 +137,7 @@ def _centred_levels(problem: Problem) -> FloatArray:
 
 def _scaled(scores: FloatArray) -> FloatArray:
     """Scores in [0, 1]."""
+    scores = summable(scores)
     spread = float(np.ptp(scores))
     scaled: FloatArray = (scores - scores.min()) / (spread if spread > 0 else 1.0)
     return scaled

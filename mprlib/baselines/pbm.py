@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.arrays import BoolArray, IntArray
+from mprlib.arrays import BoolArray, IntArray, mean_of
 from mprlib.baselines.baseline import Chosen, SweptBaseline
 from mprlib.cells import cells_of
 from mprlib.errors import InputError
@@ -83,7 +83,7 @@ def _chosen(problem: Problem, labels: IntArray, takes_best: BoolArray) -> IntArr
         block = [item for label, item in heads.items() if label != NEUTRAL]
         if takes_best[step]:
             taken = [min(heads.values(), key=rank.__getitem__)]
-        elif not block or (neutral is not None and problem.scores[neutral] > np.mean(problem.scores[block])):
+        elif not block or (neutral is not None and problem.scores[neutral] > mean_of(problem.scores[block])):
             taken = [neutral]
         else:
             taken = sorted(block, key=rank.__getitem__)[: problem.k - len(chosen)]

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mprlib.arrays import IntArray
+from mprlib.arrays import IntArray, summable
 from mprlib.function_classes.base import FunctionClass
 from mprlib.label_errors.claims import claim_of, next_limits, with_claim
 from mprlib.label_errors.expected import expected_problem
@@ -89,5 +89,5 @@ class _Search:
         key = np.sort(items).tobytes()
         if key not in self._sets:
             bound = claim_of(self._problem, items, self._class).bound(self._confidence)
-            self._sets[key] = (items, float(self._problem.scores[items].sum()), bound)
+            self._sets[key] = (items, float(summable(self._problem.scores)[items].sum()), bound)
         return self._sets[key][2]

@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, mean_of
 from mprlib.attention import FIRST, LOG2
 from mprlib.function_classes.base import Oracle
 from mprlib.optimisers.cell_pool import cell_pool_of
@@ -93,7 +93,7 @@ def ordered(problem: Problem, oracle: Oracle, items: IntArray, rho: float, k: in
         if nearest.items.size:
             return replace(nearest, status=found.status, similarity_bound=None, factor=factor)
     by_score = course.items[:k]
-    value = float(LOG2.weights(k) @ problem.scores[by_score])
+    value = mean_of(problem.scores[by_score], LOG2.weights(k))
     return replace(found, items=by_score, similarity=value, factor=np.inf)
 
 
@@ -163,7 +163,7 @@ class _Search:
         if not items.size:
             status = Status.INFEASIBLE if bound == -np.inf else Status.NOT_FOUND
             return FairOrder(items=items, status=status, similarity=float("nan"), similarity_bound=None)
-        similarity = float(LOG2.weights(self._k) @ self._course.problem.scores[items])
+        similarity = mean_of(self._course.problem.scores[items], LOG2.weights(self._k))
         is_best = bound - value <= OPTIMALITY
         return FairOrder(
             items=items,
