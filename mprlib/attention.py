@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.arrays import FloatArray, finite
+from mprlib.arrays import FloatArray, finite, summable
 from mprlib.cells import cells_of
 from mprlib.errors import InputError
 from mprlib.problem import KIND, Problem
@@ -118,9 +118,9 @@ def attention_of(given: AnyAttention) -> Attention:
     if not isinstance(given, Iterable):
         raise InputError(f"attention is {given!r:.60}: {NAMES}, or one weight for each item, is expected")
     weights = finite("attention", given, ndim=1)
-    if weights.size == 0 or (weights < 0).any() or not 0 < weights.sum() < np.inf:
+    if weights.size == 0 or (weights < 0).any() or not weights.any():
         raise InputError("attention holds weights that are negative, or none above 0: one for each item is expected")
-    return Attention("given", given=tuple(weights.tolist()))
+    return Attention("given", given=tuple(summable(weights).tolist()))
 
 
 def attended(problem: Problem, attention: AnyAttention = UNIFORM, size: int | None = None) -> Problem:
