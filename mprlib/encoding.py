@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -66,16 +66,23 @@ class Encoding:
 
     @classmethod
     def of_sides(
-        cls, *sides: Side, known: Encoding | None = None, bins: Mapping[str, tuple[float, ...]] | None = None
+        cls,
+        *sides: Side,
+        known: Encoding | None = None,
+        is_stated: bool = False,
+        bins: Mapping[str, tuple[float, ...]] | None = None,
     ) -> Encoding:
         """The union of the levels of all sides, in reading order: ranges by their numbers, others by name, the missing
         value last.
 
         known: an encoding whose levels come first, in their order; where there are no others, it is the result.
+        is_stated: its levels are names that somebody wrote, one of which may mean those without a value.
         Raises:  InputError for an attribute of one level.
         """
         seen = {name: set().union(*(side.levels(name) for side in sides)) for name in sides[0].columns}
         cuts = {**(bins or {}), **({} if known is None else known.bins)}
+        if known is not None:
+            known = known.with_missing(known._missing_beside(seen, sides, is_stated))
         missing = known.missing if known is not None else missing_name(*seen.values())
         for name in seen:
             seen[name] |= {missing} if any(side.has_missing(name) for side in sides) else set()
@@ -89,6 +96,27 @@ class Encoding:
             kept = own if known is None else own | set(first)
             levels[name] = tuple(level for level in order if level in kept)
         return cls(levels=levels, bins=cuts, missing=missing)
+
+    def with_missing(self, name: str) -> Encoding:
+        """The same levels, where people without a value are called so."""
+        if name == self.missing:
+            return self
+        renamed = {
+            attribute: tuple(name if level == self.missing else level for level in levels)
+            for attribute, levels in self.levels.items()
+        }
+        return replace(self, levels=renamed, missing=name)
+
+    def _missing_beside(self, seen: Mapping[str, set[str]], sides: Sequence[Side], is_stated: bool) -> str:
+        """What people without a value are called where others have these levels: as before, unless one is called so."""
+        is_named = any(self.missing in levels for levels in self.levels.values())
+        is_in_doubt = any(
+            self.missing in own and (self.missing in self.levels[name] or any(side.has_missing(name) for side in sides))
+            for name, own in seen.items()
+        )
+        if not is_in_doubt or (is_stated and is_named):
+            return self.missing
+        return missing_name(*seen.values(), *self.levels.values())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -166,7 +194,9 @@ class Side:
         found = {}
         for name, levels in encoding.levels.items():
             bins = encoding.bins.get(name)
-            own = coded_as(columns[name], levels) if bins is None else None
+            # A text that is called as missing values are is none of them.
+            texts = tuple(level for level in levels if level != encoding.missing)
+            own = coded_as(columns[name], texts) if bins is None else None
             found[name] = coded(argument, name, columns[name], bins) if own is None else own
         return cls(columns=found)
 

@@ -70,10 +70,10 @@ def widened(population: Reference, pool: Side) -> tuple[Reference, Encoding]:
     """A reference over the levels of a pool as well, and their encoding; kept with the reference."""
     known = population.encoding
     assert known is not None
-    encoding = Encoding.of_sides(pool, known=known)
+    encoding = Encoding.of_sides(pool, known=known, is_stated=population.size is not None)
     if encoding is known:
         return population, known
-    key = ("levels", tuple(encoding.levels.items()))
+    key = ("levels", encoding.missing, tuple(encoding.levels.items()))
     wider = population.kept.get(key, lambda: population.of_levels(encoding))
     assert wider.encoding is not None
     return wider, wider.encoding

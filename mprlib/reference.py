@@ -229,6 +229,10 @@ class Reference:
         for part in parts[1:]:
             if part.label_names != parts[0].label_names or part.labels.shape[1] != parts[0].labels.shape[1]:
                 raise InputError("parts have different columns: each must hold the same labels in the same order")
+        named = {part.encoding.missing for part in parts if part.encoding is not None}
+        if len(named) > 1:
+            names = " and ".join(repr(name) for name in sorted(named))
+            raise InputError(f"parts call people without a value differently ({names}): fill missing values in first")
         if any(part.size is not None for part in parts):
             raise InputError("parts hold a stated population: only samples can be merged")
         return cls(
@@ -283,7 +287,8 @@ class Reference:
             raise InputError("reference was made of an array of labels: one made of levels is expected, from_frame's")
         if encoding is own:
             return self
-        places = [own.names.index(name) if name in own.names else -1 for name in encoding.names]
+        known = own.with_missing(encoding.missing).names
+        places = [known.index(name) if name in known else -1 for name in encoding.names]
         padded = np.column_stack([self.labels, np.zeros(len(self.labels))])
         table = self.table.of_labels(padded[:, places])
         return replace(self, table=table, **_columns(encoding))

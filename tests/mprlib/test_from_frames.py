@@ -129,6 +129,45 @@ def test_levels_of_one_side_are_kept_and_said():
         assert mprlib.measure(problem, [2], "groups").value == 1.0
 
 
+def values_beside(reference, column):
+    """MPR of the first two candidates beside a prepared reference or a frame; by rerank's way as well."""
+    scores = [0.9, 0.8, 0.7, 0.6][: len(column)]
+    candidates = {"a": column, "s": scores}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        problem = Problem.from_frames(candidates, reference, score="s", attributes=["a"], k=2)
+        found = [mprlib.measure(problem, [0, 1], "groups").value]
+        if isinstance(reference, Reference):
+            again = mprlib.rerank(scores, {"a": column}, reference, k=2, rho=2.0)
+            assert again.items.tolist() == [0, 1]
+            found.append(again.mpr)
+    assert found == [found[0]] * len(found)
+    return found[0]
+
+
+@pytest.mark.parametrize("column", [["unknown", None, "x", "x"], ["x", "unknown", None, "y"], ["x", None, "y", None]])
+@pytest.mark.parametrize("of_people", [["x", "y", "x", "y"], ["x", "y", None, "y"], ["x", "unknown", "y", "y"]])
+def test_a_text_unknown_and_a_missing_value_are_two_levels_however_the_reference_came(column, of_people):
+    frame = {"a": of_people}
+    prepared = values_beside(Reference.from_frame(frame, ["a"]), column)
+    assert prepared == values_beside(frame, column)
+
+
+def test_a_missing_value_beside_the_text_unknown_by_hand():
+    # Half the selection is called unknown, half has no value; nobody in the reference is either.
+    people = Reference.from_shares({"a": {"x": 0.5, "y": 0.5}})
+    assert values_beside(people, ["unknown", None, "x", "x"]) == 0.5
+    # A share that somebody states for `unknown` is that of the text and of those without a value.
+    assert values_beside(Reference.from_shares({"a": {"x": 0.5, "unknown": 0.5}}), ["unknown", None, "x", "x"]) == 0.5
+
+
+def test_parts_that_call_missing_values_differently_are_not_merged():
+    parts = [Reference.from_frame({"a": own}, ["a"]) for own in (["man", "unknown"], ["man", None])]
+    assert parts[0].label_names == parts[1].label_names
+    with pytest.raises(InputError, match="parts call people without a value differently"):
+        Reference.merged(parts)
+
+
 def test_a_level_called_unknown_is_not_the_missing_value():
     both = {"sex": ["unknown", None, "man"], "score": [1, 2, 3]}
     problem = Problem.from_frames(both, both, score="score", attributes=["sex"], k=1)
