@@ -7,6 +7,7 @@ or any object that names its columns and gives one by its name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,10 @@ from mprlib.spelling import nearest
 
 # Kinds of numpy types whose values sort: truth values, whole numbers, floating point, text.
 SORTABLE = "biufU"
+# What libraries of frames call numbers of fewer than 64 bits, which they give out as 64.
+FEW_BITS: dict[str, type[np.floating]] = {
+    "Float32": np.float32, "float": np.float32, "Float16": np.float16, "halffloat": np.float16
+}  # fmt: skip
 
 
 class Distinct(NamedTuple):
@@ -72,22 +77,43 @@ def distinct_values(column: Any) -> Distinct:
     Raises:  TypeError for values that are lists or mappings.
     """
     values = _plain(column)
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "Mm":
+        values = list(values)
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in SORTABLE:
         found, places = np.unique(values, return_inverse=True)
-        return Distinct([None if one != one else one for one in found.tolist()], places)
+        return Distinct([None if one != one else own_value(one) for one in found], places)
     code: dict[Any, int] = {}
     listed_values = values.tolist() if isinstance(values, np.ndarray) else list(values)
     # By type as well: True equals 1, and would be called by the name of whichever comes first.
     keys = ((type(one), one) for one in (None if is_missing(one) else one for one in listed_values))
     places = np.fromiter((code.setdefault(key, len(code)) for key in keys), np.intp, len(listed_values))
-    return Distinct([one for _, one in code], places)
+    return Distinct([own_value(one) for _, one in code], places)
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value stands for none: None, NaN, or a library's own."""
+    """Whether a value stands for none: None, NaN of whatever type, or a library's own."""
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return (
-        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, (float, np.floating, np.datetime64, np.timedelta64)) and bool(value != value))
     )
+
+
+def own_value(value: Any) -> Any:
+    """A value of numpy's as Python has it: a number of few bits by the digits that it is written with, a date as one.
+
+    >>> own_value(np.float32(0.1)), str(own_value(np.datetime64("2020-01-01T00:00:00.000000000")))
+    (0.1, '2020-01-01 00:00:00')
+    """
+    if isinstance(value, np.floating):
+        return float(str(value))
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        whole = value.astype(f"{type(value).__name__[:-2]}64[us]")
+        # Parts of a microsecond, which Python's own dates cannot hold, stay in the text.
+        return whole.item() if whole == value else str(value).replace("T", " ")
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def native_frame(argument: str, frame: Any) -> Any:
@@ -110,7 +136,7 @@ def _plain(column: Any) -> Any:
     if isinstance(column, (np.ndarray, list, tuple)):
         return column
     if type(column).__module__.partition(".")[0] == "pyarrow" and hasattr(column, "to_pylist"):
-        return column.to_pylist()
+        return _in_few_bits(column.to_pylist(), FEW_BITS.get(str(column.type)))
     import narwhals.stable.v2 as narwhals
 
     series = narwhals.from_native(column, series_only=True, pass_through=True)
@@ -118,7 +144,12 @@ def _plain(column: Any) -> Any:
         return series if isinstance(series, Sequence) else np.asarray(series)
     if series.dtype.is_numeric() and not series.is_null().any():
         return series.to_numpy()
-    return series.to_list()
+    return _in_few_bits(series.to_list(), FEW_BITS.get(str(series.dtype)))
+
+
+def _in_few_bits(values: list[Any], kind: type[np.floating] | None) -> list[Any]:
+    """Numbers that a library widened to 64 bits in those that they had; as they are where kind is None."""
+    return values if kind is None else [None if one is None else kind(one) for one in values]
 
 
 def _refuse_lazy(argument: str, frame: Any) -> None:

@@ -119,8 +119,11 @@ def _text(argument: str, name: str, value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, (int, np.integer)):
         return str(int(value))
-    if isinstance(value, Decimal):
-        return format(value, "f")
+    if isinstance(value, Decimal) and value.is_finite():
+        # Digits behind the point that are nothing: 1.0 and 1.00 are the same number.
+        whole, _, part = format(value, "f").partition(".")
+        part = part.rstrip("0")
+        return (f"{whole}.{part}" if part else whole) if value else "0"
     if _is_number(value):
         number = float(value)
         return str(int(value)) if number.is_integer() else str(number)

@@ -6,10 +6,12 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 from mprlib import InputError, Problem, measure
+from mprlib.frames.levels import coded
 
 LABELS = {"woman": [1, 0, 1, 1], "old": [0, 0, 1, 1], "tall": [1, 1, 0, 1]}
 REFERENCE = {"woman": [1, 0, 0], "old": [1, 0, 0], "tall": [0, 0, 1]}
@@ -188,3 +190,74 @@ def test_frames_are_read_without_importing_their_libraries():
     code = "import sys, mprlib.frames; print(sorted({'pandas', 'polars', 'pyarrow'} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+DAYS = ["2020-01-01", "2020-01-02", None, "2020-01-01"]
+HOURS = ["2020-01-01T12:30:00", "2020-01-02T00:00:00", None, "2020-01-01T12:30:00"]
+
+
+def levels_of(column):
+    """Levels of a column, and its codes."""
+    found = coded("people", "a", column)
+    return [None if code < 0 else found.levels[code] for code in found.codes.tolist()]
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+def test_dates_are_the_same_levels_in_every_form(unit):
+    for texts, expected in ((DAYS, DAYS), (HOURS, ["2020-01-01 12:30:00", "2020-01-02", None, "2020-01-01 12:30:00"])):
+        if texts is HOURS and unit == "D":
+            continue
+        array = np.array([np.datetime64(one or "NaT", unit) for one in texts])
+        forms = [array, array.tolist() if unit != "ns" else array, list(array), array.astype(object).tolist()]
+        if unit == "ns":
+            forms.pop()
+        for form in [*forms, pd.Series(pd.to_datetime(texts)), pd.to_datetime(texts).to_numpy()]:
+            assert levels_of(form) == expected
+
+
+def test_parts_of_a_microsecond_are_kept():
+    moments = np.array(["2020-01-01T00:00:00.000000001", "2020-01-01T00:00:00.000000002"], "datetime64[ns]")
+    assert levels_of(moments) == levels_of(pd.Series(moments)) == [
+        "2020-01-01 00:00:00.000000001", "2020-01-01 00:00:00.000000002"
+    ]  # fmt: skip
+
+
+def test_durations_are_no_whole_numbers():
+    assert levels_of(np.array([60, "NaT"], "timedelta64[s]").astype("timedelta64[ns]")) == ["0:01:00", None]
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_numbers_of_few_bits_are_named_by_their_own_digits(kind):
+    array = np.array([0.1, 2.0, 0.7, np.nan], kind)
+    expected = ["0.1", "2", "0.7", None]
+    forms = [array, list(array), pd.Series(array), pa.array(array, from_pandas=True)]
+    if kind is not np.float16:
+        forms += [pl.Series(array), pl.Series([*array.tolist()[:3], None], dtype=pl.Series(array).dtype)]
+    for form in forms:
+        assert levels_of(form) == expected
+    ranges = coded("people", "a", array, (0.1, 0.7))
+    assert [ranges.levels[code] for code in ranges.codes[:3]] == ["0.1 to under 0.7", "0.7 and over", "0.7 and over"]
+
+
+def test_one_number_is_one_level_whatever_writes_it():
+    ones = [Decimal("1.0"), Decimal("1.00"), 1, 1.0, np.float32(1), np.int8(1), Decimal("1E+0")]
+    assert set(levels_of(ones)) == {"1"}
+    assert levels_of([Decimal("1.50"), 1.5, Decimal("-0.0"), 0.0, Decimal("1E+2"), 100]) == [
+        "1.5",
+        "1.5",
+        "0",
+        "0",
+        "100",
+        "100",
+    ]
+    missing = [
+        Decimal("NaN"),
+        Decimal("sNaN"),
+        float("nan"),
+        np.float32("nan"),
+        np.datetime64("NaT"),
+        None,
+        pd.NaT,
+        pd.NA,
+    ]
+    assert levels_of([*missing, "x"]) == [None] * len(missing) + ["x"]
