@@ -61,7 +61,10 @@ def numeric(name: str, value: Any) -> NDArray[Any]:
     for element in array.flat:
         if not isinstance(element, (Real, Decimal, np.bool_)):
             raise InputError(f"{name} {_refused(element)}")
-    return array.astype(np.float64)
+    try:
+        return array.astype(np.float64)
+    except (OverflowError, ValueError) as error:
+        raise InputError(f"{name} holds a number that is none of 64 bits: {error}") from None
 
 
 def sums_by(groups: IntArray, values: FloatArray, count: int) -> FloatArray:

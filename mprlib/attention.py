@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.arrays import FloatArray, finite, summable
 from mprlib.cells import cells_of
-from mprlib.errors import InputError
+from mprlib.errors import InputError, shown
 from mprlib.problem import KIND, Problem
 from mprlib.settings import PROBABILITY, checked
 
@@ -116,7 +116,7 @@ def attention_of(given: AnyAttention) -> Attention:
     if isinstance(given, str):
         return _named(given)
     if not isinstance(given, Iterable):
-        raise InputError(f"attention is {given!r:.60}: {NAMES}, or one weight for each item, is expected")
+        raise InputError(f"attention is {shown(given)}: {NAMES}, or one weight for each item, is expected")
     weights = finite("attention", given, ndim=1)
     if weights.size == 0 or (weights < 0).any() or not weights.any():
         raise InputError("attention holds weights that are negative, or none above 0: one for each item is expected")

@@ -10,6 +10,19 @@ class MprError(Exception):
     """
 
 
+# Characters of a wrong value that a message shows.
+SHOWN = 60
+
+
+def shown(value: object) -> str:
+    """A wrong value as a message shows it, in one line; cut where it is long, by its kind where it is unwritable."""
+    try:
+        text = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
+    except ValueError:  # whole numbers of thousands of digits
+        return f"a very large {type(value).__name__}"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
 class InputError(MprError, ValueError):
     """An argument is unusable; the message names the argument and what was expected.
 

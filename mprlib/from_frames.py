@@ -127,18 +127,19 @@ def _of_attributes(population: Reference, names: tuple[str, ...], bins: Mapping[
 def _scores(frames: Frames) -> Any:
     if not is_frame(frames.candidates):
         raise InputError(f"candidates is a {type(frames.candidates).__name__}: a data frame is expected")
-    scores = finite(f"candidates, column {frames.score!r},", _column(frames.candidates, frames.score), ndim=1)
+    column = _column(frames.candidates, frames.score)
+    scores = finite(f"candidates, column {frames.score!r},", column, ndim=1)
     if not scores.size:
         raise InputError("candidates is empty: the pool needs at least one item")
     return scores
 
 
-def _column(frame: Any, name: str) -> Any:
-    return column_called("candidates", frame, str(name))
+def _column(frame: Any, name: Any) -> Any:
+    return column_called("candidates", frame, name)
 
 
 def _ids(frames: Frames) -> Any:
-    ids = _column(frames.candidates, str(frames.id))
+    ids = _column(frames.candidates, frames.id)
     try:
         return checked_ids(ids, len(ids))
     except InputError as error:

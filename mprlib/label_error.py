@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray, expect_length, finite
+from mprlib.arrays import FloatArray, IntArray, expect_length, finite, numeric
 from mprlib.confusion import Confusion
-from mprlib.errors import InputError
+from mprlib.errors import InputError, shown
 from mprlib.level_names import level_name
 
 # Probability with which a claimed bound on the true MPR holds, where nothing else is asked for.
@@ -57,6 +57,8 @@ class LabelError:
         Raises:  InputError for an attribute that labels lack, and for levels or shapes that do not fit its columns.
         """
         for said, of_attribute in self._parts().items():
+            if not isinstance(of_attribute, Mapping):
+                raise InputError(f"label_error, {said}, is {shown(of_attribute)}: a mapping of attributes is expected")
             for name in of_attribute:
                 if name not in attributes:
                     raise InputError(f"label_error, {said}: labels have no attribute {name!r}, but {_list(attributes)}")
@@ -108,6 +110,8 @@ def _levels_of(attribute: str, names: list[str]) -> list[str] | None:
 def _fitted(
     said: str, name: str, one: Confusion, levels: Mapping[str, list[str] | None], sizes: Mapping[str, int]
 ) -> Confusion:
+    if not isinstance(one, Confusion):
+        raise InputError(f"label_error, {said}, {name!r}: {shown(one)} is no Confusion, Confusion.of makes one")
     if len(one.shares) != sizes[name]:
         raise InputError(
             f"label_error, {said}: the confusion of {name!r} has {len(one.shares)} levels, its columns have "
@@ -137,7 +141,9 @@ def _probabilities(name: str, one: Any, rows: int, size: int) -> FloatArray:
 
 
 def _known(name: str, one: Any, rows: int, size: int) -> IntArray:
-    array = np.asarray(one)
+    array = numeric(f"label_error, known levels of {name!r},", one)
+    if array.ndim != 1:
+        raise InputError(f"label_error, known levels of {name!r}, is {shown(one)}: a list, one an item, is expected")
     expect_length(f"label_error, known levels of {name!r},", array, rows, "labels has that many rows")
     if array.dtype.kind not in "iu" or (array < -1).any() or (array >= size).any():
         raise InputError(

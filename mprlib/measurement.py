@@ -90,7 +90,7 @@ class Measurement:
         Raises:  InputError where labels are no levels.
         """
         known = None if self.of is None else self.of.problem.cached(KIND, lambda: None)
-        return output.made(self._groups(), kind or known)
+        return output.made(self._groups(), known if kind is None else kind)
 
     def _groups(self) -> dict[str, Any]:
         if self.of is None:

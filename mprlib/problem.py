@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mprlib.arrays import FloatArray, IntArray, checked_weights, expect_length, finite
-from mprlib.errors import InputError
+from mprlib.errors import InputError, shown
 from mprlib.frames import matching
 from mprlib.html import facts
 from mprlib.label_error import LabelError
@@ -297,7 +297,10 @@ class Problem:
             if not items.items.size:
                 raise InputError(f"items is a selection without items: {items.message or items.status}")
             items = items.items
-        array = np.asarray(items)
+        try:
+            array = np.asarray(items)
+        except ValueError as error:
+            raise InputError(f"items cannot be read as positions in the pool: {error}") from None
         if array.ndim != 1 or array.size == 0:
             raise InputError("items is empty or not one-dimensional: a list of positions in the pool is expected")
         if array.dtype.kind not in "iu":
@@ -339,9 +342,9 @@ _FIELDS = tuple(one.name for one in fields(Problem) if one.name != "_cache")
 
 def checked_k(k: Any, n: int) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-        raise InputError(f"k is {k!r}: a whole number is expected")
+        raise InputError(f"k is {shown(k)}: a whole number is expected")
     if not 1 <= k <= n:
-        raise InputError(f"k is {k}: it must lie between 1 and the pool's {n} items")
+        raise InputError(f"k is {shown(int(k))}: it must lie between 1 and the pool's {n} items")
     return int(k)
 
 
@@ -361,9 +364,7 @@ def _divided(weights: FloatArray | None, rows: int) -> FloatArray:
 def _checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"label {column}" for column in range(width))
-    if isinstance(names, str):
-        raise InputError(f"label_names is {names!r}: a list of names, one a column, is expected")
-    names = tuple(str(name) for name in names)
+    names = matching.names_of("label_names", names)
     if len(names) != width:
         raise InputError(f"label_names has {len(names)} names, labels has {width} columns")
     if len(set(names)) != width:
@@ -376,15 +377,18 @@ def _checked_attributes(
 ) -> dict[str, tuple[int, ...]]:
     checked: dict[str, tuple[int, ...]] = {}
     owner: dict[int, str] = {}
-    if not isinstance(attributes or {}, Mapping):
+    given = {} if attributes is None or (isinstance(attributes, Sequence) and not attributes) else attributes
+    if not isinstance(given, Mapping):
         raise InputError(
             f"attributes is a {type(attributes).__name__}: a mapping of names to columns is expected, as in "
             "{'sex': [0, 1]}; frames with columns of levels go to Problem.from_frames"
         )
-    for name, columns in (attributes or {}).items():
+    for name, columns in given.items():
         if str(name) in checked:
             raise InputError(f"attributes has {str(name)!r} twice")
         if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise InputError(f"attributes[{name!r}] is {columns!r}: a list of columns is expected")
+        if isinstance(columns, np.ndarray) and columns.ndim == 0:
             raise InputError(f"attributes[{name!r}] is {columns!r}: a list of columns is expected")
         places = tuple(_position(name, column, names) for column in columns)
         if not places:
@@ -424,11 +428,14 @@ def _position(attribute: Any, column: Any, names: tuple[str, ...]) -> int:
 def checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if ids is None:
         return None
-    array = np.asarray(ids)
-    if array.dtype.kind not in "iuUS":
-        array = np.array([str(item) for item in array.tolist()])
+    try:
+        array = np.asarray(ids)
+    except ValueError as error:
+        raise InputError(f"item_ids cannot be read as a list of ids: {error}") from None
     if array.shape != (n,):
         raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id per item")
+    if array.dtype.kind not in "iuUS":
+        array = np.array(matching.names_of("item_ids", array.tolist()))
     # Texts are slow to sort.
     if len(set(array.tolist())) != n:
         distinct, counts = np.unique(array, return_counts=True)

@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 from mprlib.arrays import FloatArray, IntArray, checked_weights, distinct_rows, expect_length, finite
 from mprlib.cell_table import CellTable
 from mprlib.encoding import Encoding, Side
-from mprlib.errors import InputError
+from mprlib.errors import InputError, shown
 from mprlib.frames import matching
 from mprlib.frames.columns import column_called
 from mprlib.frames.levels import checked_bins
@@ -103,7 +103,7 @@ class Reference:
         >>> Reference.of([[1, 0], [0, 1], [0, 1]], label_names=["woman", "man"]).shares.round(3).tolist()
         [0.333, 0.667]
         """
-        names = matching.column_names(labels) if label_names is None else tuple(map(str, label_names))
+        names = matching.column_names(labels) if label_names is None else matching.names_of("label_names", label_names)
         rows = finite("labels", labels, ndim=2)
         if not len(rows):
             raise InputError("labels is empty: a reference needs at least one row")
@@ -114,7 +114,7 @@ class Reference:
             None if weights is None else checked_weights("weights", weights, len(rows)),
             None if size is None else float(checked(SIZE, "size", size)),
         )
-        known = None if attributes is None else {str(name): tuple(own) for name, own in attributes.items()}
+        known = None if attributes is None else _lists_by_name("attributes", attributes)
         return replace(found, label_names=names, attributes=known)
 
     @classmethod
@@ -191,7 +191,7 @@ class Reference:
 
         Raises:  InputError for an attribute of fewer than two levels.
         """
-        return balanced(Encoding(levels={name: tuple(own) for name, own in levels.items()}), size)
+        return balanced(Encoding(levels=_lists_by_name("levels", levels)), size)
 
     @classmethod
     def of_codes(cls, encoding: Encoding, codes: Sequence[IntArray], weights: ArrayLike | None = None) -> Self:
@@ -224,6 +224,13 @@ class Reference:
         >>> Reference.merged(parts).counts.tolist()
         [1, 2]
         """
+        try:
+            parts = list(parts)
+        except TypeError:
+            parts = [parts]
+        for part in parts:
+            if not isinstance(part, Reference):
+                raise InputError(f"parts holds {shown(part)}: a list of references is expected")
         if not parts:
             raise InputError("parts is empty: at least one is expected")
         for part in parts[1:]:
@@ -362,6 +369,12 @@ def _columns(encoding: Encoding) -> dict[str, Any]:
     return {"label_names": names, "attributes": attributes, "encoding": encoding}
 
 
+def _lists_by_name(argument: str, given: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{argument} is {shown(given)}: a mapping of attributes to lists of names is expected")
+    return {str(name): matching.names_of(f"{argument}[{name!r}]", own) for name, own in given.items()}
+
+
 def checked_attributes(attributes: Any) -> tuple[str, ...]:
     """Names of columns.
 
@@ -369,12 +382,12 @@ def checked_attributes(attributes: Any) -> tuple[str, ...]:
     """
     example = 'a list of names of columns is expected, as in ["sex", "age"]'
     if isinstance(attributes, (str, Mapping)) or not isinstance(attributes, Iterable):
-        raise InputError(f"attributes is {attributes!r}: {example}")
-    names = tuple(map(str, attributes))
+        raise InputError(f"attributes is {shown(attributes)}: {example}")
+    names = matching.names_of("attributes", attributes)
     if not names:
         raise InputError(f"attributes is empty: {example}")
     if len(set(names)) < len(names):
-        raise InputError(f"attributes names a column twice: {', '.join(names)}")
+        raise InputError(f"attributes names a column twice: {' '.join(', '.join(names).split())}")
     return names
 
 

@@ -12,14 +12,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.errors import InputError, SettingError
+from mprlib.errors import InputError, SettingError, shown
 
 # numpy and scikit-learn take seeds of 32 bits.
 LARGEST_SEED = 2**32 - 1
 # Tables and solvers count in 64 bits.
 LARGEST_WHOLE = 2**63 - 1
-# Characters of a wrong value that a message shows.
-SHOWN = 60
 
 
 class Setting(Protocol):
@@ -138,9 +136,7 @@ def checked(setting: Setting, name: str, value: Any, owner: str = "") -> Any:
     try:
         return setting.accepted(value)
     except (ValueError, TypeError, OverflowError):
-        shown = repr(value)
-        shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
-        raise SettingError(f"{owner}{name} is {shown}: {setting.expected} is expected", setting=name) from None
+        raise SettingError(f"{owner}{name} is {shown(value)}: {setting.expected} is expected", setting=name) from None
 
 
 def refuse_text(name: str, value: ArrayLike) -> None:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mprlib.errors import InputError
-from mprlib.frames.matching import column, column_names, listed
+from mprlib.errors import InputError, shown
+from mprlib.frames.matching import column, column_names, listed, names_of
 from mprlib.spelling import nearest
 
 # Kinds of numpy types whose values sort: truth values, whole numbers, floating point, text.
@@ -60,6 +60,7 @@ def column_called(argument: str, frame: Any, name: str) -> Any:
 
     Raises:  InputError as `columns_of`.
     """
+    [name] = names_of("name of a column", [name])
     if not is_frame(frame):
         raise InputError(f"{argument} is a {type(frame).__name__}: a data frame is expected")
     _refuse_lazy(argument, frame)
@@ -68,7 +69,19 @@ def column_called(argument: str, frame: Any, name: str) -> Any:
         found = f"several columns called {name!r}" if names.count(name) else f"no column {name!r}"
         raise InputError(f"{argument} has {found}: it has {listed(names)}{_hint(frame, names, name)}")
     values = frame[list(frame)[names.index(name)]] if isinstance(frame, Mapping) else column(frame, names.index(name))
-    return values if hasattr(values, "__len__") else list(values)
+    return _with_length(f"{argument}, column {name!r},", values)
+
+
+def _with_length(said: str, values: Any) -> Any:
+    """The values of a column, of which there is a number."""
+    try:
+        if not isinstance(values, (str, bytes)):
+            counted = values if hasattr(values, "__len__") else list(values)
+            len(counted)  # an array of no dimension has the method, and no number
+            return counted
+    except TypeError:
+        pass
+    raise InputError(f"{said} is {shown(values)}: a list of values, one for each row, is expected")
 
 
 def distinct_values(column: Any) -> Distinct:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mprlib.errors import InputError
+from mprlib.errors import InputError, shown
 from mprlib.frames.columns import Distinct, distinct_values
 from mprlib.level_names import bin_names
 
@@ -85,15 +85,16 @@ def checked_bins(bins: Any, attributes: Sequence[str]) -> dict[str, tuple[float,
     Raises:  InputError for an attribute that is none, and for cuts that are no rising numbers.
     """
     if bins is not None and not isinstance(bins, Mapping):
-        raise InputError(f"bins is {bins!r}: a mapping is expected, as in bins={{'age': [30, 50]}}")
+        raise InputError(f"bins is {shown(bins)}: a mapping is expected, as in bins={{'age': [30, 50]}}")
     checked = {}
     for name, cuts in (bins or {}).items():
         if name not in attributes:
             raise InputError(f"bins names {name!r}, which is none of the attributes: {', '.join(attributes)}")
-        is_list = isinstance(cuts, (Sequence, np.ndarray)) and not isinstance(cuts, (str, bytes))
+        is_array = isinstance(cuts, np.ndarray) and cuts.ndim > 0
+        is_list = is_array or (isinstance(cuts, Sequence) and not isinstance(cuts, (str, bytes)))
         numbers = list(cuts) if is_list else []
         if not numbers or not all(_is_number(one) and np.isfinite(float(one)) for one in numbers):
-            raise InputError(f"bins[{name!r}] is {cuts!r}: a list of numbers is expected, as in [30, 50]")
+            raise InputError(f"bins[{name!r}] is {shown(cuts)}: a list of numbers is expected, as in [30, 50]")
         if any(low >= high for low, high in pairwise(numbers)):
             raise InputError(f"bins[{name!r}] is {cuts!r}: cuts in rising order are expected")
         checked[str(name)] = tuple(map(float, numbers))

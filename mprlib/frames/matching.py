@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mprlib.errors import InputError
+from mprlib.errors import InputError, shown
 
 # Names that one message lists.
 LARGEST_LIST = 5
@@ -18,6 +18,19 @@ LARGEST_LIST = 5
 
 class Names(tuple[str, ...]):
     """Names of the columns of what is matched like a frame and is none."""
+
+
+def names_of(argument: str, given: Any) -> tuple[str, ...]:
+    """Names that a caller gave, as text.
+
+    Raises:  InputError for a single name, and for what is no list.
+    """
+    try:
+        if not isinstance(given, (str, bytes)):
+            return tuple(map(str, given))
+    except (TypeError, ValueError):  # no list, and whole numbers of thousands of digits
+        pass
+    raise InputError(f"{argument} is {shown(given)}: a list of names is expected")
 
 
 def column_names(value: Any) -> tuple[str, ...] | None:
@@ -41,6 +54,8 @@ def matched(
     them in different orders.
     Raises:  InputError where two frames have other columns, or a frame's names contradict label_names.
     """
+    if label_names is not None:
+        label_names = names_of("label_names", label_names)
     own, others = (_names(name, value) for name, value in (("labels", labels), ("reference", reference)))
     is_reordered = own is not None and others is not None and own != others and set(own) == set(others)
     if not is_reordered:
@@ -50,7 +65,7 @@ def matched(
         return None, None, label_names
     if own is not None and others is not None:
         _expect_same("reference", others, "labels", own)
-    wanted = names if label_names is None else tuple(map(str, label_names))
+    wanted = names if label_names is None else tuple(label_names)
     if wanted != names:
         given = "reference" if own is None else "labels"
         _expect_same(given, names, "label_names", wanted)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from mprlib.errors import InputError
+from mprlib.errors import InputError, shown
 from mprlib.frames.columns import native_frame
 
 # In the order in which they are looked for.
@@ -60,8 +60,8 @@ def _checked_kind(kind: str | None) -> Any:
         if installed is None:
             raise InputError("no library of data frames is installed: pip install pandas, or polars, or pyarrow")
         return installed
-    if kind not in KINDS:
-        raise InputError(f"kind is {kind!r}: one of {', '.join(KINDS)} is expected")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InputError(f"kind is {shown(kind)}: one of {', '.join(KINDS)} is expected")
     if not find_spec(kind):
         raise InputError(f"kind is {kind!r}, which is not installed: pip install {kind}")
     return kind

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.arrays import FloatArray, IntArray, finite, sums_by
 from mprlib.cells import cells_of
-from mprlib.errors import InputError
+from mprlib.errors import InputError, shown
 from mprlib.naming import cell_levels
 from mprlib.problem import Problem
 from mprlib.proportional_fitting import as_shares
@@ -87,15 +87,17 @@ def ranking(
     >>> metrics.ranking(["man", "man", "woman"], {"woman": 0.5, "man": 0.5}).shares.round(3).tolist()
     [0.333, 0.667]
     """
-    if isinstance(levels, str) or not isinstance(target, Mapping):
+    given = _listed(levels)
+    if given is None or not isinstance(target, Mapping):
         raise InputError("levels and target are expected as a list of levels and a mapping of levels to shares")
     names = tuple(target)
     place = {name: at for at, name in enumerate(names)}
-    given = list(levels)
     for level in given:
-        if level not in place:
+        if not _is_key(level, place):
             known = ", ".join(map(repr, names))
-            raise InputError(f"levels holds {level!r}, which target does not name: it has {known}; a share can be 0")
+            raise InputError(
+                f"levels holds {shown(level)}, which target does not name: it has {known}; a share can be 0"
+            )
     if not given:
         raise InputError("levels is empty: the level of at least one item is expected")
     found = Ranking(
@@ -105,6 +107,23 @@ def ranking(
         candidates=np.zeros(len(names), dtype=np.intp),
     )
     return replace(found, candidates=_checked_candidates(found, candidates))
+
+
+def _is_key(level: Any, names: Mapping[Any, int]) -> bool:
+    try:
+        return level in names
+    except TypeError:  # lists, which no mapping has
+        return False
+
+
+def _listed(levels: Any) -> list[Any] | None:
+    """The levels one by one; None for what is no list."""
+    if isinstance(levels, (str, bytes)):
+        return None
+    try:
+        return list(levels)
+    except TypeError:
+        return None
 
 
 def rankings(problem: Problem, items: ArrayLike) -> dict[str, Ranking]:
@@ -137,6 +156,8 @@ def rankings(problem: Problem, items: ArrayLike) -> dict[str, Ranking]:
 def _checked_candidates(found: Ranking, candidates: Mapping[Any, int] | None) -> IntArray:
     if candidates is None:
         return found.counts
+    if not isinstance(candidates, Mapping):
+        raise InputError(f"candidates is {shown(candidates)}: a mapping of levels to numbers is expected")
     sizes: list[int] = []
     for name, count in zip(found.names, found.counts.tolist()):
         size = checked(COUNT, f"candidates[{name!r}]", candidates.get(name, 0))

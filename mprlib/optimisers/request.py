@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mprlib.errors import InputError
+from mprlib.errors import InputError, shown
 from mprlib.function_classes.base import DECIMALS, LAST_BIT, Oracle, uncut_limit
 
 
@@ -46,10 +46,10 @@ def checked_rhos(values: Sequence[Any], method: str) -> list[float]:
     for value in values:
         try:
             rho = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             rho = float("nan")
         if not (np.isfinite(rho) and rho >= 0):
-            raise InputError(f"{method}'s rho is {value!r}: a finite number of at least 0 is expected")
+            raise InputError(f"{method}'s rho is {shown(value)}: a finite number of at least 0 is expected")
         # 0.7 - 0.42 is 0.28 less a last bit; measured values are cut to as many decimals.
         nearest = round(rho, DECIMALS)
         rhos.append(nearest if abs(rho - nearest) <= LAST_BIT else rho)
