@@ -26,7 +26,8 @@ class LabelError:
     items: confusions of the pool's labels; reference: those of the reference's, which may be other ones, or none where
     it is stated or labelled by hand. A confusion of one column of 0 and 1 has the level 1 first.
     probabilities: of each level for each item (n, L), calibrated, in the place of a confusion of the items.
-    known: positions (n,) of true levels of items that were labelled by hand, -1 for the others.
+    known: positions (n,) of true levels of items that were labelled by hand, -1 for the others, whose labels are taken
+    to be right where the attribute has neither a confusion of the items nor probabilities.
     Errors of several attributes are taken to be independent given the true levels.
 
     >>> import mprlib

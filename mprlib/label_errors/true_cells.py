@@ -84,7 +84,7 @@ def error_of(problem: Problem) -> LabelError:
 
 def _build(problem: Problem) -> TrueCells:
     cells, error = cells_of(problem), error_of(problem)
-    wrong = {*error.items, *error.reference, *error.probabilities}
+    wrong = {*error.items, *error.reference, *error.probabilities, *error.known}
     names = tuple(name for name in problem.attributes if name in wrong)
     axes = [_levels(name, problem.attributes[name], cells.labels) for name in names]
     others = [column for name, own in problem.attributes.items() if name not in wrong for column in own]
