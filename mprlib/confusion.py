@@ -14,6 +14,7 @@ Worked example: of 100 women, 90 are predicted to be women.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -57,7 +58,7 @@ class Confusion:
         table = _checked(matrix, levels)
         if np.allclose(table.sum(axis=1), 1.0, rtol=0.0, atol=SUM_TOLERANCE):
             sizes = np.full(len(table), np.inf)
-            return cls(shares=_frozen(table / table.sum(axis=1, keepdims=True)), sizes=sizes, levels=_named(levels))
+            return cls(shares=_frozen(table / _totals(table)[:, None]), sizes=sizes, levels=_named(levels))
         return cls.of_counts(table, levels)
 
     @classmethod
@@ -90,7 +91,7 @@ class Confusion:
         Raises:  InputError for a true level without a row.
         """
         table = _checked(counts, levels)
-        totals = table.sum(axis=1)
+        totals = _totals(table)
         if not (totals > 0).all():
             place = int(np.argmin(totals))
             name = levels[place] if levels is not None else f"number {place}"
@@ -141,6 +142,14 @@ def _checked(matrix: ArrayLike, levels: Sequence[str] | None) -> FloatArray:
     if (table < 0).any():
         raise InputError(f"confusion holds {table.min():g}: shares and counts cannot be negative")
     return table
+
+
+def _totals(table: FloatArray) -> FloatArray:
+    """Sums (L,) of the rows, rounded once: they do not depend on the order of the levels."""
+    try:
+        return np.array([math.fsum(row) for row in table.tolist()])
+    except OverflowError:
+        raise InputError(f"confusion holds {table.max():g}: counts of hand-labelled rows are expected") from None
 
 
 def _named(levels: Sequence[str] | None) -> tuple[str, ...] | None:

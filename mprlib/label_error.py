@@ -24,7 +24,8 @@ class LabelError:
     """How far labels can be trusted, by attribute; an attribute that is not named has none that are wrong.
 
     items: confusions of the pool's labels; reference: those of the reference's, which may be other ones, or none where
-    it is stated or labelled by hand. A confusion of one column of 0 and 1 has the level 1 first.
+    it is stated or labelled by hand. Levels that are named as columns are may come in any order; else they have that of
+    the columns, and of one column of 0 and 1 the level 1 comes first.
     probabilities: of each level for each item (n, L), calibrated, in the place of a confusion of the items.
     known: positions (n,) of true levels of items that were labelled by hand, -1 for the others, whose labels are taken
     to be right where the attribute has neither a confusion of the items nor probabilities.
@@ -61,15 +62,18 @@ class LabelError:
             for name in of_attribute:
                 if name not in attributes:
                     raise InputError(f"label_error, {said}: labels have no attribute {name!r}, but {_list(attributes)}")
-        levels = {name: _levels_of(name, [names[column] for column in own]) for name, own in attributes.items()}
+        columns = {name: [names[column] for column in own] for name, own in attributes.items()}
         sizes = {name: max(len(own), 2) for name, own in attributes.items()}
+        # What is drawn and said later must not depend on the order in which a caller wrote attributes down.
+        order = sorted(attributes, key=lambda name: tuple(attributes[name]))
+        items, reference, probabilities, known = (
+            {name: own[name] for name in order if name in own} for own in self._parts().values()
+        )
         return LabelError(
-            items={name: _fitted("items", name, one, levels, sizes) for name, one in self.items.items()},
-            reference={name: _fitted("reference", name, one, levels, sizes) for name, one in self.reference.items()},
-            probabilities={
-                name: _probabilities(name, one, rows, sizes[name]) for name, one in self.probabilities.items()
-            },
-            known={name: _known(name, one, rows, sizes[name]) for name, one in self.known.items()},
+            items={name: _fitted("items", name, one, columns[name]) for name, one in items.items()},
+            reference={name: _fitted("reference", name, one, columns[name]) for name, one in reference.items()},
+            probabilities={name: _probabilities(name, one, rows, sizes[name]) for name, one in probabilities.items()},
+            known={name: _known(name, one, rows, sizes[name]) for name, one in known.items()},
         )
 
     def of_attributes(self, attributes: Mapping[str, Any]) -> LabelError | None:
@@ -98,27 +102,30 @@ def _confusions(given: Mapping[str, Any]) -> dict[str, Confusion]:
     return found
 
 
-def _levels_of(attribute: str, names: list[str]) -> list[str] | None:
-    """Levels of an attribute's columns in their order, where the columns are called "attribute=level"."""
-    start = level_name(attribute, "")
-    if not all(name.startswith(start) for name in names) or len(names) < 2:
-        return None
-    return [name.removeprefix(start) for name in names]
-
-
-def _fitted(
-    said: str, name: str, one: Confusion, levels: Mapping[str, list[str] | None], sizes: Mapping[str, int]
-) -> Confusion:
-    if len(one.shares) != sizes[name]:
+def _fitted(said: str, name: str, one: Confusion, columns: list[str]) -> Confusion:
+    size = max(len(columns), 2)
+    if len(one.shares) != size:
         raise InputError(
-            f"label_error, {said}: the confusion of {name!r} has {len(one.shares)} levels, its columns have "
-            f"{sizes[name]}"
+            f"label_error, {said}: the confusion of {name!r} has {len(one.shares)} levels, its columns have {size}"
         )
-    own = levels[name]
     try:
-        return one if own is None else one.ordered(own)
+        return _in_columns(one, name, columns)
     except InputError as error:
         raise InputError(f"label_error, {said}, {name!r}: {error}") from None
+
+
+def _in_columns(one: Confusion, attribute: str, columns: list[str]) -> Confusion:
+    """The confusion with its levels in the order of columns that are called "attribute=level", or by the level alone;
+    its own order where names tell nothing."""
+    start = level_name(attribute, "")
+    named = [name.removeprefix(start) for name in columns]
+    own = one.levels or ()
+    if len(columns) == 1:
+        # The level 1 of one column is called by the column, or "1".
+        first = next((level for level in (*named, "1") if level in own), None)
+        return one if first is None else one.ordered(sorted(own, key=lambda level: level != first))
+    is_named = all(name.startswith(start) for name in columns)
+    return one.ordered(named) if is_named or set(named) == set(own) else one
 
 
 def _probabilities(name: str, one: Any, rows: int, size: int) -> FloatArray:
