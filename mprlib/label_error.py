@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray, expect_length, finite
+from mprlib.arrays import FloatArray, IntArray, expect_length, finite, numeric
 from mprlib.confusion import Confusion
 from mprlib.errors import InputError
 from mprlib.level_names import level_name
@@ -59,6 +59,11 @@ class LabelError:
         Raises:  InputError for an attribute that labels lack, and for levels or shapes that do not fit its columns.
         """
         for said, of_attribute in self._parts().items():
+            if not isinstance(of_attribute, Mapping):
+                raise InputError(
+                    f"label_error, {said}, is a {type(of_attribute).__name__}: a mapping of attributes is expected, as "
+                    f"in LabelError({said}={{'gender': ...}})"
+                )
             for name in of_attribute:
                 if name not in attributes:
                     raise InputError(f"label_error, {said}: labels have no attribute {name!r}, but {_list(attributes)}")
@@ -93,16 +98,24 @@ class LabelError:
 
 
 def _confusions(given: Mapping[str, Any]) -> dict[str, Confusion]:
-    found = {}
-    for name, one in given.items():
-        if isinstance(one, Confusion):
-            found[str(name)] = one
-        else:
-            found[str(name)] = Confusion.from_table(one) if isinstance(one, Mapping) else Confusion.of(one)
-    return found
+    return {str(name): _confusion(str(name), one) for name, one in given.items()}
 
 
-def _fitted(said: str, name: str, one: Confusion, columns: list[str]) -> Confusion:
+def _confusion(name: str, one: Any) -> Confusion:
+    if isinstance(one, Confusion):
+        return one
+    try:
+        return Confusion.from_table(one) if isinstance(one, Mapping) else Confusion.of(one)
+    except InputError as error:
+        raise InputError(f"label_error, {name!r}: {error}") from None
+
+
+def _fitted(said: str, name: str, one: Any, columns: list[str]) -> Confusion:
+    if not isinstance(one, Confusion):
+        raise InputError(
+            f"label_error, {said}: {name!r} has a {type(one).__name__}, a Confusion is expected, which Confusion.of "
+            "makes of a matrix and Confusion.from_table of a table"
+        )
     size = max(len(columns), 2)
     if len(one.shares) != size:
         raise InputError(
@@ -145,7 +158,11 @@ def _probabilities(name: str, one: Any, rows: int, size: int) -> FloatArray:
 
 
 def _known(name: str, one: Any, rows: int, size: int) -> IntArray:
-    array = np.asarray(one)
+    array = numeric(f"label_error, known levels of {name!r},", one)
+    if array.ndim != 1:
+        raise InputError(
+            f"label_error, known levels of {name!r}, have shape {array.shape}: one position for each item is expected"
+        )
     expect_length(f"label_error, known levels of {name!r},", array, rows, "labels has that many rows")
     if array.dtype.kind not in "iu" or (array < -1).any() or (array >= size).any():
         raise InputError(
