@@ -66,7 +66,7 @@ def without(vectors: FloatArray, basis: FloatArray) -> FloatArray:
 
 
 def scaled(vectors: FloatArray) -> FloatArray:
-    """Vectors (..., d) in double precision, divided by their largest number: directions stay, and squares can be added."""
+    """Vectors (..., d) in double precision, divided by their largest number: directions stay, squares can be added."""
     largest = float(np.abs(vectors).max(initial=0.0))
     return vectors.astype(np.float64) / largest if largest else vectors.astype(np.float64)
 
