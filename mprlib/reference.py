@@ -227,7 +227,7 @@ class Reference:
         try:
             parts = list(parts)
         except TypeError:
-            parts = [parts]
+            raise InputError(f"parts is {shown(parts)}: a list of references is expected") from None
         for part in parts:
             if not isinstance(part, Reference):
                 raise InputError(f"parts holds {shown(part)}: a list of references is expected")
