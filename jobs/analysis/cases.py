@@ -113,7 +113,8 @@ def _is_claimed(rows: pd.DataFrame) -> pd.Series:
     if "attention" not in rows:
         return is_kept
     asked = rows["target_attention"] if "target_attention" in rows else pd.Series(None, index=rows.index, dtype=object)
-    return is_kept & (rows["attention"].fillna(UNIFORM) == asked.fillna(UNIFORM))
+    measured, bounded = (one.astype(object).fillna(UNIFORM) for one in (rows["attention"], asked))
+    return is_kept & (measured == bounded)
 
 
 def _first_each(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -140,9 +140,10 @@ def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -
 
 def _repaired_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     """Each group's share in the repaired selection, and what that selection costs."""
-    repaired = repaired_rows(results).rename(columns={"rho": "rho_repaired", "precision": "precision_repaired"})
-    repaired["method_repaired"], repaired["target_repaired"] = repaired["method"], repaired["target_class"]
+    repaired = repaired_rows(results)
     repaired["is_repaired_to_chance"] = is_within_chance(repaired)
+    repaired = repaired.rename(columns={"rho": "rho_repaired", "precision": "precision_repaired"})
+    repaired["method_repaired"], repaired["target_repaired"] = repaired["method"], repaired["target_class"]
     has_top_k = has_top_k_to_divide_by(results)[repaired.index]
     repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(has_top_k)
     repaired["similarity_loss"] = similarity_loss(results)[repaired.index]

@@ -188,3 +188,6 @@ def test_the_repaired_selection_is_the_most_similar_one_within_chance():
 def test_where_labels_may_be_wrong_chance_level_is_a_claim(columns, is_within):
     row = result("nurse", "mopr", 0.1) | {"mpr": 0.1, "mpr_chance": 0.15, "mpr_corrected": None} | columns
     assert is_within_chance(pd.DataFrame([row])).tolist() == [is_within]
+    if row["status"] == "optimal":
+        groups = shares("nurse", {"sex=f": 0.9}) + shares("nurse", {"sex=f": 0.5}, "mopr", 0.1)
+        assert pairs_of([result("nurse"), row], groups)["is_repaired_to_chance"].tolist() == [is_within]
