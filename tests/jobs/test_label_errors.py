@@ -105,11 +105,46 @@ def test_a_weak_confusion_is_said_to_be_weak(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
+    ("column", "amounts", "said"),
+    [
+        ("share", (90, 10, 5, 45), "row female sums to 100: shares of 1"),
+        ("share", (0.9, 0.2, 0.1, 0.9), "row female sums to 1.1: shares of 1"),
+        ("count", (0.9, 0.1, 0.1, 0.9), "row female sums to 1: counts"),
+        ("count,share", ("90,0.9", "10,0.1", "5,0.1", "45,0.9"), "a column count and a column share: one of them"),
+    ],
+)
+def test_a_file_s_column_says_what_its_numbers_are(tmp_path, capsys, column, amounts, said):
+    pairs = ["female,female", "female,male", "male,female", "male,male"]
+    lines = [f"true,predicted,{column}", *(f"{pair},{amount}" for pair, amount in zip(pairs, amounts))]
+    (tmp_path / "confusion.csv").write_text("\n".join(lines), encoding="utf-8")
+    path = written(tmp_path, attributes={"gender": {"confusion": "confusion.csv"}})
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 2
+    [line] = capsys.readouterr().err.strip().splitlines()
+    assert said in line and "confusion.csv" in line
+    assert "audit.yaml:" in line and "dataset.attributes.gender.confusion" in line
+
+
+@pytest.mark.parametrize(
     ("attribute", "said"),
     [
         ({"confusion": {"female": {"female": 1.0}, "man": {"man": 1.0}}}, "no row of the level 'male'"),
         ({"confusion": {"female": {"female": 0.9, "mail": 0.1}, "male": {"male": 1.0}}}, "no row of true 'mail'"),
-        ({"confusion": {"female": {"female": 0.9, "male": 0.3}, "male": {"male": 0.4}}}, "the row sums to 0.4"),
+        (
+            {"confusion": {"female": {"female": 0.9, "male": 0.3}, "male": {"male": 0.4}}},
+            "row female sums to 1.2: shares of 1",
+        ),
+        (
+            {"confusion": {"female": {"female": 0.9, "male": 0.2}, "male": {"male": 1}}},
+            "row female sums to 1.1: shares",
+        ),
+        (
+            {"confusion": {"female": {"female": 90, "male": 10}, "male": {"male": 1.0, "female": 0.05}}},
+            "row female sums to 100: counts, or shares of 1 in every row",
+        ),
+        (
+            {"confusion": {"female": {"female": 1.2, "male": 0.2}, "male": {"male": 0.9, "female": 0.1}}},
+            "row female sums to 1.4",
+        ),
         ({"confusion": {"female": {"female": -1, "male": 2}, "male": {"male": 1}}}, "cannot be negative"),
         ({"confusion": "absent.csv"}, "does not exist"),
         ({"confusion": 7}, "a block of settings is expected"),
