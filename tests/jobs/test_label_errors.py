@@ -160,3 +160,25 @@ def test_what_says_nothing_is_refused_in_one_line(tmp_path, capsys, attribute, s
     assert len(lines) == 1
     assert said in lines[0]
     assert "audit.yaml" in lines[0]
+
+
+@pytest.mark.parametrize("setting", [{"order": "fair"}, {"attention": "log2"}], ids=str)
+def test_orders_of_labels_that_may_be_wrong_are_refused_before_anything_is_computed(tmp_path, capsys, setting):
+    path = written(tmp_path, methods=["top_k", {"mopr": {"values": [0.2], **setting}}])
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 2
+    [line] = capsys.readouterr().err.strip().splitlines()
+    name = next(iter(setting))
+    assert f"methods.1.mopr.{name}" in line and "audit.yaml:" in line
+    assert "labels of 'gender' may be wrong" in line
+
+
+def test_orders_of_other_labels_are_none_of_them(tmp_path):
+    by_default = {"values": [0.2], "order": "score", "attention": "uniform"}
+    path = written(tmp_path, methods=["top_k", {"mopr": by_default}])
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 0
+    path = written(
+        tmp_path,
+        function_classes=[{"linear": {"over": ["age"]}}],
+        methods=["top_k", {"mopr": {"values": [0.2], "order": "fair"}}, {"det_greedy": {"order": "fair"}}],
+    )
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 0
