@@ -98,7 +98,12 @@ def test_probabilities_may_be_columns(tmp_path, capsys):
 def test_a_weak_confusion_is_said_to_be_weak(tmp_path, capsys):
     lot = {"female": {"female": 0.5, "male": 0.5}, "male": {"female": 0.5, "male": 0.5}}
     path = written(tmp_path, attributes={"gender": {"confusion": lot}}, methods=["top_k"])
-    run(path, "run", capsys)
+    assert main(["run", str(path), "--output", str(tmp_path / "run")]) == 0
+    printed = capsys.readouterr().out
+    assert "shown by predicted labels (by the true ones not known)" in printed
+    page = (tmp_path / "run" / "report" / "index.html").read_text(encoding="utf-8")
+    assert "Labels are <strong>predicted</strong>" in page
+    assert "by predicted labels (by the true ones not known)" in page
     rows = results(path, "run")
     assert rows[CORRECTED].isna().all(axis=None)
     assert rows["message"].str.contains("cannot be told from labels drawn by lot").all()
