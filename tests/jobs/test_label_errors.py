@@ -187,3 +187,25 @@ def test_orders_of_other_labels_are_none_of_them(tmp_path):
         methods=["top_k", {"mopr": {"values": [0.2], "order": "fair"}}, {"det_greedy": {"order": "fair"}}],
     )
     assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("confusion", "said"),
+    [
+        ({"female": {"female": 11, "male": 9}, "male": {"female": 10, "male": 10}},
+         ["dataset items: the confusion of 'gender' cannot be told from labels drawn by lot", "would be needed"]),
+        ({"female": {"female": 0.5, "male": 0.5}, "male": {"female": 0.5, "male": 0.5}},
+         ["label the shown items themselves"]),
+        ({"female": {"female": 0.1, "male": 0.9}, "male": {"female": 0.8, "male": 0.2}},
+         ["most items that are 'female' are labelled 'male': rows are true levels and columns predicted ones"]),
+        ({"female": {"female": 0.9, "other": 0.1}, "male": {"male": 1}, "other": {"other": 1}},
+         ["the confusion of 'gender' has 'other', and no item has that label"]),
+        (CONFUSION, []),
+    ],
+)  # fmt: skip
+def test_a_plan_notes_confusions_that_say_little_or_may_be_meant_otherwise(tmp_path, capsys, confusion, said):
+    path = written(tmp_path, attributes={"gender": {"confusion": confusion}})
+    assert main(["plan", str(path), "--output", str(tmp_path / "run"), "--json"]) == 0
+    notes = [note for note in json.loads(capsys.readouterr().out)["notes"] if "confusion" in note]
+    assert len(notes) == bool(said)
+    assert all(one in notes[0] for one in said)
