@@ -89,6 +89,9 @@ class Confusion:
         """
         if not isinstance(table, Mapping) or not all(isinstance(row, Mapping) for row in table.values()):
             raise InputError(f"confusion is no table: {EXAMPLE}")
+        if len(table) < 2:
+            has = "is empty" if not table else f"has one level, {next(iter(table))!r}"
+            raise InputError(f"confusion {has}, and at least two levels are needed: {EXAMPLE}")
         levels = [str(level) for level in table]
         rows = {str(true): {str(level): value for level, value in row.items()} for true, row in table.items()}
         for true, row in rows.items():
