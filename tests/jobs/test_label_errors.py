@@ -215,3 +215,23 @@ def test_a_plan_notes_confusions_that_say_little_or_may_be_meant_otherwise(tmp_p
     notes = [note for note in json.loads(capsys.readouterr().out)["notes"] if "confusion" in note]
     assert len(notes) == bool(said)
     assert all(one in notes[0] for one in said)
+
+
+def test_the_page_says_chance_level_of_what_the_run_claims_and_of_nothing_else(tmp_path, capsys):
+    for name, right in (("sure", 0.995), ("unsure", 0.6)):
+        confusion = {"female": {"female": right, "male": 1 - right}, "male": {"female": 1 - right, "male": right}}
+        path = written(
+            tmp_path,
+            attributes={"gender": {"confusion": confusion}},
+            methods=["top_k", {"mopr": {"values": ["chance", 0.9], "targets": ["linear"]}}],
+        )
+        run(path, name, capsys)
+        rows = results(path, name)
+        claimed = rows[
+            (rows["function_class"] == "linear") & rows["p_rho"].notna() & (rows["rho"] <= rows["mpr_chance"])
+        ]
+        worst = pd.read_csv(tmp_path / name / "report" / "worst.csv")
+        assert len(claimed) == 1
+        assert worst["is_predicted"].all()
+        assert (claimed["p_rho"] >= 0.9).item() == (name == "sure")
+        assert worst["is_repaired_to_chance"].eq(name == "sure").all()
