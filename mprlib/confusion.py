@@ -14,6 +14,7 @@ Worked example: of 100 women, 90 are predicted to be women.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -65,7 +66,7 @@ class Confusion:
                  can only be shares.
         """
         table = _checked(matrix, levels)
-        totals = table.sum(axis=1)
+        totals = _totals(table)
         is_one = np.abs(totals - 1.0) <= SUM_TOLERANCE
         if amounts is None:
             amounts = "count" if not is_one.all() and _may_be_counts(table) else "share"
@@ -111,7 +112,7 @@ class Confusion:
         Raises:  InputError for a true level without a row.
         """
         table = _checked(counts, levels)
-        totals = table.sum(axis=1)
+        totals = _totals(table)
         if not (totals > 0).all():
             raise InputError(
                 f"confusion has no row whose true level is {_name(levels, int(np.argmin(totals)))}: label some by hand"
@@ -156,7 +157,12 @@ def _checked(matrix: ArrayLike, levels: Sequence[str] | None) -> FloatArray:
     if table.shape[0] != table.shape[1] or table.shape[0] < 2:
         raise InputError(f"confusion has shape {table.shape}: a row and a column for each of at least two levels")
     if levels is not None:
-        expect_length("levels", np.array(levels, dtype=object), len(table), "confusion has that many rows")
+        names = np.asarray(levels, dtype=object)
+        if names.ndim != 1:
+            raise InputError(f"levels is a {type(levels).__name__}: a list of names, one for each row, is expected")
+        expect_length("levels", names, len(table), "confusion has that many rows")
+        if len(set(map(str, names))) < len(names):
+            raise InputError(f"levels has a name twice, of {', '.join(map(str, names))}: each row needs its own")
     if (table < 0).any():
         raise InputError(f"confusion holds {table.min():g}: shares and counts cannot be negative")
     return table
@@ -169,6 +175,14 @@ def _may_be_counts(table: FloatArray) -> bool:
 
 def _name(levels: Sequence[str] | None, place: int) -> str:
     return f"number {place}" if levels is None else levels[place]
+
+
+def _totals(table: FloatArray) -> FloatArray:
+    """Sums (L,) of the rows, rounded once: they do not depend on the order of the levels."""
+    try:
+        return np.array([math.fsum(row) for row in table.tolist()])
+    except OverflowError:
+        raise InputError(f"confusion holds {table.max():g}: counts of hand-labelled rows are expected") from None
 
 
 def _named(levels: Sequence[str] | None) -> tuple[str, ...] | None:

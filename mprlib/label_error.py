@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray, expect_length, finite
+from mprlib.arrays import FloatArray, IntArray, expect_length, finite, numeric
 from mprlib.confusion import Confusion
 from mprlib.errors import InputError
 from mprlib.level_names import level_name
@@ -24,9 +24,11 @@ class LabelError:
     """How far labels can be trusted, by attribute; an attribute that is not named has none that are wrong.
 
     items: confusions of the pool's labels; reference: those of the reference's, which may be other ones, or none where
-    it is stated or labelled by hand. A confusion of one column of 0 and 1 has the level 1 first.
+    it is stated or labelled by hand. Levels that are named as columns are may come in any order; else they have that of
+    the columns, and of one column of 0 and 1 the level 1 comes first.
     probabilities: of each level for each item (n, L), calibrated, in the place of a confusion of the items.
-    known: positions (n,) of true levels of items that were labelled by hand, -1 for the others.
+    known: positions (n,) of true levels of items that were labelled by hand, -1 for the others, whose labels are taken
+    to be right where the attribute has neither a confusion of the items nor probabilities.
     Errors of several attributes are taken to be independent given the true levels.
 
     >>> import mprlib
@@ -57,18 +59,26 @@ class LabelError:
         Raises:  InputError for an attribute that labels lack, and for levels or shapes that do not fit its columns.
         """
         for said, of_attribute in self._parts().items():
+            if not isinstance(of_attribute, Mapping):
+                raise InputError(
+                    f"label_error, {said}, is a {type(of_attribute).__name__}: a mapping of attributes is expected, as "
+                    f"in LabelError({said}={{'gender': ...}})"
+                )
             for name in of_attribute:
                 if name not in attributes:
                     raise InputError(f"label_error, {said}: labels have no attribute {name!r}, but {_list(attributes)}")
-        levels = {name: _levels_of(name, [names[column] for column in own]) for name, own in attributes.items()}
+        columns = {name: [names[column] for column in own] for name, own in attributes.items()}
         sizes = {name: max(len(own), 2) for name, own in attributes.items()}
+        # What is drawn and said later must not depend on the order in which a caller wrote attributes down.
+        order = sorted(attributes, key=lambda name: tuple(attributes[name]))
+        items, reference, probabilities, known = (
+            {name: own[name] for name in order if name in own} for own in self._parts().values()
+        )
         return LabelError(
-            items={name: _fitted("items", name, one, levels, sizes) for name, one in self.items.items()},
-            reference={name: _fitted("reference", name, one, levels, sizes) for name, one in self.reference.items()},
-            probabilities={
-                name: _probabilities(name, one, rows, sizes[name]) for name, one in self.probabilities.items()
-            },
-            known={name: _known(name, one, rows, sizes[name]) for name, one in self.known.items()},
+            items={name: _fitted("items", name, one, columns[name]) for name, one in items.items()},
+            reference={name: _fitted("reference", name, one, columns[name]) for name, one in reference.items()},
+            probabilities={name: _probabilities(name, one, rows, sizes[name]) for name, one in probabilities.items()},
+            known={name: _known(name, one, rows, sizes[name]) for name, one in known.items()},
         )
 
     def of_attributes(self, attributes: Mapping[str, Any]) -> LabelError | None:
@@ -88,36 +98,47 @@ class LabelError:
 
 
 def _confusions(given: Mapping[str, Any]) -> dict[str, Confusion]:
-    found = {}
-    for name, one in given.items():
-        if isinstance(one, Confusion):
-            found[str(name)] = one
-        else:
-            found[str(name)] = Confusion.from_table(one) if isinstance(one, Mapping) else Confusion.of(one)
-    return found
+    return {str(name): _confusion(str(name), one) for name, one in given.items()}
 
 
-def _levels_of(attribute: str, names: list[str]) -> list[str] | None:
-    """Levels of an attribute's columns in their order, where the columns are called "attribute=level"."""
-    start = level_name(attribute, "")
-    if not all(name.startswith(start) for name in names) or len(names) < 2:
-        return None
-    return [name.removeprefix(start) for name in names]
-
-
-def _fitted(
-    said: str, name: str, one: Confusion, levels: Mapping[str, list[str] | None], sizes: Mapping[str, int]
-) -> Confusion:
-    if len(one.shares) != sizes[name]:
-        raise InputError(
-            f"label_error, {said}: the confusion of {name!r} has {len(one.shares)} levels, its columns have "
-            f"{sizes[name]}"
-        )
-    own = levels[name]
+def _confusion(name: str, one: Any) -> Confusion:
+    if isinstance(one, Confusion):
+        return one
     try:
-        return one if own is None else one.ordered(own)
+        return Confusion.from_table(one) if isinstance(one, Mapping) else Confusion.of(one)
+    except InputError as error:
+        raise InputError(f"label_error, {name!r}: {error}") from None
+
+
+def _fitted(said: str, name: str, one: Any, columns: list[str]) -> Confusion:
+    if not isinstance(one, Confusion):
+        raise InputError(
+            f"label_error, {said}: {name!r} has a {type(one).__name__}, a Confusion is expected, which Confusion.of "
+            "makes of a matrix and Confusion.from_table of a table"
+        )
+    size = max(len(columns), 2)
+    if len(one.shares) != size:
+        raise InputError(
+            f"label_error, {said}: the confusion of {name!r} has {len(one.shares)} levels, its columns have {size}"
+        )
+    try:
+        return _in_columns(one, name, columns)
     except InputError as error:
         raise InputError(f"label_error, {said}, {name!r}: {error}") from None
+
+
+def _in_columns(one: Confusion, attribute: str, columns: list[str]) -> Confusion:
+    """The confusion with its levels in the order of columns that are called "attribute=level", or by the level alone;
+    its own order where names tell nothing."""
+    start = level_name(attribute, "")
+    named = [name.removeprefix(start) for name in columns]
+    own = one.levels or ()
+    if len(columns) == 1:
+        # The level 1 of one column is called by the column, or "1".
+        first = next((level for level in (*named, "1") if level in own), None)
+        return one if first is None else one.ordered(sorted(own, key=lambda level: level != first))
+    is_named = all(name.startswith(start) for name in columns)
+    return one.ordered(named) if is_named or set(named) == set(own) else one
 
 
 def _probabilities(name: str, one: Any, rows: int, size: int) -> FloatArray:
@@ -137,7 +158,11 @@ def _probabilities(name: str, one: Any, rows: int, size: int) -> FloatArray:
 
 
 def _known(name: str, one: Any, rows: int, size: int) -> IntArray:
-    array = np.asarray(one)
+    array = numeric(f"label_error, known levels of {name!r},", one)
+    if array.ndim != 1:
+        raise InputError(
+            f"label_error, known levels of {name!r}, have shape {array.shape}: one position for each item is expected"
+        )
     expect_length(f"label_error, known levels of {name!r},", array, rows, "labels has that many rows")
     if array.dtype.kind not in "iu" or (array < -1).any() or (array >= size).any():
         raise InputError(

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ..errors import UsageError
 from ..store import TEMPORARY, Entry, Store
+from ..words import examples
 from .merging import GRACE
 from .packs import FOLDER as UNITS
 from .packs import read_pack
@@ -110,6 +112,13 @@ def _piece(store: Store, name: str, listing: Mapping[str, Entry], day: str | Non
     )
 
 
+def expect_cache(store: Store) -> None:
+    """Raises:  UsageError for a folder that holds something else, and no piece of a cache."""
+    names = list(store.entries(""))
+    if names and not any(name.partition("/")[0] in KINDS for name in names):
+        raise UsageError(f"{store.root} is no cache: it holds {examples(sorted(names))}")
+
+
 def holdings(store: Store, found: Iterable[Piece]) -> list[Holding]:
     """What pieces hold, by folder, the most bytes first."""
     by_folder: dict[str, list[Piece]] = {}
@@ -122,7 +131,7 @@ def holdings(store: Store, found: Iterable[Piece]) -> list[Holding]:
             count=sum(piece.count for piece in own),
             bytes=sum(piece.bytes for piece in own),
             pieces=len(own),
-            last_used=f"{max(piece.last_used for piece in own):%Y-%m-%d}",
+            last_used=f"{max(piece.last_used for piece in own) - timedelta(seconds=1):%Y-%m-%d}",
             about=store.read_json(f"{folder}/{ABOUT}") or {},
         )
         for folder, own in by_folder.items()

@@ -166,6 +166,10 @@ class Audit(Block):
         assert self.encoder is not None and self.queries is not None
         return self.encoder, self.queries
 
+    def dataset_key(self, place: int) -> tuple[str | int, ...]:
+        """Where a data set's block is written; that of a result list with labels of its own is the list's."""
+        return ("results",) if isinstance(self.dataset[place], ListedItems) else ("dataset", place)
+
     @property
     def depths(self) -> list[int]:
         """Every k that is a number."""

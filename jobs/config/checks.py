@@ -71,7 +71,7 @@ def check_without_vectors(audit: Audit) -> None:
     for place, block in enumerate(audit.dataset):
         for name, attribute in block.attributes.items():
             if attribute.probe is not None:
-                raise BadSetting(f"a probe {lack}", "dataset", place, "attributes", name, "probe")
+                raise BadSetting(f"a probe {lack}", *audit.dataset_key(place), "attributes", name, "probe")
     for place, reference in enumerate(audit.reference):
         if reference.query_conditioned and reference.dataset is not None:
             raise BadSetting(f"query_conditioned {lack}", "reference", place, "query_conditioned")
@@ -91,7 +91,7 @@ def check_attributes(audit: Audit, who: str, seen: Sequence[str], *key: str | in
 def check_probes(audit: Audit) -> None:
     """Every probe that an attribute or method names is defined in `probes`."""
     blocks: list[tuple[tuple[str | int, ...], Dataset | None]] = [
-        *((("dataset", place), block) for place, block in enumerate(audit.dataset)),
+        *((audit.dataset_key(place), block) for place, block in enumerate(audit.dataset)),
         *((("reference", place, "dataset"), one.dataset) for place, one in enumerate(audit.reference)),
     ]
     named: list[tuple[str, str, tuple[str | int, ...]]] = [

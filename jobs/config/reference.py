@@ -216,9 +216,9 @@ def _methods() -> Iterator[str]:
     for name, method in METHODS.items():
         own = declarations(method)
         rows = [
-            _library_setting(own[setting], of_audit=setting == "seed")
-            if setting in own
-            else _made_setting(name, setting)
+            _made_setting(name, setting)
+            if setting in arrays_of(name).settings
+            else _library_setting(own[setting], of_audit=setting == "seed")
             for setting in known_settings(name)
         ]
         yield _chapter(name, [_said(method), "", *_traits(method)], rows)

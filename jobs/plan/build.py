@@ -222,7 +222,7 @@ class _Planner:
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
         known = {name: tuple(of_attribute) for name, of_attribute in levels.items()}
-        with about("dataset", self.settings.dataset.index(block), "attributes"):
+        with about(*self.settings.dataset_key(self.settings.dataset.index(block)), "attributes"):
             errors = label_errors(
                 catalogue,
                 known,

@@ -215,7 +215,7 @@ def _read_datasets(
     labelled = read_labelled(settings, folder, column)
     found, people = {}, {}
     for place, block in enumerate(settings.dataset):
-        with about("dataset", place):
+        with about(*settings.dataset_key(place)):
             found[block.name] = datasets.load(block, folder, column)
     for place, reference in enumerate(settings.reference):
         if reference.dataset is not None:

@@ -111,7 +111,7 @@ def _without_items(name: str, confusion: Confusion, counts: Mapping[str, int]) -
 
 def _blocks(settings: Audit) -> Iterator[tuple[tuple[str, str], Dataset, tuple[str | int, ...]]]:
     for place, block in enumerate(settings.dataset):
-        yield ("dataset", block.name), block, ("dataset", place)
+        yield ("dataset", block.name), block, settings.dataset_key(place)
     for place, reference in enumerate(settings.reference):
         if reference.dataset is not None:
             yield ("reference", reference.name), reference.dataset, ("reference", place, "dataset")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..analysis.cases import CASE
+from ..analysis.cases import AS_SHOWN, CASE, registered
 from ..analysis.frames import records
 from ..analysis.wording import is_missing, number
 
@@ -33,10 +33,11 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Distribution:
-    """MPR over queries, sorted, under one class: before and after the repair. chance: how far a lottery comes, as a
-    position and in words; None and "no value" where that is not known."""
+    """MPR over queries, sorted, under one class: before and after the repair. audited: what was there before. chance:
+    how far a lottery comes, as a position and in words; None and "no value" where that is not known."""
 
     function_class: str
+    audited: str
     top_k: tuple[Mark, ...]
     repaired: tuple[Mark, ...]
     ticks: tuple[tuple[float, str], ...]
@@ -62,6 +63,7 @@ def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFram
         repaired[keys].astype({"parameter_value": float}), on=keys, how="inner"
     )
     after = after.drop_duplicates(CASE).dropna(subset=["mpr"])
+    audited = "as shown" if (before["method"].map(registered) == AS_SHOWN).any() else "top-k"
     largest = max(_largest(before), _largest(after), 1e-12)
     # Levels differ between queries by their pools alone.
     level = None if before["mpr_chance"].isna().all() else float(before["mpr_chance"].astype(float).median())
@@ -69,10 +71,11 @@ def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFram
     end = step * np.ceil(largest / step - 1e-9)
     return Distribution(
         function_class=name,
+        audited=audited,
         top_k=_marks(before, end),
         repaired=_marks(after, end),
         ticks=tuple((_across(value, end), f"{value:.6g}") for value in np.arange(0, end + step / 2, step)),
-        rows=tuple(_row(label, rows) for label, rows in (("top-k", before), ("repaired", after)) if not rows.empty),
+        rows=tuple(_row(label, rows) for label, rows in ((audited, before), ("repaired", after)) if not rows.empty),
         has_intervals=bool(before["mpr_low"].notna().any()),
         chance=None if level is None else _across(min(level, end), end),
         chance_value=number(level),

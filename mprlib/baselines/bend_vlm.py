@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.arrays import FloatArray
 from mprlib.baselines.baseline import Chosen, FixedBaseline
-from mprlib.baselines.directions import level_codes, spanned, unit, vectors_of, without
+from mprlib.baselines.directions import NOTHING_LEFT, level_codes, scaled, spanned, unit, vectors_of, without
 from mprlib.baselines.ranking import best_by
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
@@ -61,10 +61,11 @@ class BendVlm(FixedBaseline):
         Raises:  InputError without embeddings or a query, for vectors of another width, and for an attribute that the
                  problem does not have.
         """
-        embeddings = pool_embeddings(problem, self.name).astype(np.float64)
-        query = unit(without(query_vector(problem, self.name).astype(np.float64), self._projected(embeddings.shape[1])))
+        embeddings = scaled(pool_embeddings(problem, self.name))
+        query = unit(without(scaled(query_vector(problem, self.name)), self._projected(embeddings.shape[1])))
         neutral = unit(without(query, spanned(self._differences(problem, embeddings, query))))
-        return Chosen(items=best_by(problem, np.einsum("ij,j->i", embeddings, neutral), problem.k))
+        merits = np.einsum("ij,j->i", embeddings, neutral)
+        return Chosen(items=best_by(problem, merits, problem.k), message="" if neutral.any() else NOTHING_LEFT)
 
     def _projected(self, width: int) -> FloatArray:
         """Directions (r, d) that the first step takes off."""

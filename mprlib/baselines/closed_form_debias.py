@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.arrays import FloatArray
 from mprlib.baselines.baseline import Chosen, FixedBaseline
-from mprlib.baselines.directions import coordinates, spanned, unit, vectors_of, without
+from mprlib.baselines.directions import coordinates, scaled, spanned, unit, vectors_of, without
 from mprlib.baselines.ranking import best_by
 from mprlib.errors import InputError
 from mprlib.problem import Problem
@@ -68,8 +68,8 @@ class ClosedFormDebias(FixedBaseline):
         """
         embeddings, query = pool_embeddings(problem, self.name), query_vector(problem, self.name)
         basis = self._basis(embeddings.shape[1])
-        turned = _turned(query.astype(np.float64)[None, :], basis)[0]
-        return Chosen(items=best_by(problem, _turned(embeddings.astype(np.float64), basis, turned), problem.k))
+        turned = _turned(scaled(query)[None, :], basis)[0]
+        return Chosen(items=best_by(problem, _turned(scaled(embeddings), basis, turned), problem.k))
 
     def _basis(self, width: int) -> FloatArray:
         levels = vectors_of("prototypes", self.prototypes, width, self.name, "the embedding of a text for each level")

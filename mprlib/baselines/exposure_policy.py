@@ -15,7 +15,7 @@ Worked example: two alike groups, the first more similar. Both rankings are draw
 >>> import mprlib
 >>> problem = mprlib.Problem(scores=[0.9, 0.5], labels=[[1, 0], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
 ...                          attributes={"sex": [0, 1]})
->>> drawn = [mprlib.select(problem, "exposure_policy", seed=seed, order="fair").items[0] for seed in range(200)]
+>>> drawn = [mprlib.select(problem, "exposure_policy", seed=seed).items[0] for seed in range(200)]
 >>> 80 < drawn.count(0) < 120
 True
 >>> mprlib.select(problem, "exposure_policy", seed=0).message
@@ -33,7 +33,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import LOG2
-from mprlib.baselines.baseline import ORDER, ORDER_MEANING, Chosen, FixedBaseline
+from mprlib.baselines.baseline import ORDER, Chosen, FixedBaseline
 from mprlib.cells import cells_of
 from mprlib.naming import cell_levels
 from mprlib.problem import Problem
@@ -67,7 +67,7 @@ class ExposurePolicy(FixedBaseline):
     name: ClassVar[str] = "exposure_policy"
 
     seed: Annotated[int, SEED, "seed of the draw"] = 0
-    order: Annotated[str, ORDER, ORDER_MEANING] = "score"
+    order: Annotated[str, ORDER, "order of the items: that of the ranking which is drawn, or by score"] = "fair"
 
     def choose(self, problem: Problem) -> Chosen:
         """The ranking that is drawn.
@@ -80,6 +80,8 @@ class ExposurePolicy(FixedBaseline):
         off = "no level is off its share of attention in expectation"
         if policy.missing > TOLERANCE:
             off = f"for want of candidates levels are off their shares of attention by {policy.missing:.3f} in all"
+        if self.order != "fair":
+            off = "its items by score, so that nothing is said of attention"
         return Chosen(items=policy.rankings[at], is_ordered=self.order == "fair", message=f"{drawn}; {off}")
 
 

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.arrays import FloatArray
 from mprlib.baselines.baseline import Chosen, FixedBaseline
-from mprlib.baselines.directions import spanned, vectors_of, without
+from mprlib.baselines.directions import NOTHING_LEFT, scaled, spanned, vectors_of, without
 from mprlib.baselines.ranking import best_by
 from mprlib.errors import InputError
 from mprlib.problem import Problem
@@ -63,9 +63,10 @@ class OrthCali(FixedBaseline):
         prompts = vectors_of(
             "attribute_prompts", self.attribute_prompts, width, self.name, "the embeddings of prompts that name it"
         )
-        debiased = without(self._calibrated(query.astype(np.float64), width), spanned(prompts))
+        debiased = without(self._calibrated(scaled(query), width), spanned(prompts))
         # Not a BLAS product: equal rows must give equal bits at every position, as ties go by id.
-        return Chosen(items=best_by(problem, np.einsum("ij,j->i", embeddings, debiased), problem.k))
+        merits = np.einsum("ij,j->i", scaled(embeddings), debiased)
+        return Chosen(items=best_by(problem, merits, problem.k), message="" if debiased.any() else NOTHING_LEFT)
 
     def _calibrated(self, query: FloatArray, width: int) -> FloatArray:
         """(I + lambda M)^-1 q, by a system of as many unknowns as there are pairs (Woodbury)."""

@@ -23,7 +23,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.baselines.baseline import Chosen, FixedBaseline
-from mprlib.baselines.directions import coordinates, level_codes, spanned, without
+from mprlib.baselines.directions import coordinates, level_codes, scaled, spanned, without
 from mprlib.baselines.ranking import best_by
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
@@ -63,8 +63,7 @@ class Spd(FixedBaseline):
 
         Raises:  InputError without embeddings or a query, and for an attribute that the problem does not have.
         """
-        vectors = pool_embeddings(problem, self.name).astype(np.float64)
-        query = query_vector(problem, self.name).astype(np.float64)
+        vectors, query = scaled(pool_embeddings(problem, self.name)), scaled(query_vector(problem, self.name))
         basis: FloatArray = np.zeros((0, vectors.shape[1]))
         neutral: FloatArray = np.zeros(vectors.shape[1])
         for codes in level_codes(problem, self.attributes, self.name).values():

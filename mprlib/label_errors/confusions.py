@@ -16,6 +16,8 @@ from mprlib.problem import Problem
 DRAWS = 400
 # Shares that a draw may not fall below: a row of hand labels without an error is no proof that there is none.
 SMALLEST_SHARE = 1e-9
+# Seeds of the draws of the two sides begin with these; the attribute's name follows.
+OF_ITEMS, OF_REFERENCE = 0, 1
 
 Matrices = Mapping[int, FloatArray]
 
@@ -35,23 +37,30 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Confusions:
-    """Both sides; a confusion that both have is drawn once, since its error is one."""
+    """Both sides. Where an attribute has the same confusion on both, it is drawn once, since its error is one; draws of
+    different attributes are independent, also of equal confusions."""
 
     items: Side
     reference: Side
 
 
 def confusions_of(problem: Problem) -> Confusions:
-    """A problem's confusions, drawn once."""
+    """A problem's confusions, drawn once.
+
+    Draws depend on the attribute's name and the confusion's numbers alone: not on which objects hold them, nor on the
+    order in which attributes are given.
+    """
 
     def build() -> Confusions:
-        error, cells, drawn = error_of(problem), true_cells(problem), {}
-        for number, one in enumerate(
-            {id(one): one for one in (*error.items.values(), *error.reference.values())}.values()
-        ):
-            if np.isfinite(one.sizes).any():
-                drawn[id(one)] = drawn_shares(one, DRAWS, np.random.default_rng([number, len(one.shares)]))
-        return Confusions(items=_side(cells, error.items, drawn), reference=_side(cells, error.reference, drawn))
+        error, cells = error_of(problem), true_cells(problem)
+        items = {name: _drawn(one, [OF_ITEMS, *name.encode()]) for name, one in error.items.items()}
+        reference = {
+            name: items[name]
+            if name in items and _is_same(one, error.items[name])
+            else _drawn(one, [OF_REFERENCE, *name.encode()])
+            for name, one in error.reference.items()
+        }
+        return Confusions(items=_side(cells, error.items, items), reference=_side(cells, error.reference, reference))
 
     return problem.cached("confusions", build)
 
@@ -77,11 +86,22 @@ def drawn_shares(confusion: Confusion, count: int, random: np.random.Generator) 
     return found
 
 
-def _side(cells: TrueCells, confusions: Mapping[str, Confusion], drawn: Mapping[int, FloatArray]) -> Side:
-    axes = {axis: confusions[name] for axis, name in enumerate(cells.attributes) if name in confusions}
+def _drawn(confusion: Confusion, seed: list[int]) -> FloatArray | None:
+    """Draws of a confusion that is estimated; None of one that is known exactly."""
+    is_estimated = np.isfinite(confusion.sizes).any()
+    return drawn_shares(confusion, DRAWS, np.random.default_rng(seed)) if is_estimated else None
+
+
+def _is_same(one: Confusion, other: Confusion) -> bool:
+    """Whether two confusions of one attribute, in the order of its columns, are the same numbers."""
+    return np.array_equal(one.shares, other.shares) and np.array_equal(one.sizes, other.sizes)
+
+
+def _side(cells: TrueCells, confusions: Mapping[str, Confusion], drawn: Mapping[str, FloatArray | None]) -> Side:
+    axes = {axis: name for axis, name in enumerate(cells.attributes) if name in confusions}
     return Side(
-        known={axis: one.shares for axis, one in axes.items()},
-        drawn={axis: drawn[id(one)] for axis, one in axes.items() if id(one) in drawn},
+        known={axis: confusions[name].shares for axis, name in axes.items()},
+        drawn={axis: draws for axis, name in axes.items() if (draws := drawn[name]) is not None},
     )
 
 

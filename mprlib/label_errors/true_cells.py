@@ -30,7 +30,7 @@ class TrueCells:
     Shapes:  shape, levels of each axis; labels (G, l), the rows of true labels, the last axis fastest.
              codes (n, axes), the level that each item's labels name, by axis.
              reference_shares (G,), of the reference's labels as they are.
-    attributes: names of the axes with errors, in order; one more axis holds the others.
+    attributes: names of the axes with errors, in the order of their columns; one more axis holds the others.
     """
 
     shape: tuple[int, ...]
@@ -84,10 +84,11 @@ def error_of(problem: Problem) -> LabelError:
 
 def _build(problem: Problem) -> TrueCells:
     cells, error = cells_of(problem), error_of(problem)
-    wrong = {*error.items, *error.reference, *error.probabilities}
-    names = tuple(name for name in problem.attributes if name in wrong)
+    wrong = {*error.items, *error.reference, *error.probabilities, *error.known}
+    attributes = dict(sorted(problem.attributes.items(), key=lambda one: tuple(one[1])))
+    names = tuple(name for name in attributes if name in wrong)
     axes = [_levels(name, problem.attributes[name], cells.labels) for name in names]
-    others = [column for name, own in problem.attributes.items() if name not in wrong for column in own]
+    others = [column for name, own in attributes.items() if name not in wrong for column in own]
     rest, place = distinct_rows(cells.labels[:, others]) if others else (np.zeros((1, 0)), np.zeros(cells.size, int))
     shape = (*(len(rows) for rows, _ in axes), len(rest))
     if prod(shape) > LARGEST_CELL_COUNT:

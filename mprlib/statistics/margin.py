@@ -36,6 +36,7 @@ from mprlib.assumptions import warn_of_assumption
 from mprlib.attention import UNIFORM, AnyAttention, attended
 from mprlib.cells import cells_of
 from mprlib.declarations import strict
+from mprlib.errors import InputError
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.gaps import closed_form_gaps
@@ -100,10 +101,17 @@ def sampling_margin(
     chosen = registered(function_class)
     problem = attended(problem, attention)
     warn_of_assumption(problem, "the margin depends")
-    shown = None if items is None else problem.checked_items(items)
+    shown = None if items is None else _expected_items(problem, items)
     draws = _Draws(problem, resamples, seed, drawn, shown)
     key = ("margin", chosen, confidence, resamples, seed, None if shown is None else shown.tobytes())
     return problem.cached(key, lambda: _margin(problem, chosen, confidence, draws))
+
+
+def _expected_items(problem: Problem, items: ArrayLike) -> IntArray:
+    shown = problem.checked_items(items)
+    if shown.size != problem.k:
+        raise InputError(f"items has {shown.size} positions: k is {problem.k}")
+    return shown
 
 
 def _margin(problem: Problem, chosen: FunctionClass, confidence: float, draws: _Draws) -> float:

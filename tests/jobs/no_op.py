@@ -45,7 +45,7 @@ def run(config: Path, output: Path, units: int, is_durable: bool) -> dict[str, A
     settings = read_config(config)
     made = [NoOp(title=f"number {number}", number=number) for number in range(units)]
     plan = Plan(stages={NoOp.stage: made}, catalogues={}, blocks={}, parts={}, shards={}, made={}, probes={}, notes=())
-    inputs = SimpleNamespace(item_encoder=None, text_encoder=None, query_vectors=None)
+    inputs = SimpleNamespace(item_encoder=None, text_encoder=None, query_vectors=None, cache=None)
     kept = audit.prepare, audit.Store
     audit.prepare, audit.Store = lambda *_: (inputs, plan), lambda root: Store(root, is_durable=is_durable)
     STAGES[NoOp.stage] = NoOp

@@ -65,6 +65,7 @@ class Options:
 def cache(options: Options) -> int:
     """Look after the cache that runs share: what it holds, what of it is damaged, and room in it."""
     from ...cache.place import VARIABLE, cache_place
+    from ...cache.upkeep import expect_cache
 
     place = cache_place(options.address)
     if place is None:
@@ -73,6 +74,7 @@ def cache(options: Options) -> int:
     if store.is_local and not os.path.isdir(store.root):
         raise UsageError(f"cache {store.root} is no folder")
     store.readable()
+    expect_cache(store)
     if options.action is not Action.CLEAN and (options.older_than or options.max_size or options.dry_run):
         raise UsageError(f"--older-than, --max-size and --dry-run go with clean, not with {options.action}")
     match options.action:

@@ -141,3 +141,19 @@ def test_wrong_use_is_one_sentence(store, capsys, monkeypatch, arguments, expect
     assert main(["cache", *(one.replace("CACHE", store.root) for one in arguments)]) == 2
     said = capsys.readouterr().err
     assert expected in said and len(said.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("action", ["status", "verify", "clean"])
+def test_a_folder_of_something_else_is_no_cache(tmp_path, capsys, action):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/manifest.json").write_text("{}", encoding="utf-8")
+    assert main(["cache", action, str(tmp_path / "run")]) == 2
+    assert "is no cache: it holds 'manifest.json'" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert main(["cache", action, str(tmp_path / "empty")]) == 0
+
+
+def test_status_names_the_day_of_the_last_use(store, capsys):
+    fill(store)
+    assert main(["cache", "status", store.root]) == 0
+    assert f"last used {datetime.now(UTC):%Y-%m-%d}" in capsys.readouterr().out

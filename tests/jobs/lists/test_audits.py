@@ -277,3 +277,11 @@ def test_pictures_in_no_folder_are_no_lists(tmp_path, capsys):
     (tmp_path / "pictures/1.png").write_bytes(b"x")
     message = refused(write(tmp_path, SHOWN, results={"kind": "images", "path": "pictures"}), capsys)
     assert "one folder per query is expected" in message
+
+
+def test_a_fault_of_the_lists_own_attributes_is_at_the_lists_key(tmp_path, capsys):
+    shown = SHOWN.merge(PEOPLE.rename(columns={"id": "item"}))
+    path = write(tmp_path, shown, None)
+    wrong = {"woman": {"woman": -1, "man": 2}, "man": {"woman": 0, "man": 1}}
+    assert main(["plan", str(path), "--set", f"results.attributes.gender.confusion={json.dumps(wrong)}"]) == 2
+    assert "results.attributes.gender.confusion" in capsys.readouterr().err

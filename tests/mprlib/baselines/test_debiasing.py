@@ -72,7 +72,7 @@ def test_what_cannot_be_used_is_named(method):
             with pytest.raises(InputError, match=name):
                 mprlib.select(people(), method, **{name: wrong})
     if method in ("spd", "bend_vlm"):
-        for wrong in ("sex", ["age"]):
+        for wrong in ("sex", ["age"], 3):
             with pytest.raises(InputError, match="attributes is .*: a list of some of sex is expected"):
                 mprlib.select(people(), method, attributes=wrong)
 
@@ -168,3 +168,26 @@ def test_spd_takes_off_what_is_read_and_no_more():
     assert mprlib.select(problem, "spd", axes=1).message == f"1 of {WIDTH} directions taken off"
     noise = people(n=n, labels=np.eye(2)[random.integers(0, 2, n)], embeddings=random.standard_normal((n, WIDTH)))
     assert mprlib.select(noise, "spd").message.startswith("0 of")
+
+
+@pytest.mark.parametrize("method", ["orth_cali", "bend_vlm"])
+def test_where_nothing_is_left_of_the_query_its_own_similarity_decides(method):
+    random = np.random.default_rng(6)
+    prompts = random.standard_normal((3, WIDTH))
+    problem = people(6, query=prompts.T @ [0.3, 0.5, -1.0])
+    for given in (prompts, prompts[::-1], prompts * 3):
+        found = mprlib.select(problem, method, attribute_prompts=given)
+        assert found.items.tolist() == problem.best_first[: problem.k].tolist()
+        assert found.message.startswith("nothing is left of the query")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", METHODS)
+def test_large_numbers_are_directions_like_others(method):
+    problem, extras = people(), needed(method, WIDTH)
+    large = people(embeddings=problem.embeddings * 1e200, query=problem.query * 1e200)
+    once = mprlib.select(problem, method, **extras).items.tolist()
+    assert mprlib.select(large, method, **extras).items.tolist() == once
+    for name, value in extras.items():
+        with pytest.raises(InputError, match=f"{name} holds numbers above"):
+            mprlib.select(problem, method, **{name: value * 1e200})

@@ -96,8 +96,9 @@ def test_items_that_are_draws_widen_the_margin_of_a_sample():
         assert sampling_margin(problem, name, items=items, resamples=200) >= sampling_margin(
             problem, name, resamples=200
         )
-    with pytest.raises(InputError, match="items"):
-        sampling_margin(problem, items=[0, 0])
+    for wrong in ([0, 0], range(problem.k + 1)):
+        with pytest.raises(InputError, match="items"):
+            sampling_margin(problem, items=list(wrong))
 
 
 def test_draws_in_places_that_count_unlike_have_a_larger_error():
