@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,14 @@ from mprlib.errors import InputError
 
 # Shares are written with a few digits: thirds as 0.333.
 SUM_TOLERANCE = 5e-3
+
+# What the numbers of a table are: parts of 1 of each true level, or labelled items.
+Amounts = Literal["share", "count"]
+EXPECTED = {"share": "shares of 1, or counts,", "count": "counts, or shares of 1 in every row,"}
+EXAMPLE = (
+    "{true level: {predicted level: share or count}} is expected, such as "
+    "{female: {female: 0.9, male: 0.1}, male: {female: 0.1, male: 0.9}}"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -50,29 +58,41 @@ class Confusion:
     levels: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, matrix: ArrayLike, levels: Sequence[str] | None = None) -> Self:
-        """Shares where every row sums to 1, else counts.
+    def of(cls, matrix: ArrayLike, levels: Sequence[str] | None = None, amounts: Amounts | None = None) -> Self:
+        """Shares or counts, as amounts says. By default numbers of which none is above 1 are shares, and all others
+        counts, also ones and zeros that do not sum to 1 in every row.
 
-        Raises:  InputError for what is neither.
+        Raises:  InputError for shares that do not sum to 1 in every row, and for counts of which a row is below 1 or
+                 can only be shares.
         """
         table = _checked(matrix, levels)
         totals = _totals(table)
-        if np.allclose(totals, 1.0, rtol=0.0, atol=SUM_TOLERANCE):
+        is_one = np.abs(totals - 1.0) <= SUM_TOLERANCE
+        if amounts is None:
+            amounts = "count" if not is_one.all() and _may_be_counts(table) else "share"
+        if amounts == "share" and is_one.all():
             sizes = np.full(len(table), np.inf)
             return cls(shares=_frozen(table / totals[:, None]), sizes=sizes, levels=_named(levels))
+        is_share = (table <= 1.0).all(axis=1) & (table != np.rint(table)).any(axis=1)
+        if amounts == "share" or is_share.any():
+            # Among shares and counts, the row that keeps the others from being shares is named.
+            place = int(np.argmin(is_one))
+            raise InputError(
+                f"confusion: row {_name(levels, place)} sums to {totals[place]:g}: {EXPECTED[amounts]} are expected"
+            )
         return cls.of_counts(table, levels)
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Mapping[str, float]]) -> Self:
+    def from_table(cls, table: Mapping[str, Mapping[str, float]], amounts: Amounts | None = None) -> Self:
         """{true level: {predicted level: share or count}}; what is not named is 0.
 
         Raises:  InputError as for `of`, and for a predicted level that is no true one.
         """
         if not isinstance(table, Mapping) or not all(isinstance(row, Mapping) for row in table.values()):
-            raise InputError(
-                "confusion is no table: {true level: {predicted level: share or count}} is expected, such as "
-                "{female: {female: 0.9, male: 0.1}, male: {female: 0.1, male: 0.9}}"
-            )
+            raise InputError(f"confusion is no table: {EXAMPLE}")
+        if len(table) < 2:
+            has = "is empty" if not table else f"has one level, {next(iter(table))!r}"
+            raise InputError(f"confusion {has}, and at least two levels are needed: {EXAMPLE}")
         levels = [str(level) for level in table]
         rows = {str(true): {str(level): value for level, value in row.items()} for true, row in table.items()}
         for true, row in rows.items():
@@ -82,7 +102,7 @@ class Confusion:
                         f"confusion has the predicted level {predicted!r} in the row of {true!r}, and no row of true "
                         f"{predicted!r}: one row for each level is expected, rows are {', '.join(levels)}"
                     )
-        return cls.of([[rows[true].get(predicted, 0.0) for predicted in levels] for true in levels], levels)
+        return cls.of([[rows[true].get(predicted, 0.0) for predicted in levels] for true in levels], levels, amounts)
 
     @classmethod
     def of_counts(cls, counts: ArrayLike, levels: Sequence[str] | None = None, sizes: ArrayLike | None = None) -> Self:
@@ -94,15 +114,13 @@ class Confusion:
         table = _checked(counts, levels)
         totals = _totals(table)
         if not (totals > 0).all():
-            place = int(np.argmin(totals))
-            name = levels[place] if levels is not None else f"number {place}"
-            raise InputError(f"confusion has no row whose true level is {name}: label some by hand")
+            raise InputError(
+                f"confusion has no row whose true level is {_name(levels, int(np.argmin(totals)))}: label some by hand"
+            )
         if sizes is None and (is_short := totals < 1.0 - SUM_TOLERANCE).any():
             place = int(np.argmax(is_short))
-            name = levels[place] if levels is not None else f"number {place}"
             raise InputError(
-                f"confusion, true level {name}: the row sums to {totals[place]:g}; shares that sum to 1 in every row, "
-                "or counts, are expected"
+                f"confusion: row {_name(levels, place)} sums to {totals[place]:g}: {EXPECTED['count']} are expected"
             )
         effective = totals if sizes is None else finite("sizes", sizes, ndim=1)
         expect_length("sizes", effective, len(table), "confusion has that many levels")
@@ -148,6 +166,15 @@ def _checked(matrix: ArrayLike, levels: Sequence[str] | None) -> FloatArray:
     if (table < 0).any():
         raise InputError(f"confusion holds {table.min():g}: shares and counts cannot be negative")
     return table
+
+
+def _may_be_counts(table: FloatArray) -> bool:
+    """Whether a number is above 1, or all are whole."""
+    return bool((table > 1.0 + SUM_TOLERANCE).any() or (table == np.rint(table)).all())
+
+
+def _name(levels: Sequence[str] | None, place: int) -> str:
+    return f"number {place}" if levels is None else levels[place]
 
 
 def _totals(table: FloatArray) -> FloatArray:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+# The attention of a set, which a method bounds unless it says otherwise.
+UNIFORM = "uniform"
+
 CASE = ["dataset", "reference", "query", "k"]
 # What was retrieved, whatever it is compared with.
 QUESTION = ["dataset", "query", "k"]
@@ -88,18 +91,30 @@ def repaired_rows(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_within_chance(rows: pd.DataFrame) -> pd.Series:
-    """Whether a constrained selection's MPR, under the class that it bounds, is at most what a lottery shows; by the
-    true labels, where the others are known to be wrong now and then."""
+    """Whether a constrained selection shows no more MPR, under the class that it bounds, than a lottery does.
+
+    Where labels may be wrong, that is what the selection claims of the true ones: an estimate below the point is none.
+    """
     if "mpr_chance" not in rows:
         return pd.Series(False, index=rows.index)
-    is_own = rows["function_class"] == rows["target_class"]
-    values = rows["mpr"].astype(float)
-    if "mpr_corrected" in rows:
-        values = rows["mpr_corrected"].astype(float).fillna(values)
-    within = is_own & (values <= rows["mpr_chance"].astype(float))
+    chance = rows["mpr_chance"].astype(float)
+    within = rows["mpr"].astype(float) <= chance
+    if "p_rho" in rows:
+        within = within.where(rows["p_rho"].isna(), _is_claimed(rows) & (rows["rho"].astype(float) <= chance))
+    within &= rows["function_class"] == rows["target_class"]
     if within.empty:
         return within.astype(bool)
     return within.groupby([rows[key] for key in SELECTION], dropna=False).transform("any").astype(bool)
+
+
+def _is_claimed(rows: pd.DataFrame) -> pd.Series:
+    """Whether each row measures what its selection claims and keeps: the MPR under the target's attention."""
+    is_kept = rows["status"].isin(KEEPS_RHO)
+    if "attention" not in rows:
+        return is_kept
+    asked = rows["target_attention"] if "target_attention" in rows else pd.Series(None, index=rows.index, dtype=object)
+    measured, bounded = (one.astype(object).fillna(UNIFORM) for one in (rows["attention"], asked))
+    return is_kept & (measured == bounded)
 
 
 def _first_each(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -24,7 +24,9 @@ from .load import Chosen, Run, described, of_first_attention, read_all, tables_o
 # than processes will share, as looking at a part costs a second whatever is in it, and no more than memory holds.
 CASES_PER_PART, MOST_CASES_PER_PART, ENOUGH_PARTS = 16, 64, 16
 # What decides which selections are top-k's and the repaired ones.
-REPAIRED_BY = [*SELECTION, "function_class", "attention", "status", "rho", "mpr", "chi", "mpr_chance"]
+REPAIRED_BY = [
+    *SELECTION, "target_attention", "function_class", "attention", "status", "rho", "mpr", "chi", "mpr_chance", "p_rho",
+]  # fmt: skip
 # No report shows a row's witness: its groups have a table of their own.
 UNREAD = ("witness",)
 

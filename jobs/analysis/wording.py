@@ -106,7 +106,7 @@ def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None)
 def by_labels(pair: Mapping[str, Any]) -> str:
     """That a share is one of predicted labels, and what it is by the true ones; empty where labels are right."""
     if is_missing(pair.get("share_corrected")):
-        return ""
+        return " by predicted labels (by the true ones not known)" if _is_predicted(pair) else ""
     low, high = percent(pair["share_corrected_low"]), percent(pair["share_corrected_high"])
     return f" by predicted labels ({low} to {high} by the true ones)"
 
@@ -114,7 +114,14 @@ def by_labels(pair: Mapping[str, Any]) -> str:
 def _repaired_truth(pair: Mapping[str, Any]) -> str:
     """The same of a repaired share, as an estimate."""
     truth = pair.get("share_repaired_corrected")
-    return "" if is_missing(truth) else f" by predicted labels, some {percent(truth)} by the true ones"
+    if is_missing(truth):
+        return " by predicted labels" if _is_predicted(pair) else ""
+    return f" by predicted labels, some {percent(truth)} by the true ones"
+
+
+def _is_predicted(pair: Mapping[str, Any]) -> bool:
+    known = pair.get("is_predicted")
+    return not is_missing(known) and bool(known)
 
 
 def _repair(pair: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from mprlib.arrays import FloatArray
 from .cases import CASE, SELECTION, is_within_chance, repaired_rows, top_k_rows
 from .chance import CHANCE, with_chance
 from .fractions import has_top_k_to_divide_by, similarity_loss
+from .predicted import NONE_PREDICTED, Predicted
 
 # Below this share of the reference a group is a handful of people, whose gap is mostly noise: it
 # stays in the tables and out of the headline.
@@ -28,7 +29,7 @@ PAIRS = [
     "is_beyond_chance", "p_chance", "p_adjusted", "chance_points", "mpr", "chi", "function_class", "precision",
     "n_pool", "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "target_repaired",
     "is_repaired_to_chance", "precision_repaired", "similarity_fraction", "similarity_loss",
-    "share_corrected", "share_corrected_low", "share_corrected_high", "share_repaired_corrected",
+    "is_predicted", "share_corrected", "share_corrected_low", "share_corrected_high", "share_repaired_corrected",
     "mpr_corrected", "mpr_corrected_low", "mpr_corrected_high",
 ]  # fmt: skip
 # Shares by the true labels, null where labels are taken as right.
@@ -49,6 +50,7 @@ def worst_pairs(
     *,
     minimum_share: float = MINIMUM_SHARE,
     of_queries: FloatArray | None = None,
+    predicted: Predicted = NONE_PREDICTED,
 ) -> pd.DataFrame:
     """Every (query, group) pair of the top-k selections, largest absolute gap first.
 
@@ -57,7 +59,7 @@ def worst_pairs(
     name, so that a group and its complement do not fill the list twice. is_headline marks those of them that are
     beyond chance, all of them in a run that knows nothing of chance. The same group's share in the
     repaired selection and its cost are in the same row, null where no selection met any rho. of_queries: p values of
-    all queries' top-k selections, where these are some of them.
+    all queries' top-k selections, where these are some of them. predicted: whose labels are predicted ones.
 
     Returns: columns PAIRS; share columns are fractions of 1, similarity_fraction is the repaired
              selection's similarity as a fraction of top-k's, null where top-k's is not positive, and
@@ -67,6 +69,7 @@ def worst_pairs(
     pairs = pairs.merge(_repaired_shares(results, groups), on=[*CASE, "group"], how="left")
     pairs["gap_points"] = 100.0 * (pairs["share_selected"] - pairs["share_reference"])
     pairs["gap_repaired_points"] = 100.0 * (pairs["share_repaired"] - pairs["share_reference"])
+    pairs["is_predicted"] = predicted.marks(pairs)
     pairs["is_largest"] = _is_largest(pairs, minimum_share)
     pairs["is_headline"] = pairs["is_largest"] & pairs["is_beyond_chance"].fillna(True).astype(bool)
     return worst_first(pairs[PAIRS])
@@ -140,9 +143,10 @@ def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -
 
 def _repaired_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     """Each group's share in the repaired selection, and what that selection costs."""
-    repaired = repaired_rows(results).rename(columns={"rho": "rho_repaired", "precision": "precision_repaired"})
-    repaired["method_repaired"], repaired["target_repaired"] = repaired["method"], repaired["target_class"]
+    repaired = repaired_rows(results)
     repaired["is_repaired_to_chance"] = is_within_chance(repaired)
+    repaired = repaired.rename(columns={"rho": "rho_repaired", "precision": "precision_repaired"})
+    repaired["method_repaired"], repaired["target_repaired"] = repaired["method"], repaired["target_class"]
     has_top_k = has_top_k_to_divide_by(results)[repaired.index]
     repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(has_top_k)
     repaired["similarity_loss"] = similarity_loss(results)[repaired.index]

@@ -224,6 +224,7 @@ class Audit(Block):
         checks.check_probes(self)
         for place, entry in enumerate(self.methods):
             checks.check_targets(self, place, entry)
+            checks.check_order(self, place, entry)
             seen = entry.extras.get("attributes", ())
             checks.check_attributes(self, entry.name, seen, "methods", place, entry.name, "attributes")
         for place, one in enumerate(self.function_classes):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from mprlib import registry
+from mprlib.attention import UNIFORM
 
 from ..datasets.block import Dataset
 from ..errors import BadSetting
@@ -140,3 +141,27 @@ def check_targets(audit: Audit, place: int, entry: MethodEntry) -> None:
             raise BadSetting(f"{entry.name} cannot constrain {target!r}: it takes {takes}", *key, "targets")
     if not possible:
         raise BadSetting(f"{entry.name} constrains {takes}, and function_classes has none of them", *key)
+
+
+def check_order(audit: Audit, place: int, entry: MethodEntry) -> None:
+    """What is claimed where labels may be wrong is of sets: no order and no attention goes with it."""
+    method = registry.METHODS[entry.name]
+    if not method.is_constrained:
+        return
+    asked = [
+        (setting, value)
+        for setting, of_sets in (("order", "score"), ("attention", UNIFORM.name))
+        if (value := entry.extras.get(setting, of_sets)) != of_sets
+    ]
+    blocks = [*audit.dataset, *(one.dataset for one in audit.reference if one.dataset is not None)]
+    wrong = {name for block in blocks for name, attribute in block.attributes.items() if attribute.may_be_wrong}
+    for one in audit.function_classes if asked and wrong else ():
+        is_target = method.takes(one.name) and (entry.targets is None or one.display in entry.targets)
+        seen = wrong if one.over == "labels" else wrong.intersection(() if isinstance(one.over, str) else one.over)
+        if is_target and seen:
+            setting, value = asked[0]
+            raise BadSetting(
+                f"{setting} is {value}, and labels of {min(seen)!r} may be wrong: what is claimed then is of sets; "
+                f"leave {setting} out, or what is said of wrong labels",
+                "methods", place, entry.name, setting,
+            )  # fmt: skip

@@ -75,6 +75,11 @@ class Attribute(Block):
         "inclusion_probability",
     )
 
+    @property
+    def may_be_wrong(self) -> bool:
+        """Whether something is said of how often its labels are wrong."""
+        return any(one is not None for one in (self.confusion, self.probabilities, self.hand_labels))
+
     @field_validator("bins")
     @classmethod
     def _ascending(cls, bins: tuple[float, ...] | None) -> tuple[float, ...] | None:

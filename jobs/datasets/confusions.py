@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from mprlib import Confusion, InputError
+from mprlib.confusion import Amounts
 
 from ..errors import UsageError
 from . import table_files
@@ -18,7 +19,7 @@ from .values import BadValue, numbers_of, texts_of
 
 # The columns of a table of pairs of levels, and what it may hold of each.
 TRUE, PREDICTED = "true", "predicted"
-AMOUNTS = ("count", "share")
+AMOUNTS: tuple[Amounts, ...] = ("count", "share")
 
 
 def confusion_of(attribute: Attribute, folder: Path) -> Confusion | None:
@@ -30,20 +31,22 @@ def confusion_of(attribute: Attribute, folder: Path) -> Confusion | None:
     given = attribute.confusion
     if given is None:
         return None
-    table = read_confusion(given, folder) if isinstance(given, str) else given
+    amounts, table = read_confusion(given, folder) if isinstance(given, str) else (None, given)
     try:
-        return Confusion.from_table(table)
+        return Confusion.from_table(table, amounts)
     except InputError as error:
         raise UsageError(f"{given}: {error}" if isinstance(given, str) else str(error)) from None
 
 
-def read_confusion(path: str, folder: Path) -> Mapping[str, Mapping[str, float]]:
-    """Shares or counts of a file, by true and predicted level.
+def read_confusion(path: str, folder: Path) -> tuple[Amounts, Mapping[str, Mapping[str, float]]]:
+    """What a file's numbers are, which its column's name says, and the numbers by true and predicted level.
 
     Raises:  UsageError naming file, row and column.
     """
     files, _ = files_at(folder / path, table_files.SUFFIXES)
     names = table_files.names(files[0].path)
+    if all(name in names for name in AMOUNTS):
+        raise UsageError(f"{path} has a column {' and a column '.join(AMOUNTS)}: one of them is expected")
     amount = next((name for name in AMOUNTS if name in names), AMOUNTS[0])
     table, _ = table_files.read(files, dict.fromkeys((TRUE, PREDICTED, amount), "confusion"))
     levels = [_texts(table, name, path) for name in (TRUE, PREDICTED)]
@@ -53,7 +56,7 @@ def read_confusion(path: str, folder: Path) -> Mapping[str, Mapping[str, float]]
         if predicted in of_level:
             raise UsageError(f"{path}: row {row + 1} has true {true!r} and predicted {predicted!r} a second time")
         of_level[predicted] = value
-    return found
+    return amount, found
 
 
 def _texts(table: pa.Table, name: str, path: str) -> list[str]:

@@ -36,6 +36,7 @@ from ..stages.tokens import Tokens, tokens_tables
 from ..stages.unit import Tables, Unit
 from .inputs import Inputs, is_embedded
 from .label_errors import (
+    confusion_notes,
     confusions_of,
     hand_label_notes,
     hand_labels_unit,
@@ -120,6 +121,7 @@ class _Planner:
         self.notes: list[str] = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
         self.notes += (note for one in self.sources.values() for note in level_remarks(one.block, one.catalogue))
         self.notes += (note for one in self.sources.values() for note in hand_label_notes(one.catalogue))
+        self.notes += confusion_notes(settings, inputs.confusions, inputs.catalogues, inputs.references)
 
     def plan(self) -> Plan:
         """All of it."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mprlib import Confusion
+from mprlib.label_errors.weakness import weak_confusion
 
 from ..config.audit import Audit
 from ..config.population import Reference
@@ -70,6 +71,42 @@ def hand_label_notes(catalogue: Catalogue) -> Iterator[str]:
                 f"dataset {catalogue.name}: no item was labelled by hand as {examples(absent)} of {name!r}, so that "
                 "how often labels of such items are wrong is not known: they are taken to be right"
             )
+
+
+def confusion_notes(
+    settings: Audit, confusions: AllConfusions, catalogues: Mapping[str, Catalogue], references: Mapping[str, Catalogue]
+) -> Iterator[str]:
+    """Sentences on confusions that say too little, or something that nobody may have meant."""
+    for side, block, _ in _blocks(settings):
+        catalogue = (catalogues if side[0] == "dataset" else references)[side[1]]
+        for name, confusion in confusions.get(side, {}).items():
+            said = [weak_confusion(name, confusion), _transposed(name, confusion)]
+            # Hand labels have the levels of the items, and what a probe predicts is not known yet.
+            if block.attributes[name].confusion is not None and block.attributes[name].probe is None:
+                said.append(_without_items(name, confusion, catalogue.counts(name)))
+            yield from (f"{side[0]} {side[1]}: {one}" for one in said if one)
+
+
+def _transposed(name: str, confusion: Confusion) -> str:
+    """What is said of a confusion by which a level is mostly taken for another one."""
+    levels, likeliest = confusion.levels or (), confusion.shares.argmax(axis=1)
+    for place, other in enumerate(likeliest.tolist()):
+        row = confusion.shares[place]
+        if levels and row[other] > row[place]:
+            return (
+                f"by the confusion of {name!r} most items that are {levels[place]!r} are labelled {levels[other]!r}: "
+                "rows are true levels and columns predicted ones; are they exchanged?"
+            )
+    return ""
+
+
+def _without_items(name: str, confusion: Confusion, counts: Mapping[str, int]) -> str:
+    absent = [level for level in confusion.levels or () if not counts.get(level)]
+    if not absent:
+        return ""
+    return (
+        f"the confusion of {name!r} has {examples(absent)}, and no item has that label: is it spelt as the labels are?"
+    )
 
 
 def _blocks(settings: Audit) -> Iterator[tuple[tuple[str, str], Dataset, tuple[str | int, ...]]]:

@@ -60,7 +60,9 @@ def described(run: Run, shared: Shared, curves: pd.DataFrame) -> Described:
     """The run's cases. curves: its trade-offs."""
     chance = None if shared.chance is None else {name: np.array(values) for name, values in shared.chance.items()}
     of_top_k = None if chance is None else chance["top_k"]
-    pairs = worst_pairs(run.results, run.groups, minimum_share=shared.minimum_share, of_queries=of_top_k)
+    pairs = worst_pairs(
+        run.results, run.groups, minimum_share=shared.minimum_share, of_queries=of_top_k, predicted=shared.predicted
+    )
     repaired = repaired_rows(run.results)
     blocks = embed.case_blocks(run, curves, repaired, list(shared.groups))
     verdicts = _verdicts(pairs, shared.minimum_share)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import interruption
-from ..analysis.load import described, minimum_share_of, pictured, read_all, tables_of
+from ..analysis.load import described, pictured, read_all, tables_of
 from ..analysis.parts import Survey, chance_of_queries, item_ids, survey
 from ..config.runtime import Runtime
 from ..errors import RunError
@@ -54,7 +54,7 @@ def publish(store: Store, executor: Lazily) -> list[str]:
 def _written(store: Store, executor: Lazily, manifest: Mapping[str, Any]) -> Files:
     """Bytes and SHA-256 of the report's files, which are in place."""
     found = survey(store)
-    shared = shared_by_survey(found, minimum_share_of(manifest), chance_of_queries(store, found.parts))
+    shared = shared_by_survey(found, manifest, chance_of_queries(store, found.parts))
     with _described(store, executor, found, shared) as units:
         files = _report_files(store, _assembled(store, units, shared, manifest))
         for unit in units:

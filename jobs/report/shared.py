@@ -9,8 +9,9 @@ from typing import Any
 from mprlib.arrays import FloatArray
 
 from ..analysis.cases import CASE, function_classes
-from ..analysis.load import Run
+from ..analysis.load import Run, minimum_share_of
 from ..analysis.parts import Survey
+from ..analysis.predicted import Predicted, predicted_of
 from .figures import drawn_series
 
 PREFIX = {"dataset": "items ", "reference": "reference ", "k": "k = "}
@@ -20,13 +21,15 @@ PREFIX = {"dataset": "items ", "reference": "reference ", "k": "k = "}
 class Shared:
     """Function classes and series (method, constrained class) in order of first appearance, names of groups in
     theirs, the keys of a case that tell cases apart, the share of the reference below which a group stays out of
-    headlines, and the p values of all queries by selection, which are those of the cases at hand where None."""
+    headlines, whose labels are predicted ones, and the p values of all queries by selection, which are those of the
+    cases at hand where None."""
 
     classes: tuple[str, ...]
     series: tuple[tuple[str, str | None], ...]
     groups: tuple[str, ...]
     several: tuple[str, ...]
     minimum_share: float
+    predicted: Predicted
     chance: Mapping[str, tuple[float, ...]] | None = None
 
     def label(self, case: Sequence[Any]) -> str:
@@ -36,14 +39,15 @@ class Shared:
         return ", ".join([about["query"], *others])
 
 
-def shared_by_survey(survey: Survey, minimum_share: float, chance: Mapping[str, FloatArray]) -> Shared:
+def shared_by_survey(survey: Survey, manifest: Mapping[str, Any], chance: Mapping[str, FloatArray]) -> Shared:
     """Of a run that is looked through."""
     return Shared(
         classes=survey.classes,
         series=survey.series,
         groups=survey.groups,
         several=_several(survey.cases),
-        minimum_share=minimum_share,
+        minimum_share=minimum_share_of(manifest),
+        predicted=predicted_of(manifest),
         chance={name: tuple(values.tolist()) for name, values in chance.items()},
     )
 
@@ -57,6 +61,7 @@ def shared_by(run: Run) -> Shared:
         groups=tuple(sorted(run.groups["group"].unique().tolist())),
         several=_several(cases),
         minimum_share=run.minimum_share,
+        predicted=predicted_of(run.manifest),
     )
 
 

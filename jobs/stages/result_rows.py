@@ -192,11 +192,21 @@ COLUMNS = (
         "mpr_corrected",
         NUMBER,
         "MPR of the selection by the true labels, estimated from what is known of their errors; null where labels are "
-        "taken as right",
+        "taken as right, where nothing can be told of the true ones, and in rows of another attention than uniform",
         _of_corrected(lambda found: found.value),
     ),
-    Column("mpr_corrected_low", NUMBER, "lower end of its 95% interval", _of_corrected(lambda found: found.low)),
-    Column("mpr_corrected_high", NUMBER, "upper end of it", _of_corrected(lambda found: found.high)),
+    Column(
+        "mpr_corrected_low",
+        NUMBER,
+        "lower end of its 95% interval; null where mpr_corrected is",
+        _of_corrected(lambda found: found.low),
+    ),
+    Column(
+        "mpr_corrected_high",
+        NUMBER,
+        "upper end of it; null where mpr_corrected is",
+        _of_corrected(lambda found: found.high),
+    ),
     Column(
         "p_chance",
         NUMBER,
@@ -242,8 +252,8 @@ COLUMNS = (
     Column(
         "p_rho",
         NUMBER,
-        "probability that the MPR of the true labels is at most rho, which the status is about then; null where labels "
-        "are taken as right",
+        "probability that the MPR of the true labels, under the target class, is at most rho, which the status is "
+        "about then; null without a rho and where labels that the target class looks at are taken as right",
         lambda row: row.selection.p_rho,
     ),
     Column(

@@ -85,7 +85,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 14
+    version: ClassVar[int] = 15
     seconds: ClassVar[float] = 0.3
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM

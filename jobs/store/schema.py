@@ -41,11 +41,18 @@ GROUPS = pa.schema(
         described("p_largest", pa.float64(), "probability that they show as much of any named group"),
         described("largest_gap_chance", pa.float64(), "95% point of the largest gap of named groups in such draws"),
         described(
-            "share_corrected", pa.float64(), "its share by the true labels; null where labels are taken as right"
+            "share_corrected",
+            pa.float64(),
+            "its share by the true labels; null where labels are taken as right, and where nothing can be told of the "
+            "true ones",
         ),
-        described("share_corrected_low", pa.float64(), "lower end of the 95% interval of that share"),
-        described("share_corrected_high", pa.float64(), "upper end of it"),
-        described("share_reference_corrected", pa.float64(), "its share of the reference by the true labels"),
+        described("share_corrected_low", pa.float64(), "lower end of the 95% interval of that share; null where it is"),
+        described("share_corrected_high", pa.float64(), "upper end of it; null where it is"),
+        described(
+            "share_reference_corrected",
+            pa.float64(),
+            "its share of the reference by the true labels; null where share_corrected is",
+        ),
     ]
 )
 

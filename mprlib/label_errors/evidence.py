@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import BoolArray, FloatArray, IntArray
 from mprlib.label_errors.confusions import Matrices, confusions_of
 from mprlib.label_errors.true_cells import TrueCells, along, error_of, true_cells
 from mprlib.problem import Problem
@@ -128,6 +128,13 @@ def likelihood(problem: Problem, items: IntArray, matrices: Matrices) -> FloatAr
             known = error.known[name][items]
             of_axis = np.where((known >= 0)[:, None], np.eye(size)[np.maximum(known, 0)], of_axis)
         found = (found[:, :, None] * of_axis[:, None, :]).reshape(items.size, -1)
+    return found
+
+
+def possible_cells(problem: Problem, items: IntArray) -> BoolArray:
+    """Whether each true cell (a, G) is one that hand labels, and labels that are right, leave to some items."""
+    says_nothing = {axis: np.ones_like(one) for axis, one in as_known(problem).items()}
+    found: BoolArray = likelihood(problem, items, says_nothing) > 0.0
     return found
 
 

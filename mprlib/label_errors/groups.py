@@ -10,6 +10,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.groups import Groups, GroupsOracle
 from mprlib.label_errors.corrected import CONFIDENCE, ChosenBy, estimate_of
 from mprlib.label_errors.estimates import reference_estimate
+from mprlib.label_errors.evidence import possible_cells
 from mprlib.label_errors.true_problem import true_problem
 from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
@@ -48,8 +49,18 @@ def corrected_groups(
         truths = shares + _totals(oracle, estimate.own) + np.resize(error, (len(estimate.own), shares.size))
         ends = np.quantile(truths, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0], axis=0)
     expected = np.clip(oracle.totals(reference_estimate(problem).shares), 0.0, 1.0)
-    columns = [np.clip(one, 0.0, 1.0).tolist() for one in (shares, *ends)]
+    # Noise of the other items cannot take a level from those that are known to have it.
+    smallest, largest = _known_bounds(problem, items, oracle)
+    columns = [np.clip(one, smallest, largest).tolist() for one in (shares, *ends)]
     return {name: GroupShares(*row) for name, *row in zip(oracle.names, *columns, expected.tolist())}
+
+
+def _known_bounds(problem: Problem, items: IntArray, oracle: GroupsOracle) -> tuple[FloatArray, FloatArray]:
+    """Shares (groups,) of the items that are known to belong to each group, and of those that may."""
+    possible = possible_cells(problem, items).astype(float)
+    every_cell = np.broadcast_to(possible.sum(axis=1, keepdims=True), (items.size, len(oracle.names)))
+    of_group = _totals(oracle, possible)
+    return (of_group == every_cell).mean(axis=0), (of_group > 0.0).mean(axis=0)
 
 
 def _totals(oracle: GroupsOracle, draws: FloatArray) -> FloatArray:

@@ -98,10 +98,35 @@ def test_probabilities_may_be_columns(tmp_path, capsys):
 def test_a_weak_confusion_is_said_to_be_weak(tmp_path, capsys):
     lot = {"female": {"female": 0.5, "male": 0.5}, "male": {"female": 0.5, "male": 0.5}}
     path = written(tmp_path, attributes={"gender": {"confusion": lot}}, methods=["top_k"])
-    run(path, "run", capsys)
+    assert main(["run", str(path), "--output", str(tmp_path / "run")]) == 0
+    printed = capsys.readouterr().out
+    assert "shown by predicted labels (by the true ones not known)" in printed
+    page = (tmp_path / "run" / "report" / "index.html").read_text(encoding="utf-8")
+    assert "Labels are <strong>predicted</strong>" in page
+    assert "by predicted labels (by the true ones not known)" in page
     rows = results(path, "run")
     assert rows[CORRECTED].isna().all(axis=None)
     assert rows["message"].str.contains("cannot be told from labels drawn by lot").all()
+
+
+@pytest.mark.parametrize(
+    ("column", "amounts", "said"),
+    [
+        ("share", (90, 10, 5, 45), "row female sums to 100: shares of 1"),
+        ("share", (0.9, 0.2, 0.1, 0.9), "row female sums to 1.1: shares of 1"),
+        ("count", (0.9, 0.1, 0.1, 0.9), "row female sums to 1: counts"),
+        ("count,share", ("90,0.9", "10,0.1", "5,0.1", "45,0.9"), "a column count and a column share: one of them"),
+    ],
+)
+def test_a_file_s_column_says_what_its_numbers_are(tmp_path, capsys, column, amounts, said):
+    pairs = ["female,female", "female,male", "male,female", "male,male"]
+    lines = [f"true,predicted,{column}", *(f"{pair},{amount}" for pair, amount in zip(pairs, amounts))]
+    (tmp_path / "confusion.csv").write_text("\n".join(lines), encoding="utf-8")
+    path = written(tmp_path, attributes={"gender": {"confusion": "confusion.csv"}})
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 2
+    [line] = capsys.readouterr().err.strip().splitlines()
+    assert said in line and "confusion.csv" in line
+    assert "audit.yaml:" in line and "dataset.attributes.gender.confusion" in line
 
 
 @pytest.mark.parametrize(
@@ -109,8 +134,29 @@ def test_a_weak_confusion_is_said_to_be_weak(tmp_path, capsys):
     [
         ({"confusion": {"female": {"female": 1.0}, "man": {"man": 1.0}}}, "no row of the level 'male'"),
         ({"confusion": {"female": {"female": 0.9, "mail": 0.1}, "male": {"male": 1.0}}}, "no row of true 'mail'"),
-        ({"confusion": {"female": {"female": 0.9, "male": 0.3}, "male": {"male": 0.4}}}, "the row sums to 0.4"),
+        (
+            {"confusion": {"female": {"female": 0.9, "male": 0.3}, "male": {"male": 0.4}}},
+            "row female sums to 1.2: shares of 1",
+        ),
+        (
+            {"confusion": {"female": {"female": 0.9, "male": 0.2}, "male": {"male": 1}}},
+            "row female sums to 1.1: shares",
+        ),
+        (
+            {"confusion": {"female": {"female": 90, "male": 10}, "male": {"male": 1.0, "female": 0.05}}},
+            "row female sums to 100: counts, or shares of 1 in every row",
+        ),
+        (
+            {"confusion": {"female": {"female": 1.2, "male": 0.2}, "male": {"male": 0.9, "female": 0.1}}},
+            "row female sums to 1.4",
+        ),
         ({"confusion": {"female": {"female": -1, "male": 2}, "male": {"male": 1}}}, "cannot be negative"),
+        (
+            {"confusion": {}},
+            "confusion is empty, and at least two levels are needed: {true level: {predicted level: share",
+        ),
+        ({"confusion": {"female": {"female": 1}}}, "confusion has one level, 'female', and at least two levels"),
+        ({"confusion": {"female": {}, "male": {"male": 1}}}, "no row whose true level is female"),
         ({"confusion": "absent.csv"}, "does not exist"),
         ({"confusion": 7}, "a block of settings is expected"),
         ({"confusion": CONFUSION, "probabilities": {"female": "age", "male": "age"}}, "one of them"),
@@ -125,3 +171,67 @@ def test_what_says_nothing_is_refused_in_one_line(tmp_path, capsys, attribute, s
     assert len(lines) == 1
     assert said in lines[0]
     assert "audit.yaml" in lines[0]
+
+
+@pytest.mark.parametrize("setting", [{"order": "fair"}, {"attention": "log2"}], ids=str)
+def test_orders_of_labels_that_may_be_wrong_are_refused_before_anything_is_computed(tmp_path, capsys, setting):
+    path = written(tmp_path, methods=["top_k", {"mopr": {"values": [0.2], **setting}}])
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 2
+    [line] = capsys.readouterr().err.strip().splitlines()
+    name = next(iter(setting))
+    assert f"methods.1.mopr.{name}" in line and "audit.yaml:" in line
+    assert "labels of 'gender' may be wrong" in line
+
+
+def test_orders_of_other_labels_are_none_of_them(tmp_path):
+    by_default = {"values": [0.2], "order": "score", "attention": "uniform"}
+    path = written(tmp_path, methods=["top_k", {"mopr": by_default}])
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 0
+    path = written(
+        tmp_path,
+        function_classes=[{"linear": {"over": ["age"]}}],
+        methods=["top_k", {"mopr": {"values": [0.2], "order": "fair"}}, {"det_greedy": {"order": "fair"}}],
+    )
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("confusion", "said"),
+    [
+        ({"female": {"female": 11, "male": 9}, "male": {"female": 10, "male": 10}},
+         ["dataset items: the confusion of 'gender' cannot be told from labels drawn by lot", "would be needed"]),
+        ({"female": {"female": 0.5, "male": 0.5}, "male": {"female": 0.5, "male": 0.5}},
+         ["label the shown items themselves"]),
+        ({"female": {"female": 0.1, "male": 0.9}, "male": {"female": 0.8, "male": 0.2}},
+         ["most items that are 'female' are labelled 'male': rows are true levels and columns predicted ones"]),
+        ({"female": {"female": 0.9, "other": 0.1}, "male": {"male": 1}, "other": {"other": 1}},
+         ["the confusion of 'gender' has 'other', and no item has that label"]),
+        (CONFUSION, []),
+    ],
+)  # fmt: skip
+def test_a_plan_notes_confusions_that_say_little_or_may_be_meant_otherwise(tmp_path, capsys, confusion, said):
+    path = written(tmp_path, attributes={"gender": {"confusion": confusion}})
+    assert main(["plan", str(path), "--output", str(tmp_path / "run"), "--json"]) == 0
+    notes = [note for note in json.loads(capsys.readouterr().out)["notes"] if "confusion" in note]
+    assert len(notes) == bool(said)
+    assert all(one in notes[0] for one in said)
+
+
+def test_the_page_says_chance_level_of_what_the_run_claims_and_of_nothing_else(tmp_path, capsys):
+    for name, right in (("sure", 0.995), ("unsure", 0.6)):
+        confusion = {"female": {"female": right, "male": 1 - right}, "male": {"female": 1 - right, "male": right}}
+        path = written(
+            tmp_path,
+            attributes={"gender": {"confusion": confusion}},
+            methods=["top_k", {"mopr": {"values": ["chance", 0.9], "targets": ["linear"]}}],
+        )
+        run(path, name, capsys)
+        rows = results(path, name)
+        claimed = rows[
+            (rows["function_class"] == "linear") & rows["p_rho"].notna() & (rows["rho"] <= rows["mpr_chance"])
+        ]
+        worst = pd.read_csv(tmp_path / name / "report" / "worst.csv")
+        assert len(claimed) == 1
+        assert worst["is_predicted"].all()
+        assert (claimed["p_rho"] >= 0.9).item() == (name == "sure")
+        assert worst["is_repaired_to_chance"].eq(name == "sure").all()

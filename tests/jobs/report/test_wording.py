@@ -96,3 +96,10 @@ def test_the_verdict_names_reference_and_precision_and_what_the_repair_aims_at()
     assert "of reference \u201cpopulation\u201d" in text
     assert "Retrieval held to the MPR of a random 50 under linear (mopr, rho = 0.026) shows 34%" in text
     assert text.endswith("top-k's mean similarity; precision goes from 98% to 96%.")
+
+
+def test_shares_of_predicted_labels_are_said_to_be_so_also_where_the_true_ones_are_not_known():
+    unknown = PAIR | {"is_predicted": True, "share_corrected": None, "share_repaired_corrected": None}
+    assert wording.by_labels(unknown) == " by predicted labels (by the true ones not known)"
+    assert wording.verdict(unknown).count("by predicted labels") == 2
+    assert wording.by_labels(PAIR | {"is_predicted": False, "share_corrected": None}) == ""

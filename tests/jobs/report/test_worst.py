@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from jobs.analysis.cases import is_within_chance
 from jobs.analysis.worst import headline, largest, worst_groups, worst_off, worst_pairs
 
 CASE = {"dataset": "d", "reference": "r", "k": 10}
@@ -168,3 +169,25 @@ def test_the_repaired_selection_is_the_most_similar_one_within_chance():
     beyond = [one | {"mpr_chance": 0.005} for one in rows]
     row = headline(pairs_of([result("q"), *beyond], groups)).iloc[0]
     assert (row["rho_repaired"], row["is_repaired_to_chance"]) == (0.01, False)
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_within"),
+    [
+        ({"p_rho": None}, True),
+        ({}, True),
+        ({"p_rho": 0.95}, True),
+        # The estimate is below the point of chance, and the run did not claim it.
+        ({"p_rho": 0.6, "status": "not_found", "mpr_corrected": 0.01}, False),
+        ({"p_rho": 0.95, "rho": 0.3, "mpr_corrected": 0.01}, False),
+        # What is claimed of sets is not claimed of an order.
+        ({"p_rho": 0.95, "attention": "log2", "target_attention": None}, False),
+        ({"p_rho": 0.95, "attention": "uniform", "target_attention": "uniform"}, True),
+    ],
+)
+def test_where_labels_may_be_wrong_chance_level_is_a_claim(columns, is_within):
+    row = result("nurse", "mopr", 0.1) | {"mpr": 0.1, "mpr_chance": 0.15, "mpr_corrected": None} | columns
+    assert is_within_chance(pd.DataFrame([row])).tolist() == [is_within]
+    if row["status"] == "optimal":
+        groups = shares("nurse", {"sex=f": 0.9}) + shares("nurse", {"sex=f": 0.5}, "mopr", 0.1)
+        assert pairs_of([result("nurse"), row], groups)["is_repaired_to_chance"].tolist() == [is_within]

@@ -145,3 +145,45 @@ def test_labels_drawn_by_lot_correct_nothing(confusion, said):
     row = mprlib.select(weak, "mopr", 0.05)
     assert row.status == mprlib.Status.NOT_FOUND
     assert row.message == found.remark
+
+
+@pytest.mark.parametrize("chosen_by", ["labels", "other"])
+@pytest.mark.parametrize("unknown", [WOMEN, MEN], ids=["predicted woman", "predicted man"])
+def test_shares_keep_to_levels_that_are_known(chosen_by, unknown):
+    # Nine of ten are women by hand, of whom the labels miss four; of the tenth a weak predictor says something.
+    labels = 5 * [WOMEN] + 4 * [MEN] + [unknown] + 20 * [WOMEN, MEN]
+    known = np.array(9 * [0] + (len(labels) - 9) * [-1])
+    error = LabelError(items={"gender": Confusion.of([[20, 10], [8, 22]])}, known={"gender": known})
+    found = corrected_groups(problem(labels, 10, label_error=error), np.arange(10), chosen_by=chosen_by)
+    for share, least, most in ((found["gender=woman"], 0.9, 1.0), (found["gender=man"], 0.0, 0.1)):
+        assert least - 1e-12 <= share.low <= share.share <= share.high <= most + 1e-12
+    # What is open is open.
+    assert found["gender=woman"].high - found["gender=woman"].low > 0.05
+
+
+@pytest.mark.parametrize("chosen_by", ["labels", "other"])
+def test_shares_of_intersections_keep_to_levels_that_are_known(chosen_by):
+    # Of ten women six are known to be; six are old, one of whom is not known to be a woman.
+    labels = np.array(
+        [[1, 0, place < 5] for place in range(6)] + [[0, 1, place < 1] for place in range(4)], dtype=float
+    )
+    labels = np.concatenate([labels, np.tile(np.eye(3)[[0, 1]] + [0, 0, 1], (10, 1)), np.tile(np.eye(3)[:2], (10, 1))])
+    known = np.array(6 * [0] + (len(labels) - 6) * [-1])
+    found = corrected_groups(
+        Problem(
+            scores=np.linspace(1, 0, len(labels)),
+            labels=labels,
+            reference=labels,
+            k=10,
+            attributes={"gender": [0, 1], "old": [2]},
+            label_names=["gender=woman", "gender=man", "old"],
+            label_error=LabelError(items={"gender": Confusion.of([[20, 10], [8, 22]])}, known={"gender": known}),
+        ),
+        np.arange(10),
+        chosen_by=chosen_by,
+    )
+    bounds = {"woman": {"1": (0.5, 0.6), "0": (0.1, 0.4)}, "man": {"1": (0.0, 0.1), "0": (0.0, 0.3)}}
+    for gender, of_age in bounds.items():
+        for old, (least, most) in of_age.items():
+            share = found[f"gender={gender} & old={old}"]
+            assert least - 1e-12 <= share.low <= share.share <= share.high <= most + 1e-12
