@@ -15,10 +15,10 @@ Worked example: two alike groups, the first more similar. Both rankings are draw
 >>> import mprlib
 >>> problem = mprlib.Problem(scores=[0.9, 0.5], labels=[[1, 0], [0, 1]], reference=[[1, 0], [0, 1]], k=2,
 ...                          attributes={"sex": [0, 1]})
->>> drawn = [mprlib.select(problem, "exposure_policy", seed=seed).items[0] for seed in range(200)]
+>>> drawn = [mprlib.select(problem, "exposure_policy", seed=seed, order="fair").items[0] for seed in range(200)]
 >>> 80 < drawn.count(0) < 120
 True
->>> mprlib.select(problem, "exposure_policy", seed=0).message
+>>> mprlib.select(problem, "exposure_policy", seed=0, order="fair").message
 'one of 2 rankings, drawn with probability 0.50; no level is off its share of attention in expectation'
 
 Source: Singh and Joachims 2018, "Fairness of Exposure in Rankings", sections 3 and 4.1.
@@ -67,7 +67,11 @@ class ExposurePolicy(FixedBaseline):
     name: ClassVar[str] = "exposure_policy"
 
     seed: Annotated[int, SEED, "seed of the draw"] = 0
-    order: Annotated[str, ORDER, "order of the items: that of the ranking which is drawn, or by score"] = "fair"
+    order: Annotated[
+        str,
+        ORDER,
+        "order of the items: by score, which says nothing of attention, or that of the ranking that is drawn",
+    ] = "score"
 
     def choose(self, problem: Problem) -> Chosen:
         """The ranking that is drawn.
@@ -81,7 +85,7 @@ class ExposurePolicy(FixedBaseline):
         if policy.missing > TOLERANCE:
             off = f"for want of candidates levels are off their shares of attention by {policy.missing:.3f} in all"
         if self.order != "fair":
-            off = "its items by score, so that nothing is said of attention"
+            off = "its items are by score, of whose attention nothing is said: order fair is the ranking that was drawn"
         return Chosen(items=policy.rankings[at], is_ordered=self.order == "fair", message=f"{drawn}; {off}")
 
 

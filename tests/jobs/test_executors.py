@@ -85,6 +85,7 @@ def events(output: Path, run_id: str) -> set[tuple[str, str | None, str | None]]
 
 
 @pytest.mark.usefixtures("cluster")
+@pytest.mark.system
 def test_a_whole_audit_gives_the_same_bytes_on_both(tmp_path):
     path = write_audit(tmp_path, **WIDE)
     outputs, logged = {}, {}

@@ -26,7 +26,9 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(text, marks=[pytest.mark.system] * (kind == "long"), id=kind) for kind, text in NAMES.items()]
+)
 def test_every_command_takes_them(tmp_path, capsys, name):
     table = people().rename(columns={"gender": name})
     # A level may have a thousand characters at most.

@@ -69,7 +69,9 @@ def test_what_is_missing_is_said_and_order_by_score_is_the_set():
     alike = mprlib.Problem(
         scores=[0.9, 0.8], labels=[[1, 0], [1, 0]], reference=[[1, 0], [0, 1]], k=2, attributes={"a": [0, 1]}
     )
-    assert "levels are off their shares of attention by 1.000 in all" in mprlib.select(alike, "exposure_policy").message
+    drawn = mprlib.select(alike, "exposure_policy", order="fair")
+    assert "levels are off their shares of attention by 1.000 in all" in drawn.message
+    assert "by score, of whose attention nothing is said" in mprlib.select(alike, "exposure_policy").message
     problem = one_hot_problem(0)
     found = mprlib.select(problem, "exposure_policy", order="score", seed=3)
     assert found.items.tolist() == problem.ranked(found.items).tolist()

@@ -121,6 +121,7 @@ def test_runs_of_other_data_stay_apart_and_one_run_twice_is_one(run, tmp_path):
     assert ("items (other)", both.chosen.ids[0]) in both.items.index
 
 
+@pytest.mark.system
 def test_similarities_that_are_not_positive(tmp_path):
     """Queries that point away from everybody, across everybody, and with everybody, alone and together."""
     table = people()
