@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -61,18 +61,12 @@ class LabelErrors:
         """
         if not self.items and not self.reference and not likely:
             return None
-        # One table is one confusion, whose error both sides share.
-        made: dict[ConfusionTable, Confusion] = {}
-        for table in (*self.items.values(), *self.reference.values()):
-            made.setdefault(table, table.confusion())
-        sides: dict[str, Any] = {
-            side: {name: made[table] for name, table in own.items()}
-            for side, own in (("items", self.items), ("reference", self.reference))
-        }
+        items, people = (
+            {name: table.confusion() for name, table in own.items()} for own in (self.items, self.reference)
+        )
         # The items say how wrong labels of this source are, and people of the same source have the same errors.
-        of_people = {name: _expected_confusion(likely[name], predicted[name]) for name in self.alike}
-        sides["reference"] = {**sides["reference"], **of_people}
-        return LabelError(**sides, known=known, probabilities=likely)
+        people |= {name: _expected_confusion(likely[name], predicted[name]) for name in self.alike}
+        return LabelError(items=items, reference=people, known=known, probabilities=likely)
 
 
 def _expected_confusion(likely: FloatArray, predicted: FloatArray) -> Confusion:

@@ -16,6 +16,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
+from mprlib.optimisers.order_kernel import length_of
 
 # Gaps of values that are rounding.
 ROUNDING = 1e-12
@@ -56,15 +57,6 @@ class Dual(NamedTuple):
     bound: float
     order: IntArray
     is_within: bool
-
-
-@compiled
-def length_of(gaps: FloatArray, is_ball: bool) -> float:
-    """The length of gaps (r,), or the largest."""
-    found = 0.0
-    for gap in gaps:
-        found = found + gap * gap if is_ball else max(found, abs(gap))
-    return np.sqrt(found) if is_ball else found
 
 
 @compiled

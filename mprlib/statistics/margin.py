@@ -103,6 +103,9 @@ def sampling_margin(
     warn_of_assumption(problem, "the margin depends")
     shown = None if items is None else _expected_items(problem, items)
     draws = _Draws(problem, resamples, seed, drawn, shown)
+    if drawn is not None:
+        # Of the caller's resamples, which another call may not have.
+        return _margin(problem, chosen, confidence, draws)
     key = ("margin", chosen, confidence, resamples, seed, None if shown is None else shown.tobytes())
     return problem.cached(key, lambda: _margin(problem, chosen, confidence, draws))
 

@@ -7,7 +7,7 @@ from mprlib import FUNCTION_CLASSES, InputError, Problem, measure
 from mprlib.cells import cells_of
 from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
-from mprlib.statistics import sampling_margin
+from mprlib.statistics import Resamples, sampling_margin
 from tests.populations import one_hot_problem
 
 
@@ -111,3 +111,14 @@ def test_draws_in_places_that_count_unlike_have_a_larger_error():
         # Equal weights by another name draw item by item, and only then differ by chance.
         given = sampling_margin(problem, name, items=items, attention=[1.0] * (problem.k - 1) + [1.0 + 1e-9])
         assert given == pytest.approx(alike, rel=0.1)
+
+
+def test_resamples_that_are_at_hand_are_of_one_call():
+    others = Resamples.drawn(one_hot_problem().population, 50, [7, 0])
+    problem = one_hot_problem()
+    of_others = sampling_margin(problem, "groups", drawn=others, resamples=50)
+    assert sampling_margin(problem, "groups", resamples=50) == sampling_margin(
+        one_hot_problem(), "groups", resamples=50
+    )
+    assert sampling_margin(problem, "groups", drawn=others, resamples=50) == of_others
+    assert of_others != sampling_margin(problem, "groups", resamples=50)
