@@ -20,7 +20,7 @@ from mprlib.arrays import BoolArray, FloatArray, IntArray
 
 from .. import interruption
 from ..analysis.cases import CASE
-from ..analysis.curves import is_fulfilled, vertical_floors
+from ..analysis.curves import is_fulfilled
 from ..words import shortened
 from . import svg
 from .overview import Distribution
@@ -126,10 +126,11 @@ def points_of(rows: pd.DataFrame, floors: Mapping[tuple[Any, ...], float]) -> di
 
 
 def curve_pictures(
-    curves: pd.DataFrame, classes: Sequence[str], series: Sequence[Series]
+    curves: pd.DataFrame, classes: Sequence[str], series: Sequence[Series], floors: Mapping[tuple[Any, ...], float]
 ) -> Iterator[tuple[tuple[Any, ...], bytes]]:
-    """The drawing of every case: one panel per function class. series: all that any case of the run has."""
-    styles, points = styles_of(series), points_of(curves, vertical_floors(curves))
+    """The drawing of every case: one panel per function class. series: all that any case of the run has; floors:
+    `vertical_floors` of the curves."""
+    styles, points = styles_of(series), points_of(curves, floors)
     legend = list(_legend(styles, PANEL_WIDTH * max(len(classes), 1)))
     for case in sorted(set(curves[CASE].itertuples(index=False, name=None))):
         interruption.check()
