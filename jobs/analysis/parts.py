@@ -72,7 +72,9 @@ def survey(store: Store) -> Survey:
     series: dict[tuple[str, str | None], None] = {}
     classes: dict[str, None] = {}
     with tables_of(store):
-        for place, row in _looked_through(store, "results", [*CASE, "unit", "function_class", "method", "target_class"]):
+        for place, row in _looked_through(
+            store, "results", [*CASE, "unit", "function_class", "method", "target_class"]
+        ):
             case, (unit, function_class, method, target) = row[:4], row[4:]
             places.setdefault(case, {})[place] = None
             units.setdefault(case, {})[unit] = None
@@ -128,9 +130,7 @@ def item_ids(store: Store) -> list[str]:
     return sorted(pc.unique(found).to_pylist())
 
 
-def _looked_through(
-    store: Store, folder: str, columns: Sequence[str]
-) -> Iterator[tuple[RowGroup, tuple[Any, ...]]]:
+def _looked_through(store: Store, folder: str, columns: Sequence[str]) -> Iterator[tuple[RowGroup, tuple[Any, ...]]]:
     """Each row group's distinct combinations of values, in order of first appearance."""
     for name in (name for name in store.list(folder) if name.endswith(".parquet")):
         file = store.parquet(name)

@@ -74,7 +74,7 @@ def guarded(table: pd.DataFrame) -> pd.DataFrame:
 
 def lines(table: pd.DataFrame, *, has_header: bool = False) -> bytes:
     """The rows of a guarded table as CSV."""
-    header = [table.columns] if has_header else []
+    header = [list(table.columns)] if has_header else []
     return _written([*header, *zip(*(_texts(table[name]) for name in table))])
 
 

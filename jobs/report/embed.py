@@ -41,7 +41,8 @@ Key = tuple[str, float | None, str | None]
 FACTS = {"prompt": "prompt", "pool": "n_pool", "size": "reference_size"}
 # Columns of the groups that a block is made of.
 OF_GROUPS = [
-    "attributes", "share_reference", "share_selected", *(f"share_first_{first}" for first in FIRST), "largest_gap_chance",
+    "attributes", "share_reference", "share_selected", "largest_gap_chance",
+    *(f"share_first_{first}" for first in FIRST),
 ]  # fmt: skip
 
 
@@ -114,7 +115,7 @@ def pictures_block(ids: Sequence[str], thumbnails: Mapping[tuple[str, str], byte
 class Block:
     """A case as the page draws it, whatever other cases the page has.
 
-    about is what is packed; in it items are positions in `items` (ids), and groups follow the order of `groups` (names).
+    about is what is packed; in it items are positions in `items` (ids), and groups are in the order of `groups`.
     """
 
     about: dict[str, Any]
@@ -161,7 +162,9 @@ class _Columns:
         self.rows, self.selection = curves.index.tolist(), selection
         texts = ("method", "parameter", "target_class", "function_class", "status", "message", "note")
         self.texts = {name: [_plain(value) for value in curves[name].tolist()] for name in texts}
-        self.numbers = {name: _rounded_values(curves[name].tolist()) for name in ("parameter_value", *MEASURED, *SOLVED)}
+        self.numbers = {
+            name: _rounded_values(curves[name].tolist()) for name in ("parameter_value", *MEASURED, *SOLVED)
+        }
         unrounded = ("parameter_value", "mpr_chance", "mpr_top_k")
         self.values = {name: [_plain(value) for value in curves[name].tolist()] for name in unrounded}
 
@@ -266,9 +269,7 @@ def _shares_by_case(groups: pd.DataFrame, selection: IntArray) -> dict[tuple[Any
     return found
 
 
-def _group_digits(
-    shares: _Shares | None, selections: list[int], k: int
-) -> tuple[dict[str, Any], list[str]]:
+def _group_digits(shares: _Shares | None, selections: list[int], k: int) -> tuple[dict[str, Any], list[str]]:
     """Shares of the named groups: the reference's once, each selection's as digits, "" where unknown; and the groups.
 
     selections: those of the case's points, in their order.
@@ -311,7 +312,8 @@ def _chance_gap(rows: Mapping[str, FloatArray]) -> float | None:
 
 def _share_digits(values: FloatArray, unit: int) -> list[str]:
     """Shares (selections, groups) as whole multiples of 1 / unit; "" for a selection that lacks one."""
-    is_known, width = ~np.isnan(values).any(axis=1), digits_for(unit)
+    is_known = np.asarray(~np.isnan(values).any(axis=1), dtype=bool)
+    width = digits_for(unit)
     packed = digits(np.rint(values[is_known] * unit).ravel(), width)
     length, found = width * values.shape[1], []
     for number, known in zip(np.cumsum(is_known).tolist(), is_known.tolist()):

@@ -202,8 +202,13 @@ def overview_picture(shown: Distribution) -> bytes:
     width = 504.0
     largest = max(mark.value for mark in (*shown.top_k, *shown.repaired))
     frame = svg.Frame(
-        left=LEFT, top=12.0, right=width - RIGHT, bottom=HEIGHT - 40, across=(0.0, 1.05 * max(largest, 1e-12)), up=(0.0, 1.0)
-    )  # fmt: skip
+        left=LEFT,
+        top=12.0,
+        right=width - RIGHT,
+        bottom=HEIGHT - 40,
+        across=(0.0, 1.05 * max(largest, SMALLEST_SPAN)),
+        up=(0.0, 1.0),
+    )
     parts = [*frame.axes(f"MPR, class {shown.function_class}", "fraction of queries at or below")]
     both = (("top-k", shown.top_k, BEFORE, "o"), ("repaired", shown.repaired, AFTER, "s"))
     for row, (label, marks, colour, marker) in enumerate(one for one in both if one[1]):

@@ -86,7 +86,12 @@ def _worst(report: Assembled, said: Mapping[tuple[Any, ...], tuple[str, bool]]) 
     for row in records(ranked):
         case = case_of(row)
         place, (verdict, _) = number[case], said[case]
-        about = {"number": place, "label": report.labels[place], "verdict": verdict, "lacking": report.lacking.get(case)}
+        about = {
+            "number": place,
+            "label": report.labels[place],
+            "verdict": verdict,
+            "lacking": report.lacking.get(case),
+        }
         rows.append(row | about)
     return rows
 

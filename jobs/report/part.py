@@ -12,6 +12,7 @@ from pydantic_core import to_jsonable_python
 
 from ..analysis.parts import Case, Part, read_part
 from ..analysis.tables import read_csv
+from ..results.manifest import REPORT_STAGE
 from ..stages.unit import Tables, Unit, outside_key
 from ..store import Store
 from ..store.keys import digest
@@ -29,10 +30,9 @@ class DescribedCases(Unit):
     Reports take single cases from units that described them beside others.
     """
 
-    stage: ClassVar[str] = "report"
+    stage: ClassVar[str] = REPORT_STAGE
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 1.0
-    is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
         "jobs.analysis.cases",
         "jobs.analysis.curves",
@@ -49,13 +49,8 @@ class DescribedCases(Unit):
     )
 
     keys: tuple[str, ...]
-    part: Part = outside_key()
-    shared: Shared = outside_key()
-
-    @property
-    def likeness(self) -> str:
-        """By what reports look for it: the keys of its cases."""
-        return " ".join(self.keys)
+    part: Part = outside_key()  # noqa: RUF009 - a description of a field, as in the stages
+    shared: Shared = outside_key()  # noqa: RUF009 - the same
 
     def run(self, store: Store) -> Tables:
         found = described(read_part(store, self.part), self.shared, dict(zip(self.part.cases, self.keys)))
@@ -81,7 +76,7 @@ def keys_in(store: Store, key: str) -> list[str]:
 
 
 def read_described(store: Store, key: str, wanted: Mapping[str, str]) -> Described:
-    """What a unit described, of the cases that are wanted of it; they are mapped. wanted: a unit's key by the case's."""
+    """What a unit described, mapped, of the cases that are wanted of it. wanted: a unit's key by the case's."""
     cases = store.map_table(DescribedCases.file(key, CASES))
     is_wanted = [wanted.get(own) == key for own in cases["key"].to_pylist()]
     frames: dict[str, pa.Table] = {name: store.read_table(DescribedCases.file(key, name)) for name in FRAMES}

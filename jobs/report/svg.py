@@ -95,9 +95,7 @@ def ticks(low: float, high: float, most: int = MOST_TICKS) -> list[tuple[float, 
     return [(place * step, f"{place * step:.{digits}f}") for place in range(first, last + 1)]
 
 
-def text(
-    said: str, x: float, y: float, *, size: float = 9.0, anchor: str = "start", turned: bool = False
-) -> str:
+def text(said: str, x: float, y: float, *, size: float = 9.0, anchor: str = "start", turned: bool = False) -> str:
     """A line of type; turned: upwards."""
     turn = f' transform="rotate(-90 {x:.2f} {y:.2f})"' if turned else ""
     return f'<text x="{x:.2f}" y="{y:.2f}" font-size="{size:g}" text-anchor="{anchor}"{turn}>{escaped(said)}</text>'

@@ -20,9 +20,7 @@ def legend_handles(styles: Mapping[Series, Style]) -> list[Line2D]:
 def draw_panel(panel: Axes, points: Points, styles: Mapping[Series, Style]) -> None:
     """One case's trade-offs under one class, into an empty panel; a sentence where there is nothing to draw."""
     if not points.up.size:
-        panel.text(
-            0.5, 0.5, points.note, ha="center", va="center", wrap=True, transform=panel.transAxes, fontsize=9
-        )
+        panel.text(0.5, 0.5, points.note, ha="center", va="center", wrap=True, transform=panel.transAxes, fontsize=9)
         return
     for name in points.members:
         style, (line, hollow) = styles[name], points.split(name)
