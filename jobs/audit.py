@@ -12,7 +12,7 @@ from typing import Any
 from . import interruption
 from .cache.merging import merge
 from .cache.packs import PackedUnit
-from .cache.place import CachePlace
+from .cache.place import CachePlace, expect_apart
 from .config.audit import Audit
 from .config.file import ConfigFile
 from .errors import RunError, UsageError, full_disk, is_disk_full
@@ -109,6 +109,7 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     inputs, plan = prepare(config, limit)
     for note in plan.notes:
         reporter.say(note)
+    expect_apart(inputs.cache, store)
     packed = shared.packed(inputs.cache)
     _restore(settings, inputs, plan, store, packed)
     plan, found = resumed(config, inputs, plan, store)

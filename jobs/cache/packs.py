@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..store import Receipt, Store, receipt_file, unit_file
-from .segment import INDEX, NAME_DIGITS, ROWS, now
+from .segment import INDEX, NAME_DIGITS, ROWS, is_as_written, is_index, now
 from .space import used_name
 
 FOLDER = "units"
@@ -80,7 +80,7 @@ def read_pack(cache: Store, name: str) -> list[PackedUnit] | None:
     """The units of a pack by the name of its index; None for one that is gone, or is not what was written."""
     try:
         text = cache.read(name)
-        if hashlib.sha256(text).hexdigest()[:NAME_DIGITS] != name.rpartition("-")[2].removesuffix(INDEX):
+        if not is_as_written(name, text):
             return None
         raw = json.loads(text)
         return [
@@ -99,7 +99,7 @@ def read_pack(cache: Store, name: str) -> list[PackedUnit] | None:
 
 def packed_units(cache: Store) -> dict[str, PackedUnit]:
     """Every unit in the cache by its key; of several copies the latest."""
-    names = sorted(name for name in cache.entries(FOLDER) if name.endswith(INDEX))
+    names = sorted(name for name in cache.entries(FOLDER) if is_index(name))
     return {unit.receipt.key: unit for name in names for unit in read_pack(cache, name) or ()}
 
 
