@@ -67,13 +67,14 @@ def true_cells(problem: Problem) -> TrueCells:
 
 
 def along(values: FloatArray, shape: Sequence[int], matrices: Mapping[int, FloatArray]) -> FloatArray:
-    """Rows (a, G) times a matrix for each axis: (L, L), or (a, L, L) where each row has its own."""
-    found = values.reshape(-1, *shape)
+    """Rows (a, ..., G) times a matrix for each axis: (L, L), or (a, L, L), one for each place of the first dimension."""
+    found = values.reshape(len(values), -1, *shape)
     for axis, matrix in matrices.items():
-        moved = np.moveaxis(found, axis + 1, -1)
-        flat = moved.reshape(len(found), -1, shape[axis]) @ matrix
-        found = np.moveaxis(flat.reshape(moved.shape), -1, axis + 1)
-    return found.reshape(len(values), -1)
+        moved = np.moveaxis(found, axis + 2, -1)
+        # One product of each matrix with all that it acts on.
+        flat = moved.reshape(1 if matrix.ndim == 2 else len(found), -1, shape[axis]) @ matrix
+        found = np.moveaxis(flat.reshape(moved.shape), -1, axis + 2)
+    return found.reshape(values.shape)
 
 
 def error_of(problem: Problem) -> LabelError:
