@@ -15,7 +15,7 @@ import numpy as np
 
 from mprlib.arrays import BoolArray, FloatArray, IntArray
 from mprlib.label_errors.confusions import Matrices, confusions_of
-from mprlib.label_errors.true_cells import TrueCells, along, error_of, true_cells
+from mprlib.label_errors.true_cells import TrueCells, along, along_columns, error_of, true_cells
 from mprlib.problem import Problem
 
 # A probability below this is 0 for any number of items, and has a logarithm.
@@ -31,7 +31,7 @@ class Evidence(Protocol):
     sizes: FloatArray
 
     def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
-        """Expected items (B, R, G) of each true cell under prior shares (B, R, G), and log likelihoods (B,).
+        """Expected items (B, G, R) of each true cell under prior shares (B, G, R), and log likelihoods (B,).
 
         matrices: by axis (L, L), or (B, L, L).
         """
@@ -44,7 +44,7 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Counted(Evidence):
-    """Counts of labels by bin. patterns: axes that are known by hand, with the counts (R, G) of items known so."""
+    """Counts of labels by bin. patterns: axes that are known by hand, with the counts (G, R) of items known so."""
 
     cells: TrueCells
     features: FloatArray
@@ -55,10 +55,10 @@ class Counted(Evidence):
         total, likelihoods = np.zeros(prior.shape), np.zeros(len(prior))
         for known, counts in self.patterns.items():
             used = {axis: one for axis, one in matrices.items() if axis not in known}
-            observed = np.maximum(along(prior, self.cells.shape, used), SMALLEST)
-            likelihoods += np.einsum("rg,brg->b", counts, np.log(observed))
+            observed = np.maximum(along_columns(prior, self.cells.shape, used), SMALLEST)
+            likelihoods += np.log(observed).reshape(len(prior), -1) @ counts.ravel()
             back = {axis: np.swapaxes(one, -1, -2) for axis, one in used.items()}
-            total += along(counts / observed, self.cells.shape, back)
+            total += along_columns(counts / observed, self.cells.shape, back)
         return prior * total, likelihoods
 
     def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
@@ -66,7 +66,7 @@ class Counted(Evidence):
         for known, counts in self.patterns.items():
             used = {axis: one for axis, one in matrices.items() if axis not in known}
             joint = prior[:, :, None] * along(np.eye(self.cells.size), self.cells.shape, used)
-            items = counts.sum(axis=1)[:, None]
+            items = counts.sum(axis=0)[:, None]
             scaled = joint * np.sqrt(items / np.maximum(joint.sum(axis=1), SMALLEST))[:, None, :]
             flat = np.swapaxes(scaled, 0, 1).reshape(len(members), -1)
             total += flat @ flat.T - prior.T @ (items * prior)
@@ -85,8 +85,8 @@ class ItemByItem(Evidence):
     likelihood: Callable[[Matrices], FloatArray]
 
     def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
-        joint = prior * self.likelihood(matrices)
-        observed = np.maximum(joint.sum(axis=-1, keepdims=True), SMALLEST)
+        joint = prior * np.swapaxes(self.likelihood(matrices), -1, -2)
+        observed = np.maximum(joint.sum(axis=1, keepdims=True), SMALLEST)
         return joint / observed, np.log(observed).sum(axis=(1, 2))
 
     def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
@@ -193,7 +193,7 @@ def evidence_of(problem: Problem, features: FloatArray) -> Evidence:
     patterns = {}
     for known, (places, joint) in codes_by_pattern(problem, everyone).items():
         flat = np.bincount(bins[places] * cells.size + joint, minlength=sizes.size * cells.size)
-        patterns[known] = flat.reshape(sizes.size, cells.size).astype(float)
+        patterns[known] = np.ascontiguousarray(flat.reshape(sizes.size, cells.size).T).astype(float)
     return Counted(cells=cells, features=means, sizes=sizes, patterns=patterns)
 
 

@@ -198,7 +198,7 @@ class _Fit:
 
     def gradients(self, parameters: FloatArray, matrices: Matrices, draws: int) -> FloatArray:
         """Of the log posterior density (draws, P), for draws of matrices."""
-        prior = prior_of(self.evidence.features, self.members, parameters)
+        prior = self._prior(parameters)
         expected, _ = self.evidence.expected(np.broadcast_to(prior, (draws, *prior.shape)), matrices)
         return self._gradient(expected, prior, parameters)
 
@@ -209,16 +209,20 @@ class _Fit:
 
     def _objective(self, parameters: FloatArray, matrices: Matrices) -> tuple[float, FloatArray]:
         """Minus the log posterior density, and its gradient."""
-        prior = prior_of(self.evidence.features, self.members, parameters)
+        prior = self._prior(parameters)
         expected, values = self.evidence.expected(prior[None], matrices)
         penalty = 0.5 * float(np.sum(self._precision * (parameters - self._centre) ** 2))
         return penalty - float(values[0]), -self._gradient(expected, prior, parameters)[0]
 
+    def _prior(self, parameters: FloatArray) -> FloatArray:
+        """P(g | s) (G, R) of the bins."""
+        return np.ascontiguousarray(prior_of(self.evidence.features, self.members, parameters).T)
+
     def _gradient(self, expected: FloatArray, prior: FloatArray, parameters: FloatArray) -> FloatArray:
-        """Of the log posterior density (B, P), from the expected items (B, R, G) of each cell."""
-        residual = expected - self.evidence.sizes[:, None] * prior
-        slopes = np.swapaxes(residual @ self.members, 1, 2) @ self.evidence.features
-        found = np.concatenate([residual.sum(axis=1), slopes.reshape(len(slopes), -1)], axis=1)
+        """Of the log posterior density (B, P), from the expected items (B, G, R) of each cell."""
+        residual = expected - self.evidence.sizes * prior
+        slopes = (self.members.T @ residual) @ self.evidence.features
+        found = np.concatenate([residual.sum(axis=2), slopes.reshape(len(slopes), -1)], axis=1)
         return found - self._precision * (parameters - self._centre)
 
 
