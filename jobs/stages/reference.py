@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from mprlib import Reference
 from mprlib.encoding import Encoding
-from mprlib.reference import STATED_SIZE, balanced, target_shares
+from mprlib.populations import balanced, target_shares
+from mprlib.reference import STATED_SIZE
 from mprlib.statistics.resampling import LARGEST_BLOCK, RESAMPLES, Resamples
 
 from ..store import Store
@@ -50,9 +51,12 @@ class ReferenceCells(Unit):
         "mprlib.frames.levels",
         "mprlib.kept",
         "mprlib.level_names",
+        "mprlib.populations",
         "mprlib.proportional_fitting",
         "mprlib.reference",
+        "mprlib.reference_arguments",
         "mprlib.shares",
+        "mprlib.stated_table",
         "mprlib.statistics.resampling",
         "jobs.stages.cells",
         "jobs.stages.vectors",
