@@ -46,7 +46,7 @@ from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.function_classes.saturated import SaturatedOracle
-from mprlib.function_classes.tree import TreeOracle
+from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.lottery_reuse import kept_groups, reused
 from mprlib.problem import Problem
 
