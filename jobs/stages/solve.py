@@ -24,11 +24,12 @@ from ..store.keys import digest
 from .case import Case
 from .debiased import read_debiased_vector
 from .earlier import earlier_tables, with_views
+from .group_rows import group_rows
 from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
-from .result_rows import FORM, RESULTS, View, group_rows, result_rows
+from .result_rows import FORM, RESULTS, View, result_rows
 from .shared_case import case_of, with_vectors
 from .texts import read_text_vectors
 from .unit import IN_KEY, Cost, Tables, Unit, outside_key, reads
@@ -110,6 +111,8 @@ class Solve(Unit):
         "mprlib.intervals",
         "mprlib.kept",
         "mprlib.level_names",
+        "mprlib.lotteries",
+        "mprlib.lotteries_of_rows",
         "mprlib.lottery_reuse",
         "mprlib.measurement",
         "mprlib.method",
@@ -128,10 +131,12 @@ class Solve(Unit):
         "jobs.stages.cells",
         "jobs.stages.corrected",
         "jobs.stages.earlier",
+        "jobs.stages.group_rows",
         "jobs.stages.hand_labels",
         "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
+        "jobs.stages.row_values",
         "jobs.stages.shared_case",
         "jobs.stages.vectors",
     )
