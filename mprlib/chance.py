@@ -73,11 +73,18 @@ class Chance:
 
     def p_value(self, observed: float) -> float:
         """The chance of at least this MPR, in (0, 1]."""
+        return float(self.p_values(np.array([observed]))[0])
+
+    def p_values(self, observed: FloatArray) -> FloatArray:
+        """The chances (...) of at least these MPR."""
         least = observed * (1.0 - ROUNDING)
-        if self.bound is not None and self.values[-1] < least and (bound := self.bound(observed)) <= SMALL_BOUND:
-            return bound
-        as_far = self.values.size - int(np.searchsorted(self.values, least, side="left"))
-        return (1 + as_far) / (1 + self.values.size)
+        as_far = self.values.size - np.searchsorted(self.values, least, side="left")
+        found: FloatArray = (1 + as_far) / (1 + self.values.size)
+        if self.bound is not None:
+            for place in np.flatnonzero(self.values[-1] < least):
+                bound = self.bound(float(observed.flat[place]))
+                found.flat[place] = bound if bound <= SMALL_BOUND else found.flat[place]
+        return found
 
 
 def chance_of(problem: Problem, function_class: FunctionClass) -> Chance | None:
@@ -99,15 +106,16 @@ def chance_level_of(problem: Problem, function_class: FunctionClass) -> float | 
     return problem.cached(("chance level", function_class), build)
 
 
-def gap_p_values(selected: FloatArray, reference: FloatArray, k: int) -> FloatArray:
+def gap_p_values(selected: FloatArray, reference: FloatArray, k: int | IntArray) -> FloatArray:
     """Exact p value of each group by itself: the chance of at least its gap, either way, among k draws.
 
-    Shapes:  selected and reference (groups,), shares of the selection and of the reference; returns (groups,).
+    Shapes:  selected (..., groups) and reference (groups,), shares of selections and of the reference; k of each
+             selection (..., 1), or of all; returns (..., groups).
     """
     return _beyond(np.abs(np.asarray(selected) - reference), np.asarray(reference, dtype=float), k)
 
 
-def _beyond(gaps: FloatArray, shares: FloatArray, k: int) -> FloatArray:
+def _beyond(gaps: FloatArray, shares: FloatArray, k: int | IntArray) -> FloatArray:
     """P(|X/k - Q| >= gap) of binomial X (k, Q), element by element."""
     shares = np.clip(shares, 0.0, 1.0)
     slack = ROUNDING * (1.0 + k)

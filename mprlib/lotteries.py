@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray, sums_by
+from mprlib.arrays import FloatArray, IntArray, sums_by_row
 
 SEED = 20240711
 # Lotteries, by what they cost: of each number plus one, 95% is whole. p values are known to their inverse.
@@ -55,15 +55,9 @@ def weighted_lotteries(shares: bytes, weights: bytes, draws: int) -> FloatArray:
     found, block = np.empty((draws, given.size)), max(1, min(BLOCK, LARGEST_BLOCK // of_places.size))
     for start in range(0, draws, block):
         drawn = drawn_cells(given, (min(block, draws - start), of_places.size), random)
-        found[start : start + len(drawn)] = attention_to(drawn, of_places, given.size)
+        found[start : start + len(drawn)] = sums_by_row(drawn, of_places, given.size)
     found.flags.writeable = False
     return found
-
-
-def attention_to(drawn: IntArray, weights: FloatArray, size: int) -> FloatArray:
-    """Sums (B, size) of the weights (k,) of places by what is at each, drawn (B, k)."""
-    codes = drawn + np.arange(0, size * len(drawn), size)[:, None]
-    return sums_by(codes.ravel(), np.tile(weights, len(drawn)), size * len(drawn)).reshape(len(drawn), size)
 
 
 def drawn_cells(shares: FloatArray, shape: tuple[int, int], random: np.random.Generator) -> IntArray:

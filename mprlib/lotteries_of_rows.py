@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, sums_by_row
 from mprlib.cells import Cells
 from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import Oracle
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.function_classes.saturated import SaturatedOracle
-from mprlib.lotteries import LARGEST_BLOCK, SEED, attention_to, drawn_cells, draws_for
+from mprlib.lotteries import LARGEST_BLOCK, SEED, drawn_cells, draws_for
 from mprlib.problem import Problem
 
 
@@ -84,7 +84,7 @@ def _group_values(oracle: GroupsOracle, drawn: IntArray, weights: FloatArray | N
     largest = np.zeros(draws)
     for code in oracle.codes:
         first, last = int(code.min()), int(code.max())
-        members = attention_to(code[drawn] - first, np.ones(k) if weights is None else weights, last - first + 1)
+        members = sums_by_row(code[drawn] - first, np.ones(k) if weights is None else weights, last - first + 1)
         assert last < groups
         of_groups = members / k if weights is None else members
         largest = np.maximum(largest, np.abs(of_groups - shares[first : last + 1]).max(axis=1))

@@ -7,7 +7,7 @@ results are collected: a cached unit serves many runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -261,11 +261,23 @@ FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
 
 def result_rows(
-    unit: Solve, case: Case, selection: Selection, remark: str, views: Iterable[View]
+    unit: Solve, case: Case, selections: Sequence[Selection], remark: str, views: Sequence[View]
 ) -> Iterator[dict[str, Any]]:
-    """One row an attention and function class; nothing is dropped, whatever the status."""
+    """One row a selection, attention and function class; nothing is dropped, whatever the status."""
+    orders = iter(case.in_order([one.items for one in selections if one.items.size]))
+    for selection in selections:
+        yield from _rows(unit, case, selection, remark, views, next(orders) if selection.items.size else None)
+
+
+def _rows(
+    unit: Solve,
+    case: Case,
+    selection: Selection,
+    remark: str,
+    views: Sequence[View],
+    in_order: metrics.WorstAttribute | None,
+) -> Iterator[dict[str, Any]]:
     has_items = bool(selection.items.size)
-    in_order = case.in_order(selection.items) if has_items else None
     chosen: dict[str, Any] = {}
     for attention, entry in views:
         is_set = attention == UNIFORM.name

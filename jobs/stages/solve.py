@@ -193,12 +193,10 @@ class Solve(Unit):
             results = with_views(self, case, chosen[0].to_pylist())
             return {RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS), GROUPS_TABLE: chosen[1]}
         selections, remark = self._sweep(case, store)
-        results = []
-        for selection in selections:
-            results += result_rows(self, case, selection, remark, self.views)
+        results = list(result_rows(self, case, selections, remark, self.views))
         return {
             RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
-            GROUPS_TABLE: pa.concat_tables([group_rows(self, case, selection) for selection in selections]),
+            GROUPS_TABLE: group_rows(self, case, selections),
         }
 
     def cost(self) -> Cost:
