@@ -40,6 +40,7 @@ from .run.lock import Lock
 from .run.progress import Reporter
 from .run.skipped import counts_of, expect_few_skipped, skipped_items
 from .stages.probe import judgement
+from .stages.solve import Solve
 from .store import Inventory, Store, take_inventory
 
 
@@ -163,8 +164,9 @@ def _restore(
     """
     if inputs.cache is None:
         return
-    wanted = {unit.key for unit in plan.units} if keys is None else keys
-    found = [packed[key] for key in wanted if key in packed]
+    stages = {unit.key: unit.stage for unit in plan.units}
+    wanted = stages if keys is None else dict.fromkeys(keys, Solve.stage)
+    found = [packed[key] for key, stage in wanted.items() if key in packed and packed[key].receipt.stage == stage]
     if keys is None:
         inputs.cache.store().prepare()
         done = inventory(plan, store).done

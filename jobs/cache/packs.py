@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..store import Receipt, Store, receipt_file, unit_file
-from .segment import INDEX, NAME_DIGITS, ROWS, is_as_written, is_index, now
+from .segment import INDEX, NAME_DIGITS, ROWS, is_as_written, is_beside, is_index, now
 from .space import used_name
 
 FOLDER = "units"
+# Names of stages, keys and tables are parts of paths.
+PLAIN_NAME = re.compile(r"[a-z0-9_]+(\.arrow)?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +86,9 @@ def read_pack(cache: Store, name: str) -> list[PackedUnit] | None:
         if not is_as_written(name, text):
             return None
         raw = json.loads(text)
-        return [
+        if not is_beside(name, raw["data_file"]):
+            return None
+        found = [
             PackedUnit(
                 pack=name,
                 data_file=raw["data_file"],
@@ -93,8 +98,15 @@ def read_pack(cache: Store, name: str) -> list[PackedUnit] | None:
             )
             for one in raw["units"]
         ]
+        return found if all(map(_is_plain, found)) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _is_plain(unit: PackedUnit) -> bool:
+    """Whether a unit's files go to its own place in a run's folder: a pack may be anybody's who writes to the cache."""
+    names = (unit.receipt.stage, unit.receipt.key, *unit.places)
+    return set(unit.places) == set(unit.receipt.files) and all(PLAIN_NAME.fullmatch(name) for name in names)
 
 
 def packed_units(cache: Store) -> dict[str, PackedUnit]:

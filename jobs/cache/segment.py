@@ -254,6 +254,12 @@ def _whole_length(found: Sequence[bytes], asked: Sequence[tuple[int, int]]) -> I
     return (data.ljust(stop - start, b"\0") for data, (start, stop) in zip(found, asked))
 
 
+def is_beside(name: str, data_file: str) -> bool:
+    """Whether the data that an index names are in its own folder: a cleaning removes them, wherever they are."""
+    folder, _, own = name.rpartition("/")
+    return data_file.rpartition("/")[0] == folder and own != data_file.rpartition("/")[2] and data_file.endswith(ROWS)
+
+
 def is_foreign_index(store: Store, name: str) -> bool:
     """Whether an index that cannot be opened is what was written, so that another version of this package wrote it."""
     try:
@@ -271,6 +277,7 @@ def open_segment(store: Store, name: str) -> Segment | None:
             return None
         table = pyarrow.ipc.open_file(pa.BufferReader(data)).read_all()
         raw: dict[str, Any] = json.loads(table.schema.metadata[FACTS])
-        return Segment(store, name, table, Facts(**raw))
+        facts = Facts(**raw)
+        return Segment(store, name, table, facts) if is_beside(name, facts.rows_file) else None
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
         return None

@@ -12,14 +12,16 @@ import pytest
 from jobs.cache import segment
 from jobs.cache.damage import faults
 from jobs.cache.keys import keys_of_texts
+from jobs.cache.packs import packed_units, write_pack
 from jobs.cache.space import Space
 from jobs.cache.upkeep import pieces, removal, remove_all
 from jobs.cli import main
 from jobs.doctor.cache import cache as looked_at
-from jobs.store import Store
+from jobs.store import FileReceipt, Receipt, Store
+from tests.jobs.test_object_store import bucket, server  # noqa: F401 - fixtures
 
 from .test_space import numbers
-from .test_text_runs import CountedModel, cached, counted, people, rows, run, write  # noqa: F401 - a fixture
+from .test_text_runs import CountedModel, cached, counted, people, rows, run, second_week, write  # noqa: F401 - a fixture
 
 PEOPLE = 60
 
@@ -55,6 +57,7 @@ def by_another_version(store, folder="vectors/one"):
     return [name, facts["rows_file"]]
 
 
+@pytest.mark.system
 def test_a_full_disk_costs_the_cache_and_not_the_run(tmp_path, capsys):
     path = write(tmp_path / "one", people())
     with disk(tmp_path / "cache", "size=12k") as small:
@@ -72,6 +75,7 @@ def test_a_full_disk_costs_the_cache_and_not_the_run(tmp_path, capsys):
         pd.testing.assert_frame_equal(rows(tmp_path / week), rows(tmp_path / "alone"))
 
 
+@pytest.mark.system
 def test_a_cache_that_is_only_read_is_one_sentence_for_a_run_and_serves_a_plan(tmp_path, capsys):
     path = write(tmp_path / "one", people())
     with disk(tmp_path / "cache", "size=20m") as place:
@@ -85,6 +89,12 @@ def test_a_cache_that_is_only_read_is_one_sentence_for_a_run_and_serves_a_plan(t
         assert f"cache {place} cannot be written: Read-only file system" in line
         [check] = [one for one in looked_at(str(place)) if one.level == "problem"]
         assert "Read-only file system" in check.found
+        for action in ("status", "verify"):
+            assert main(["cache", action, str(place)]) == 0
+        capsys.readouterr()
+        assert main(["cache", "clean", str(place), "--max-size", "0"]) == 1
+        [line] = capsys.readouterr().err.strip().splitlines()
+        assert "Read-only file system" in line
 
 
 def test_what_another_version_wrote_is_not_used_and_not_damaged(tmp_path, capsys):
@@ -109,6 +119,49 @@ def test_units_of_another_version_stay_as_well(tmp_path):
     remove_all(store, removal(store, grace=timedelta(seconds=-5)))
     assert set(names) <= set(store.entries("units"))
     assert list(faults(store)) == []
+
+
+@pytest.mark.parametrize("place", ["../outside.rows", "vectors/one/../../outside.rows", "units/outside.rows"])
+def test_an_index_names_no_data_outside_its_folder(tmp_path, monkeypatch, place):
+    """A cleaning removes what an index names."""
+    store, _ = filled(tmp_path / "cache")
+    outside = Path(store.path(place))
+    outside.parent.mkdir(exist_ok=True)
+    outside.write_bytes(b"mine")
+    old = (datetime.now(UTC) - timedelta(days=100)).strftime(segment.STAMP)
+    facts = segment.Facts(rows_file=place, count=1, width=2, numbers="float32", block_rows=1, checksums="00" * 8)
+    content = bytes(segment._index_bytes(keys_of_texts(["a"]), facts))
+    digest = segment.hashlib.sha256(content).hexdigest()[: segment.NAME_DIGITS]
+    store.write(f"vectors/one/{old}-{digest}{segment.INDEX}", content)
+    space = Space(store, "vectors/one")
+    space.refresh()
+    assert len(space.segments) == 1
+    remove_all(store, removal(store, older_than=timedelta(days=90)))
+    assert outside.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(
+    ("stage", "table"), [("../../outside", "results"), ("solve", "../../../outside"), ("solve", "/x")]
+)
+def test_a_pack_puts_nothing_outside_a_run_s_folder(tmp_path, stage, table):
+    store, run_store = Store(str(tmp_path / "cache")), Store(str(tmp_path / "run"))
+    receipt = Receipt(
+        stage="solve", key="ab12", title="t", seconds=0.0, cpu_seconds=0.0,
+        files={"results": FileReceipt(rows=1, bytes=1, sha256=segment.hashlib.sha256(b"x").hexdigest(), schema_sha256="s")},
+    )  # fmt: skip
+    run_store.write("units/solve/ab12/results.parquet", b"x")
+    name = write_pack(store, run_store, [(receipt, "")])
+    assert set(packed_units(store)) == {"ab12"}
+    raw = json.loads(store.read(name))
+    [unit] = raw["units"]
+    unit["receipt"]["stage"] = stage
+    unit["places"] = {table: unit["places"].pop("results")}
+    unit["receipt"]["files"] = {table: unit["receipt"]["files"].pop("results")}
+    content = json.dumps(raw).encode()
+    store.delete(name)
+    digest = segment.hashlib.sha256(content).hexdigest()[: segment.NAME_DIGITS]
+    store.write(f"units/{segment.now()}-{digest}{segment.INDEX}", content)
+    assert packed_units(store) == {}
 
 
 @pytest.mark.parametrize("years", [-50, 50])
@@ -157,12 +210,13 @@ def test_a_cache_and_a_run_are_folders_apart(tmp_path, capsys, where):
 
 
 def test_a_run_s_folder_is_no_cache(tmp_path, capsys):
-    path = write(tmp_path / "one", people())
-    run(capsys, path, tmp_path / "week 1")
+    (tmp_path / "week 1/receipts/pool").mkdir(parents=True)
+    (tmp_path / "week 1/receipts/pool/ab12.json").write_text("{}")
     assert main(["cache", "clean", str(tmp_path / "week 1")]) == 2
     assert "is no cache: it is a run's folder" in capsys.readouterr().err
 
 
+@pytest.mark.system
 def test_places_with_any_characters(tmp_path, capsys):
     folder = tmp_path / "räume & 人 'x'  %41"
     folder.mkdir()
@@ -200,6 +254,7 @@ def test_the_doctor_looks_at_the_cache(tmp_path, monkeypatch):
     assert next(iter(looked_at("nonsense://cache"))).level == "problem"
 
 
+@pytest.mark.system
 def test_two_encoders_of_one_name_have_vectors_of_their_own(tmp_path, capsys, monkeypatch):
     from jobs.encoders import sentence
 
@@ -209,3 +264,20 @@ def test_two_encoders_of_one_name_have_vectors_of_their_own(tmp_path, capsys, mo
     CountedModel.texts = []
     assert run(capsys, path, tmp_path / "week 2", *cached(tmp_path))["items_embedded"] == PEOPLE
     assert len(CountedModel.texts) > PEOPLE
+
+
+@pytest.mark.system
+def test_two_weeks_with_a_cache_on_an_object_store(tmp_path, capsys, bucket):  # noqa: F811
+    options = ["--set", f"cache={bucket}/ein cache ü"]
+    run(capsys, write(tmp_path / "one", people()), tmp_path / "week 1", *options)
+    path = write(tmp_path / "two", second_week(people()))
+    second = run(capsys, path, f"{bucket}/week 2", *options)
+    assert (second["items_embedded"], second["items_reused"]) == (6, 55)
+    again = run(capsys, path, tmp_path / "week 2 again", *options)
+    assert (again["items_embedded"], again["queries_computed"]) == (0, 0)
+    run(capsys, path, tmp_path / "alone")
+    pd.testing.assert_frame_equal(rows(tmp_path / "week 2 again"), rows(tmp_path / "alone"))
+    assert main(["cache", "verify", f"{bucket}/ein cache ü"]) == 0
+    assert [check.level for check in looked_at(f"{bucket}/ein cache ü")] == ["ok"]
+    assert main(["run", str(path), "--output", f"{bucket}/c/run", "--set", f"cache={bucket}/c"]) == 2
+    assert "one is within the other" in capsys.readouterr().err
