@@ -13,7 +13,7 @@ from mprlib import LabelError, Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import UNIFORM
 from mprlib.encoding import Encoding
-from mprlib.statistics import Resamples, sampling_margin
+from mprlib.statistics import Interval, Resamples, sampling_interval, sampling_margin
 
 from ..config.entries import ClassEntry, Over
 from ..datasets.part import PROBABILITIES
@@ -62,7 +62,7 @@ class Case:
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str, str], Measurement] = {}
-        self._margins: dict[tuple[str, str, bytes | None], float] = {}
+        self._intervals: dict[tuple[str, str, bytes, bool], Interval] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
     def _label_error(self, pool: pa.Table, labels: FloatArray) -> LabelError | None:
@@ -161,19 +161,46 @@ class Case:
             self._in_order[key] = metrics.worst_attribute(self.problem, items)
         return self._in_order[key]
 
-    def margin(self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name) -> float | None:
-        """t of the interval MPR +- t; None where neither the reference nor the items are a sample with an error."""
-        drawn_items = items if self._unit.are_draws else None
-        if not self.is_sampled and drawn_items is None:
+    def interval(
+        self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name, *, is_fitted: bool
+    ) -> Interval | None:
+        """The interval of a selection's MPR; None where neither the reference nor the items are a sample with an error.
+        is_fitted: what chose them had read the reference."""
+        if not self.is_sampled and not self._unit.are_draws:
             return None
-        key = (entry.display, attention, None if drawn_items is None else drawn_items.tobytes())
-        if key not in self._margins:
-            function_class = registry.function_class(entry.name, **entry.settings)
-            problem, drawn, seed = self.view(entry), self._drawn(entry), self._unit.seed
-            self._margins[key] = sampling_margin(
-                problem, function_class, seed=seed, drawn=drawn, items=drawn_items, attention=attention
-            )
-        return self._margins[key]
+        key = (entry.display, attention, items.tobytes(), is_fitted)
+        if key not in self._intervals:
+            find = self._interval_of_draws if self._unit.are_draws else self._interval_of_sample
+            self._intervals[key] = find(entry, items, attention, is_fitted)
+        return self._intervals[key]
+
+    def _interval_of_sample(self, entry: ClassEntry, items: IntArray, attention: str, is_fitted: bool) -> Interval:
+        return sampling_interval(
+            self.view(entry),
+            items,
+            registry.function_class(entry.name, **entry.settings),
+            is_fitted=is_fitted,
+            seed=self._unit.seed,
+            drawn=self._drawn(entry),
+            attention=attention,
+            found=self.measure(entry, items, attention),
+        )
+
+    def _interval_of_draws(self, entry: ClassEntry, items: IntArray, attention: str, is_fitted: bool) -> Interval:
+        """Of items that are draws themselves nothing is fitted."""
+        function_class, found = (
+            registry.function_class(entry.name, **entry.settings),
+            self.measure(entry, items, attention),
+        )
+        margin = sampling_margin(
+            self.view(entry),
+            function_class,
+            seed=self._unit.seed,
+            drawn=self._drawn(entry),
+            items=items,
+            attention=attention,
+        )
+        return Interval(low=max(0.0, found.value - margin), high=found.upper_bound + margin)
 
     def _drawn(self, entry: ClassEntry) -> Resamples | None:
         """Resamples that the reference unit drew, of what a class looks at; None where there are none."""

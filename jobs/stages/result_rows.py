@@ -22,6 +22,7 @@ from mprlib.cells import selection_weights
 from mprlib.chance import chance_of, gap_p_values
 from mprlib.function_classes.groups import Groups
 from mprlib.label_errors import Corrected
+from mprlib.statistics import Interval
 
 from ..config.entries import ClassEntry
 from ..store.keys import digest
@@ -41,8 +42,8 @@ WITNESS = pa.list_(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """A selection under one function class: measured, with the margin of its interval where the reference is a
-    sample; None where there is no selection. top_k: the k most similar items, measured. remark: on the values.
+    """A selection under one function class: measured, with its interval where the reference is a sample; None where
+    there is no selection. top_k: the k most similar items, measured. remark: on the values.
     attention: the name of that under which the row measures.
     in_order: what the order of its items shows, whatever the class."""
 
@@ -54,7 +55,7 @@ class Row:
     attention: str
     top_k: Measurement
     measured: Measurement | None
-    margin: float | None
+    interval: Interval | None
     corrected: Corrected | None
     in_order: metrics.WorstAttribute | None
 
@@ -112,10 +113,6 @@ def _of_order(value: Callable[[metrics.WorstAttribute], float]) -> Callable[[Row
     return lambda row: None if row.in_order is None else value(row.in_order)
 
 
-def _interval_end(row: Row, end: Callable[[Measurement, float], float]) -> float | None:
-    return None if row.measured is None or row.margin is None else end(row.measured, row.margin)
-
-
 def _similarity(row: Row) -> float | None:
     """Of all items alike, whichever weights their places had in choosing them."""
     items = row.selection.items
@@ -124,6 +121,7 @@ def _similarity(row: Row) -> float | None:
     return float(np.mean(row.case.problem.scores[row.case.problem.ranked(items)]))
 
 
+_UNFITTED = ", ".join(name for name, kind in registry.METHODS.items() if not kind.reads_reference)
 COLUMNS = (
     Column("run_id", TEXT, "the run that collected the row", lambda row: None),
     Column("unit", TEXT, "key of the unit that made it", lambda row: None),
@@ -181,13 +179,13 @@ COLUMNS = (
     Column(
         "mpr_low",
         NUMBER,
-        "lower end of the interval by the sampling error of the reference, and of the items where they are draws; null "
-        "where neither is a sample",
-        lambda row: _interval_end(row, lambda found, t: max(0.0, found.value - t)),
+        "lower end of the row's own 95% interval by the sampling error of the reference, and of the items where they "
+        "are draws; null where neither is a sample. It is of this selection by itself, and its upper end depends on "
+        f"the method: nothing was fitted to the sample by {_UNFITTED}; what other methods choose was, and by how much "
+        "that flatters it is allowed for",
+        lambda row: None if row.interval is None else row.interval.low,
     ),
-    Column(
-        "mpr_high", NUMBER, "upper end of it", lambda row: _interval_end(row, lambda found, t: found.upper_bound + t)
-    ),
+    Column("mpr_high", NUMBER, "upper end of it", lambda row: None if row.interval is None else row.interval.high),
     Column(
         "mpr_corrected",
         NUMBER,
@@ -340,6 +338,7 @@ def result_rows(
     has_items = bool(selection.items.size)
     in_order = case.in_order(selection.items) if has_items else None
     chosen: dict[str, Any] = {}
+    is_fitted = registry.METHODS[unit.method.name].reads_reference
     for attention, entry in views:
         is_set = attention == UNIFORM.name
         row = Row(
@@ -351,7 +350,7 @@ def result_rows(
             attention=attention,
             top_k=case.measure(entry, case.top_k, attention),
             measured=case.measure(entry, selection.items, attention) if has_items else None,
-            margin=case.margin(entry, selection.items, attention) if has_items else None,
+            interval=case.interval(entry, selection.items, attention, is_fitted=is_fitted) if has_items else None,
             # What is known of label errors is known of a set, whose places count alike.
             corrected=corrected_of(case, entry, selection.items, unit.method.name) if is_set else None,
             in_order=in_order,
