@@ -14,9 +14,9 @@ from ..exit_codes import UNFINISHED
 from ..options import AsJson, Config, Limit, Output, Overrides, print_json
 
 if TYPE_CHECKING:
-    from ...audit import RunSummary
     from ...config.audit import Audit
     from ...config.file import ConfigFile
+    from ...results.summary import RunSummary
 
 MaxFailures = Annotated[
     int | None, typer.Option("--max-failures", min=1, help="Stop once N units have failed; default: never.")

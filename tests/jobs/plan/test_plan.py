@@ -5,8 +5,8 @@ from jobs.audit import prepare
 from jobs.config.file import read_config
 from jobs.encoders import sentence
 from jobs.errors import UsageError
-from jobs.plan.build import ORDER
 from jobs.plan.search_units import SEARCH_STAGES
+from jobs.plan.stage_order import ORDER
 from jobs.stages.registry import STAGES
 
 from ..conftest import people, write_audit
