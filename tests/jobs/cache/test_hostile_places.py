@@ -145,10 +145,9 @@ def test_an_index_names_no_data_outside_its_folder(tmp_path, monkeypatch, place)
 )
 def test_a_pack_puts_nothing_outside_a_run_s_folder(tmp_path, stage, table):
     store, run_store = Store(str(tmp_path / "cache")), Store(str(tmp_path / "run"))
-    receipt = Receipt(
-        stage="solve", key="ab12", title="t", seconds=0.0, cpu_seconds=0.0,
-        files={"results": FileReceipt(rows=1, bytes=1, sha256=segment.hashlib.sha256(b"x").hexdigest(), schema_sha256="s")},
-    )  # fmt: skip
+    sha256 = segment.hashlib.sha256(b"x").hexdigest()
+    files = {"results": FileReceipt(rows=1, bytes=1, sha256=sha256, schema_sha256="s")}
+    receipt = Receipt(stage="solve", key="ab12", title="t", seconds=0.0, cpu_seconds=0.0, files=files)
     run_store.write("units/solve/ab12/results.parquet", b"x")
     name = write_pack(store, run_store, [(receipt, "")])
     assert set(packed_units(store)) == {"ab12"}
