@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-import numpy as np
-
 from mprlib import Confusion
 from mprlib.label_errors.weakness import weak_confusion
 
@@ -200,12 +198,7 @@ def _table(name: str, confusion: Confusion, levels: tuple[str, ...], right: Coll
             f"the confusion of {name!r} has no row of the level {absent[0]!r}, which items or the reference have; it "
             f"has {', '.join(known)}"
         )
-    added = [level for level in levels if level not in known]
-    size = len(known) + len(added)
-    shares = np.eye(size)
-    shares[: len(known), : len(known)] = confusion.shares
-    sizes = np.concatenate([confusion.sizes, np.full(len(added), np.inf)])
-    return ConfusionTable.of(Confusion(shares=shares, sizes=sizes, levels=(*known, *added)), levels)
+    return ConfusionTable.of(confusion.with_right_levels([level for level in levels if level not in known]), levels)
 
 
 def confusions_of(reference: Reference, dataset: str, confusions: AllConfusions) -> tuple[Confusions, Confusions]:
