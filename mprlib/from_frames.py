@@ -20,8 +20,10 @@ from mprlib.frames.levels import checked_bins
 from mprlib.frames.output import kind_of
 from mprlib.label_error import LabelError
 from mprlib.level_names import level_name
-from mprlib.problem import KIND, Problem, checked_ids, checked_k
-from mprlib.reference import Reference, checked_attributes
+from mprlib.problem import KIND, Problem
+from mprlib.problem_arguments import checked_ids, checked_k
+from mprlib.reference import Reference
+from mprlib.reference_arguments import checked_attributes
 
 # An attribute with more levels than this, and half as many as rows, holds names of people and no groups.
 MOST_SINGLE_LEVELS = 20

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Required, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mprlib.arrays import FloatArray, IntArray, checked_weights, expect_length, finite
-from mprlib.errors import InputError, shown
+from mprlib.errors import InputError
 from mprlib.frames import matching
 from mprlib.html import facts
 from mprlib.label_error import LabelError
-from mprlib.level_names import level_name
+from mprlib.pool_order import best_first, ranks
+from mprlib.problem_arguments import (
+    Given,
+    checked_ids,
+    checked_k,
+    checked_names,
+    columns_by_attribute,
+    distinct_positions,
+    divided,
+    matchable,
+)
 from mprlib.reference import Reference
 from mprlib.selection import Selection
 from mprlib.settings import SIZE, checked
@@ -26,23 +36,6 @@ T = TypeVar("T")
 KIND = "kind of frame"
 # Attributes that one line names.
 SHOWN_ATTRIBUTES = 5
-
-
-class Given(TypedDict, total=False):
-    """What a problem may be made of: lists and arrays, and frames for labels and reference."""
-
-    scores: Required[ArrayLike]
-    labels: Required[Any]
-    reference: Required[Any]
-    k: Required[int]
-    reference_weights: ArrayLike | None
-    attributes: Mapping[str, Sequence[int | str]] | None
-    embeddings: ArrayLike | None
-    query: ArrayLike | None
-    item_ids: ArrayLike | None
-    label_names: Sequence[str] | None
-    reference_size: float | None
-    label_error: LabelError | Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True, repr=False)
@@ -160,7 +153,7 @@ class Problem:
             {name: getattr(self, name) for name in ("labels", "scores", "embeddings", "item_ids")}
         )
         matching.expect_same_rows({name: getattr(self, name) for name in ("reference", "reference_weights")})
-        own_order, reference_order, names = matching.matched(self.labels, _named(self.reference), self.label_names)
+        own_order, reference_order, names = matching.matched(self.labels, matchable(self.reference), self.label_names)
         put("label_names", names)
         put("scores", finite("scores", self.scores, ndim=1))
         put("labels", finite("labels", self.labels, ndim=2, columns=own_order))
@@ -175,9 +168,9 @@ class Problem:
         else:
             self._take_rows(self.reference, reference_order)
         put("k", checked_k(self.k, n))
-        names = _checked_names(self.label_names, width)
+        names = checked_names(self.label_names, width)
         put("label_names", names)
-        put("attributes", _checked_attributes(self.attributes, names))
+        put("attributes", columns_by_attribute(self.attributes, names))
         put("item_ids", checked_ids(self.item_ids, n))
         if self.label_error is not None:
             put("label_error", LabelError.of(self.label_error).checked(names, self.attributes, n))
@@ -192,7 +185,7 @@ class Problem:
         given, size = self.reference_weights, self.reference_size
         weights = None if given is None else checked_weights("reference_weights", given, reference.shape[0])
         object.__setattr__(self, "reference", reference)
-        object.__setattr__(self, "reference_weights", _divided(weights, reference.shape[0]))
+        object.__setattr__(self, "reference_weights", divided(weights, reference.shape[0]))
         if size is not None:
             object.__setattr__(self, "reference_size", checked(SIZE, "reference_size", size))
         # As they were given, so that cells of rows are those of `Reference.of` to the last bit.
@@ -286,36 +279,19 @@ class Problem:
     @property
     def best_first(self) -> IntArray:
         """Positions (n,) by falling score, ties by item id."""
-        return self.cached("best_first", self._best_first)
+        return self.cached("best_first", lambda: best_first(self.scores, self.item_ids))
 
     def ranked(self, items: ArrayLike) -> IntArray:
         """The given positions in the pool's order: best first, ties by item id."""
         items = np.asarray(items, dtype=np.intp)
-        return items[np.argsort(self.cached("rank", self._rank)[items])]
+        return items[np.argsort(self.cached("rank", lambda: ranks(self.best_first))[items])]
 
     def checked_items(self, items: ArrayLike | Selection) -> IntArray:
         """A selection, or its items, as distinct positions in the pool.
 
         Raises:  InputError when it is empty, repeats an item or leaves the pool.
         """
-        if isinstance(items, Selection):
-            if not items.items.size:
-                raise InputError(f"items is a selection without items: {items.message or items.status}")
-            items = items.items
-        try:
-            array = np.asarray(items)
-        except ValueError as error:
-            raise InputError(f"items cannot be read as positions in the pool: {error}") from None
-        if array.ndim != 1 or array.size == 0:
-            raise InputError("items is empty or not one-dimensional: a list of positions in the pool is expected")
-        if array.dtype.kind not in "iu":
-            raise InputError(f"items has dtype {array.dtype}: whole positions in the pool are expected")
-        outside = (array < 0) | (array >= self.n)
-        if outside.any():
-            raise InputError(f"items holds {array[outside][0]}, outside the pool's positions 0 to {self.n - 1}")
-        if np.unique(array).size != array.size:
-            raise InputError("items repeats a position: each item can be returned once")
-        return array.astype(np.intp)
+        return distinct_positions(items, self.n)
 
     def cached(self, key: Any, build: Callable[[], T]) -> T:
         """What `build` returns, computed once for this problem."""
@@ -324,127 +300,5 @@ class Problem:
         found: T = self._cache[key]
         return found
 
-    def _best_first(self) -> IntArray:
-        order: IntArray = np.argsort(-self.scores, kind="stable")
-        falling = self.scores[order]
-        is_next_equal = falling[1:] == falling[:-1]
-        if self.item_ids is None or not is_next_equal.any():
-            return order
-        # Texts are slow to sort: only where scores tie, which are neighbours now.
-        places = np.flatnonzero(np.append(is_next_equal, False) | np.append(False, is_next_equal))
-        tied = order[places]
-        order[places] = tied[np.lexsort((self.item_ids[tied], -self.scores[tied]))]
-        return order
-
-    def _rank(self) -> IntArray:
-        rank = np.empty(self.n, dtype=np.intp)
-        rank[self.best_first] = np.arange(self.n)
-        return rank
-
 
 _FIELDS = tuple(one.name for one in fields(Problem) if one.name != "_cache")
-
-
-def checked_k(k: Any, n: int) -> int:
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-        raise InputError(f"k is {shown(k)}: a whole number is expected")
-    if not 1 <= k <= n:
-        raise InputError(f"k is {shown(int(k))}: it must lie between 1 and the pool's {n} items")
-    return int(k)
-
-
-def _named(reference: Any) -> Any:
-    """What the columns of a reference can be matched by."""
-    if not isinstance(reference, Reference):
-        return reference
-    return None if reference.label_names is None else matching.Names(reference.label_names)
-
-
-def _divided(weights: FloatArray | None, rows: int) -> FloatArray:
-    divided: FloatArray = np.full(rows, 1.0 / rows) if weights is None else weights / weights.sum()
-    divided.flags.writeable = False
-    return divided
-
-
-def _checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"label {column}" for column in range(width))
-    names = matching.names_of("label_names", names)
-    if len(names) != width:
-        raise InputError(f"label_names has {len(names)} names, labels has {width} columns")
-    if len(set(names)) != width:
-        raise InputError("label_names repeats a name: each column needs its own")
-    return names
-
-
-def _checked_attributes(
-    attributes: Mapping[str, Sequence[int | str]] | None, names: tuple[str, ...]
-) -> dict[str, tuple[int, ...]]:
-    checked: dict[str, tuple[int, ...]] = {}
-    owner: dict[int, str] = {}
-    given = {} if attributes is None or (isinstance(attributes, Sequence) and not attributes) else attributes
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"attributes is a {type(attributes).__name__}: a mapping of names to columns is expected, as in "
-            "{'sex': [0, 1]}; frames with columns of levels go to Problem.from_frames"
-        )
-    for name, columns in given.items():
-        if str(name) in checked:
-            raise InputError(f"attributes has {str(name)!r} twice")
-        if isinstance(columns, str) or not isinstance(columns, Iterable):
-            raise InputError(f"attributes[{name!r}] is {columns!r}: a list of columns is expected")
-        if isinstance(columns, np.ndarray) and columns.ndim == 0:
-            raise InputError(f"attributes[{name!r}] is {columns!r}: a list of columns is expected")
-        places = tuple(_position(name, column, names) for column in columns)
-        if not places:
-            raise InputError(f"attributes[{name!r}] has no columns")
-        for column in places:
-            if column in owner:
-                raise InputError(f"attributes[{name!r}] claims column {column}, which {owner[column]!r} has already")
-            owner[column] = str(name)
-        checked[str(name)] = places
-    for column in range(len(names)):
-        if column not in owner:
-            if names[column] in checked:
-                raise InputError(
-                    f"attributes has {names[column]!r}, which is also the name of column {column} outside it"
-                )
-            checked[names[column]] = (column,)
-    return checked
-
-
-def _position(attribute: Any, column: Any, names: tuple[str, ...]) -> int:
-    """A column given by its position or its name."""
-    if isinstance(column, str):
-        if column not in names:
-            level = level_name(str(attribute), column)
-            hint = f"; did you mean {level!r}?" if level in names else ""
-            raise InputError(
-                f"attributes[{attribute!r}] names the column {column!r}: labels has {', '.join(names)}{hint}"
-            )
-        return names.index(column)
-    if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
-        raise InputError(f"attributes[{attribute!r}] holds {column!r}: positions or names of columns are expected")
-    if not 0 <= column < len(names):
-        raise InputError(f"attributes[{attribute!r}] names column {column}, labels has columns 0 to {len(names) - 1}")
-    return int(column)
-
-
-def checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
-    if ids is None:
-        return None
-    try:
-        array = np.asarray(ids)
-    except ValueError as error:
-        raise InputError(f"item_ids cannot be read as a list of ids: {error}") from None
-    if array.shape != (n,):
-        raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id per item")
-    if array.dtype.kind not in "iuUS":
-        array = np.array(matching.names_of("item_ids", array.tolist()))
-    # Texts are slow to sort.
-    if len(set(array.tolist())) != n:
-        distinct, counts = np.unique(array, return_counts=True)
-        raise InputError(f"item_ids repeats {str(distinct[counts > 1][0])!r}: ids must be distinct")
-    array = array.copy()
-    array.flags.writeable = False
-    return array

@@ -24,9 +24,8 @@ Worked example: three people, the first of them with the weight 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from math import prod
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -35,14 +34,14 @@ from numpy.typing import ArrayLike
 from mprlib.arrays import FloatArray, IntArray, checked_weights, distinct_rows, expect_length, finite
 from mprlib.cell_table import CellTable
 from mprlib.encoding import Encoding, Side
-from mprlib.errors import InputError, shown
+from mprlib.errors import InputError
 from mprlib.frames import matching
 from mprlib.frames.columns import column_called
 from mprlib.frames.levels import checked_bins
 from mprlib.kept import Kept
-from mprlib.proportional_fitting import fit_shares
+from mprlib.reference_arguments import checked_attributes, checked_parts, lists_by_name
 from mprlib.settings import SIZE, checked
-from mprlib.shares import Statement, possible_combinations, statement
+from mprlib.stated_table import named_levels, stated_table
 
 T = TypeVar("T")
 
@@ -114,7 +113,7 @@ class Reference:
             None if weights is None else checked_weights("weights", weights, len(rows)),
             None if size is None else float(checked(SIZE, "size", size)),
         )
-        known = None if attributes is None else _lists_by_name("attributes", attributes)
+        known = None if attributes is None else lists_by_name("attributes", attributes)
         return replace(found, label_names=names, attributes=known)
 
     @classmethod
@@ -168,7 +167,7 @@ class Reference:
 
         Raises:  InputError as for `target_shares`.
         """
-        levels = _named_levels(shares)
+        levels = named_levels(shares)
         return cls.stated(Encoding(levels=levels, bins=checked_bins(bins, list(levels))), shares, size)
 
     @classmethod
@@ -191,7 +190,9 @@ class Reference:
 
         Raises:  InputError for an attribute of fewer than two levels.
         """
-        return balanced(Encoding(levels=_lists_by_name("levels", levels)), size)
+        from mprlib.populations import balanced
+
+        return balanced(Encoding(levels=lists_by_name("levels", levels)), size)
 
     @classmethod
     def of_codes(cls, encoding: Encoding, codes: Sequence[IntArray], weights: ArrayLike | None = None) -> Self:
@@ -206,12 +207,7 @@ class Reference:
     @classmethod
     def stated(cls, encoding: Encoding, shares: Mapping[Any, Mapping[Any, float]], size: float) -> Self:
         """What `target_shares` gives."""
-        if not isinstance(shares, Mapping) or not shares:
-            raise InputError("shares is empty: the shares of at least one attribute are expected")
-        statements = [statement(encoding.levels, attributes, stated) for attributes, stated in shares.items()]
-        rows = possible_combinations(encoding.levels, statements)
-        joint = fit_shares(len(rows), [_target(encoding, rows, stated) for stated in statements])
-        table = CellTable.of_groups(encoding.one_hot(list(rows.T)), np.arange(len(rows)), joint)
+        table = stated_table(encoding, shares)
         return cls(table=table, size=float(checked(SIZE, "size", size)), is_sample=False, **_columns(encoding))
 
     @classmethod
@@ -224,24 +220,7 @@ class Reference:
         >>> Reference.merged(parts).counts.tolist()
         [1, 2]
         """
-        try:
-            parts = list(parts)
-        except TypeError:
-            raise InputError(f"parts is {shown(parts)}: a list of references is expected") from None
-        for part in parts:
-            if not isinstance(part, Reference):
-                raise InputError(f"parts holds {shown(part)}: a list of references is expected")
-        if not parts:
-            raise InputError("parts is empty: at least one is expected")
-        for part in parts[1:]:
-            if part.label_names != parts[0].label_names or part.labels.shape[1] != parts[0].labels.shape[1]:
-                raise InputError("parts have different columns: each must hold the same labels in the same order")
-        named = {part.encoding.missing for part in parts if part.encoding is not None}
-        if len(named) > 1:
-            names = " and ".join(repr(name) for name in sorted(named))
-            raise InputError(f"parts call people without a value differently ({names}): fill missing values in first")
-        if any(part.size is not None for part in parts):
-            raise InputError("parts hold a stated population: only samples can be merged")
+        parts = checked_parts(parts, cls)
         return cls(
             table=CellTable.merged([part.table for part in parts]),
             is_sample=all(part.is_sample for part in parts),
@@ -321,95 +300,8 @@ class Reference:
         return found
 
 
-def sampled(encoding: Encoding, rows: Levels, weights: ArrayLike | None = None) -> Reference:
-    """The population as a sample shows it: the pool's own data set, or another one.
-
-    Shapes:  rows maps each attribute to one level per row; weights (m,), sampling weights.
-    Raises:  InputError for a missing attribute or an unknown level, and for bad weights.
-    """
-    return Reference.of_codes(encoding, encoding.codes(rows), weights)
-
-
-def balanced(encoding: Encoding, size: float | None = None, *, missing: str | None = None) -> Reference:
-    """Every combination of levels, all with equal shares.
-
-    size: the stated m; by default the number of combinations, as in the paper's experiments. State
-    a larger one to compare values with those against a reference of that size.
-    missing: the level of items without a value, which gets no share: they are no group.
-
-    Raises:  InputError for a size that is not positive, or more than 100,000 combinations.
-    Source:  MPR paper, section 5.
-    """
-    known = {name: [level for level in levels if level != missing] for name, levels in encoding.levels.items()}
-    equal = {name: dict.fromkeys(levels, 1 / len(levels)) for name, levels in known.items()}
-    return target_shares(encoding, equal, prod(map(len, known.values())) if size is None else size)
-
-
-def target_shares(
-    encoding: Encoding, shares: Mapping[Any, Mapping[Any, float]], size: float = STATED_SIZE
-) -> Reference:
-    """A stated population: shares of levels, of combinations of levels, or of both.
-
-    shares maps an attribute to its levels' shares ({"gender": {"female": 0.5, "male": 0.5}}), and
-    attributes joined by " & " to joint shares ({"gender & age": {"female & 50+": 0.2, ...}}); names
-    that hold "&" can be written in double quotes or as tuples (`mprlib.shares`). A level that is not named
-    has the share 0. What is left open is completed with no more association than stated (iterative
-    proportional fitting from equal shares); only combinations that have a share become rows.
-
-    Raises:  InputError for unknown attributes or levels, shares that are no numbers, negative or do not
-             sum to 1, shares that contradict each other, and more than 100,000 combinations with a share.
-    """
-    return Reference.stated(encoding, shares, size)
-
-
 def _columns(encoding: Encoding) -> dict[str, Any]:
     """Names of a reference's columns, as `Reference` takes them."""
     names = encoding.names
     attributes = {name: tuple(names[place] for place in places) for name, places in encoding.attributes.items()}
     return {"label_names": names, "attributes": attributes, "encoding": encoding}
-
-
-def _lists_by_name(argument: str, given: Any) -> dict[str, tuple[str, ...]]:
-    if not isinstance(given, Mapping):
-        raise InputError(f"{argument} is {shown(given)}: a mapping of attributes to lists of names is expected")
-    return {str(name): matching.names_of(f"{argument}[{name!r}]", own) for name, own in given.items()}
-
-
-def checked_attributes(attributes: Any) -> tuple[str, ...]:
-    """Names of columns.
-
-    Raises:  InputError for a single name, a mapping of names to columns, no names, and a name that is there twice.
-    """
-    example = 'a list of names of columns is expected, as in ["sex", "age"]'
-    if isinstance(attributes, (str, Mapping)) or not isinstance(attributes, Iterable):
-        raise InputError(f"attributes is {shown(attributes)}: {example}")
-    names = matching.names_of("attributes", attributes)
-    if not names:
-        raise InputError(f"attributes is empty: {example}")
-    if len(set(names)) < len(names):
-        raise InputError(f"attributes names a column twice: {' '.join(', '.join(names).split())}")
-    return names
-
-
-def _named_levels(shares: Any) -> dict[str, tuple[str, ...]]:
-    """The levels that shares name, by attribute; a tuple names several."""
-    levels: dict[str, dict[str, None]] = {}
-    for attributes, stated in shares.items() if isinstance(shares, Mapping) else ():
-        names = attributes if isinstance(attributes, tuple) else (attributes,)
-        for key in stated if isinstance(stated, Mapping) else ():
-            group = key if isinstance(attributes, tuple) and isinstance(key, tuple) else (key,)
-            for name, level in zip(names, group):
-                levels.setdefault(str(name), {})[str(level)] = None
-    if not levels:
-        raise InputError("shares is empty: the shares of at least one attribute are expected")
-    return {name: tuple(own) for name, own in levels.items()}
-
-
-def _target(encoding: Encoding, rows: IntArray, stated: Statement) -> tuple[str, IntArray, FloatArray]:
-    """A statement as fit_shares takes it: its name, each combination's group, the groups' shares."""
-    known = list(encoding.levels)
-    places = [known.index(name) for name in stated.names]
-    groups = {group: code for code, group in enumerate(stated.groups)}
-    levels = [encoding.levels[name] for name in stated.names]
-    code = [groups[tuple(own[at] for own, at in zip(levels, row))] for row in rows[:, places].tolist()]
-    return " & ".join(stated.names), np.array(code, dtype=np.intp), stated.shares

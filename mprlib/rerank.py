@@ -31,7 +31,8 @@ from mprlib.frames.matching import column_names
 from mprlib.from_frames import expect_rows, widened
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
-from mprlib.problem import Problem, checked_ids, checked_k
+from mprlib.problem import Problem
+from mprlib.problem_arguments import checked_ids, checked_k
 from mprlib.reference import Reference
 from mprlib.selection import Selection
 

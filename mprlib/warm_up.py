@@ -26,7 +26,7 @@ WIDTH = 8
 
 
 def warm_up(classes: Sequence[str] = CLASSES) -> float:
-    """Solve small problems under each class with `mopr`, and one with `mmr`; afterwards nothing is left to compile.
+    """Solve small problems under each class with `mopr`, and by `mmr` and `dpp`; afterwards nothing is left to compile.
 
     Returns: the seconds that it took: about half a minute the first time, a few seconds later.
 
@@ -41,8 +41,11 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
             mopr = method("mopr")
             mopr.sweep(problem, oracle, [0.0, *mopr.grid(problem, oracle, POINTS)])
     problem = _problem(K[0])
-    vectors = np.random.default_rng(1).standard_normal((problem.n, WIDTH)).astype(np.float32)
-    method("mmr").sweep(problem.with_vectors(vectors), function_class(CLASSES[0]).bind(problem), [0.5])
+    vectors = np.random.default_rng(1).standard_normal((problem.n, WIDTH))
+    for precision in (np.float32, np.float64):
+        embedded = problem.with_vectors(vectors.astype(precision))
+        for name, value in (("mmr", 0.5), ("dpp", None)):
+            method(name).sweep(embedded, function_class(CLASSES[0]).bind(problem), [value])
     return time.perf_counter() - started
 
 

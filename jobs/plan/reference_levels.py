@@ -9,7 +9,8 @@ import numpy as np
 
 from mprlib import InputError
 from mprlib.encoding import Encoding
-from mprlib.reference import STATED_SIZE, target_shares
+from mprlib.populations import target_shares
+from mprlib.reference import STATED_SIZE
 from mprlib.reference import Reference as Population
 
 from ..config.population import Reference

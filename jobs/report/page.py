@@ -51,7 +51,7 @@ def page(report: Assembled) -> Iterator[bytes]:
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shared, labels = report.shared, list(report.column("label"))
-    worst = _worst(report, labels)
+    worst, queries = _worst(report, labels), len(set(report.column("query")))
     stream = templates.get_template("page.html").stream(
         script=Markup(script),
         script_hash=f"sha256-{digest}",
@@ -74,7 +74,9 @@ def page(report: Assembled) -> Iterator[bytes]:
         items=embed.pack(embed.items_block(report.ids, report.items)),
         pictures=embed.pack(embed.pictures_block(report.ids, report.thumbnails)),
         cases=report.column("block"),
-        case_count=len(labels),
+        asked=wording.cases_of_queries(len(labels), queries),
+        one_case=wording.case_nouns(len(labels), queries)[0],
+        many_cases=wording.case_nouns(len(labels), queries)[1],
     )
     stream.enable_buffering(PIECES_AT_ONCE)
     return (text.encode("utf-8", "replace") for text in stream)
@@ -107,6 +109,7 @@ def _facts(report: Assembled) -> dict[str, Any]:
         "unmet": records(report.unmet),
         "probes": probe_sections(manifest),
         "top": _top_facts(report.top),
+        "are_draws": bool((_mapping(manifest.get("settings")).get("results") or {}).get("draws")),
         "minimum_share": report.shared.minimum_share,
     }
 
@@ -144,6 +147,10 @@ def _top_facts(top: pd.DataFrame) -> dict[str, Any]:
         values = top[name].dropna().unique().tolist()
         facts[name] = values[0] if len(values) == 1 else None
     return facts
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _readable(value: Any) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from mprlib import LabelError, Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import UNIFORM
 from mprlib.encoding import Encoding
+from mprlib.metrics.worst_attribute import worst_attributes
 from mprlib.statistics import Resamples, sampling_margin
 
 from ..config.entries import ClassEntry, Over
@@ -46,18 +48,19 @@ class Case:
         reference = unit.reference.read(store, self._encoding)
         self.is_sampled = reference.is_sample
         self.rows: IntArray = pool["row"].to_numpy()
+        labels = encoded_levels(pool, self._encoding)
         # Of a pool that was searched there are none.
         self.places = pool["place"].to_numpy() if "place" in pool.column_names else None
         self.problem = Problem(
             scores=pool["score"].to_numpy(),
-            labels=encoded_levels(pool, self._encoding),
+            labels=labels,
             reference=reference,
             k=unit.k,
             attributes=self._encoding.attributes,
             embeddings=pool_vectors(store, unit.vectors, self.rows) if unit.reference_vectors else None,
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=self._encoding.names,
-            label_error=self._label_error(pool, encoded_levels(pool, self._encoding)),
+            label_error=self._label_error(pool, labels),
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
@@ -154,12 +157,14 @@ class Case:
             self._measured[key] = mprlib.measure(view, items, entry.name, attention=attention, **entry.settings)
         return self._measured[key]
 
-    def in_order(self, items: IntArray) -> metrics.WorstAttribute:
-        """The measures of a selection in its order, for the attribute that each is worst for."""
-        key = items.tobytes()
-        if key not in self._in_order:
-            self._in_order[key] = metrics.worst_attribute(self.problem, items)
-        return self._in_order[key]
+    def in_order(self, selections: Sequence[IntArray]) -> list[metrics.WorstAttribute]:
+        """The measures of selections in their order, for the attribute that each is worst for."""
+        new = {items.tobytes(): items for items in selections if items.tobytes() not in self._in_order}
+        for size in {items.size for items in new.values()}:
+            own = {key: items for key, items in new.items() if items.size == size}
+            measured = worst_attributes(self.problem, np.array(list(own.values())))
+            self._in_order |= dict(zip(own, measured))
+        return [self._in_order[items.tobytes()] for items in selections]
 
     def margin(self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name) -> float | None:
         """t of the interval MPR +- t; None where neither the reference nor the items are a sample with an error."""

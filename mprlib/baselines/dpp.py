@@ -4,7 +4,8 @@ With unit vectors x_i and qualities q_i the kernel is L_ij = q_i q_j x_i . x_j, 
 log det L of it: the sum of log q_i^2 and the log of the squared volume that the vectors span.
 Greedy MAP takes the item with the largest gain at each step, which is its residual
 q_i^2 * (squared distance of x_i to the span of the chosen). An incremental Cholesky factor keeps
-the residuals, so k items cost O(n k (d + k)) and no n x n kernel is formed.
+the residuals, so k items cost O(n k (d + k)) at most and no n x n kernel is formed; residuals only fall, so that
+those of items whose last one was too small already are left as they were (`dpp_kernel`).
 
 q_i = exp(weight * z_i / 2) with z the pool's standardised similarities, so that weight is free of
 the scale of the similarities: 0 is diversity alone, large values approach top-k. When the chosen
@@ -22,7 +23,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray, summable
 from mprlib.baselines.baseline import Chosen, FixedBaseline
-from mprlib.baselines.ranking import best_by
+from mprlib.pool_order import ranks
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
 from mprlib.settings import Number
@@ -64,32 +65,28 @@ class Dpp(FixedBaseline):
 
 def _greedy(problem: Problem, embeddings: FloatArray, weight: float) -> tuple[IntArray, int]:
     """k items, and how many of them are filled by similarity."""
-    vectors = embeddings.astype(np.float64)
-    squares = np.einsum("ij,ij->i", vectors, vectors)
-    quality = 0.5 * weight * _standardised(problem.scores)
-    factor = np.empty((problem.n, problem.k))
-    residual = squares.copy()
-    chosen: list[int] = []
-    is_free = np.ones(problem.n, dtype=bool)
-    while len(chosen) < problem.k:
-        is_new = is_free & (residual > SMALLEST_RESIDUAL * squares)
-        if not is_new.any():
-            break
-        # Logarithms, as a quality of exp(weight * z) overflows where gains do not.
-        gain = np.full(problem.n, -np.inf)
-        gain[is_new] = 2.0 * quality[is_new] + np.log(residual[is_new])
-        best = int(best_by(problem, gain, 1)[0]) if np.count_nonzero(gain == gain.max()) > 1 else int(np.argmax(gain))
-        # Qualities cancel between residuals and gains, so the factor is that of the vectors alone.
-        step = len(chosen)
-        column = vectors @ vectors[best] - factor[:, :step] @ factor[best, :step]
-        column /= np.sqrt(residual[best])
-        factor[:, step] = column
-        residual -= column**2
-        chosen.append(best)
-        is_free[best] = False
-    filled = problem.k - len(chosen)
-    rest = problem.best_first[is_free[problem.best_first]][:filled]
-    return np.concatenate([np.array(chosen, dtype=np.intp), rest]), filled
+    from mprlib.baselines import dpp_kernel as kernel
+
+    n, k = problem.n, problem.k
+    squares, residual, gain = np.empty((3, n))
+    volumes = kernel.Volumes(
+        vectors=np.ascontiguousarray(embeddings),
+        quality=0.5 * weight * _standardised(problem.scores),
+        rank=ranks(problem.best_first),
+        squares=squares,
+        residual=residual,
+        known=np.zeros(n, dtype=np.int64),
+        gain=gain,
+        factor=np.empty((n, k)),
+        root=np.empty(k),
+        smallest=SMALLEST_RESIDUAL,
+    )
+    chosen = np.empty(k, dtype=np.int64)
+    found = kernel.greedy(volumes, chosen)
+    is_free = np.ones(n, dtype=bool)
+    is_free[chosen[:found]] = False
+    rest = problem.best_first[is_free[problem.best_first]][: k - found]
+    return np.concatenate([chosen[:found].astype(np.intp), rest]), k - found
 
 
 def _standardised(scores: FloatArray) -> FloatArray:

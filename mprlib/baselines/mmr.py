@@ -6,10 +6,10 @@ chosen items (the paper's form), or the distance to the nearest or the farthest 
 authors standardise both terms by constants of the whole pool, which are the same for every
 candidate and cancel; no pass over all pairs is needed.
 
-All lambda of a sweep advance together and share their distance columns. When one is missing, those of
-the next best candidates of every lambda whose last items were predictable (some steps ago all of them
-were near the top) are computed with it: most are chosen soon, and a product with a hundred vectors
-takes as long as three products with one. Columns are computed in float32 with a
+All lambda of a sweep advance together and share their distance columns (`mmr_kernel`). Where vectors are too many
+for the processor's cache and a column is missing, those of the next best candidates of every lambda whose last items
+were predictable (some steps ago all of them were near the top) are computed with it: most are chosen soon, and a
+product with a hundred vectors takes as long as three products with one. Columns are computed in float32 with a
 proven bound on their error; where that error could change the winner, the candidates in doubt are
 compared in double precision, by differences.
 
@@ -18,29 +18,36 @@ Source: Carbonell and Goldstein 1998; the MPR paper's stand-in for PATHS (sectio
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.baselines.baseline import Chosen, SharedBaseline
-from mprlib.baselines.distances import DistanceColumns
+from mprlib.baselines.distances import products_of
+from mprlib.pool_order import ranks
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
 from mprlib.settings import Choice, Number
 
-# How distances to the chosen items become one number.
-SPREADS = {"mean": np.add, "nearest": np.minimum, "farthest": np.maximum}
+if TYPE_CHECKING:
+    from mprlib.baselines.mmr_columns_kernel import Columns, Pool
+    from mprlib.baselines.mmr_kernel import Ahead, Walkers
+
+# How distances to the chosen items become one number, by their numbers in the kernel.
+SPREADS = {"mean": 0, "nearest": 1, "farthest": 2}
 # Entries of a (lambda, item) matrix: more lambda than fit are run in groups.
 LARGEST_MATRIX = 1_000_000
-# Columns that are computed together, at least, and the next best candidates of each lambda among them.
+# Columns that are kept for other lambda, in bytes; further ones are computed when needed.
+LARGEST_CACHE_BYTES = 128 * 1024 * 1024
+# Vectors of this size stay near the processor: columns computed one by one take at most twice as long as together.
+NEAR_BYTES = 16 * 1024 * 1024
+# Of larger ones so many columns are computed together, at least, and the next best candidates of each lambda among
+# them, if the items of some steps were among the best 2 BATCH candidates before them: else the ranking changes too much
+# for a batch to pay off.
 BATCH, AHEAD = 32, 12
-# The items of this many steps must have been among the best 2 BATCH candidates before them, else the
-# ranking changes too much for a batch to pay off.
-FORESIGHT = 3
 # Rounding of a sum of k terms in double precision, as a share of the terms; added to what float32 leaves in doubt.
 ROUNDING = 1e-12
 
@@ -82,90 +89,85 @@ class Mmr(SharedBaseline):
 def walked(problem: Problem, embeddings: FloatArray, values: Sequence[float], spread: str) -> list[IntArray]:
     """The items (k,) of each lambda, by distances between embeddings (n, d); equal lambda are run once."""
     distinct = list(dict.fromkeys(float(value) for value in values))
-    distances = DistanceColumns(embeddings)
+    walk = Walk.of(problem, embeddings, spread)
     together = max(1, LARGEST_MATRIX // problem.n)
     chosen: dict[float, IntArray] = {}
     for start in range(0, len(distinct), together):
         group = distinct[start : start + together]
-        chosen.update(zip(group, _walk(problem, distances, np.array(group), spread)))
+        chosen.update(zip(group, walk.items(np.array(group))))
     return [chosen[float(value)] for value in values]
 
 
-def _walk(problem: Problem, distances: DistanceColumns, trade_offs: FloatArray, spread: str) -> IntArray:
-    """Chosen items (L, k) of L lambda, in the order in which they are taken."""
-    chosen = np.empty((trade_offs.size, problem.k), dtype=np.intp)
-    chosen[:, 0] = problem.best_first[0]
-    walkers = [_Walker(problem, trade_off, spread, distances) for trade_off in trade_offs.tolist()]
-    # Upper bounds of the merits by which the last items were taken, one matrix a step.
-    merits: deque[FloatArray] = deque([np.stack([walker.relevance for walker in walkers])], maxlen=FORESIGHT)
-    for step in range(1, problem.k):
-        latest = chosen[:, step - 1]
-        distances.prepare(_promising(problem, distances, merits, chosen[:, max(0, step - FORESIGHT) : step]))
-        columns = distances.columns(np.unique(latest))
-        merit = np.empty((len(walkers), problem.n)) if len(merits) < FORESIGHT else merits[0]
-        for row, (walker, item) in enumerate(zip(walkers, latest.tolist())):
-            candidates = walker.after(item, columns[item], step, high=merit[row])
-            if candidates.size > 1:
-                candidates = walker.best(candidates, distances.exact(candidates, chosen[row, :step]))
-            chosen[row, step] = candidates[0]
-        merits.append(merit)
-    return chosen
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Walk:
+    """The pool of one problem, for any number of lambda."""
 
+    problem: Problem
+    pool: Pool
+    square_error: float
+    spread: str
 
-class _Walker:
-    """One lambda on its way: relevance (n,), -inf for what is chosen, and how far each item is from what is chosen.
+    @classmethod
+    def of(cls, problem: Problem, embeddings: FloatArray, spread: str) -> Walk:
+        """The pool of these vectors (n, d)."""
+        from mprlib.baselines.mmr_columns_kernel import Pool
 
-    Every step looks at all items a few times, one lambda after the other, so that its rows stay in a core's cache.
-    """
+        vectors, squares, square_error = products_of(embeddings)
+        order = problem.best_first
+        given = np.ascontiguousarray(embeddings)
+        pool = Pool(vectors=vectors, squares=squares, given=given, order=order, rank=ranks(order))
+        return cls(problem=problem, pool=pool, square_error=square_error, spread=spread)
 
-    def __init__(self, problem: Problem, trade_off: float, spread: str, distances: DistanceColumns) -> None:
+    def items(self, trade_offs: FloatArray) -> IntArray:
+        """Chosen items (L, k) of L lambda, in the order in which they are taken."""
+        return self.with_columns(trade_offs)[0]
+
+    def with_columns(self, trade_offs: FloatArray) -> tuple[IntArray, int]:
+        """The same, and how many columns of distances were computed."""
         from mprlib.baselines import mmr_kernel as kernel
 
-        self._kernel, self._problem, self._trade_off = kernel, problem, trade_off
-        self._is_mean, self._combine = spread == "mean", SPREADS[spread]
-        self._spread = {"mean": kernel.MEAN, "nearest": kernel.NEAREST, "farthest": kernel.FARTHEST}[spread]
-        self.relevance = (1.0 - trade_off) * problem.scores
-        rounding = ROUNDING * float(np.abs(self.relevance).max())
-        self._terms = kernel.Terms(*distances.error_terms, ROUNDING, rounding)
-        self._total = np.full(problem.n, np.inf if spread == "nearest" else 0.0)
-        self._error, self._low = np.zeros((2, problem.n))
-        self._found = np.empty(problem.n, dtype=np.int64)
-        self._share = trade_off
+        problem = self.problem
+        walkers = self._walkers(trade_offs)
+        rounding = ROUNDING * (1.0 - trade_offs) * float(np.abs(problem.scores).max())
+        terms = kernel.Terms(self.square_error, float(np.sqrt(self.square_error)), ROUNDING, rounding)
+        columns, chosen = self._columns(trade_offs.size), np.empty((trade_offs.size, problem.k), dtype=np.int64)
+        chosen[:, 0] = self.pool.order[0]
+        kernel.walk(self.pool, columns, walkers, terms, self._ahead(trade_offs.size), SPREADS[self.spread], chosen)
+        return chosen.astype(np.intp), int(columns.number[1])
 
-    def after(self, item: int, column: FloatArray, step: int, high: FloatArray) -> IntArray:
-        """Items that may have the largest merit after one is chosen, by the distances to it; upper bounds of merits go
-        into high (n,)."""
-        self.relevance[item] = -np.inf
-        self._share = self._trade_off / step if self._is_mean else self._trade_off
-        walk = self._kernel.Walk(self.relevance, self._total, self._error, self._low, high, self._found)
-        number = self._kernel.step(walk, column, self._terms, self._share, self._spread)
-        return self._found[:number]
+    def _walkers(self, trade_offs: FloatArray) -> Walkers:
+        from mprlib.baselines import mmr_kernel as kernel
 
-    def best(self, candidates: IntArray, distances: FloatArray) -> IntArray:
-        """The candidates of largest merit, in the pool's order. distances (candidates, chosen), exact."""
-        merit = self.relevance[candidates] + self._share * self._combine.reduce(distances, axis=1)
-        return self._problem.ranked(candidates[merit == merit.max()])
+        shape = trade_offs.size, self.problem.n
+        none = np.inf if self.spread == "nearest" else 0.0
+        return kernel.Walkers(
+            trade_off=trade_offs,
+            relevance=(1.0 - trade_offs)[:, None] * self.problem.scores,
+            total=np.full(shape, none),
+            error=np.zeros(shape),
+            high=np.empty((kernel.FORESIGHT, *shape)),
+            exact=np.full(shape, none),
+            known=np.zeros(shape, dtype=np.int64),
+            low=np.empty(shape[1]),
+            found=np.empty(shape[1], dtype=np.int64),
+        )
 
+    def _columns(self, lambdas: int) -> Columns:
+        from mprlib.baselines.mmr_columns_kernel import Columns
 
-def _promising(
-    problem: Problem, distances: DistanceColumns, merits: Sequence[FloatArray], recent: IntArray
-) -> IntArray:
-    """Items whose columns a step needs, and where one lacks the next best candidates where prefetching pays off.
+        vectors, most = self.pool.vectors, self.problem.n
+        kept = min(most, max(1, LARGEST_CACHE_BYTES // (most * vectors.itemsize)))
+        return Columns(
+            table=np.empty((kept + lambdas, most), dtype=vectors.dtype),
+            slot=np.full(most, -1, dtype=np.int64),
+            number=np.zeros(2, dtype=np.int64),
+        )
 
-    Shapes:  recent (L, steps), the last items; merits, each (L, n), those by which they were taken.
-    """
-    from mprlib.baselines.mmr_kernel import best_of
+    def _ahead(self, lambdas: int) -> Ahead:
+        from mprlib.baselines.mmr_kernel import Ahead
 
-    latest = recent[:, -1]
-    items = [latest]
-    if all(item in distances for item in latest.tolist()):
-        return latest
-    before, merit = merits[0], merits[-1]
-    if len(merits) == 1 and latest.size > 1:
-        # Small lambda take them.
-        items.append(problem.best_first[: min(problem.k, 2 * BATCH)])
-    ahead = min(max(AHEAD, -(-BATCH // latest.size)), problem.n)
-    for walker in range(latest.size) if len(merits) > 1 else ():
-        if np.count_nonzero(before[walker] > before[walker, recent[walker]].min()) < 2 * BATCH:
-            items.append(best_of(merit[walker], ahead))
-    return np.unique(np.concatenate(items))
+        if self.pool.vectors.nbytes <= NEAR_BYTES:
+            return Ahead(most=0, from_top=0, settled=0)
+        # At the first step, small lambda take the most similar items.
+        from_top = min(self.problem.k, 2 * BATCH) if lambdas > 1 else 0
+        return Ahead(most=max(AHEAD, -(-BATCH // lambdas)), from_top=from_top, settled=2 * BATCH)

@@ -4,7 +4,7 @@
 
 Milliseconds of the processor, one thread, 50th and 99th percentile over requests whose candidates all differ; the
 reference was prepared once, the problem never. Limits: 1 and 2 ms for `groups` and `linear`, 10 and 30 ms for
-`saturated`. Beside it MMR of the package pyversity, over as many candidates with
+`saturated`. Beside it MMR and DPP of the package pyversity, over as many candidates with
 vectors of 384 numbers, and this library's `mmr` and `dpp` over the same. Last, 8 threads on one reference: the answers
 must be those of one thread.
 """
@@ -89,12 +89,13 @@ def beside(count: int) -> None:
     except ImportError:
         print("pyversity is not installed")
     else:
+        for strategy in (Strategy.MMR, Strategy.DPP):
 
-        def others() -> Any:
-            return diversify(embeddings=vectors, scores=scores, k=K, strategy=Strategy.MMR, diversity=0.5)
+            def others(strategy: Strategy = strategy) -> Any:
+                return diversify(embeddings=vectors, scores=scores, k=K, strategy=strategy, diversity=0.5)
 
-        others()
-        line("pyversity mmr", [milliseconds(others)[0] for _ in range(count)])
+            others()
+            line(f"pyversity {strategy.value}", [milliseconds(others)[0] for _ in range(count)])
     labels = np.eye(2)[np.arange(CANDIDATES) % 2]
     for method, value in (("mmr", 0.5), ("dpp", None)):
 

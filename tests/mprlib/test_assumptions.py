@@ -10,7 +10,7 @@ import mprlib
 from mprlib import AssumptionWarning, Problem
 from mprlib.assumptions import assumption
 from mprlib.encoding import Encoding
-from mprlib.reference import balanced, target_shares
+from mprlib.populations import balanced, target_shares
 from mprlib.statistics import sampling_margin
 from tests.populations import one_hot_problem, one_hot_rows
 

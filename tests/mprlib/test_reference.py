@@ -5,7 +5,7 @@ import pytest
 
 from mprlib import InputError, Problem, measure
 from mprlib.encoding import Encoding
-from mprlib.reference import balanced, sampled, target_shares
+from mprlib.populations import balanced, sampled, target_shares
 
 ENCODING = Encoding(levels={"gender": ("female", "male"), "age": ("<50", "50+")})
 ROWS = {"gender": ["female", "male", "male"], "age": ["<50", "<50", "50+"]}

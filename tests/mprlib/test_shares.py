@@ -8,7 +8,7 @@ import pytest
 
 from mprlib import InputError
 from mprlib.encoding import Encoding
-from mprlib.reference import balanced, target_shares
+from mprlib.populations import balanced, target_shares
 from mprlib.shares import LARGEST_COMBINATIONS, possible_combinations, statement
 
 SECTORS = {"sex": ("f", "m"), "sector": ("arts", "hotels & food", "food")}

@@ -82,7 +82,7 @@ function search() {
     ? ""
     : found.length > MOST_FOUND
       ? MOST_FOUND + " of " + found.length + " are shown"
-      : found.length + (found.length === 1 ? " query" : " queries");
+      : found.length + " found";
 }
 
 async function start() {

@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from mprlib.baselines.distances import DistanceColumns
+from mprlib.baselines.distances import products_of
+from mprlib.baselines.mmr_columns_kernel import Columns, Pool, compute, place_of
+from mprlib.baselines.mmr_kernel import distance
+
+
+def pool_of(vectors):
+    products, squares, error = products_of(vectors)
+    order = np.arange(len(vectors))
+    return Pool(vectors=products, squares=squares, given=vectors, order=order, rank=order), error
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
@@ -12,20 +20,28 @@ def test_the_stated_error_holds_also_for_near_duplicates(scale, count):
     vectors = generator.standard_normal((200, 64))
     vectors[:50] = vectors[0] + 10.0 ** -generator.uniform(0, 9, 50)[:, None] * vectors[:50]
     vectors *= scale
-    distances = DistanceColumns(vectors)
+    pool, square_error = pool_of(vectors)
     items = np.arange(count) * 9
-    columns = np.stack([distances.columns(items)[item] for item in items.tolist()])
+    columns = np.empty((count, 200), dtype=np.float32)
+    compute(pool, items, columns)
     exact = cdist(vectors[items], vectors)
-    square_error, root = distances.error_terms
-    assert (np.abs(columns - exact) <= square_error / np.maximum(columns, root)).all()
-    assert np.allclose(distances.exact(np.arange(200), items).T, exact, rtol=1e-14, atol=0)
+    assert (np.abs(columns - exact) <= square_error / np.maximum(columns, np.sqrt(square_error))).all()
+    own = [[distance(vectors, item, other) for other in range(200)] for item in items.tolist()]
+    assert np.allclose(own, exact, rtol=1e-14, atol=0)
 
 
-def test_columns_are_kept_up_to_the_capacity(monkeypatch):
-    monkeypatch.setattr("mprlib.baselines.distances.LARGEST_CACHE_BYTES", 3 * 4 * 50)
-    vectors = np.random.default_rng(1).standard_normal((50, 8)).astype(np.float32)
-    distances = DistanceColumns(vectors)
-    distances.prepare(np.arange(5))
-    assert [item in distances for item in range(5)] == [True, True, True, False, False]
-    columns = distances.columns(np.arange(5))
-    assert np.allclose([columns[item] for item in range(5)], cdist(vectors[:5], vectors), atol=1e-2)
+def test_columns_are_kept_up_to_the_capacity():
+    vectors = np.random.default_rng(1).standard_normal((50, 8))
+    pool, _ = pool_of(vectors)
+    columns = Columns(
+        table=np.zeros((3 + 4, 50), dtype=np.float32),
+        slot=np.full(50, -1, dtype=np.int64),
+        number=np.zeros(2, dtype=np.int64),
+    )
+    needed, likely, places = np.arange(4), np.array([7]), np.empty(4, dtype=np.int64)
+    for _ in range(2):
+        place_of(pool, columns, needed, likely, places)
+        assert np.flatnonzero(columns.slot >= 0).tolist() == [0, 1, 2]
+        assert np.allclose(columns.table[places], cdist(vectors[:4], vectors), atol=1e-2)
+    # The fourth is computed at each call.
+    assert columns.number.tolist() == [3, 5]

@@ -7,7 +7,7 @@ import pytest
 
 import mprlib
 from mprlib import InputError, Problem
-from mprlib.baselines.distances import DistanceColumns
+from mprlib.baselines.mmr import Walk
 
 GOLDEN = json.loads((Path(__file__).resolve().parents[2] / "golden" / "baseline_golden.json").read_text())
 
@@ -89,21 +89,18 @@ def test_an_unknown_spread_lists_the_known():
         mprlib.select(problem_of(np.eye(3), [1.0, 0.0, 0.0], 2), "mmr", 0.5, spread="median")
 
 
-def test_a_sweep_computes_few_columns_more_than_it_needs(monkeypatch):
+@pytest.mark.parametrize("near", [0, 10**9])
+def test_a_sweep_computes_few_columns_more_than_it_needs(near, monkeypatch):
     """A step's columns are shared by all lambda: 20 lambda cost far less than 20 times one."""
+    monkeypatch.setattr("mprlib.baselines.mmr.NEAR_BYTES", near)
     generator = np.random.default_rng(7)
     problem = problem_of(generator.standard_normal((500, 16)), generator.standard_normal(16), 20)
-    computed = []
-    compute = DistanceColumns._compute
-
-    def counting(self, items):
-        computed.append(items.size)
-        return compute(self, items)
-
-    monkeypatch.setattr(DistanceColumns, "_compute", counting)
-    swept = mprlib.sweep(problem, "mmr", (np.arange(20) / 20).tolist())
-    distinct = len({item for selection in swept for item in selection.items.tolist()})
-    assert sum(computed) < 2 * distinct + 64
+    chosen, computed = Walk.of(problem, problem.embeddings, "mean").with_columns(np.arange(20) / 20)
+    distinct = np.unique(chosen).size
+    assert computed < 2 * distinct + 64
+    monkeypatch.setattr("mprlib.baselines.mmr.LARGEST_CACHE_BYTES", 0)
+    again, _ = Walk.of(problem, problem.embeddings, "mean").with_columns(np.arange(20) / 20)
+    assert again.tolist() == chosen.tolist()
 
 
 def test_lambda_zero_is_top_k():

@@ -1,0 +1,164 @@
+"""What a problem may be made of, checked: k, names of columns, attributes, ids, and positions in its pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Required, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.errors import InputError, shown
+from mprlib.frames import matching
+from mprlib.label_error import LabelError
+from mprlib.level_names import level_name
+from mprlib.reference import Reference
+from mprlib.selection import Selection
+
+
+class Given(TypedDict, total=False):
+    """What a problem may be made of: lists and arrays, and frames for labels and reference."""
+
+    scores: Required[ArrayLike]
+    labels: Required[Any]
+    reference: Required[Any]
+    k: Required[int]
+    reference_weights: ArrayLike | None
+    attributes: Mapping[str, Sequence[int | str]] | None
+    embeddings: ArrayLike | None
+    query: ArrayLike | None
+    item_ids: ArrayLike | None
+    label_names: Sequence[str] | None
+    reference_size: float | None
+    label_error: LabelError | Mapping[str, Any] | None
+
+
+def checked_k(k: Any, n: int) -> int:
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise InputError(f"k is {shown(k)}: a whole number is expected")
+    if not 1 <= k <= n:
+        raise InputError(f"k is {shown(int(k))}: it must lie between 1 and the pool's {n} items")
+    return int(k)
+
+
+def matchable(reference: Any) -> Any:
+    """What the columns of a reference can be matched by."""
+    if not isinstance(reference, Reference):
+        return reference
+    return None if reference.label_names is None else matching.Names(reference.label_names)
+
+
+def divided(weights: FloatArray | None, rows: int) -> FloatArray:
+    divided: FloatArray = np.full(rows, 1.0 / rows) if weights is None else weights / weights.sum()
+    divided.flags.writeable = False
+    return divided
+
+
+def checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"label {column}" for column in range(width))
+    names = matching.names_of("label_names", names)
+    if len(names) != width:
+        raise InputError(f"label_names has {len(names)} names, labels has {width} columns")
+    if len(set(names)) != width:
+        raise InputError("label_names repeats a name: each column needs its own")
+    return names
+
+
+def columns_by_attribute(
+    attributes: Mapping[str, Sequence[int | str]] | None, names: tuple[str, ...]
+) -> dict[str, tuple[int, ...]]:
+    checked: dict[str, tuple[int, ...]] = {}
+    owner: dict[int, str] = {}
+    given = {} if attributes is None or (isinstance(attributes, Sequence) and not attributes) else attributes
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"attributes is a {type(attributes).__name__}: a mapping of names to columns is expected, as in "
+            "{'sex': [0, 1]}; frames with columns of levels go to Problem.from_frames"
+        )
+    for name, columns in given.items():
+        if str(name) in checked:
+            raise InputError(f"attributes has {str(name)!r} twice")
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise InputError(f"attributes[{name!r}] is {columns!r}: a list of columns is expected")
+        if isinstance(columns, np.ndarray) and columns.ndim == 0:
+            raise InputError(f"attributes[{name!r}] is {columns!r}: a list of columns is expected")
+        places = tuple(_position(name, column, names) for column in columns)
+        if not places:
+            raise InputError(f"attributes[{name!r}] has no columns")
+        for column in places:
+            if column in owner:
+                raise InputError(f"attributes[{name!r}] claims column {column}, which {owner[column]!r} has already")
+            owner[column] = str(name)
+        checked[str(name)] = places
+    for column in range(len(names)):
+        if column not in owner:
+            if names[column] in checked:
+                raise InputError(
+                    f"attributes has {names[column]!r}, which is also the name of column {column} outside it"
+                )
+            checked[names[column]] = (column,)
+    return checked
+
+
+def _position(attribute: Any, column: Any, names: tuple[str, ...]) -> int:
+    """A column given by its position or its name."""
+    if isinstance(column, str):
+        if column not in names:
+            level = level_name(str(attribute), column)
+            hint = f"; did you mean {level!r}?" if level in names else ""
+            raise InputError(
+                f"attributes[{attribute!r}] names the column {column!r}: labels has {', '.join(names)}{hint}"
+            )
+        return names.index(column)
+    if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
+        raise InputError(f"attributes[{attribute!r}] holds {column!r}: positions or names of columns are expected")
+    if not 0 <= column < len(names):
+        raise InputError(f"attributes[{attribute!r}] names column {column}, labels has columns 0 to {len(names) - 1}")
+    return int(column)
+
+
+def checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
+    if ids is None:
+        return None
+    try:
+        array = np.asarray(ids)
+    except ValueError as error:
+        raise InputError(f"item_ids cannot be read as a list of ids: {error}") from None
+    if array.shape != (n,):
+        raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id per item")
+    if array.dtype.kind not in "iuUS":
+        array = np.array(matching.names_of("item_ids", array.tolist()))
+    # Texts are slow to sort.
+    if len(set(array.tolist())) != n:
+        distinct, counts = np.unique(array, return_counts=True)
+        raise InputError(f"item_ids repeats {str(distinct[counts > 1][0])!r}: ids must be distinct")
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def distinct_positions(items: Any, n: int) -> IntArray:
+    """A selection, or its items, as distinct positions in a pool of n.
+
+    Raises:  InputError when it is empty, repeats an item or leaves the pool.
+    """
+    if isinstance(items, Selection):
+        if not items.items.size:
+            raise InputError(f"items is a selection without items: {items.message or items.status}")
+        items = items.items
+    try:
+        array = np.asarray(items)
+    except ValueError as error:
+        raise InputError(f"items cannot be read as positions in the pool: {error}") from None
+    if array.ndim != 1 or array.size == 0:
+        raise InputError("items is empty or not one-dimensional: a list of positions in the pool is expected")
+    if array.dtype.kind not in "iu":
+        raise InputError(f"items has dtype {array.dtype}: whole positions in the pool are expected")
+    outside = (array < 0) | (array >= n)
+    if outside.any():
+        raise InputError(f"items holds {array[outside][0]}, outside the pool's positions 0 to {n - 1}")
+    if np.unique(array).size != array.size:
+        raise InputError("items repeats a position: each item can be returned once")
+    return array.astype(np.intp)
