@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,9 @@ from ..stages.first_shown import FIRST
 DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", dtype=np.uint8)
 # Shares that are no multiples of 1/k are kept to this fraction of 1: three digits, 0.0004 points.
 FINEST_SHARE = 64**3 - 1
+# Columns of shares by the true labels, and the parts of 1 in which they are shown.
+CORRECTED = ("share_corrected", "share_corrected_low", "share_corrected_high")
+CORRECTED_UNIT = 1_000
 # Above this deviation from a whole number, k * share is no count of items.
 COUNT_TOLERANCE = 1e-6
 MEASURED = ["mpr", "mpr_low", "mpr_high", "p_chance", "chi", "mpr_fraction"]
@@ -219,6 +222,20 @@ def _group_digits(rows: pd.DataFrame | None, keys: list[Key], k: int, group_numb
         "group_width": _width(unit),
         "shares": _share_digits(values, unit),
         "first": {str(first): _share_digits(of_all(f"share_first_{first}"), min(first, k)) for first in FIRST},
+        **_corrected_digits(known, of_all),
+    }
+
+
+def _corrected_digits(known: pd.DataFrame, of_all: Callable[[str], FloatArray]) -> dict[str, Any]:
+    """Shares by the true labels with the ends of their intervals, as thousandths; nothing where labels are right."""
+    shares, low, high = (of_all(name) for name in CORRECTED)
+    if np.isnan(shares).all():
+        return {}
+    return {
+        "corrected": [_share_digits(values, CORRECTED_UNIT) for values in (shares, low, high)],
+        "corrected_width": _width(CORRECTED_UNIT),
+        "corrected_unit": CORRECTED_UNIT,
+        "corrected_reference": [_rounded(share) for share in known["share_reference_corrected"]],
     }
 
 

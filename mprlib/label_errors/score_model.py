@@ -306,7 +306,7 @@ def _drawn(fit: _Fit, parameters: FloatArray, information: FloatArray | None, pr
 
 
 def _solved(root: FloatArray | None, values: FloatArray, trans: str = "N") -> FloatArray:
-    """Values (P, ...) divided by a lower triangular root, or with trans="T" by its transpose; without one, unchanged."""
+    """Values (P, ...) divided by a lower triangular root, or by its transpose (trans="T"); without one, unchanged."""
     if root is None:
         return values
     found: FloatArray = scipy.linalg.solve_triangular(root, values, lower=True, trans=trans, check_finite=False)
