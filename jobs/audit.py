@@ -25,6 +25,7 @@ from .plan.likeness import earlier_units, with_earlier
 from .plan.plan import Plan, unanswered
 from .plan.plan_file import write_plan
 from .plan.rates import learn
+from .report.kept import Shelf, receipts_of
 from .report.publish import publish
 from .report.thumbnails import write_thumbnails
 from .results.collect import collect
@@ -139,8 +140,12 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
         compute(settings, inputs, plan, store, progress, journal, executor)
         summary = summary_of(store, plan, progress, run_id, started)
         lock.expect_held()
-        if not progress.is_stopped:
-            _collect(settings, inputs, plan, store, progress, summary, journal, executor)
+        if not progress.is_stopped and _collect(settings, inputs, plan, store, progress, summary, journal):
+            journal.enter("reporting", "writing the report")
+            publish(store, executor, Shelf(cache=inputs.cache, packed=packed))
+            interruption.check()
+            if not summary.failures:
+                seal(store)
         if inputs.cache is not None and not progress.is_stopped:
             _tend_cache(inputs.cache, plan, store, progress, packed, settings.name, journal)
         summary = replace(summary, seconds=time.monotonic() - started)
@@ -191,7 +196,7 @@ def _tend_cache(
     Whatever fails costs later runs time alone.
     """
     try:
-        shared.leave(cache, store, plan, progress.done, packed)
+        shared.leave(cache, store, plan, progress.done, packed, beside=receipts_of(store))
         for folder in bill.spaces_of(plan):
             interruption.check()
             merge(cache.store(), folder)
@@ -215,12 +220,11 @@ def _collect(
     progress: Progress,
     summary: RunSummary,
     journal: Journal,
-    executor: Lazily,
-) -> None:
-    """Write tables, manifest and report; where nothing was solved, those of an earlier run are kept."""
+) -> bool:
+    """Write tables and manifest; False where nothing was solved, and those of an earlier run are kept."""
     solved = [unit for unit in plan.solved if unit.key in progress.done]
     if not solved:
-        return
+        return False
     journal.enter("collecting", "collecting results")
     skipped = skipped_items(store, plan, progress.done)
     files = collect(store, solved, summary.run_id, skipped) | write_thumbnails(store, settings, inputs)
@@ -234,11 +238,7 @@ def _collect(
         preparation=preparation(plan.units, progress.done),
     )
     store.write_json(MANIFEST, manifest_of(finished, settings, inputs, plan, progress.done))
-    journal.enter("reporting", "writing the report")
-    publish(store, executor)
-    interruption.check()
-    if not summary.failures:
-        seal(store)
+    return True
 
 
 def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[str, Any]]:

@@ -44,10 +44,13 @@ class ConfusionTable:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LabelErrors:
-    """Confusions by attribute, of the items and of the reference's people. probes, reference_probes: units of probes by
-    attribute, whose confusions on held-out items are those of the labels that they predict. hand_labels: the unit with true levels of
-    some items. probabilities: levels of the attributes whose items have columns of them, in those columns' order;
-    alike: those of them whose labels the reference's people have from the same source."""
+    """Confusions by attribute, of the items and of the reference's people.
+
+    probes, reference_probes: units of probes by attribute, whose confusions on held-out items are those of the labels
+    that they predict. hand_labels: the unit with true levels of some items. probabilities: levels of the attributes
+    whose items have columns of them, in those columns' order; alike: those of them whose labels the reference's people
+    have from the same source.
+    """
 
     items: Mapping[str, ConfusionTable] = field(default_factory=dict)
     reference: Mapping[str, ConfusionTable] = field(default_factory=dict)

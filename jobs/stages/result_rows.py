@@ -22,7 +22,6 @@ from .case import Case
 from .corrected import corrected_of
 from .row_values import (
     Row,
-    interval_end,
     message,
     number,
     of_corrected,
@@ -51,6 +50,8 @@ class Column(NamedTuple):
     value: Callable[[Row], Any]
 
 
+# Methods whose choice no error of the reference can flatter.
+UNFITTED = ", ".join(name for name, kind in registry.METHODS.items() if not kind.reads_reference)
 COLUMNS = (
     Column("run_id", TEXT, "the run that collected the row", lambda row: None),
     Column("unit", TEXT, "key of the unit that made it", lambda row: None),
@@ -108,13 +109,13 @@ COLUMNS = (
     Column(
         "mpr_low",
         NUMBER,
-        "lower end of the interval by the sampling error of the reference, and of the items where they are draws; null "
-        "where neither is a sample",
-        lambda row: interval_end(row, lambda found, t: max(0.0, found.value - t)),
+        "lower end of the row's own 95% interval by the sampling error of the reference, and of the items where they "
+        "are draws; null where neither is a sample. It is of this selection by itself, and its upper end depends on "
+        f"the method: nothing was fitted to the sample by {UNFITTED}; what other methods choose was, and by how much "
+        "that flatters it is allowed for",
+        lambda row: None if row.interval is None else row.interval.low,
     ),
-    Column(
-        "mpr_high", NUMBER, "upper end of it", lambda row: interval_end(row, lambda found, t: found.upper_bound + t)
-    ),
+    Column("mpr_high", NUMBER, "upper end of it", lambda row: None if row.interval is None else row.interval.high),
     Column(
         "mpr_corrected",
         NUMBER,
@@ -279,6 +280,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     has_items = bool(selection.items.size)
     chosen: dict[str, Any] = {}
+    is_fitted = registry.METHODS[unit.method.name].reads_reference
     for attention, entry in views:
         is_set = attention == UNIFORM.name
         row = Row(
@@ -290,7 +292,7 @@ def _rows(
             attention=attention,
             top_k=case.measure(entry, case.top_k, attention),
             measured=case.measure(entry, selection.items, attention) if has_items else None,
-            margin=case.margin(entry, selection.items, attention) if has_items else None,
+            interval=case.interval(entry, selection.items, attention, is_fitted=is_fitted) if has_items else None,
             # What is known of label errors is known of a set, whose places count alike.
             corrected=corrected_of(case, entry, selection.items, unit.method.name) if is_set else None,
             in_order=in_order,

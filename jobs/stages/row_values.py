@@ -13,6 +13,7 @@ from mprlib.arrays import FloatArray
 from mprlib.assumptions import assumption
 from mprlib.attention import UNIFORM
 from mprlib.label_errors import Corrected
+from mprlib.statistics import Interval
 
 from ..config.entries import ClassEntry
 from .case import Case
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """A selection under one function class: measured, with the margin of its interval where the reference is a
-    sample; None where there is no selection. top_k: the k most similar items, measured. remark: on the values.
+    """A selection under one function class: measured, with its interval where the reference is a sample; None where
+    there is no selection. top_k: the k most similar items, measured. remark: on the values.
     attention: the name of that under which the row measures.
     in_order: what the order of its items shows, whatever the class."""
 
@@ -36,7 +37,7 @@ class Row:
     attention: str
     top_k: Measurement
     measured: Measurement | None
-    margin: float | None
+    interval: Interval | None
     corrected: Corrected | None
     in_order: metrics.WorstAttribute | None
 
@@ -83,10 +84,6 @@ def of_corrected(value: Callable[[Corrected], float | None]) -> Callable[[Row], 
 
 def of_order(value: Callable[[metrics.WorstAttribute], float]) -> Callable[[Row], Any]:
     return lambda row: None if row.in_order is None else value(row.in_order)
-
-
-def interval_end(row: Row, end: Callable[[Measurement, float], float]) -> float | None:
-    return None if row.measured is None or row.margin is None else end(row.measured, row.margin)
 
 
 def similarity_of_items(row: Row) -> float | None:

@@ -36,11 +36,11 @@ class TreeOracle(Oracle):
         "_children",
         "_intersections",
         "_inverse_masses",
-        "_is_signed",
         "_leaves",
         "_problem",
         "_sides",
         "cells",
+        "is_signed",
     )
 
     def __init__(
@@ -55,7 +55,7 @@ class TreeOracle(Oracle):
     ) -> None:
         self.cells = cells
         self._problem = problem
-        self._is_signed = is_signed
+        self.is_signed = is_signed
         self._sides = sides
         self._intersections = intersections
         self._children = children
@@ -69,23 +69,41 @@ class TreeOracle(Oracle):
         """Multiplications for one row of `gaps`."""
         return self.cells.size * len(self._distinct_leaves()[0]) + 4 * int(self._inverse_masses.size)
 
-    def gaps(self, differences: FloatArray) -> FloatArray:
-        """The best tree's gap (B,) for each row of differences (B, G), without the trees themselves."""
+    def gaps(self, differences: FloatArray, masses: FloatArray | None = None) -> FloatArray:
+        """The best tree's gap (B,) for each row of differences (B, G), without the trees themselves; at masses (B, G)
+        of the cells that are not the problem's, where they are given."""
+        weighed = self.cells.masses[None, :] if masses is None else masses
         block = max(1, LARGEST_TABLE // (4 * self._inverse_masses.size))
-        starts = range(0, len(differences), block)
-        return np.concatenate([self._block_gaps(differences[start : start + block]) for start in starts])
+        rows = [slice(start, start + block) for start in range(0, len(differences), block)]
+        return np.concatenate(
+            [
+                self.gaps_of_leaves(
+                    self.leaf_sums(differences[own]), self.leaf_sums(weighed if len(weighed) == 1 else weighed[own])
+                )
+                for own in rows
+            ]
+        )
 
-    def _block_gaps(self, differences: FloatArray) -> FloatArray:
-        sets, position = self._distinct_leaves()
-        leaf = sets @ differences.T
-        masses = (sets @ self.cells.masses)[:, None]
-        gains = np.abs(leaf) if self._is_signed else leaf**2 / masses
+    def leaf_sums(self, cell_values: FloatArray) -> FloatArray:
+        """Sums (U, B) over every set that a leaf may hold, of values (B, G) of the cells."""
+        sets, _ = self._distinct_leaves()
+        sums: FloatArray = (sets @ cell_values[0])[:, None] if len(cell_values) == 1 else sets @ cell_values.T
+        return sums
+
+    def gaps_of_leaves(self, leaf: FloatArray, masses: FloatArray) -> FloatArray:
+        """The best tree's gap (B,) from the differences (U, B) and the masses (U, B) or (U, 1) of all leaves."""
+        _, position = self._distinct_leaves()
+        if self.is_signed:
+            gains = np.abs(leaf)
+        else:
+            # A leaf may be empty at masses that are not the problem's.
+            gains = np.divide(leaf**2, masses, out=np.zeros_like(leaf), where=masses > 0)
         gains = np.vstack([gains, np.zeros(gains.shape[1])])
         worth = _best_of(gains, position.reshape(len(self._intersections), -1, 2))
         for children in reversed(self._children):
             worth = _best_of(np.vstack([worth, np.zeros(worth.shape[1])]), children)
         best: FloatArray = worth[0]
-        return best if self._is_signed else np.sqrt(self._problem.scale * best)
+        return best if self.is_signed else np.sqrt(self._problem.scale * best)
 
     def _distinct_leaves(self) -> tuple[FloatArray, IntArray]:
         """The sets that leaves may hold (U, G), and which of them each intersection leaves on each side (I * 2S,)."""
@@ -110,7 +128,7 @@ class TreeOracle(Oracle):
             function: FloatArray = np.zeros(self.cells.size)
             self._grow([np.array([root]), *below], leaf, function)
             value = float(differences @ function)
-            if not self._is_signed:
+            if not self.is_signed:
                 value, function = normalised(self._problem, self.cells, differences, function)
             if not any(np.allclose(function, other.function, rtol=SAME_FUNCTION, atol=0.0) for other in found):
                 found.append(WorstCase(value=value, upper_bound=value, is_exact=True, function=function))
@@ -138,11 +156,11 @@ class TreeOracle(Oracle):
         for children in reversed(self._children):
             worths = np.append(np.max(worths, axis=1), 0.0)[children].sum(axis=2)
         worth = float(worths.max())
-        return worth if self._is_signed else float(np.sqrt(self._problem.scale * worth))
+        return worth if self.is_signed else float(np.sqrt(self._problem.scale * worth))
 
     def _worths(self, leaf: FloatArray) -> FloatArray:
         """The worth (I, S) of every last split, from the gaps (I, 2S) of its leaves."""
-        gains = np.abs(leaf) if self._is_signed else leaf**2 * self._inverse_masses
+        gains = np.abs(leaf) if self.is_signed else leaf**2 * self._inverse_masses
         worths: FloatArray = gains[:, 0::2] + gains[:, 1::2]
         return worths
 
@@ -154,7 +172,7 @@ class TreeOracle(Oracle):
         if not self._children:
             return [], self._worths(leaf)[0]
         worth = np.empty(len(leaf))
-        found = [kernel.best_last_splits(leaf, self._inverse_masses, self._is_signed, worth)]
+        found = [kernel.best_last_splits(leaf, self._inverse_masses, self.is_signed, worth)]
         for children in reversed(self._children[1:]):
             after, worth = worth, np.empty(len(children))
             found.append(kernel.best_splits(children, after, worth))
@@ -176,7 +194,7 @@ class TreeOracle(Oracle):
                 continue
             for side in (2 * split, 2 * split + 1):
                 value = leaf[position, side] * self._inverse_masses[position, side]
-                if self._is_signed:
+                if self.is_signed:
                     value = 1.0 if leaf[position, side] >= 0 else -1.0
                 # Nothing is written for an empty leaf: no cell is on both sides.
                 kernel.write_leaf(self._intersections, self._sides, position, side, float(value), function)

@@ -266,8 +266,9 @@ class _Fit:
         """Of the log posterior density (B, P), from the expected items (B, G, R) of each cell."""
         residual = expected - self.evidence.sizes * prior
         slopes = (self.members.T @ residual) @ self.evidence.features
-        found = np.concatenate([residual.sum(axis=2), slopes.reshape(len(slopes), -1)], axis=1)
-        return found - self.precision * (parameters - self._centre)
+        likely = np.concatenate([residual.sum(axis=2), slopes.reshape(len(slopes), -1)], axis=1)
+        found: FloatArray = likely - self.precision * (parameters - self._centre)
+        return found
 
 
 def _independent_logits(problem: Problem) -> FloatArray:
@@ -323,7 +324,8 @@ def _shares_drawn_from(ends: FloatArray, times: int, random: np.random.Generator
     rows = np.arange(times * draws).reshape(times, draws, 1)
     own = np.clip(found - places * cells, 0, cells - 1) + rows * cells
     counts = np.bincount(own.ravel(), minlength=times * draws * cells)
-    return counts.reshape(times, draws, cells) / items
+    shares: FloatArray = counts.reshape(times, draws, cells) / items
+    return shares
 
 
 def drawn_matrices(problem: Problem, draws: slice) -> Matrices:
