@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Collection, Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from . import interruption
 from .cache.merging import merge
 from .cache.packs import PackedUnit
-from .cache.place import CachePlace
+from .cache.place import CachePlace, expect_apart
 from .config.audit import Audit
 from .config.file import ConfigFile
 from .errors import RunError, UsageError, full_disk, is_disk_full
@@ -26,45 +25,24 @@ from .plan.likeness import earlier_units, with_earlier
 from .plan.plan import Plan, unanswered
 from .plan.plan_file import write_plan
 from .plan.rates import learn
+from .report.kept import Shelf, receipts_of
 from .report.publish import publish
 from .report.thumbnails import write_thumbnails
 from .results.collect import collect
-from .results.manifest import MANIFEST, PAGE, SUCCESS, Finished, manifest_of, results_are_current, seal
+from .results.manifest import MANIFEST, SUCCESS, Finished, manifest_of, results_are_current, seal
 from .results.preparation import preparation
+from .results.summary import RunSummary, summary_of
 from .run import shared
+from .run.clearing import clear, clear_finished
 from .run.compute import Progress, compute
 from .run.executor import Lazily, expect_available
 from .run.journal import Journal, opened
 from .run.lock import Lock
 from .run.progress import Reporter
-from .run.skipped import Counts, counts_of, expect_few_skipped, skipped_items
+from .run.skipped import counts_of, expect_few_skipped, skipped_items
 from .stages.probe import judgement
-from .store import Inventory, Store, failure_file, receipt_file, take_inventory
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RunSummary:
-    """How a run ended. `report` is the page's path, if any was written; `seconds` of wall time.
-
-    skipped_items counts items that were left out, by data set and reason. reuse: what was embedded and searched, and
-    what was there already (`plan.bill.counts_of`).
-    is_stopped: runtime.max_failures was reached, and the remaining units were not tried.
-    """
-
-    run_id: str
-    output: str
-    report: str | None
-    counts: dict[str, int]
-    failures: list[dict[str, str]]
-    skipped_items: Counts
-    seconds: float
-    reuse: dict[str, int]
-    is_stopped: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that `run --json` prints last."""
-        others = {key: value for key, value in asdict(self).items() if key not in ("counts", "reuse")}
-        return self.counts | self.reuse | others
+from .stages.solve import Solve
+from .store import Inventory, Store, take_inventory
 
 
 def output_of(settings: Audit, output: str | None) -> str:
@@ -133,6 +111,7 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     inputs, plan = prepare(config, limit)
     for note in plan.notes:
         reporter.say(note)
+    expect_apart(inputs.cache, store)
     packed = shared.packed(inputs.cache)
     _restore(settings, inputs, plan, store, packed)
     plan, found = resumed(config, inputs, plan, store)
@@ -141,8 +120,8 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     expect_few_skipped(store, plan, progress.done)
     if len(progress.done) == len(plan.units) and results_are_current(store, plan, settings):
         run_id = store.read_json(MANIFEST)["run_id"]
-        _clear_finished(store, run_id, found, reporter)
-        return _summary(store, plan, progress, run_id, started)
+        clear_finished(store, run_id, found, reporter)
+        return summary_of(store, plan, progress, run_id, started)
     if len(progress.done) < len(plan.units):
         expect_available(settings.runtime)
     store.prepare()
@@ -157,12 +136,16 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     ):
         store.delete(SUCCESS)
         write_plan(store, plan)
-        _clear(store, plan, found, journal)
+        clear(store, plan, found, journal)
         compute(settings, inputs, plan, store, progress, journal, executor)
-        summary = _summary(store, plan, progress, run_id, started)
+        summary = summary_of(store, plan, progress, run_id, started)
         lock.expect_held()
-        if not progress.is_stopped:
-            _collect(settings, inputs, plan, store, progress, summary, journal, executor)
+        if not progress.is_stopped and _collect(settings, inputs, plan, store, progress, summary, journal):
+            journal.enter("reporting", "writing the report")
+            publish(store, executor, Shelf(cache=inputs.cache, packed=packed))
+            interruption.check()
+            if not summary.failures:
+                seal(store)
         if inputs.cache is not None and not progress.is_stopped:
             _tend_cache(inputs.cache, plan, store, progress, packed, settings.name, journal)
         summary = replace(summary, seconds=time.monotonic() - started)
@@ -186,8 +169,9 @@ def _restore(
     """
     if inputs.cache is None:
         return
-    wanted = {unit.key for unit in plan.units} if keys is None else keys
-    found = [packed[key] for key in wanted if key in packed]
+    stages = {unit.key: unit.stage for unit in plan.units}
+    wanted = stages if keys is None else dict.fromkeys(keys, Solve.stage)
+    found = [packed[key] for key, stage in wanted.items() if key in packed and packed[key].receipt.stage == stage]
     if keys is None:
         inputs.cache.store().prepare()
         done = inventory(plan, store).done
@@ -212,7 +196,7 @@ def _tend_cache(
     Whatever fails costs later runs time alone.
     """
     try:
-        shared.leave(cache, store, plan, progress.done, packed)
+        shared.leave(cache, store, plan, progress.done, packed, beside=receipts_of(store))
         for folder in bill.spaces_of(plan):
             interruption.check()
             merge(cache.store(), folder)
@@ -236,12 +220,11 @@ def _collect(
     progress: Progress,
     summary: RunSummary,
     journal: Journal,
-    executor: Lazily,
-) -> None:
-    """Write tables, manifest and report; where nothing was solved, those of an earlier run are kept."""
+) -> bool:
+    """Write tables and manifest; False where nothing was solved, and those of an earlier run are kept."""
     solved = [unit for unit in plan.solved if unit.key in progress.done]
     if not solved:
-        return
+        return False
     journal.enter("collecting", "collecting results")
     skipped = skipped_items(store, plan, progress.done)
     files = collect(store, solved, summary.run_id, skipped) | write_thumbnails(store, settings, inputs)
@@ -255,11 +238,7 @@ def _collect(
         preparation=preparation(plan.units, progress.done),
     )
     store.write_json(MANIFEST, manifest_of(finished, settings, inputs, plan, progress.done))
-    journal.enter("reporting", "writing the report")
-    publish(store, executor)
-    interruption.check()
-    if not summary.failures:
-        seal(store)
+    return True
 
 
 def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[str, Any]]:
@@ -269,49 +248,3 @@ def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[st
         for name, fit in plan.probes.items()
         if fit.key in progress.done
     ]
-
-
-def _summary(store: Store, plan: Plan, progress: Progress, run_id: str, started: float) -> RunSummary:
-    is_any_solved = any(unit.key in progress.done for unit in plan.solved) and not progress.is_stopped
-    return RunSummary(
-        run_id=run_id,
-        output=store.root,
-        report=store.address(PAGE) if is_any_solved else None,
-        counts=progress.counts(),
-        failures=[
-            {"unit": unit.key, "stage": unit.stage, "title": unit.title, "message": progress.failed[unit.key]}
-            for unit in plan.units
-            if unit.key in progress.failed
-        ],
-        skipped_items=counts_of(skipped_items(store, plan, progress.done)),
-        seconds=time.monotonic() - started,
-        reuse=bill.counts_of(plan, progress.done, progress.computed),
-        is_stopped=progress.is_stopped,
-    )
-
-
-def _clear_finished(store: Store, run_id: str, found: Inventory, reporter: Reporter) -> None:
-    """Remove files of a run that was killed after its last result, if the folder is unlocked and can be written."""
-    if found.leftovers:
-        with suppress(OSError, RunError), Lock(store, run_id, reporter.say):
-            for name in found.leftovers:
-                store.delete(name)
-
-
-def _clear(store: Store, plan: Plan, found: Inventory, journal: Journal) -> None:
-    """Remove partial files of killed writers, report damaged units, and remove their receipts.
-
-    Temporary files older than this run's lock belong to no living process. Failures of earlier runs are tried
-    again, or skipped: at the end the folder has the failures that this run counts.
-    """
-    for stage, key in found.failed:
-        store.delete(failure_file(stage, key))
-    for name in found.leftovers:
-        store.delete(name)
-    if found.leftovers:
-        journal.say("leftovers_removed", f"removed {len(found.leftovers)} files that were left half written")
-    titles = {unit.key: unit.title for unit in plan.units} if found.damaged else {}
-    for stage, key in found.damaged:
-        message = f"damaged, computed again: {stage} {titles[key]}"
-        journal.say("unit_damaged", message, "warning", stage=stage, unit=key)
-        store.delete(receipt_file(stage, key))

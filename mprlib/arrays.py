@@ -75,6 +75,13 @@ def sums_by(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
     return found
 
 
+def sums_by_row(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """Sums (B, count) of values (k,) by the groups (B, k) of each row."""
+    rows, columns = groups.shape
+    codes = groups + np.arange(0, count * rows, count)[:, None]
+    return sums_by(codes.ravel(), np.broadcast_to(values, (rows, columns)).ravel(), count * rows).reshape(rows, count)
+
+
 def summable(values: FloatArray) -> FloatArray:
     """The values; divided by a power of two, which is exact, where sums or differences of them could overflow."""
     power = _summing_power(values)

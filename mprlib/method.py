@@ -32,6 +32,7 @@ class Method(Declared):
     classes: names of the classes that a constrained method can bound; None where it takes all.
     is_constrained: the method bounds the MPR of the oracle's class (it has a target class).
     reads_labels: it looks at the labels of the items when it chooses them.
+    reads_reference: what it chooses depends on the reference, whose sampling error it may then fit.
     needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query.
     """
 
@@ -43,6 +44,7 @@ class Method(Declared):
     classes: ClassVar[tuple[str, ...] | None] = None
     is_constrained: ClassVar[bool] = False
     reads_labels: ClassVar[bool] = True
+    reads_reference: ClassVar[bool] = True
     needs_embeddings: ClassVar[bool] = False
     needs_query: ClassVar[bool] = False
 

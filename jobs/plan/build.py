@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from mprlib import InputError
@@ -13,28 +13,13 @@ from ..config.population import Reference
 from ..datasets.block import Dataset
 from ..errors import BadSetting, about
 from ..methods import arrays_of
-from ..queries import Query
-from ..stages.catalogue import Catalogue as CatalogueUnit
-from ..stages.cells import Cells
-from ..stages.debiased import Debiased
 from ..stages.embed import Embed
-from ..stages.hand_labels import HandLabels
-from ..stages.information import Information
-from ..stages.items import Items, items_tables
-from ..stages.labels import Labels
-from ..stages.merge import Merge
-from ..stages.order import Order
-from ..stages.pool import Pool
-from ..stages.prefilter import Prefilter
-from ..stages.probe import Probe
-from ..stages.queries import Queries
-from ..stages.reference import ReferenceCells, ReferenceSource
-from ..stages.rescore import Rescore
+from ..stages.items import items_tables
 from ..stages.solve import ProblemSize, Solve
-from ..stages.texts import Texts
-from ..stages.tokens import Tokens, tokens_tables
+from ..stages.tokens import tokens_tables
 from ..stages.unit import Tables, Unit
-from .inputs import Inputs, is_embedded
+from .input_checks import is_embedded
+from .inputs import Inputs
 from .label_errors import (
     confusion_notes,
     confusions_of,
@@ -52,34 +37,13 @@ from .plan import Plan
 from .probe_units import probe_notes, probing
 from .query_units import asked_queries, given_tables
 from .reference_levels import shared_levels
-from .reference_units import People, ReferenceUnits
+from .reference_sources import ReferenceSources
+from .reference_units import ReferenceUnits
 from .search_units import Embedded, Search, embed_units, search_units
 from .solve_units import Compared, solve_units
 from .sources import Side, sources_of
+from .stage_order import by_stage, shards_by_part
 from .vector_remarks import length_notes
-
-# Stages in the order in which they run. Those that need an encoder are neighbours, so that it is loaded once.
-ORDER: tuple[type[Unit], ...] = (
-    Items,
-    CatalogueUnit,
-    Tokens,
-    Queries,
-    Texts,
-    Debiased,
-    Embed,
-    Probe,
-    Labels,
-    Cells,
-    ReferenceCells,
-    HandLabels,
-    Information,
-    Order,
-    Prefilter,
-    Merge,
-    Rescore,
-    Pool,
-    Solve,
-)
 
 
 def build(settings: Audit, inputs: Inputs, asked: Collection[str] | None = None) -> Plan:
@@ -116,7 +80,15 @@ class _Planner:
             for reference in settings.reference
             if reference.dataset is not None
         }
-        self.reference_units = ReferenceUnits(settings=settings)
+        self.reference_sources = ReferenceSources(
+            settings=settings,
+            inputs=inputs,
+            sources=self.sources,
+            searches=self.searches,
+            lists=self.reference_lists,
+            predicted=self.reference_predicted,
+            units=ReferenceUnits(settings=settings),
+        )
         self.hand_labels = {name: hand_labels_unit(one) for name, one in inputs.catalogues.items()}
         self.notes: list[str] = [*inputs.remarks, *probe_notes(settings, inputs.labelled)]
         self.notes += (note for one in self.sources.values() for note in level_remarks(one.block, one.catalogue))
@@ -137,11 +109,11 @@ class _Planner:
         self.notes += length_notes(catalogues.values())
         units = [*self._units(readings), *solved]
         return Plan(
-            stages=_by_stage(units),
+            stages=by_stage(units),
             catalogues=catalogues,
             blocks={one.unit.key: one.block for one in self.sources.values()},
             parts={one.unit.key: one.unit.parts for one in self.sources.values()},
-            shards=_shards_by_part(units),
+            shards=shards_by_part(units),
             made=dict(self._made(readings)),
             probes=self.probing.fits,
             notes=tuple(dict.fromkeys(self.notes)),
@@ -164,7 +136,8 @@ class _Planner:
         for shards in self.reference_shards.values():
             yield from shards
         yield from (*self.probing.fits.values(), *self.probing.labels.values())
-        yield from (*self.reference_units.cells.values(), *self.reference_units.references.values())
+        counted = self.reference_sources.units
+        yield from (*counted.cells.values(), *counted.references.values())
         yield from {unit.key: unit for unit in self.hand_labels.values() if unit is not None}.values()
 
     def _lists(self) -> dict[Side, Search]:
@@ -235,65 +208,12 @@ class _Planner:
         return Compared(
             searched=searched,
             levels=known,
-            sources=self._reference_sources(reference, searched, known),
+            sources=self.reference_sources.of(reference, searched, known),
             reads=reads,
             queries=self.asked.unit,
             size=_problem_size(self.settings, searched, catalogue.size),
             label_errors=errors,
         )
-
-    def _reference_sources(
-        self, reference: Reference, searched: Searched, levels: Mapping[str, tuple[str, ...]]
-    ) -> dict[Query, ReferenceSource]:
-        """What the solver needs of a reference, by query: its cells, those of the query's shares, or its own people."""
-        name, queries = reference.name, self.inputs.queries
-        predicted = self.reference_predicted.get(name, searched.predicted)
-        if reference.query_conditioned:
-            side = Side("reference", name)
-            pools = (self.searches[side] if reference.kind == "dataset" else searched.search).pools
-            return {query: ReferenceSource(name=name, pool=pools[query].key, predicted=predicted) for query in queries}
-        if reference.results is not None:
-            pools = self.reference_lists[name, searched.name].pools
-            own = {query: pool.key for query, pool in pools.items()}
-            return {query: ReferenceSource(name=name, pool=key, predicted=predicted) for query, key in own.items()}
-        targets = self.inputs.targets.get(name)
-        if targets is not None:
-            stated = {query: targets[query.text] for query in queries if query.text in targets}
-            return {
-                query: ReferenceSource(
-                    name=name,
-                    units=self.reference_units.stated(
-                        f"{name}: {query.text}",
-                        reference.kind,
-                        levels,
-                        searched.missing,
-                        target.shares,
-                        reference.size if target.size is None else target.size,
-                    ),
-                )
-                for query, target in stated.items()
-            }
-        units = self._reference_units_of(reference, searched, levels, predicted)
-        return dict.fromkeys(queries, ReferenceSource(name=name, units=units))
-
-    def _reference_units_of(
-        self,
-        reference: Reference,
-        searched: Searched,
-        levels: Mapping[str, tuple[str, ...]],
-        predicted: Mapping[str, tuple[str, ...]],
-    ) -> dict[str, str]:
-        """Keys of the units of a reference that is the same for all queries."""
-        units = self.reference_units
-        if reference.kind in ("balanced", "shares"):
-            shares, size = reference.shares, reference.size
-            return units.stated(reference.name, reference.kind, levels, searched.missing, shares, size)
-        is_own = reference.kind == "dataset"
-        source = self.sources[Side("reference", reference.name) if is_own else Side("dataset", searched.name)]
-        people = People(
-            name=source.catalogue.name, catalogue=source.unit.key, size=source.catalogue.size, predicted=predicted
-        )
-        return units.counted(reference.name, people, levels, searched.missing)
 
     def _made(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:
         """Tables of units that came with reading the inputs."""
@@ -313,24 +233,6 @@ class _Planner:
         given = given_tables(self.inputs, self.asked.unit)
         if given is not None:
             yield self.asked.unit.key, given
-
-
-def _by_stage(units: Iterable[Unit]) -> dict[str, list[Unit]]:
-    """Units by stage, in the order of stages; two blocks may ask for the same content, which is one unit."""
-    distinct = {unit.key: unit for unit in units}
-    found: dict[type[Unit], list[Unit]] = {kind: [] for kind in ORDER}
-    for unit in distinct.values():
-        found[type(unit)].append(unit)
-    return {kind.stage: of_stage for kind, of_stage in found.items() if of_stage}
-
-
-def _shards_by_part(units: Iterable[Unit]) -> dict[str, tuple[str, ...]]:
-    """Keys of shards by the part that they are of; those of the same items are of each part that has them."""
-    shards: dict[str, dict[str, None]] = {}
-    for unit in units:
-        if isinstance(unit, Embed):
-            shards.setdefault(unit.part, {})[unit.key] = None
-    return {key: tuple(keys) for key, keys in shards.items()}
 
 
 def _problem_size(settings: Audit, searched: Searched, items: int) -> ProblemSize:

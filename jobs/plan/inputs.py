@@ -9,15 +9,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from mprlib import InputError, registry
 from mprlib.level_names import missing_name
 
 from .. import datasets
 from ..cache.place import CachePlace, cache_place
 from ..config.audit import Audit
-from ..config.population import Reference
-from ..datasets.catalogue import Catalogue, has_images, with_missing_called
-from ..encoders import TAKES_TOKENS, item_source, text_source
+from ..datasets.catalogue import Catalogue, with_missing_called
+from ..encoders import item_source, text_source
 from ..encoders.block import EncoderSource
 from ..errors import BadSetting, UsageError, about, said_of
 from ..lists import load as load_lists
@@ -26,6 +24,16 @@ from ..lists.items import ListedItems
 from ..methods import Asked, arrays_of, file_settings
 from ..queries import Query, query_remarks, query_vectors, read_queries
 from ..words import closest, did_you_mean
+from .input_checks import (
+    check_depths,
+    check_query_vectors,
+    check_reference_attributes,
+    check_references,
+    check_values,
+    expect_content,
+    expect_text_tower,
+    is_embedded,
+)
 from .label_errors import AllConfusions, read_confusions
 from .listed import Listed, expect_depths, listed, missing_remarks
 from .probes import read_labelled, with_levels
@@ -75,34 +83,15 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
     with about("encoder"):
         item_encoder, text_encoder = item_source(encoder, folder), text_source(encoder, folder)
         for catalogue in [*catalogues.values(), *labelled.values()]:
-            _expect_content(item_encoder, catalogue, f"dataset {catalogue.name}: encoder {encoder.kind} needs")
+            expect_content(item_encoder, catalogue, f"dataset {catalogue.name}: encoder {encoder.kind} needs")
     for catalogue in catalogues.values():
-        _check_values(settings, catalogue.vector_width or (item_encoder.width if item_encoder is not None else None))
-        for k in settings.depths:
-            pool = min(catalogue.size, settings.prefilter.top)
-            if k > pool:
-                limited = f"dataset {catalogue.name} has {catalogue.size} items"
-                if settings.prefilter.top < catalogue.size:
-                    limited = f"prefilter.top is {settings.prefilter.top}"
-                raise BadSetting(f"k is {k}, but {limited}: k must not be larger", "k")
-    _check_reference_attributes(settings, catalogues, references)
-    _check_references(settings, references, item_encoder)
+        check_values(settings, catalogue.vector_width or (item_encoder.width if item_encoder is not None else None))
+        check_depths(settings, catalogue)
+    check_reference_attributes(settings, catalogues, references)
+    check_references(settings, references, item_encoder)
     queries = read_queries(asking, folder, limit, lambda: _terms(catalogues.values()))
     vectors = query_vectors(asking, folder) if asking.vectors else None
-    asked = 0 if vectors is None or column is None else len(vectors["vector"][0])
-    for catalogue in catalogues.values() if asked else ():
-        width = catalogue.vector_width
-        if width != asked:
-            have = f"vectors have {asked} numbers, those of dataset {catalogue.name} have {width}"
-            raise BadSetting(f"{asking.vectors}: {have}", "queries", "vectors")
-    if vectors is None and encoder.text_encoder is None:
-        raise BadSetting(
-            f"encoder {encoder.kind} cannot embed query texts: give queries.vectors, or encoder.text with the model "
-            "that made the vectors",
-            "queries",
-        )
-    if column is None and vectors is not None:
-        raise BadSetting(f"vectors go with encoder precomputed, not with {encoder.kind}", "queries", "vectors")
+    check_query_vectors(encoder, asking, vectors, catalogues.values())
     targets, lacking = _targets(settings, queries, folder)
     others, unknown = _reference_lists(settings, catalogues, references, queries, folder)
     return Inputs(
@@ -133,7 +122,7 @@ def _read_listed(
     own = {block.name for block in settings.dataset if isinstance(block, ListedItems)}
     with about("results"):
         lists = {name: listed(shown, catalogue, is_own=name in own) for name, catalogue in catalogues.items()}
-    _check_reference_attributes(settings, catalogues, references)
+    check_reference_attributes(settings, catalogues, references)
     targets, lacking = _targets(settings, queries, folder)
     others, unknown = _reference_lists(settings, catalogues, references, queries, folder)
     remarks = [remark for found in lists.values() for remark in found.remarks]
@@ -239,23 +228,6 @@ def _read_datasets(
     return labelled, catalogues, references
 
 
-def is_embedded(reference: Reference) -> bool:
-    """Whether the data set of a reference needs vectors: to be asked the query, or for attributes to be predicted."""
-    attributes = {} if reference.dataset is None else reference.dataset.attributes
-    return reference.query_conditioned or any(attribute.probe is not None for attribute in attributes.values())
-
-
-def _check_values(settings: Audit, width: int | None) -> None:
-    """Values of parameters that depend on how many numbers a vector has, where that is known already."""
-    for place, entry in enumerate(settings.methods):
-        method = registry.METHODS[entry.name]
-        if entry.values is not None and method.parameter is not None:
-            try:
-                method.checked_values(entry.values, width)
-            except InputError as error:
-                raise BadSetting(str(error), "methods", place, entry.name, "values") from None
-
-
 def _asked(settings: Audit, place: int, folder: Path) -> Asked:
     """What the method at that place in the configuration must have before it can choose.
 
@@ -265,7 +237,7 @@ def _asked(settings: Audit, place: int, folder: Path) -> Asked:
     arrays = arrays_of(entry.name)
     with about("methods", place, entry.name):
         if arrays.needs_text_tower:
-            _expect_text_tower(settings, entry.name)
+            expect_text_tower(settings, entry.name)
     with about("methods", place, entry.name, *file_settings(entry.name)):
         asked = arrays.asked(entry.extras, folder)
     with about("methods", place, entry.name):
@@ -277,66 +249,9 @@ def _asked(settings: Audit, place: int, folder: Path) -> Asked:
     return asked
 
 
-def _expect_text_tower(settings: Audit, method: str) -> None:
-    """Learned tokens need a text tower that reads them.
-
-    Raises:  UsageError where there is none.
-    """
-    reading = settings.searching[0].text_encoder
-    if reading is None or not reading.takes_tokens:
-        has = "has no text tower" if reading is None else f"is {reading.kind}, whose text tower takes none"
-        raise UsageError(
-            f"method {method} puts learned tokens before the query: that needs encoder {' or '.join(TAKES_TOKENS)}, "
-            f"or precomputed with such a text encoder, and this one {has}"
-        )
-
-
-def _check_references(settings: Audit, references: Mapping[str, Catalogue], encoder: EncoderSource | None) -> None:
-    sees_vectors = any(entry.over == "embedding" for entry in settings.function_classes)
-    for place, block in enumerate(settings.reference):
-        with about("reference", place):
-            if sees_vectors and (block.kind != "population" or block.query_conditioned):
-                raise UsageError(
-                    f"reference {block.name}: function classes over embedding need kind population, unconditioned"
-                )
-            if block.dataset and is_embedded(block):
-                why = "query_conditioned needs" if block.query_conditioned else "predicted attributes need"
-                _expect_content(encoder, references[block.name], f"reference {block.name}: {why}", " in its dataset")
-
-
-def _expect_content(encoder: EncoderSource | None, catalogue: Catalogue, who_needs: str, where: str = "") -> None:
-    """Every item needs what its encoder embeds; an item without a picture is skipped, one without a text is not.
-
-    Raises:  UsageError beginning with `who_needs`.
-    """
-    if encoder is None or (encoder.reads_images and has_images(catalogue)) or catalogue.has_texts():
-        return
-    wanted = "image, a column of paths, or text" if encoder.reads_images else "text"
-    raise UsageError(f"{who_needs} {wanted}{where}, a template over columns")
-
-
 def _terms(catalogues: Iterable[Catalogue]) -> list[str]:
     """The true terms of all items, the most frequent first."""
     counts = Counter(
         term.strip() for catalogue in catalogues for term in catalogue.items["relevance"].drop_null().to_pylist()
     )
     return [term for term, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0])) if term]
-
-
-def _check_reference_attributes(
-    settings: Audit, catalogues: Mapping[str, Catalogue], references: Mapping[str, Catalogue]
-) -> None:
-    for catalogue in catalogues.values():
-        for place, block in enumerate(settings.reference):
-            if block.name in references:
-                with about("reference", place):
-                    _expect_attributes(catalogue, block.name, references[block.name])
-
-
-def _expect_attributes(catalogue: Catalogue, name: str, reference: Catalogue) -> None:
-    missing = sorted(set(catalogue.levels) - set(reference.levels))
-    if missing:
-        raise UsageError(
-            f"reference {name}: its dataset lacks the attribute {missing[0]!r} of dataset {catalogue.name}; "
-            f"it has {', '.join(reference.levels)}"
-        )

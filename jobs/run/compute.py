@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 
 from .. import interruption
 from ..config.audit import Audit
-from ..errors import RunError, full_disk
+from ..errors import RunError, UsageError, full_disk
 from ..plan.inputs import Inputs
 from ..plan.plan import Plan
 from ..stages.embed import Embed
@@ -57,7 +58,7 @@ def compute(
     """Run every stage's missing units; units whose needs failed are skipped.
 
     Stops early once runtime.max_failures units have failed: what was not tried counts as skipped.
-    Raises:  RunError when there is no room for results.
+    Raises:  RunError when there is no room for results; UsageError for an encoder that its settings let nobody load.
     """
     _commit_what_was_read(plan, store, progress, journal)
     if len(progress.done) == len(plan.units):
@@ -105,6 +106,8 @@ def _run_round(
                 _warn_of_cache(progress, event, journal)
                 if isinstance(event, UnitEnded) and event.outcome.is_disk_full:
                     raise RunError(full_disk(store.root))
+                if isinstance(event, UnitEnded) and event.outcome.refused:
+                    raise UsageError(event.outcome.refused)
                 if settings.runtime.max_failures and len(progress.failed) >= settings.runtime.max_failures:
                     progress.is_stopped = True
         if progress.is_stopped:
@@ -162,6 +165,9 @@ def _events(
     embed = [unit for unit in units if isinstance(unit, EncodingUnit) and unit.embeds_items]
     others = [unit for unit in units if isinstance(unit, EncodingUnit) and not unit.embeds_items]
     plain = [unit for unit in units if not isinstance(unit, EncodingUnit)]
+    if inputs.cache is not None:
+        # Two runs that begin together would go through the same shards in step, and both embed all of them.
+        embed = random.SystemRandom().sample(embed, len(embed))
     # Where items have their vectors, only texts (queries, phrases) go through a model.
     yield from executor.run_tasks(plain if items is not None else [*plain, *embed], store, is_enough)
     if items is not None and items == texts:

@@ -245,6 +245,6 @@ class Dispatch(Generic[Handle]):
 
     def _ended(self, unit: Unit, outcome: Outcome) -> UnitEnded:
         """Record a failure where it is counted, so that the folder and the run's counts agree."""
-        if outcome.receipt is None:
+        if outcome.receipt is None and not outcome.refused:
             record_failure(unit, self.store, outcome)
         return UnitEnded(unit=unit, outcome=outcome)

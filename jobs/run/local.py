@@ -25,7 +25,7 @@ from ..store import Store
 from .attempts import Attempt, Limits, Lost, Report
 from .dispatch import Dispatch, Events, never
 from .encoder_actors import EncoderActors, encoder_actors
-from .worker import work
+from .worker import may_do_without_encoder, work
 
 # A process cannot stop itself at a limit and go on with the next unit: the configuration refuses limits.
 NO_LIMITS = Limits()
@@ -86,7 +86,8 @@ class InProcess:
             return
         self._stores[store.root] = store
         with closing(_Held(None if encoder is None else self._place_of(encoder).loading(encoder))) as held:
-            held.expect_usable()
+            if not may_do_without_encoder(units):
+                held.expect_usable()
             yield from Dispatch(_Calls(store, held.loaded), store, NO_LIMITS).run(units, is_enough)
 
     def _place_of(self, encoder: Mapping[str, Any] | None) -> EncoderActors:

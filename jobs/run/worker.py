@@ -8,9 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..encoders import Encoder
 from ..stages.execute import execute
+from ..stages.unit import EncodingUnit, Unit
 from ..store import Store
 from .attempts import Attempt, Limits, Report, Started
 from .memory_watch import watched
+
+
+def may_do_without_encoder(units: Sequence[Unit]) -> bool:
+    """Whether a cache may have all that the units embed: the first one that lacks something loads the encoder."""
+    return all(isinstance(unit, EncodingUnit) and unit.cache is not None for unit in units)
 
 
 def work(

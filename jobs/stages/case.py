@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ from mprlib import LabelError, Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import UNIFORM
 from mprlib.encoding import Encoding
-from mprlib.statistics import Resamples, sampling_margin
+from mprlib.metrics.worst_attribute import worst_attributes
+from mprlib.statistics import Interval, Resamples, sampling_interval, sampling_margin
 
 from ..config.entries import ClassEntry, Over
 from ..datasets.part import PROBABILITIES
@@ -46,23 +48,24 @@ class Case:
         reference = unit.reference.read(store, self._encoding)
         self.is_sampled = reference.is_sample
         self.rows: IntArray = pool["row"].to_numpy()
+        labels = encoded_levels(pool, self._encoding)
         # Of a pool that was searched there are none.
         self.places = pool["place"].to_numpy() if "place" in pool.column_names else None
         self.problem = Problem(
             scores=pool["score"].to_numpy(),
-            labels=encoded_levels(pool, self._encoding),
+            labels=labels,
             reference=reference,
             k=unit.k,
             attributes=self._encoding.attributes,
             embeddings=pool_vectors(store, unit.vectors, self.rows) if unit.reference_vectors else None,
             item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
             label_names=self._encoding.names,
-            label_error=self._label_error(pool, encoded_levels(pool, self._encoding)),
+            label_error=self._label_error(pool, labels),
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._measured: dict[tuple[bytes, str, str], Measurement] = {}
-        self._margins: dict[tuple[str, str, bytes | None], float] = {}
+        self._intervals: dict[tuple[str, str, bytes, bool], Interval] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
     def _label_error(self, pool: pa.Table, labels: FloatArray) -> LabelError | None:
@@ -154,26 +157,42 @@ class Case:
             self._measured[key] = mprlib.measure(view, items, entry.name, attention=attention, **entry.settings)
         return self._measured[key]
 
-    def in_order(self, items: IntArray) -> metrics.WorstAttribute:
-        """The measures of a selection in its order, for the attribute that each is worst for."""
-        key = items.tobytes()
-        if key not in self._in_order:
-            self._in_order[key] = metrics.worst_attribute(self.problem, items)
-        return self._in_order[key]
+    def in_order(self, selections: Sequence[IntArray]) -> list[metrics.WorstAttribute]:
+        """The measures of selections in their order, for the attribute that each is worst for."""
+        new = {items.tobytes(): items for items in selections if items.tobytes() not in self._in_order}
+        for size in {items.size for items in new.values()}:
+            own = {key: items for key, items in new.items() if items.size == size}
+            measured = worst_attributes(self.problem, np.array(list(own.values())))
+            self._in_order |= dict(zip(own, measured))
+        return [self._in_order[items.tobytes()] for items in selections]
 
-    def margin(self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name) -> float | None:
-        """t of the interval MPR +- t; None where neither the reference nor the items are a sample with an error."""
-        drawn_items = items if self._unit.are_draws else None
-        if not self.is_sampled and drawn_items is None:
+    def interval(
+        self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name, *, is_fitted: bool
+    ) -> Interval | None:
+        """The interval of a selection's MPR; None where neither the reference nor the items are a sample with an error.
+        is_fitted: what chose them had read the reference."""
+        if not self.is_sampled and not self._unit.are_draws:
             return None
-        key = (entry.display, attention, None if drawn_items is None else drawn_items.tobytes())
-        if key not in self._margins:
+        seen = np.sort(items) if attention == UNIFORM.name else items
+        key = (entry.display, attention, seen.tobytes(), is_fitted)
+        if key not in self._intervals:
+            found = self.measure(entry, items, attention)
             function_class = registry.function_class(entry.name, **entry.settings)
-            problem, drawn, seed = self.view(entry), self._drawn(entry), self._unit.seed
-            self._margins[key] = sampling_margin(
-                problem, function_class, seed=seed, drawn=drawn, items=drawn_items, attention=attention
-            )
-        return self._margins[key]
+            asked: dict[str, Any] = {
+                "seed": self._unit.seed,
+                "drawn": self._drawn(entry),
+                "attention": attention,
+            }
+            if self._unit.are_draws:
+                # Draws of a generator's, which nothing was fitted to.
+                margin = sampling_margin(self.view(entry), function_class, items=items, **asked)
+                ends = Interval(low=max(0.0, found.value - margin), high=found.upper_bound + margin)
+            else:
+                ends = sampling_interval(
+                    self.view(entry), items, function_class, is_fitted=is_fitted, found=found, **asked
+                )
+            self._intervals[key] = ends
+        return self._intervals[key]
 
     def _drawn(self, entry: ClassEntry) -> Resamples | None:
         """Resamples that the reference unit drew, of what a class looks at; None where there are none."""

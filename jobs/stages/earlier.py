@@ -71,5 +71,5 @@ def _measured(unit: Solve, case: Case, chosen: dict[str, Any], views: Sequence[V
         mpr=None,
         mpr_upper_bound=None,
     )
-    for row in result_rows(unit, case, selection, "", views):
+    for row in result_rows(unit, case, [selection], "", views):
         yield row | {name: chosen[name] for name in CHOSEN}

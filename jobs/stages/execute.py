@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..cache.pictures import CONTENT
 from ..cache.vectors import RememberingEncoder
 from ..encoders import Encoder
-from ..errors import is_disk_full
+from ..errors import UsageError, is_disk_full
 from ..store import Receipt, Store, committed_receipt, failure_file, receipt_file, unit_file
 from .embed import Embed
 from .unit import EncodingUnit, Tables, Unit
@@ -21,8 +21,8 @@ from .unit import EncodingUnit, Tables, Unit
 class Outcome:
     """How a unit ended: with a receipt, or with one sentence and a traceback.
 
-    is_disk_full: nothing is wrong with the unit, and others will fare no better. cache_fault: why the cache was of no
-    use, which harms no unit.
+    is_disk_full: nothing is wrong with the unit, and others will fare no better. refused: nor is it where the encoder's
+    settings cannot be used, which this says. cache_fault: why the cache was of no use, which harms no unit.
     """
 
     key: str
@@ -30,7 +30,12 @@ class Outcome:
     message: str = ""
     traceback: str = ""
     is_disk_full: bool = False
+    refused: str = ""
     cache_fault: str = ""
+
+
+class EncoderRefused(Exception):
+    """An encoder that cannot be loaded because of its settings."""
 
 
 def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = lambda: None) -> Outcome:
@@ -45,16 +50,28 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
         receipt = committed_receipt(store, unit.stage, unit.key)
         if receipt is not None:
             return Outcome(key=unit.key, receipt=receipt)
-        remembering = _remembering(unit, encoder)
-        tables = unit.encode(store, remembering or encoder()) if isinstance(unit, EncodingUnit) else unit.run(store)
+        remembering = _remembering(unit, lambda: _usable(encoder))
+        tables = (
+            unit.encode(store, remembering or _usable(encoder)) if isinstance(unit, EncodingUnit) else unit.run(store)
+        )
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
         reused = 0 if remembering is None else remembering.reused
         receipt = commit(unit, store, tables, seconds, cpu_seconds, reused)
         return Outcome(key=unit.key, receipt=receipt, cache_fault="" if remembering is None else remembering.fault)
+    except EncoderRefused as error:
+        return Outcome(key=unit.key, message=str(error), refused=str(error))
     except Exception as error:  # noqa: BLE001 - whatever a unit raises is its failure, kept with its traceback
         message = f"{type(error).__name__}: {error}"
         is_full = is_disk_full(error)
         return Outcome(key=unit.key, message=message, traceback=traceback.format_exc(), is_disk_full=is_full)
+
+
+def _usable(encoder: Callable[[], Encoder | None]) -> Encoder | None:
+    """Raises:  EncoderRefused for settings that cannot be used."""
+    try:
+        return encoder()
+    except UsageError as error:
+        raise EncoderRefused(str(error)) from None
 
 
 def _remembering(unit: Unit, encoder: Callable[[], Encoder | None]) -> RememberingEncoder | None:

@@ -8,28 +8,30 @@ under DCG's curve.
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 
-from mprlib import Problem
-from mprlib.arrays import FloatArray, IntArray, sums_by
+from mprlib.arrays import FloatArray, IntArray, sums_by_row
 from mprlib.attention import LOG2
-from mprlib.cells import cells_of
-from mprlib.function_classes.groups import Groups
+from mprlib.function_classes.groups import GroupsOracle
 
 FIRST = (5, 10)
 
 
-def first_shown(problem: Problem, named: Groups, items: IntArray) -> dict[str, pa.Array]:
-    """Columns of the groups' table for items in order; of a selection of fewer items the first 5 or 10 are all."""
-    oracle, cell = named.bind(problem), cells_of(problem).pool_cell[items]
+def first_shown(oracle: GroupsOracle, cells: IntArray) -> dict[str, FloatArray]:
+    """Columns (B, groups) of the groups' table for selections of one size; where that is less, the first 5 or 10 are
+    all.
 
-    def shares(weights: FloatArray) -> pa.Array:
-        return pa.array(oracle.totals(sums_by(cell[: weights.size], weights, oracle.cells.size)))
+    Shapes:  cells (B, k), those of the items of each selection in its order.
+    """
+    size = cells.shape[1]
 
-    found = {f"share_first_{count}": shares(_equal(min(count, items.size))) for count in FIRST}
-    return found | {"exposure": shares(LOG2.weights(items.size))}
+    def shares(weights: FloatArray) -> FloatArray:
+        return oracle.totals(sums_by_row(cells[:, : weights.size], weights, oracle.cells.size))
+
+    found = {f"share_first_{count}": shares(equal(min(count, size))) for count in FIRST}
+    return found | {"exposure": shares(LOG2.weights(size))}
 
 
-def _equal(count: int) -> FloatArray:
+def equal(count: int) -> FloatArray:
+    """The weights (count,) of places that count alike."""
     weights: FloatArray = np.full(count, 1.0 / count)
     return weights

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ from mprlib.reference import STATED_SIZE
 from mprlib.statistics.resampling import LARGEST_BLOCK, RESAMPLES, Resamples
 
 from ..store import Store
+from .asked import Asked
 from .cells import cell_table, encoded_levels, read_cells, restored, stored
 from .labels import with_predicted
 from .pool import read_pool
@@ -26,6 +28,9 @@ from .vectors import to_column, to_matrix
 TABLE, DRAWN = "reference", "resamples.arrow"
 # The kind of a reference of people; others are as configured.
 PEOPLE = "people"
+# References that a process keeps, each with up to a hundred megabytes of lotteries: queries of one follow each other,
+# with its views of some attributes.
+KEPT = 4
 # Key of the schema's metadata: what the reference is, beside its cells.
 KIND = b"kind"
 
@@ -144,7 +149,13 @@ def seen(attributes: Sequence[str]) -> str:
 
 
 def read_reference(store: Store, key: str) -> Reference:
-    """The reference that a unit wrote."""
+    """The reference that a unit wrote, with what has been computed of it for other queries."""
+    return _kept(Asked(store, key, key))
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(asked: Asked[str]) -> Reference:
+    store, key = asked.store, asked.what
     written = store.read_table(ReferenceCells.file(key, TABLE))
     kind = json.loads(written.schema.metadata[KIND])
     return Reference(table=restored(written, to_matrix(written["labels"])), **kind)

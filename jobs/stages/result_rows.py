@@ -7,28 +7,30 @@ results are collected: a cached unit serves many runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from mprlib import Measurement, Selection, metrics, registry
-from mprlib.arrays import FloatArray
-from mprlib.assumptions import assumption
+from mprlib import Selection, metrics, registry
 from mprlib.attention import UNIFORM
-from mprlib.cells import selection_weights
-from mprlib.chance import chance_of, gap_p_values
-from mprlib.function_classes.groups import Groups
-from mprlib.label_errors import Corrected
 
 from ..config.entries import ClassEntry
 from ..store.keys import digest
-from ..store.schema import GROUPS
 from .case import Case
-from .corrected import corrected_columns, corrected_of
-from .first_shown import first_shown
+from .corrected import corrected_of
+from .row_values import (
+    Row,
+    message,
+    number,
+    of_corrected,
+    of_gains,
+    of_measured,
+    of_order,
+    similarity_of_items,
+    witness_groups,
+)
 
 if TYPE_CHECKING:
     from .solve import Solve
@@ -37,26 +39,6 @@ TEXT, NUMBER, COUNT = pa.string(), pa.float64(), pa.int64()
 WITNESS = pa.list_(
     pa.struct([("group", TEXT), ("share_selected", NUMBER), ("share_reference", NUMBER), ("contribution", NUMBER)])
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
-    """A selection under one function class: measured, with the margin of its interval where the reference is a
-    sample; None where there is no selection. top_k: the k most similar items, measured. remark: on the values.
-    attention: the name of that under which the row measures.
-    in_order: what the order of its items shows, whatever the class."""
-
-    unit: Solve
-    case: Case
-    selection: Selection
-    remark: str
-    entry: ClassEntry
-    attention: str
-    top_k: Measurement
-    measured: Measurement | None
-    margin: float | None
-    corrected: Corrected | None
-    in_order: metrics.WorstAttribute | None
 
 
 class Column(NamedTuple):
@@ -68,62 +50,8 @@ class Column(NamedTuple):
     value: Callable[[Row], Any]
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
-
-
-def _witness(found: Measurement) -> list[dict[str, Any]]:
-    return [
-        {
-            "group": group.name,
-            "share_selected": group.share_selected,
-            "share_reference": group.share_reference,
-            "contribution": group.contribution,
-        }
-        for group in found.witness.groups
-    ]
-
-
-def _message(row: Row) -> str:
-    weak = "" if row.corrected is None else row.corrected.remark
-    parts = dict.fromkeys((row.selection.message, row.remark, assumption(row.case.problem), weak))
-    return "; ".join(part for part in parts if part)
-
-
-def _of_gains(value: Callable[[FloatArray, FloatArray], Any]) -> Callable[[Row], Any]:
-    """A measure of the gains (k,) of the items, in order, and of the pool's (n,); null where none are known."""
-
-    def measure(row: Row) -> Any:
-        gains, items = row.case.gains, row.selection.items
-        return None if gains is None or not items.size else value(gains[items], gains)
-
-    return measure
-
-
-def _of_measured(value: Callable[[Measurement], Any]) -> Callable[[Row], Any]:
-    return lambda row: None if row.measured is None else value(row.measured)
-
-
-def _of_corrected(value: Callable[[Corrected], float | None]) -> Callable[[Row], Any]:
-    return lambda row: None if row.corrected is None else value(row.corrected)
-
-
-def _of_order(value: Callable[[metrics.WorstAttribute], float]) -> Callable[[Row], Any]:
-    return lambda row: None if row.in_order is None else value(row.in_order)
-
-
-def _interval_end(row: Row, end: Callable[[Measurement, float], float]) -> float | None:
-    return None if row.measured is None or row.margin is None else end(row.measured, row.margin)
-
-
-def _similarity(row: Row) -> float | None:
-    """Of all items alike, whichever weights their places had in choosing them."""
-    items = row.selection.items
-    if row.unit.target_attention in (None, UNIFORM.name) or not items.size:
-        return row.selection.similarity
-    return float(np.mean(row.case.problem.scores[row.case.problem.ranked(items)]))
-
-
+# Methods whose choice no error of the reference can flatter.
+UNFITTED = ", ".join(name for name, kind in registry.METHODS.items() if not kind.reads_reference)
 COLUMNS = (
     Column("run_id", TEXT, "the run that collected the row", lambda row: None),
     Column("unit", TEXT, "key of the unit that made it", lambda row: None),
@@ -144,7 +72,7 @@ COLUMNS = (
         "name of what the method is swept over; null without",
         lambda row: registry.METHODS[row.unit.method.name].parameter,
     ),
-    Column("parameter_value", NUMBER, "its value", lambda row: _number(row.selection.value)),
+    Column("parameter_value", NUMBER, "its value", lambda row: number(row.selection.value)),
     Column(
         "target_class",
         TEXT,
@@ -170,59 +98,59 @@ COLUMNS = (
         "mpr",
         NUMBER,
         "multi-group proportional representation of the selection",
-        _of_measured(lambda found: found.value),
+        of_measured(lambda found: found.value),
     ),
     Column(
         "mpr_upper_bound",
         NUMBER,
         "proven upper bound of it, equal where the class is exact",
-        _of_measured(lambda found: found.upper_bound),
+        of_measured(lambda found: found.upper_bound),
     ),
     Column(
         "mpr_low",
         NUMBER,
-        "lower end of the interval by the sampling error of the reference, and of the items where they are draws; null "
-        "where neither is a sample",
-        lambda row: _interval_end(row, lambda found, t: max(0.0, found.value - t)),
+        "lower end of the row's own 95% interval by the sampling error of the reference, and of the items where they "
+        "are draws; null where neither is a sample. It is of this selection by itself, and its upper end depends on "
+        f"the method: nothing was fitted to the sample by {UNFITTED}; what other methods choose was, and by how much "
+        "that flatters it is allowed for",
+        lambda row: None if row.interval is None else row.interval.low,
     ),
-    Column(
-        "mpr_high", NUMBER, "upper end of it", lambda row: _interval_end(row, lambda found, t: found.upper_bound + t)
-    ),
+    Column("mpr_high", NUMBER, "upper end of it", lambda row: None if row.interval is None else row.interval.high),
     Column(
         "mpr_corrected",
         NUMBER,
         "MPR of the selection by the true labels, estimated from what is known of their errors; null where labels are "
         "taken as right, where nothing can be told of the true ones, and in rows of another attention than uniform",
-        _of_corrected(lambda found: found.value),
+        of_corrected(lambda found: found.value),
     ),
     Column(
         "mpr_corrected_low",
         NUMBER,
         "lower end of its 95% interval; null where mpr_corrected is",
-        _of_corrected(lambda found: found.low),
+        of_corrected(lambda found: found.low),
     ),
     Column(
         "mpr_corrected_high",
         NUMBER,
         "upper end of it; null where mpr_corrected is",
-        _of_corrected(lambda found: found.high),
+        of_corrected(lambda found: found.high),
     ),
     Column(
         "p_chance",
         NUMBER,
         "probability that k independent draws from the reference show at least this MPR; null for classes that are "
         "searched by a heuristic",
-        _of_measured(lambda found: found.p_value),
+        of_measured(lambda found: found.p_value),
     ),
     Column(
         "mpr_chance",
         NUMBER,
         "95% point of the MPR of such draws",
-        _of_measured(lambda found: found.chance_level),
+        of_measured(lambda found: found.chance_level),
     ),
-    Column("chi", NUMBER, "MPR on a scale that is free of sizes", _of_measured(lambda found: found.chi)),
+    Column("chi", NUMBER, "MPR on a scale that is free of sizes", of_measured(lambda found: found.chi)),
     Column("mpr_top_k", NUMBER, "MPR of the k most similar items", lambda row: row.top_k.value),
-    Column("similarity", NUMBER, "mean similarity of the selection", _similarity),
+    Column("similarity", NUMBER, "mean similarity of the selection", similarity_of_items),
     Column(
         "similarity_top_k",
         NUMBER,
@@ -266,41 +194,41 @@ COLUMNS = (
         "precision",
         NUMBER,
         "share of items whose true term is the query; null where none is known",
-        _of_gains(lambda shown, pool: metrics.precision(shown)),
+        of_gains(lambda shown, pool: metrics.precision(shown)),
     ),
     Column(
         "ndcg",
         NUMBER,
         "nDCG of the items in order, against the best order of the pool: gain 1 where the true term is the query, "
         "discount 1/log2(i + 1); null where no term is known or none is the query",
-        _of_gains(metrics.ndcg),
+        of_gains(metrics.ndcg),
     ),
     Column(
         "awrf",
         NUMBER,
         "1 - Jensen-Shannon divergence, in nats, of the levels' attention, 1/log2(max(i, 2)), from their shares of the "
         "reference, as in TREC 2021 and 2022; smallest of the attributes",
-        _of_order(lambda found: found.awrf),
+        of_order(lambda found: found.awrf),
     ),
     Column(
         "ndkl",
         NUMBER,
         "mean of the Kullback-Leibler divergences, in nats, of all prefixes from the reference, with weights "
         "1/log2(i + 1) (Geyik et al. 2019); largest of the attributes; infinite as max_skew is",
-        _of_order(lambda found: found.ndkl),
+        of_order(lambda found: found.ndkl),
     ),
     Column(
         "max_skew",
         NUMBER,
         "largest ln(share of the items / share of the reference) of a level (Geyik et al. 2019); largest of the "
         "attributes; infinite where a level is shown that the reference gives no share",
-        _of_order(lambda found: found.max_skew),
+        of_order(lambda found: found.max_skew),
     ),
     Column(
         "min_skew",
         NUMBER,
         "smallest such logarithm; smallest of the attributes; minus infinity where a level of the reference is missing",
-        _of_order(lambda found: found.min_skew),
+        of_order(lambda found: found.min_skew),
     ),
     Column("n_pool", COUNT, "items in the pool", lambda row: row.case.problem.n),
     Column("n_reference", COUNT, "rows of the reference", lambda row: row.case.problem.population.table.rows),
@@ -317,9 +245,9 @@ COLUMNS = (
         "witness",
         WITNESS,
         "the groups that make most of MPR, with their shares",
-        _of_measured(_witness),
+        of_measured(witness_groups),
     ),
-    Column("message", TEXT, "what a reader should know of the row", _message),
+    Column("message", TEXT, "what a reader should know of the row", message),
 )
 RESULTS = pa.schema([pa.field(column.name, column.type, metadata={"description": column.what}) for column in COLUMNS])
 # An attention and a function class under which a selection is measured.
@@ -334,12 +262,25 @@ FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
 
 def result_rows(
-    unit: Solve, case: Case, selection: Selection, remark: str, views: Iterable[View]
+    unit: Solve, case: Case, selections: Sequence[Selection], remark: str, views: Sequence[View]
 ) -> Iterator[dict[str, Any]]:
-    """One row an attention and function class; nothing is dropped, whatever the status."""
+    """One row a selection, attention and function class; nothing is dropped, whatever the status."""
+    orders = iter(case.in_order([one.items for one in selections if one.items.size]))
+    for selection in selections:
+        yield from _rows(unit, case, selection, remark, views, next(orders) if selection.items.size else None)
+
+
+def _rows(
+    unit: Solve,
+    case: Case,
+    selection: Selection,
+    remark: str,
+    views: Sequence[View],
+    in_order: metrics.WorstAttribute | None,
+) -> Iterator[dict[str, Any]]:
     has_items = bool(selection.items.size)
-    in_order = case.in_order(selection.items) if has_items else None
     chosen: dict[str, Any] = {}
+    is_fitted = registry.METHODS[unit.method.name].reads_reference
     for attention, entry in views:
         is_set = attention == UNIFORM.name
         row = Row(
@@ -351,60 +292,10 @@ def result_rows(
             attention=attention,
             top_k=case.measure(entry, case.top_k, attention),
             measured=case.measure(entry, selection.items, attention) if has_items else None,
-            margin=case.margin(entry, selection.items, attention) if has_items else None,
+            interval=case.interval(entry, selection.items, attention, is_fitted=is_fitted) if has_items else None,
             # What is known of label errors is known of a set, whose places count alike.
             corrected=corrected_of(case, entry, selection.items, unit.method.name) if is_set else None,
             in_order=in_order,
         )
         chosen = chosen or {column.name: column.value(row) for column in COLUMNS if column.name in CHOSEN}
         yield {column.name: chosen[column.name] if column.name in chosen else column.value(row) for column in COLUMNS}
-
-
-def group_rows(unit: Solve, case: Case, selection: Selection) -> pa.Table:
-    """Shares of every named group, in the columns of `schema.GROUPS`; none where there is no selection."""
-    if not selection.items.size:
-        return GROUPS.empty_table()
-    named = Groups(max_attributes=unit.group_attributes)
-    of_groups = _group_columns(case, named, selection, unit.method.name)
-    of_groups |= first_shown(case.problem, named, selection.items)
-    same = {
-        "dataset": unit.dataset,
-        "reference": unit.reference.name,
-        "query": unit.query,
-        "k": case.problem.k,
-        "method": unit.method.display,
-        "parameter_value": _number(selection.value),
-        "target_class": unit.target.display if unit.target else None,
-    }
-    rows = len(of_groups["group"])
-    return pa.Table.from_arrays(
-        [
-            of_groups.get(field.name, pa.repeat(pa.scalar(same.get(field.name), field.type), rows)).cast(field.type)
-            for field in GROUPS
-        ],
-        schema=GROUPS,
-    )
-
-
-def _group_columns(case: Case, named: Groups, selection: Selection, method: str) -> dict[str, pa.Array]:
-    """What a set of items shows of every named group; neighbours of a sweep are often the same set."""
-
-    def build() -> dict[str, pa.Array]:
-        oracle, chance = named.bind(case.problem), chance_of(case.problem, named)
-        assert chance is not None
-        selected, expected = oracle.shares(selection_weights(case.problem, selection.items))
-        gaps = np.abs(selected - expected)
-        # Groups of the same gap are as likely: a few sizes of a gap among many groups.
-        distinct, place = np.unique(gaps, return_inverse=True)
-        return {
-            "group": pa.array(oracle.names),
-            "attributes": pa.array(oracle.attribute_counts),
-            "share_selected": pa.array(selected),
-            "share_reference": pa.array(expected),
-            "p_chance": pa.array(gap_p_values(selected, expected, selection.items.size)),
-            "p_largest": pa.array(np.array([chance.p_value(gap) for gap in distinct.tolist()])[place]),
-            "largest_gap_chance": pa.repeat(pa.scalar(chance.level), gaps.size),
-            **corrected_columns(case, oracle.names, named.max_attributes, selection.items, method),
-        }
-
-    return case.problem.cached(("groups", np.sort(selection.items).tobytes(), named), build)

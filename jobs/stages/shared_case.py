@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mprlib import Problem
 
 from ..store import Store
+from .asked import Asked
 from .case import Case
 from .pool import pool_vectors
 from .queries import read_query_vector
@@ -28,7 +29,7 @@ def case_of(unit: Solve, store: Store) -> Case:
     if unit.reference_vectors:
         return Case(unit, store)
     shared = {name: value for name, value in unit.spec.items() if name not in OF_THE_METHOD}
-    return _kept(_Asked(unit, store, json.dumps([str(store.root), shared], sort_keys=True)))
+    return _kept(Asked(store, json.dumps(shared, sort_keys=True), unit))
 
 
 def with_vectors(unit: Solve, store: Store, case: Case, problem: Problem) -> Problem:
@@ -42,19 +43,6 @@ def with_vectors(unit: Solve, store: Store, case: Case, problem: Problem) -> Pro
     return problem.with_vectors(embeddings, query)
 
 
-class _Asked:
-    """A unit, which is asked for by what decides its case."""
-
-    def __init__(self, unit: Solve, store: Store, key: str) -> None:
-        self.unit, self.store, self._key = unit, store, key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Asked) and self._key == other._key
-
-
 @lru_cache(maxsize=1)
-def _kept(asked: _Asked) -> Case:
-    return Case(asked.unit, asked.store)
+def _kept(asked: Asked[Solve]) -> Case:
+    return Case(asked.what, asked.store)

@@ -24,11 +24,12 @@ from ..store.keys import digest
 from .case import Case
 from .debiased import read_debiased_vector
 from .earlier import earlier_tables, with_views
+from .group_rows import group_rows
 from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
-from .result_rows import FORM, RESULTS, View, group_rows, result_rows
+from .result_rows import FORM, RESULTS, View, result_rows
 from .shared_case import case_of, with_vectors
 from .texts import read_text_vectors
 from .unit import IN_KEY, Cost, Tables, Unit, outside_key, reads
@@ -85,7 +86,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 15
+    version: ClassVar[int] = 17
     seconds: ClassVar[float] = 0.3
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
@@ -110,6 +111,8 @@ class Solve(Unit):
         "mprlib.intervals",
         "mprlib.kept",
         "mprlib.level_names",
+        "mprlib.lotteries",
+        "mprlib.lotteries_of_rows",
         "mprlib.lottery_reuse",
         "mprlib.measurement",
         "mprlib.method",
@@ -133,10 +136,12 @@ class Solve(Unit):
         "jobs.stages.cells",
         "jobs.stages.corrected",
         "jobs.stages.earlier",
+        "jobs.stages.group_rows",
         "jobs.stages.hand_labels",
         "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
+        "jobs.stages.row_values",
         "jobs.stages.shared_case",
         "jobs.stages.vectors",
     )
@@ -193,12 +198,10 @@ class Solve(Unit):
             results = with_views(self, case, chosen[0].to_pylist())
             return {RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS), GROUPS_TABLE: chosen[1]}
         selections, remark = self._sweep(case, store)
-        results = []
-        for selection in selections:
-            results += result_rows(self, case, selection, remark, self.views)
+        results = list(result_rows(self, case, selections, remark, self.views))
         return {
             RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
-            GROUPS_TABLE: pa.concat_tables([group_rows(self, case, selection) for selection in selections]),
+            GROUPS_TABLE: group_rows(self, case, selections),
         }
 
     def cost(self) -> Cost:

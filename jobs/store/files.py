@@ -5,49 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import fsspec
 
 from ..errors import UsageError
-from . import disk, node_copies
+from . import disk, node_copies, remote
 from .disk import TEMPORARY, Entry
+from .hashed_stream import HashedStream
 from .tables import Tables
 
-# Options with such words in their names are not sent to workers, which have credentials of their own.
-SECRETS = ("key", "secret", "token", "password", "credential", "sas")
-# Names that listings give to the last change of a file, by preference.
-STAMPS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
-# Bytes that are copied at a time.
-COPIED_BYTES = 16 * 2**20
 # A small file of a finished run: reading it shows whether the root can be read.
 SMALL = "_SUCCESS"
-
-
-class HashedStream:
-    """What is written to a file in parts, with its number of bytes and their SHA-256."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream, self._sha256 = stream, hashlib.sha256()
-        self.bytes, self.closed = 0, False
-
-    def write(self, data: bytes | memoryview) -> int:
-        """Append."""
-        self._sha256.update(data)
-        self.bytes += len(data)
-        return self._stream.write(data)
-
-    @property
-    def sha256(self) -> str:
-        """Of all that was written."""
-        return self._sha256.hexdigest()
 
 
 class Store(Tables):
@@ -66,7 +39,7 @@ class Store(Tables):
         self._named = named
         self.is_durable = is_durable
         self.is_local = "://" not in root or root.startswith("file://")
-        self._options = dict(options) if options is not None else _configured_options(root)
+        self._options = dict(options) if options is not None else remote.configured_options(root)
         try:
             if self.is_local:
                 self.root = str(Path(root.removeprefix("file://")).absolute())
@@ -135,10 +108,10 @@ class Store(Tables):
 
     def entry(self, name: str) -> Entry | None:
         """Size and stamp of a file; None where there is none."""
+        if not self.is_local:
+            return remote.entry(self._files, self.path(name))
         try:
-            if self.is_local:
-                return disk.entry_of(os.stat(self.path(name)))
-            return _remote_entry(self._files.info(self.path(name)))
+            return disk.entry_of(os.stat(self.path(name)))
         except OSError:
             return None
 
@@ -146,15 +119,7 @@ class Store(Tables):
         """Every file below a folder by its name below the root, temporary ones included, in one listing."""
         if self.is_local:
             return dict(disk.walk(self.path(folder), folder))
-        try:
-            found = self._files.find(self.path(folder), detail=True)
-        except FileNotFoundError:  # not even the bucket
-            return {}
-        # Names come with or without protocol and leading slash; the folder is in all of them.
-        base = self._base.strip("/")
-        return {
-            path[path.index(base) + len(base) + 1 :]: _remote_entry(information) for path, information in found.items()
-        }
+        return remote.entries(self._files, self._base, self.path(folder))
 
     def list(self, folder: str) -> list[str]:
         """Names below the root of the files in a folder, sorted; none where there is no folder."""
@@ -223,32 +188,17 @@ class Store(Tables):
 
     def write(self, name: str, data: bytes | memoryview) -> str | None:
         """Put a whole file in place, or leave what was there. Returns its stamp."""
-        path = self.path(name)
-        if not self.is_local:
-            self._files.pipe_file(path, bytes(data))
-            entry = self.entry(name)
-            if entry is None or entry.bytes != len(data):
-                raise OSError(f"{path} does not hold the {len(data):,} bytes that were put there")
-            return entry.stamp
-        return disk.put(Path(path), data, self.is_durable)
+        if self.is_local:
+            return disk.put(Path(self.path(name)), data, self.is_durable)
+        return remote.put(self._files, self.path(name), data)
 
     @contextmanager
     def writing(self, name: str) -> Iterator[HashedStream]:
         """A file to write in parts: at the end it is in place whole, or what was there stays."""
-        if self.is_local:
-            with disk.putting(Path(self.path(name)), self.is_durable) as stream:
-                yield HashedStream(stream)
-            return
-        # Object stores show a file once it is closed; what ends early is put nowhere.
-        with tempfile.TemporaryFile() as stream:
+        path = self.path(name)
+        putting = disk.putting(Path(path), self.is_durable) if self.is_local else remote.putting(self._files, path)
+        with putting as stream:
             yield HashedStream(stream)
-            size = stream.tell()
-            stream.seek(0)
-            with self._files.open(self.path(name), "wb") as target:
-                shutil.copyfileobj(stream, target, COPIED_BYTES)
-        entry = self.entry(name)
-        if entry is None or entry.bytes != size:
-            raise OSError(f"{self.path(name)} does not hold the {size:,} bytes that were put there")
 
     def create(self, name: str, data: bytes) -> bool:
         """Put a whole file in place where there is none. Returns whether there was none.
@@ -258,18 +208,7 @@ class Store(Tables):
         """
         if self.is_local:
             return disk.create(Path(self.path(name)), data, self.is_durable)
-        path = self.path(name)
-        try:
-            self._files.pipe_file(path, data, mode="create")
-        except (TypeError, ValueError, NotImplementedError):
-            if self.exists(name):
-                return False
-            self._files.pipe_file(path, data)
-        except OSError:  # each store has its own error for a condition that was not met
-            if not self.exists(name):
-                raise
-            return False
-        return True
+        return remote.create(self._files, self.path(name), data)
 
     def write_json(self, name: str, value: Any) -> None:
         """A JSON file, sorted keys, readable."""
@@ -298,24 +237,3 @@ def _reason(error: Exception) -> str:
 
 def _rebuilt(root: str, is_durable: bool, options: Mapping[str, Any]) -> Store:
     return Store(root, is_durable=is_durable, options=options)
-
-
-def _configured_options(root: str) -> dict[str, Any]:
-    """The file system's options on this machine, without secrets, for workers on other machines."""
-    protocol = root.partition("://")[0] if "://" in root else "file"
-    options = {
-        name: value
-        for name, value in fsspec.config.conf.get(protocol, {}).items()
-        if not any(word in name.lower() for word in SECRETS)
-    }
-    address = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    if protocol in ("s3", "s3a") and address:
-        options.setdefault("endpoint_url", address)
-    return options
-
-
-def _remote_entry(information: Mapping[str, Any]) -> Entry:
-    stamp = next((information[name] for name in STAMPS if information.get(name) is not None), None)
-    if isinstance(stamp, datetime):  # one file's entry and a listing may differ in the form of a time
-        stamp = stamp.timestamp()
-    return Entry(information["size"] or 0, None if stamp is None else str(stamp).strip('"'))

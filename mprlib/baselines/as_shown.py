@@ -30,6 +30,7 @@ class AsShown(FixedBaseline):
     """The first k items in the order of the engine that is audited."""
 
     name: ClassVar[str] = "as_shown"
+    reads_reference: ClassVar[bool] = False
     reads_labels: ClassVar[bool] = False
 
     places: Annotated[

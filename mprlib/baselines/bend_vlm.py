@@ -43,6 +43,7 @@ class BendVlm(FixedBaseline):
     """Similarity to a query that is as near to the neighbours of every level."""
 
     name: ClassVar[str] = "bend_vlm"
+    reads_reference: ClassVar[bool] = False
     needs_embeddings: ClassVar[bool] = True
     needs_query: ClassVar[bool] = True
 

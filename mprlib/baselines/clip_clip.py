@@ -44,6 +44,7 @@ class ClipClip(SharedBaseline):
     """
 
     name: ClassVar[str] = "clip_clip"
+    reads_reference: ClassVar[bool] = False
     parameter: ClassVar[str] = "columns dropped"
     value: ClassVar[Whole] = Whole(least=0)
     needs_embeddings: ClassVar[bool] = True

@@ -53,6 +53,7 @@ class ClosedFormDebias(FixedBaseline):
     """
 
     name: ClassVar[str] = "closed_form_debias"
+    reads_reference: ClassVar[bool] = False
     needs_embeddings: ClassVar[bool] = True
     needs_query: ClassVar[bool] = True
     reads_labels: ClassVar[bool] = False

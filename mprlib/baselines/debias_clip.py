@@ -38,6 +38,7 @@ class DebiasClip(FixedBaseline):
     """
 
     name: ClassVar[str] = "debias_clip"
+    reads_reference: ClassVar[bool] = False
     needs_embeddings: ClassVar[bool] = True
     reads_labels: ClassVar[bool] = False
 

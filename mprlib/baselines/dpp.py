@@ -48,6 +48,7 @@ class Dpp(FixedBaseline):
     """
 
     name: ClassVar[str] = "dpp"
+    reads_reference: ClassVar[bool] = False
     needs_embeddings: ClassVar[bool] = True
     reads_labels: ClassVar[bool] = False
 

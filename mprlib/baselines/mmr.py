@@ -65,6 +65,7 @@ class Mmr(SharedBaseline):
     """
 
     name: ClassVar[str] = "mmr"
+    reads_reference: ClassVar[bool] = False
     parameter: ClassVar[str] = "lambda"
     value: ClassVar[Number] = Number(least=0, most=1)
     needs_embeddings: ClassVar[bool] = True

@@ -41,6 +41,7 @@ class OrthCali(FixedBaseline):
     """Similarity to the query without the directions of an attribute's prompts."""
 
     name: ClassVar[str] = "orth_cali"
+    reads_reference: ClassVar[bool] = False
     needs_embeddings: ClassVar[bool] = True
     needs_query: ClassVar[bool] = True
     reads_labels: ClassVar[bool] = False

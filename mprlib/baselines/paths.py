@@ -37,6 +37,7 @@ class Paths(FixedBaseline):
     """
 
     name: ClassVar[str] = "paths"
+    reads_reference: ClassVar[bool] = False
     needs_embeddings: ClassVar[bool] = True
     reads_labels: ClassVar[bool] = False
 

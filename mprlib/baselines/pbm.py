@@ -43,6 +43,7 @@ class Pbm(SweptBaseline):
     """
 
     name: ClassVar[str] = "pbm"
+    reads_reference: ClassVar[bool] = False
     parameter: ClassVar[str] = "eps"
     value: ClassVar[Number] = Number(least=0, most=1)
 

@@ -48,6 +48,7 @@ class Spd(FixedBaseline):
     """
 
     name: ClassVar[str] = "spd"
+    reads_reference: ClassVar[bool] = False
     needs_embeddings: ClassVar[bool] = True
     needs_query: ClassVar[bool] = True
 

@@ -22,6 +22,7 @@ class TopK(FixedBaseline):
     """
 
     name: ClassVar[str] = "top_k"
+    reads_reference: ClassVar[bool] = False
     reads_labels: ClassVar[bool] = False
 
     def choose(self, problem: Problem) -> Chosen:

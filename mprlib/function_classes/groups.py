@@ -127,7 +127,9 @@ class GroupsOracle(Oracle):
         return centred
 
     def totals(self, cell_values: FloatArray) -> FloatArray:
-        """Each group's sum (groups,) of values (G,) over its cells."""
+        """Each group's sum (groups,) of values (G,) over its cells; or of each row (B, groups) of values (B, G)."""
+        if cell_values.ndim == 2:
+            return np.array([self.totals(row) for row in cell_values]).reshape(len(cell_values), len(self.names))
         repeated = np.broadcast_to(cell_values, self.codes.shape).ravel()
         return sums_by(self.codes.ravel(), repeated, len(self.names))
 

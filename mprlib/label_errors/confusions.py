@@ -67,7 +67,7 @@ def confusions_of(problem: Problem) -> Confusions:
 
 def inverse(matrices: Matrices) -> dict[int, FloatArray]:
     """Inverses by axis; least squares where there is none."""
-    return {axis: np.linalg.pinv(one) if one.ndim == 2 else _inverses(one) for axis, one in matrices.items()}
+    return {axis: _inverse(one) for axis, one in matrices.items()}
 
 
 def drawn_shares(confusion: Confusion, count: int, random: np.random.Generator) -> FloatArray:
@@ -105,6 +105,9 @@ def _side(cells: TrueCells, confusions: Mapping[str, Confusion], drawn: Mapping[
     )
 
 
-def _inverses(matrices: FloatArray) -> FloatArray:
-    found: FloatArray = np.linalg.pinv(matrices)
+def _inverse(matrices: FloatArray) -> FloatArray:
+    try:
+        found: FloatArray = np.linalg.inv(matrices)
+    except np.linalg.LinAlgError:
+        found = np.linalg.pinv(matrices)
     return found

@@ -7,7 +7,7 @@ its own each item is a bin.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from mprlib.arrays import BoolArray, FloatArray, IntArray
 from mprlib.label_errors.confusions import Matrices, confusions_of
-from mprlib.label_errors.true_cells import TrueCells, along, error_of, true_cells
+from mprlib.label_errors.true_cells import TrueCells, along, along_columns, error_of, true_cells
 from mprlib.problem import Problem
 
 # A probability below this is 0 for any number of items, and has a logarithm.
@@ -30,8 +30,11 @@ class Evidence(Protocol):
     features: FloatArray
     sizes: FloatArray
 
-    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, float]:
-        """Expected items (R, G) of each true cell under prior shares (R, G), and the log likelihood."""
+    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
+        """Expected items (B, G, R) of each true cell under prior shares (B, G, R), and log likelihoods (B,).
+
+        matrices: by axis (L, L), or (B, L, L).
+        """
         ...
 
     def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
@@ -41,64 +44,50 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Counted(Evidence):
-    """Counts of labels by bin. patterns: axes that are known by hand, with the counts (R, G) of items known so."""
+    """Counts of labels by bin. patterns: axes that are known by hand, with the counts (G, R) of items known so."""
 
     cells: TrueCells
     features: FloatArray
     sizes: FloatArray
     patterns: dict[tuple[int, ...], FloatArray]
 
-    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, float]:
-        total, likelihood = np.zeros_like(prior), 0.0
+    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
+        total, likelihoods = np.zeros(prior.shape), np.zeros(len(prior))
         for known, counts in self.patterns.items():
             used = {axis: one for axis, one in matrices.items() if axis not in known}
-            observed = np.maximum(along(prior, self.cells.shape, used), SMALLEST)
-            likelihood += float(np.sum(counts * np.log(observed)))
-            total += along(counts / observed, self.cells.shape, {axis: one.T for axis, one in used.items()})
-        return prior * total, likelihood
+            observed = np.maximum(along_columns(prior, self.cells.shape, used), SMALLEST)
+            likelihoods += np.log(observed).reshape(len(prior), -1) @ counts.ravel()
+            back = {axis: np.swapaxes(one, -1, -2) for axis, one in used.items()}
+            total += along_columns(counts / observed, self.cells.shape, back)
+        return prior * total, likelihoods
 
     def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
-        (cells, levels), width = members.shape, self.features.shape[1]
-        side = levels * width
-        total, mixed = np.zeros((cells, cells)), np.zeros((cells, levels, width))
-        slopes = np.zeros((levels, width, levels, width))
-        for row, one in enumerate(self.features):
-            own = self._of_bin(prior, matrices, row)
-            of_levels = own @ members
-            total += own
-            mixed += of_levels[:, :, None] * one
-            slopes += (members.T @ of_levels)[:, None, :, None] * (one[:, None, None] * one)
-        flat = mixed.reshape(cells, side)
-        return np.block([[total, flat], [flat.T, slopes.reshape(side, side)]])
-
-    def _of_bin(self, prior: FloatArray, matrices: Matrices, row: int) -> FloatArray:
-        """Information (G, G) of one bin on the logits of its prior."""
-        own = prior[row]
-        total = np.zeros((self.cells.size, self.cells.size))
+        total, of_levels = np.zeros((len(members), len(members))), np.zeros((*prior.shape, members.shape[1]))
         for known, counts in self.patterns.items():
-            items = counts[row].sum()
-            if not items:
-                continue
             used = {axis: one for axis, one in matrices.items() if axis not in known}
-            joint = along(np.eye(self.cells.size), self.cells.shape, used) * own[:, None]
-            observed = joint.sum(axis=0)
-            scaled = joint / np.sqrt(np.maximum(observed, SMALLEST))
-            total += items * (scaled @ scaled.T - np.outer(own, own))
-        return total
+            joint = prior[:, :, None] * along(np.eye(self.cells.size), self.cells.shape, used)
+            items = counts.sum(axis=0)[:, None]
+            scaled = joint * np.sqrt(items / np.maximum(joint.sum(axis=1), SMALLEST))[:, None, :]
+            flat = np.swapaxes(scaled, 0, 1).reshape(len(members), -1)
+            total += flat @ flat.T - prior.T @ (items * prior)
+            of_levels += scaled @ (np.swapaxes(scaled, 1, 2) @ members)
+            of_levels -= prior[:, :, None] * (items * (prior @ members))[:, None, :]
+        return _joined(total, of_levels, self.features, members)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class ItemByItem(Evidence):
-    """Each item a bin. likelihood: probabilities (n, G) of its labels in each true cell, up to a factor of its own."""
+    """Each item a bin. likelihood: probabilities (n, G) of its labels in each true cell, up to a factor of its own;
+    (B, n, G) for draws of matrices."""
 
     features: FloatArray
     sizes: FloatArray
     likelihood: Callable[[Matrices], FloatArray]
 
-    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, float]:
-        joint = prior * self.likelihood(matrices)
+    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
+        joint = prior * np.swapaxes(self.likelihood(matrices), -1, -2)
         observed = np.maximum(joint.sum(axis=1, keepdims=True), SMALLEST)
-        return joint / observed, float(np.log(observed).sum())
+        return joint / observed, np.log(observed).sum(axis=(1, 2))
 
     def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
         # Outer products of the items' scores: one item has no other information.
@@ -110,10 +99,45 @@ class ItemByItem(Evidence):
         return found
 
 
+def complete_information(evidence: Evidence, prior: FloatArray, members: FloatArray) -> FloatArray:
+    """What `information` would be if true cells were seen, prior being (R, G)."""
+    items = evidence.sizes[:, None] * prior
+    total = np.diag(items.sum(axis=0)) - prior.T @ items
+    of_levels = items[:, :, None] * (members[None, :, :] - (prior @ members)[:, None, :])
+    return _joined(total, of_levels, evidence.features, members)
+
+
+def _joined(total: FloatArray, of_levels: FloatArray, features: FloatArray, members: FloatArray) -> FloatArray:
+    """Information (P, P), from that on the cells' logits (G, G) and that of the cells on levels by bin (R, G, levels)."""
+    (cells, levels), width = members.shape, features.shape[1]
+    side = levels * width
+    mixed = np.tensordot(of_levels, features, axes=(0, 0)).reshape(cells, side)
+    squares = features[:, :, None] * features[:, None, :]
+    # (levels, levels, F, F), to be (levels, F, levels, F).
+    slopes = np.tensordot(members.T @ of_levels, squares, axes=(0, 0)).transpose(0, 2, 1, 3).reshape(side, side)
+    return np.block([[total, mixed], [mixed.T, slopes]])
+
+
 def likelihood(problem: Problem, items: IntArray, matrices: Matrices) -> FloatArray:
-    """Probabilities (a, G) of what is seen of some items in each true cell, up to a factor for each item."""
+    """Probabilities (a, G) of what is seen of some items in each true cell, up to a factor for each item; (B, a, G) for
+    draws of matrices."""
+    return of_cells(likelihood_by_axis(problem, items, matrices))
+
+
+def of_cells(factors: Sequence[FloatArray]) -> FloatArray:
+    """Products (..., G) over cells of one factor (..., L) for each axis."""
+    found = factors[0]
+    for factor in factors[1:]:
+        both = found[..., :, None] * factor[..., None, :]
+        found = both.reshape(*both.shape[:-2], -1)
+    return found
+
+
+def likelihood_by_axis(problem: Problem, items: IntArray, matrices: Matrices) -> list[FloatArray]:
+    """Probabilities (a, L) of what each axis shows of some items at each true level, up to a factor for each item;
+    (B, a, L) for draws of matrices."""
     cells, error = true_cells(problem), error_of(problem)
-    found = np.ones((items.size, 1))
+    found = []
     for axis, size in enumerate(cells.shape):
         codes = cells.codes[items, axis]
         name = cells.name_of(axis)
@@ -121,13 +145,13 @@ def likelihood(problem: Problem, items: IntArray, matrices: Matrices) -> FloatAr
             given = error.probabilities[name]
             of_axis = given[items] / np.maximum(given.mean(axis=0), SMALLEST)
         elif axis in matrices:
-            of_axis = matrices[axis][:, codes].T
+            of_axis = np.swapaxes(matrices[axis][..., codes], -1, -2)
         else:
             of_axis = np.eye(size)[codes]
         if name in error.known:
             known = error.known[name][items]
             of_axis = np.where((known >= 0)[:, None], np.eye(size)[np.maximum(known, 0)], of_axis)
-        found = (found[:, :, None] * of_axis[:, None, :]).reshape(items.size, -1)
+        found.append(of_axis)
     return found
 
 
@@ -169,7 +193,7 @@ def evidence_of(problem: Problem, features: FloatArray) -> Evidence:
     patterns = {}
     for known, (places, joint) in codes_by_pattern(problem, everyone).items():
         flat = np.bincount(bins[places] * cells.size + joint, minlength=sizes.size * cells.size)
-        patterns[known] = flat.reshape(sizes.size, cells.size).astype(float)
+        patterns[known] = np.ascontiguousarray(flat.reshape(sizes.size, cells.size).T).astype(float)
     return Counted(cells=cells, features=means, sizes=sizes, patterns=patterns)
 
 

@@ -21,9 +21,6 @@ import numpy as np
 
 from mprlib.arrays import FloatArray
 
-# Halvings of the range of theta.
-STEPS = 40
-
 
 def unbiased_length(seen: FloatArray, noise: FloatArray) -> float:
     """sqrt(|z|^2 - tr) of z (r,) with draws (B, r) of its noise, 0 where that is negative."""
@@ -47,24 +44,28 @@ def length_interval(seen: FloatArray, noise: FloatArray, confidence: float) -> t
 
 
 def _directions(seen: FloatArray, noise: FloatArray) -> list[FloatArray]:
-    _, _, rows = np.linalg.svd(noise, full_matrices=False)
+    _, axes = np.linalg.eigh(noise.T @ noise)
     length = np.linalg.norm(seen)
-    return [rows[0], *([seen / length] if length > 0 else [])]
+    return [axes[:, -1], *([seen / length] if length > 0 else [])]
 
 
 def _ends(length: float, squares: FloatArray, along: FloatArray, alpha: float) -> tuple[float, float]:
-    widest = length + 2.0 * float(np.sqrt(squares.max()))
-
-    def seen_at(theta: float, probability: float) -> float:
-        return float(np.quantile(np.maximum(theta**2 + 2.0 * theta * along + squares, 0.0), probability))
-
-    def largest(probability: float) -> float:
-        """The largest theta whose quantile is at most what was seen; 0 where none is."""
-        low, high = 0.0, widest
-        for _ in range(STEPS):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if seen_at(middle, probability) <= length**2 else (low, middle)
-        return low
-
     # Noise has no preferred sign: both ends of the direction are as likely.
-    return largest(1.0 - alpha), max(largest(alpha), length)
+    return _largest(length, squares, along, 1.0 - alpha), max(_largest(length, squares, along, alpha), length)
+
+
+def _largest(length: float, squares: FloatArray, along: FloatArray, part: float) -> float:
+    """The largest theta at which this part of the draws |theta u + xi| is at most what was seen; 0 where none is.
+
+    A draw is at most the length between the roots of theta^2 + 2 theta u.xi + |xi|^2 = length^2.
+    """
+    roots = along**2 - squares + length**2
+    is_any = roots >= 0.0
+    half, middle = np.sqrt(roots[is_any]), -along[is_any]
+    starts, ends = middle - half, middle + half
+    thetas = np.concatenate([ends, starts])
+    # From the largest theta downwards a draw comes in at its upper root and leaves at its lower one.
+    order = np.argsort(-thetas, kind="stable")
+    inside = np.cumsum(np.repeat([1, -1], half.size)[order])
+    is_enough = inside >= part * len(squares)
+    return max(float(thetas[order][np.argmax(is_enough)]), 0.0) if is_enough.any() else 0.0

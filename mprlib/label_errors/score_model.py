@@ -21,14 +21,25 @@ which one step of Newton's method passes on to them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.label_errors.confusions import DRAWS, Matrices, confusions_of
-from mprlib.label_errors.evidence import SMALLEST, Evidence, as_known, evidence_of, likelihood
+from mprlib.label_errors.evidence import (
+    SMALLEST,
+    Evidence,
+    as_known,
+    complete_information,
+    evidence_of,
+    likelihood,
+    likelihood_by_axis,
+    of_cells,
+)
 from mprlib.label_errors.true_cells import TrueCells, error_of, true_cells
 from mprlib.problem import Problem
 
@@ -44,6 +55,8 @@ LARGEST_ITERATIONS = 500
 LARGEST_INFORMED_CELLS = 320
 # Part of the mean curvature that every direction has at least, so that it can be inverted.
 SMALLEST_CURVATURE = 1e-9
+# Numbers that are worked on at once where draws are many: 1 MB.
+CACHED_BLOCK = 125_000
 # Items whose probabilities are worked on at once, by cells: 16 MB.
 LARGEST_BLOCK = 2_000_000
 
@@ -78,16 +91,25 @@ class ScoreModel:
 
     def drawn_shares(self, items: IntArray) -> FloatArray:
         """Mean tau (DRAWS, G) of some items under each draw of parameters and confusions."""
-        known, drawn = as_known(self.problem), confusions_of(self.problem).items.drawn
-        return np.stack(
-            [
-                _normalised(
-                    self.prior(items, parameters)
-                    * likelihood(self.problem, items, {**known, **{axis: one[draw] for axis, one in drawn.items()}})
-                ).mean(axis=0)
-                for draw, parameters in enumerate(self.drawn)
-            ]
-        )
+        found = np.zeros((DRAWS, len(self.members)))
+        for block in _blocks_of_draws(items.size * len(self.members)):
+            cells, factors = self._odds(items, self.drawn[block])
+            seen = likelihood_by_axis(self.problem, items, drawn_matrices(self.problem, block))
+            joint = of_cells([own * one for own, one in zip(factors, seen)])
+            totals = np.maximum(joint @ cells[:, :, None], SMALLEST)
+            found[block] = cells * (np.swapaxes(1.0 / totals, 1, 2) @ joint)[:, 0] / items.size
+        return found
+
+    def _odds(self, items: IntArray, parameters: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        """Draws (B, P) of parameters as odds (B, G) of the cells, and factors (B, a, L) of those by axis at the items'
+        scores; each up to a factor."""
+        cells = len(self.members)
+        logits = parameters[:, :cells]
+        slopes = parameters[:, cells:].reshape(len(parameters), self.members.shape[1], -1)
+        grown = self.features[items] @ np.swapaxes(slopes, 1, 2)
+        ends = np.cumsum(true_cells(self.problem).shape)[:-1]
+        factors = [np.exp(one - one.max(axis=-1, keepdims=True)) for one in np.split(grown, ends, axis=-1)]
+        return np.exp(logits - logits.max(axis=1, keepdims=True)), factors
 
 
 def score_model(problem: Problem) -> ScoreModel:
@@ -144,20 +166,41 @@ class _Fit:
         """The parameters of the largest posterior density."""
         from scipy.optimize import minimize
 
+        scale = self._scale()
+
+        def objective(steps: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = self._objective(self._centre + scale @ steps, matrices)
+            return value, scale.T @ gradient
+
         found = minimize(
-            self._objective,
-            self._centre,
-            args=(matrices,),
+            objective,
+            np.zeros(self._centre.size),
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": LARGEST_ITERATIONS, "maxcor": 30},
         )
-        parameters: FloatArray = found.x
+        parameters: FloatArray = self._centre + scale @ found.x
         return parameters
 
-    def gradient(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
-        """Of the log posterior density."""
-        return -self._objective(parameters, matrices)[1]
+    def _scale(self) -> Any:
+        """A matrix (P, P) of steps in which the objective curves alike in all directions, as it would if true cells were
+        seen: a search of so many unequal parameters takes five times the steps."""
+        from scipy.linalg import solve_triangular
+        from scipy.sparse import diags_array
+
+        prior = prior_of(self.evidence.features, self.members, self._centre)
+        if len(self.members) > LARGEST_INFORMED_CELLS:
+            return diags_array(np.ones(self._centre.size))
+        curvature = complete_information(self.evidence, prior, self.members) + np.diag(self._precision)
+        root = np.linalg.cholesky(curvature)
+        found: FloatArray = solve_triangular(root, np.eye(len(root)), lower=True, trans="T")
+        return found
+
+    def gradients(self, parameters: FloatArray, matrices: Matrices, draws: int) -> FloatArray:
+        """Of the log posterior density (draws, P), for draws of matrices."""
+        prior = self._prior(parameters)
+        expected, _ = self.evidence.expected(np.broadcast_to(prior, (draws, *prior.shape)), matrices)
+        return self._gradient(expected, prior, parameters)
 
     def curvature(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
         """The information matrix (P, P) of likelihood and prior."""
@@ -166,14 +209,21 @@ class _Fit:
 
     def _objective(self, parameters: FloatArray, matrices: Matrices) -> tuple[float, FloatArray]:
         """Minus the log posterior density, and its gradient."""
-        prior = prior_of(self.evidence.features, self.members, parameters)
-        expected, value = self.evidence.expected(prior, matrices)
-        residual = expected - self.evidence.sizes[:, None] * prior
-        slopes = (residual @ self.members).T @ self.evidence.features
-        distance = parameters - self._centre
-        penalty = 0.5 * float(np.sum(self._precision * distance**2))
-        gradient = np.concatenate([residual.sum(axis=0), slopes.ravel()]) - self._precision * distance
-        return penalty - value, -gradient
+        prior = self._prior(parameters)
+        expected, values = self.evidence.expected(prior[None], matrices)
+        penalty = 0.5 * float(np.sum(self._precision * (parameters - self._centre) ** 2))
+        return penalty - float(values[0]), -self._gradient(expected, prior, parameters)[0]
+
+    def _prior(self, parameters: FloatArray) -> FloatArray:
+        """P(g | s) (G, R) of the bins."""
+        return np.ascontiguousarray(prior_of(self.evidence.features, self.members, parameters).T)
+
+    def _gradient(self, expected: FloatArray, prior: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Of the log posterior density (B, P), from the expected items (B, G, R) of each cell."""
+        residual = expected - self.evidence.sizes * prior
+        slopes = (self.members.T @ residual) @ self.evidence.features
+        found = np.concatenate([residual.sum(axis=2), slopes.reshape(len(slopes), -1)], axis=1)
+        return found - self._precision * (parameters - self._centre)
 
 
 def _independent_logits(problem: Problem) -> FloatArray:
@@ -196,21 +246,34 @@ def _drawn(fit: _Fit, parameters: FloatArray, problem: Problem) -> FloatArray:
 
     if len(fit.members) > LARGEST_INFORMED_CELLS:
         return np.broadcast_to(parameters, (DRAWS, parameters.size))
-    known, drawn = as_known(problem), confusions_of(problem).items.drawn
-    curvature = fit.curvature(parameters, known)
+    curvature = fit.curvature(parameters, as_known(problem))
     smallest = SMALLEST_CURVATURE * float(np.trace(curvature)) / len(curvature)
     root = np.linalg.cholesky(curvature + smallest * np.eye(len(curvature)))
     normal = np.random.default_rng(parameters.size).standard_normal((parameters.size, DRAWS))
     moved = parameters[:, None] + solve_triangular(root, normal, lower=True, trans="T")
-    if drawn:
-        gradients = [
-            fit.gradient(parameters, {**known, **{axis: one[draw] for axis, one in drawn.items()}})
-            for draw in range(DRAWS)
-        ]
-        steps = solve_triangular(root, np.transpose(gradients), lower=True)
+    if confusions_of(problem).items.drawn:
+        gradients = np.concatenate(
+            [
+                fit.gradients(parameters, drawn_matrices(problem, block), block.stop - block.start)
+                for block in _blocks_of_draws(fit.evidence.sizes.size * len(fit.members))
+            ]
+        )
+        steps = solve_triangular(root, gradients.T, lower=True)
         moved += solve_triangular(root, steps, lower=True, trans="T")
     draws: FloatArray = moved.T
     return draws
+
+
+def drawn_matrices(problem: Problem, draws: slice) -> Matrices:
+    """The confusions of the items: draws (B, L, L) of those that are estimated, and the others as they are known."""
+    drawn = confusions_of(problem).items.drawn
+    return {**as_known(problem), **{axis: one[draws] for axis, one in drawn.items()}}
+
+
+def _blocks_of_draws(size: int) -> Iterator[slice]:
+    """All draws, as many at once as numbers of this size of each fit a processor's cache."""
+    step = max(1, CACHED_BLOCK // size)
+    return (slice(start, min(start + step, DRAWS)) for start in range(0, DRAWS, step))
 
 
 def _normalised(joint: FloatArray) -> FloatArray:

@@ -68,12 +68,22 @@ def true_cells(problem: Problem) -> TrueCells:
 
 def along(values: FloatArray, shape: Sequence[int], matrices: Mapping[int, FloatArray]) -> FloatArray:
     """Rows (a, G) times a matrix for each axis: (L, L), or (a, L, L) where each row has its own."""
-    found = values.reshape(-1, *shape)
+    if any(matrix.ndim > 2 for matrix in matrices.values()):
+        return along_columns(values[:, :, None], shape, matrices)[:, :, 0]
+    return np.ascontiguousarray(along_columns(values.T[None], shape, matrices)[0].T)
+
+
+def along_columns(values: FloatArray, shape: Sequence[int], matrices: Mapping[int, FloatArray]) -> FloatArray:
+    """Columns (B, G, R) times a matrix for each axis: (L, L), or (B, L, L), one for all columns of a draw.
+
+    With the columns last, each product is of one small matrix with a wide one, and nothing is moved.
+    """
+    found = np.ascontiguousarray(values)
     for axis, matrix in matrices.items():
-        moved = np.moveaxis(found, axis + 1, -1)
-        flat = moved.reshape(len(found), -1, shape[axis]) @ matrix
-        found = np.moveaxis(flat.reshape(moved.shape), -1, axis + 1)
-    return found.reshape(len(values), -1)
+        # One stack for each combination of the levels of earlier axes.
+        stacks = found.reshape(len(values), prod(shape[:axis]), shape[axis], -1)
+        found = np.swapaxes(matrix, -1, -2)[..., None, :, :] @ stacks
+    return found.reshape(values.shape)
 
 
 def error_of(problem: Problem) -> LabelError:

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, sums_by
+from mprlib.arrays import FloatArray, IntArray, sums_by_row
 from mprlib.metrics.discount import log2_discount_from_second
 from mprlib.metrics.divergence import divergence
 from mprlib.metrics.ranking import Ranking
@@ -43,13 +43,12 @@ def awrf(ranking: Ranking) -> float:
     >>> round(metrics.awrf(shown), 4)
     0.9631
     """
-    attention = _attention(ranking)
-    middle = 0.5 * (attention + ranking.target)
-    from_middle = [float(divergence(side, middle)) for side in (attention, ranking.target)]
-    return 1.0 - float(np.mean(from_middle))
+    return float(awrf_of_rows(ranking.levels[None], ranking.target)[0])
 
 
-def _attention(ranking: Ranking) -> FloatArray:
-    """Shares (L,) of the attention."""
-    weights = log2_discount_from_second(ranking.k)
-    return sums_by(ranking.levels, weights / weights.sum(), len(ranking.names))
+def awrf_of_rows(levels: IntArray, target: FloatArray) -> FloatArray:
+    """AWRF (B,) of rankings by the levels (B, k) of their items, against the target (L,)."""
+    weights = log2_discount_from_second(levels.shape[1])
+    attention = sums_by_row(levels, weights / weights.sum(), target.size)
+    middle = 0.5 * (attention + target)
+    return 1.0 - 0.5 * (divergence(attention, middle) + divergence(np.broadcast_to(target, middle.shape), middle))

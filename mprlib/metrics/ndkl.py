@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.metrics.discount import log2_discount
 from mprlib.metrics.divergence import divergence
 from mprlib.metrics.ranking import Ranking
@@ -39,6 +40,13 @@ def ndkl(ranking: Ranking) -> float:
     >>> round(metrics.ndkl(shown), 4)
     0.5438
     """
-    is_level = ranking.levels[:, None] == np.arange(len(ranking.names))
-    prefixes = np.cumsum(is_level, axis=0) / np.arange(1, ranking.k + 1)[:, None]
-    return float(np.average(divergence(prefixes, ranking.target), weights=log2_discount(ranking.k)))
+    return float(ndkl_of_rows(ranking.levels[None], ranking.target)[0])
+
+
+def ndkl_of_rows(levels: IntArray, target: FloatArray) -> FloatArray:
+    """NDKL (B,) of rankings by the levels (B, k) of their items, against the target (L,)."""
+    k = levels.shape[1]
+    is_level = levels[:, :, None] == np.arange(target.size)
+    prefixes = np.cumsum(is_level, axis=1) / np.arange(1, k + 1)[:, None]
+    mean: FloatArray = np.average(divergence(prefixes, target), axis=1, weights=log2_discount(k))
+    return mean

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.metrics.ranking import Ranking
 
 
@@ -38,8 +38,17 @@ def skews(ranking: Ranking) -> FloatArray:
     >>> metrics.skews(shown).round(4).tolist()
     [-0.4055, 0.2877]
     """
+    of_levels: FloatArray = skews_of_rows(ranking.levels[None], ranking.target)[0]
+    return of_levels
+
+
+def skews_of_rows(levels: IntArray, target: FloatArray) -> FloatArray:
+    """Skews (B, L) of rankings by the levels (B, k) of their items, against the target (L,)."""
+    rows, k = levels.shape
+    codes = levels + np.arange(0, target.size * rows, target.size)[:, None]
+    counts = np.bincount(codes.ravel(), minlength=target.size * rows).reshape(rows, target.size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logarithms: FloatArray = np.log(ranking.shares / ranking.target)
+        logarithms: FloatArray = np.log(counts / k / target)
     return logarithms
 
 

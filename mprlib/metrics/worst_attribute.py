@@ -14,15 +14,22 @@ AWRF, the largest NDKL, the largest MaxSkew and the smallest MinSkew, which need
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.metrics.awrf import awrf
-from mprlib.metrics.ndkl import ndkl
-from mprlib.metrics.ranking import rankings
-from mprlib.metrics.skew import max_skew, min_skew
+from mprlib.arrays import FloatArray, IntArray, sums_by
+from mprlib.cells import cells_of
+from mprlib.metrics.awrf import awrf_of_rows
+from mprlib.metrics.ndkl import ndkl_of_rows
+from mprlib.metrics.skew import skews_of_rows
+from mprlib.naming import cell_levels
 from mprlib.problem import Problem
+
+# Entries of prefixes of rankings that are held at once, some 50 MB.
+LARGEST_BLOCK = 2_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,10 +63,36 @@ def worst_attribute(problem: Problem, items: ArrayLike) -> WorstAttribute:
     >>> mprlib.metrics.worst_attribute(problem, [0, 1]).min_skew
     -inf
     """
-    of_attributes = rankings(problem, items).values()
-    return WorstAttribute(
-        awrf=min(map(awrf, of_attributes)),
-        ndkl=max(map(ndkl, of_attributes)),
-        max_skew=max(map(max_skew, of_attributes)),
-        min_skew=min(map(min_skew, of_attributes)),
+    return worst_attributes(problem, problem.checked_items(items)[None])[0]
+
+
+def worst_attributes(problem: Problem, selections: IntArray) -> list[WorstAttribute]:
+    """The measures of each of some selections of one size.
+
+    Shapes:  selections (B, k), checked items of each in its order.
+    """
+    cells, found = cells_of(problem), []
+    attributes = [
+        (own.codes, sums_by(own.codes, cells.reference_shares, len(own.names))) for own in cell_levels(problem).values()
+    ]
+    largest = max(target.size for _, target in attributes)
+    block = max(1, LARGEST_BLOCK // (largest * selections.shape[1]))
+    for start in range(0, len(selections), block):
+        cell = cells.pool_cell[selections[start : start + block]]
+        found += _worst([(codes[cell], target) for codes, target in attributes])
+    return found
+
+
+def _worst(attributes: Sequence[tuple[IntArray, FloatArray]]) -> list[WorstAttribute]:
+    """Of the levels (B, k) of selections' items and the target (L,), for each attribute."""
+    skews = [skews_of_rows(*one) for one in attributes]
+    measures = (
+        np.min([awrf_of_rows(*one) for one in attributes], axis=0),
+        np.max([ndkl_of_rows(*one) for one in attributes], axis=0),
+        np.max([np.nanmax(one, axis=1) for one in skews], axis=0),
+        np.min([np.nanmin(one, axis=1) for one in skews], axis=0),
     )
+    return [
+        WorstAttribute(awrf=awrf, ndkl=ndkl, max_skew=most, min_skew=least)
+        for awrf, ndkl, most, least in zip(*(measure.tolist() for measure in measures))
+    ]

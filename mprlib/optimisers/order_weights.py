@@ -135,6 +135,7 @@ class WeightedSearch:
     def _searched(self, limit: float) -> _Found:
         """The order of one rho under the functions at hand."""
         from mprlib.optimisers import order_weights_kernel as kernel
+        from mprlib.optimisers.order_branch_kernel import branched
 
         places = self._places()
         dual = kernel.minimised(places, limit, self._prices, 1.0, ITERATIONS)
@@ -150,7 +151,7 @@ class WeightedSearch:
         nodes = 0
         if bound - least > OPTIMALITY:
             above = least + OPTIMALITY if np.isfinite(least) else least
-            order, value, unseen, nodes = kernel.branched(places, limit, dual.prices, above, NODES)
+            order, value, unseen, nodes = branched(places, limit, dual.prices, above, NODES)
             if order.size:
                 best = replace(best, order=order, value=value, gap=float(limit))
                 least = value
@@ -158,7 +159,7 @@ class WeightedSearch:
         return replace(best, bound=bound, prices=dual.prices, nodes=nodes)
 
     def _climbed(self, places: Places, order: IntArray, limit: float, price: float) -> _Found:
-        from mprlib.optimisers.order_weights_kernel import climbed
+        from mprlib.optimisers.order_climb_kernel import climbed
 
         for penalty in PENALTIES:
             order, value, gap = climbed(places, order, limit, penalty * max(price, 1e-3), MOVES)

@@ -1,4 +1,4 @@
-"""Compiled parts of selecting items and order together: a dual bound, a local search, and branch and bound.
+"""Compiled parts of selecting items and order together: the places, and the dual bound on their value.
 
 The places i = 1, ..., k have falling weights w_i, and an order is a sequence of cells: within a cell better items come
 first. With prices z of the class's functions, and a_i = s_i - z . M_g for an item of cell g,
@@ -22,8 +22,6 @@ from mprlib.optimisers.order_kernel import length_of
 ROUNDING = 1e-12
 # Iterations without a better bound after which the expected improvement is halved.
 PATIENCE = 12
-# Places exchanged with the next so many in a step of the local search of long orders.
-REACH = 64
 
 
 class Places(NamedTuple):
@@ -39,14 +37,6 @@ class Places(NamedTuple):
     functions: FloatArray
     weights: FloatArray
     is_ball: bool
-
-
-class Rest(NamedTuple):
-    """Values, falling, and the cells that they are of; the first `size` are meant."""
-
-    cells: IntArray
-    values: FloatArray
-    size: int
 
 
 class Dual(NamedTuple):
@@ -194,149 +184,3 @@ def minimised(places: Places, rho: float, start: FloatArray, factor: float, iter
                 moved = 0.0
             prices[function] = moved
     return Dual(best_prices, bound, order, is_within)
-
-
-@compiled
-def climbed(places: Places, given: IntArray, rho: float, penalty: float, steps: int) -> tuple[IntArray, float, float]:
-    """An order by steepest ascent on value - penalty * (gap beyond rho), its value and its gap.
-
-    Moves exchange the cells of two places, or put another cell's item at a place.
-    """
-    order, taken = given.copy(), np.zeros(places.capacity.size, np.int64)
-    k, size = order.size, places.capacity.size
-    gaps = gaps_of(places, order)
-    after = np.zeros(gaps.size)
-    value, length = value_of(places, order, taken), length_of(gaps, places.is_ball)
-    merit, highest = value - penalty * max(length - rho, 0.0), highest_of(places)
-    for _ in range(steps):
-        best, best_place, best_cell, is_exchange = merit + ROUNDING, -1, -1, False
-        for place in range(k):
-            own = order[place]
-            for other in range(place + 1, min(k, place + REACH)):
-                cell = order[other]
-                if cell == own:
-                    continue
-                weight = places.weights[place] - places.weights[other]
-                for function in range(after.size):
-                    step = places.functions[cell, function] - places.functions[own, function]
-                    after[function] = gaps[function] + weight * step
-                beyond = penalty * max(length_of(after, places.is_ball) - rho, 0.0)
-                if highest - beyond <= best:
-                    continue
-                order[place], order[other] = cell, own
-                tried = value_of(places, order, taken) - beyond
-                order[place], order[other] = own, cell
-                if tried > best:
-                    best, best_place, best_cell, is_exchange = tried, place, other, True
-            for cell in range(size):
-                if cell == own:
-                    continue
-                for function in range(after.size):
-                    step = places.functions[cell, function] - places.functions[own, function]
-                    after[function] = gaps[function] + places.weights[place] * step
-                beyond = penalty * max(length_of(after, places.is_ball) - rho, 0.0)
-                if highest - beyond <= best:
-                    continue
-                order[place] = cell
-                tried = value_of(places, order, taken) - beyond
-                order[place] = own
-                if tried > best:
-                    best, best_place, best_cell, is_exchange = tried, place, cell, False
-        if best_place < 0:
-            break
-        if is_exchange:
-            order[best_place], order[best_cell] = order[best_cell], order[best_place]
-        else:
-            order[best_place] = best_cell
-        merit = best
-        gaps = gaps_of(places, order)
-        value = value_of(places, order, taken)
-    return order, value, length_of(gaps, places.is_ball)
-
-
-@compiled
-def branched(
-    places: Places, rho: float, prices: FloatArray, least: float, nodes: int
-) -> tuple[IntArray, float, float, int]:
-    """Depth first over the places: the best order found above `least`, its value, a bound, and the nodes it took.
-
-    The order is empty where none is above. The bound is that of what was not looked at, or -inf where all was.
-    """
-    k, size, functions = places.weights.size, places.capacity.size, prices.size
-    price, unused = cell_prices(places, prices), rho * dual_length(prices, places.is_ball)
-    counts, order, best_order = np.zeros(size, np.int64), np.zeros(k, np.int64), np.zeros(0, np.int64)
-    value, priced, gaps = np.zeros(k + 1), np.zeros(k + 1), np.zeros((k + 1, functions))
-    children, bounds = np.zeros((k, size), np.int64), np.zeros((k, size))
-    number, place_in = np.zeros(k, np.int64), np.zeros(k, np.int64)
-    cells, values = np.zeros(k + 1, np.int64), np.zeros(k + 1)
-    best, visited, depth, is_new = least, 0, 0, True
-    while depth >= 0:
-        if is_new:
-            visited += 1
-            left = fill_best(places, price, 1.0, counts, cells[: k - depth + 1], values[: k - depth + 1])
-            rest, into = Rest(cells, values, left), Rest(children[depth], bounds[depth], 0)
-            number[depth] = opened(places, counts, price, priced[depth] + unused, depth, rest, best, into)
-            place_in[depth] = 0
-        if visited >= nodes or place_in[depth] >= number[depth] or bounds[depth, place_in[depth]] <= best:
-            if visited >= nodes:
-                break
-            depth -= 1
-            if depth >= 0:
-                counts[order[depth]] -= 1
-                is_new = False
-            continue
-        cell = children[depth, place_in[depth]]
-        place_in[depth] += 1
-        weight, score = places.weights[depth], places.scores[cell, counts[cell]]
-        for function in range(functions):
-            gaps[depth + 1, function] = gaps[depth, function] + weight * places.functions[cell, function]
-        value[depth + 1] = value[depth] + weight * score
-        priced[depth + 1] = priced[depth] + weight * (score - price[cell])
-        order[depth] = cell
-        if depth + 1 == k:
-            if value[k] > best and length_of(gaps[k], places.is_ball) <= rho:
-                best, best_order = value[k], order.copy()
-            is_new = False
-            continue
-        counts[cell] += 1
-        depth += 1
-        is_new = True
-    unseen = -np.inf
-    for at in range(depth + 1):
-        for child in range(place_in[at], number[at]):
-            unseen = max(unseen, bounds[at, child])
-    return best_order, best, unseen, visited
-
-
-@compiled
-def opened(
-    places: Places, counts: IntArray, price: FloatArray, base: float, depth: int, rest: Rest, best: float, into: Rest
-) -> int:
-    """The cells that may stand at a place, by falling bound, `into`; how many have a bound above the best value known.
-
-    rest: the largest of what is left; one of it stands at the place, the others follow in order.
-    """
-    k, size = places.weights.size, 0
-    for cell in range(counts.size):
-        if counts[cell] >= places.capacity[cell]:
-            continue
-        total = base + places.weights[depth] * (places.scores[cell, counts[cell]] - price[cell])
-        at, is_out = 0, False
-        for place in range(depth + 1, k):
-            if not is_out and at < rest.size and rest.cells[at] == cell:
-                is_out = True
-                at += 1
-            if at >= rest.size:
-                total = -np.inf
-                break
-            total += places.weights[place] * rest.values[at]
-            at += 1
-        if total <= best:
-            continue
-        where = size
-        while where > 0 and into.values[where - 1] < total:
-            into.values[where], into.cells[where] = into.values[where - 1], into.cells[where - 1]
-            where -= 1
-        into.values[where], into.cells[where] = total, cell
-        size += 1
-    return size

@@ -10,6 +10,7 @@ from mprlib.statistics.bounds import (
     vc_bound,
 )
 from mprlib.statistics.exchange import Found, exchange_test, group_p_values, moved_groups
+from mprlib.statistics.interval import Interval, sampling_interval
 from mprlib.statistics.margin import sampling_margin
 from mprlib.statistics.multiple_testing import benjamini_hochberg, benjamini_yekutieli
 from mprlib.statistics.paired import Difference, paired_difference
@@ -20,6 +21,7 @@ from mprlib.statistics.shares import share_interval
 __all__ = [
     "Difference",
     "Found",
+    "Interval",
     "Resamples",
     "benjamini_hochberg",
     "benjamini_yekutieli",
@@ -34,6 +36,7 @@ __all__ = [
     "permutation_test",
     "rademacher_bound",
     "reference_size",
+    "sampling_interval",
     "sampling_margin",
     "share_interval",
     "vc_bound",

@@ -20,8 +20,9 @@ from threadpoolctl import threadpool_limits
 
 from mprlib import Problem, registry
 from mprlib.cells import cells_of
-from mprlib.chance import chance_of, drawn_cells, lottery_counts
+from mprlib.chance import chance_of
 from mprlib.function_classes.base import FunctionClass
+from mprlib.lotteries import drawn_cells, lottery_counts
 from mprlib.statistics import benjamini_yekutieli
 from tests.correlated_queries import found_share
 from tests.mprlib.test_chance import CLASSES, SMOOTH, audits

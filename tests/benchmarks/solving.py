@@ -92,7 +92,9 @@ def measured(store: Store, size: int, queries: int) -> dict[str, float]:
     unit = next(units_of(source, levels, store, 1)["top_k"])
     for entry in unit.function_classes:
         case = Case(unit, store)
-        found[f"margin {entry.name}"] = processor_seconds(lambda case=case, entry=entry: case.margin(entry, case.top_k))
+        found[f"interval {entry.name}"] = processor_seconds(
+            lambda case=case, entry=entry: case.interval(entry, case.top_k, is_fitted=True)
+        )
     return found
 
 

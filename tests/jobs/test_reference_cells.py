@@ -18,7 +18,7 @@ from jobs.stages.solve import Solve
 from jobs.store import Store
 from mprlib.cell_table import CellTable
 from mprlib.encoding import Encoding
-from mprlib.statistics import sampling_margin
+from mprlib.statistics import sampling_interval
 
 from .conftest import people, write_audit
 
@@ -112,10 +112,13 @@ def test_a_solve_unit_sees_the_people_of_the_table(tmp_path):
     )
     for entry in unit.function_classes[:3]:
         assert case.measure(entry, case.top_k) == mprlib.measure(by_rows, case.top_k, entry.name)
-        assert case.margin(entry, case.top_k) == sampling_margin(by_rows, entry.name)
+        for is_fitted in (False, True):
+            own = sampling_interval(by_rows, case.top_k, entry.name, is_fitted=is_fitted)
+            assert case.interval(entry, case.top_k, is_fitted=is_fitted) == own
     over_gender = unit.function_classes[3]
     assert case.view(over_gender).labels.shape[1] == 2
-    assert case.margin(over_gender, case.top_k) == sampling_margin(case.view(over_gender), "tree")
+    found = case.interval(over_gender, case.top_k, is_fitted=True)
+    assert found == sampling_interval(case.view(over_gender), case.top_k, "tree")
 
 
 def test_shares_and_a_query_s_people_are_no_samples(tmp_path):

@@ -10,7 +10,8 @@ from scipy.stats import kstest
 import mprlib
 from mprlib import registry
 from mprlib.cells import cells_of, selection_weights
-from mprlib.chance import chance_of, drawn_cells, gap_p_values
+from mprlib.chance import chance_of, gap_p_values
+from mprlib.lotteries import drawn_cells
 from mprlib.statistics import benjamini_yekutieli
 from tests.populations import one_hot_problem
 

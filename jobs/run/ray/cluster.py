@@ -19,6 +19,7 @@ from ..encoder_actors import EncoderActors, encoder_actors
 from ..growth import await_gpus
 from ..meters import Meters
 from ..nodes import Nodes
+from ..worker import may_do_without_encoder
 from .connection import connect
 from .workers import Actors, Tasks, remove_copies
 
@@ -112,7 +113,7 @@ class Cluster:
         self.await_gpus(None if encoder is None else encoder["kind"])
         actors = Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(encoder), encoder)
         try:
-            if encoder is not None:
+            if encoder is not None and not may_do_without_encoder(units):
                 actors.prepare(units)
             yield from Dispatch(actors, store, self._limits).run(units, is_enough)
         finally:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.function_classes.tree import TreeOracle
+from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.near_counts import margin_of
 from mprlib.optimisers.relaxation import Relaxation, centred_cut

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.saturated import SaturatedOracle
-from mprlib.function_classes.tree import TreeOracle
+from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.whole.cell_lattice import CellProof
 from mprlib.optimisers.whole.cut_counts import TreeProof

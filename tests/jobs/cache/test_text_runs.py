@@ -9,6 +9,7 @@ import yaml
 
 from jobs.cli import main
 from jobs.encoders import sentence
+from jobs.errors import UsageError
 from jobs.store import Store
 from tests.jobs.conftest import settings
 
@@ -200,3 +201,22 @@ def test_a_cache_that_breaks_during_the_run_costs_time_alone(tmp_path, capsys, m
     first = run(capsys, path, tmp_path / "week 1", *cached(tmp_path))
     assert (first["failed"], first["items_embedded"]) == (0, PEOPLE)
     assert "No space left" in " ".join(file.read_text() for file in (tmp_path / "week 1" / "logs").iterdir())
+
+
+def test_the_encoder_is_loaded_only_where_something_is_embedded(tmp_path, capsys, monkeypatch):
+    path = write(tmp_path / "one", people())
+    run(capsys, path, tmp_path / "week 1", *cached(tmp_path))
+
+    def refuse(cls, **_):
+        raise UsageError("the weights are gone")
+
+    monkeypatch.setattr(sentence.SentenceEncoder, "loaded", classmethod(refuse))
+    # Other ids: every unit of the folder is new, and no content is.
+    renamed = write(tmp_path / "two", people().assign(person=[f"q{number}" for number in range(PEOPLE)]))
+    assert run(capsys, renamed, tmp_path / "week 2", *cached(tmp_path))["items_reused"] == PEOPLE
+    # What cannot be loaded ends a run that needs it with one sentence, with a cache as without.
+    changed = write(tmp_path / "three", second_week(people()))
+    for options in (cached(tmp_path), ()):
+        assert main(["run", str(changed), "--output", str(tmp_path / "week 3"), *options]) == 2
+        assert capsys.readouterr().err.strip().endswith("the weights are gone")
+        assert not (tmp_path / "week 3/failures").exists()

@@ -78,7 +78,7 @@ def test_too_many_trees_fall_back_on_greedy_growth(monkeypatch):
     problem = one_hot_problem(levels=(2, 7, 9))
     exact = [measure(problem, range(20), "tree", depth=depth).value for depth in (2, 3)]
     greedy = measure(problem, range(20), "tree_greedy").value
-    monkeypatch.setattr("mprlib.function_classes.tree.LARGEST_TABLE", 10_000)
+    monkeypatch.setattr("mprlib.function_classes.tree_sets.LARGEST_TABLE", 10_000)
     result = measure(one_hot_problem(levels=(2, 7, 9)), range(20), "tree")
     assert not result.is_exact and result.upper_bound > result.value
     assert max(exact[0], greedy) - 1e-12 <= result.value <= exact[1] + 1e-12

@@ -9,7 +9,8 @@ import mprlib
 from mprlib import Status
 from mprlib.label_errors import corrected
 from mprlib.registry import function_class
-from tests.benchmarks.label_noise import REPAIRED, Setting, coverage, simulated
+from tests.benchmarks.label_audits import REPAIRED, Setting, people
+from tests.benchmarks.label_noise import coverage
 
 # 95% intervals; 24 audits tell that to some four points.
 FLOOR, AUDITS = 0.86, 24
@@ -21,21 +22,21 @@ SETTINGS = [
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_intervals_hold_the_truth(setting):
-    for kind, held in coverage(setting, AUDITS, first=10_000).items():
-        assert np.mean([one.is_held for one in held]) >= FLOOR, kind
+    for kind, sums in coverage(setting, AUDITS, first=10_000).items():
+        assert sums["is_held"] / sums["audits"] >= FLOOR, kind
 
 
 def test_an_optimiser_picks_the_mislabelled_and_the_inverse_does_not_see_it():
     linear, missed, held = function_class("linear"), [], []
     for seed in range(10):
-        audit = simulated(SETTINGS[0], 20_000 + seed)
-        plain = replace(audit.seen, label_error=None)
+        audit = people(SETTINGS[0], 20_000 + seed)
+        plain, seen = audit.plain, audit.seen(None)
         rho = REPAIRED * mprlib.measure(plain, plain.best_first[: plain.k]).value
         row = mprlib.select(plain, "mopr", rho)
         truth = mprlib.measure(audit.truth, row.items).value
         assert row.mpr is not None and row.mpr < truth
         for kept, chosen_by in ((missed, "other"), (held, "labels")):
-            found = corrected(audit.seen, row.items, linear, chosen_by=chosen_by)
+            found = corrected(seen, row.items, linear, chosen_by=chosen_by)
             kept.append(found.low <= truth <= found.high)
     assert np.mean(missed) < 0.7 < 0.8 < np.mean(held)
 
@@ -44,9 +45,10 @@ def test_an_optimiser_picks_the_mislabelled_and_the_inverse_does_not_see_it():
 def test_a_claimed_bound_is_kept(name):
     kept, similarities = [], []
     for seed in range(10):
-        audit = simulated(replace(SETTINGS[0], items=1_000), 30_000 + seed)
-        top = mprlib.measure(audit.seen, audit.seen.best_first[:50], name).value
-        for row in mprlib.sweep(audit.seen, "mopr", [0.6 * top, 0.9 * top], name):
+        audit = people(replace(SETTINGS[0], items=1_000), 30_000 + seed)
+        seen = audit.seen(None)
+        top = mprlib.measure(seen, seen.best_first[:50], name).value
+        for row in mprlib.sweep(seen, "mopr", [0.6 * top, 0.9 * top], name):
             assert (row.status == Status.FEASIBLE) == (row.p_rho >= 0.9)
             assert row.similarity_bound is None
             if row.status == Status.FEASIBLE:
@@ -57,15 +59,15 @@ def test_a_claimed_bound_is_kept(name):
 
 
 def test_a_bound_that_noise_does_not_carry_is_not_claimed():
-    audit = simulated(Setting(levels=(2,), error=0.2, is_symmetric=True, items=500), 7)
-    row = mprlib.select(audit.seen, "mopr", 1e-4)
+    audit = people(Setting(levels=(2,), error=0.2, is_symmetric=True, items=500), 7)
+    row = mprlib.select(audit.seen(None), "mopr", 1e-4)
     assert row.status == Status.NOT_FOUND
     assert "it holds with a probability of" in row.message
 
 
 def test_other_constrained_methods_say_what_their_sets_may_claim():
-    audit = simulated(replace(SETTINGS[0], items=300), 8)
-    top = mprlib.measure(audit.seen, audit.seen.best_first[:50]).value
-    row = mprlib.select(audit.seen, "mopr_qp", 0.3 * top)
+    audit = people(replace(SETTINGS[0], items=300), 8)
+    top = mprlib.measure(audit.plain, audit.plain.best_first[:50]).value
+    row = mprlib.select(audit.seen(None), "mopr_qp", 0.3 * top)
     assert row.p_rho is not None
     assert row.status == (Status.FEASIBLE if row.p_rho >= 0.9 else Status.NOT_FOUND)

@@ -1,0 +1,208 @@
+"""The best of all trees, by dynamic programming over the sets that their splits make.
+
+A split never lowers a tree's worth (both gains are convex and homogeneous), so only full trees need be
+looked at. Once split, the two sides are independent problems: worth(A, d) is the maximum over
+splits of worth(A and left, d - 1) + worth(A and right, d - 1). The intersections of up to
+depth - 1 sides of splits are listed once for a problem; for each of them the masses on both sides
+of every last split are then one matrix product.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.cells import Cells
+from mprlib.function_classes.base import Oracle, WorstCase, normalised
+from mprlib.function_classes.tree_sets import LARGEST_TABLE, distinct_sets
+from mprlib.problem import Problem
+
+# Functions this close, relative to their values, are of trees that part the cells alike.
+SAME_FUNCTION = 1e-9
+# A distance between shares below this is the rounding of their sums.
+FLOOR_ROUNDING = 1e-13
+
+
+class TreeOracle(Oracle):
+    """Exact by enumeration.
+
+    Shapes:  sides (2S, G), both sides of each of S splits, one after the other, as 0 and 1.
+             intersections (I, G), the sets that a last split is applied to, as 0 and 1.
+             children: for each level but the last, (sets, S, 2), the position in the next level of
+             the set's part on each side of each split; its last position is that of the empty set.
+    """
+
+    __slots__ = (
+        "_children",
+        "_intersections",
+        "_inverse_masses",
+        "_leaves",
+        "_problem",
+        "_sides",
+        "cells",
+        "is_signed",
+    )
+
+    def __init__(
+        self,
+        *,
+        problem: Problem,
+        cells: Cells,
+        is_signed: bool,
+        sides: FloatArray,
+        intersections: FloatArray,
+        children: tuple[IntArray, ...],
+    ) -> None:
+        self.cells = cells
+        self._problem = problem
+        self.is_signed = is_signed
+        self._sides = sides
+        self._intersections = intersections
+        self._children = children
+        masses = intersections @ (sides * cells.masses).T
+        # Cells have positive masses, so exactly the empty leaves weigh 0.
+        self._inverse_masses = np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0)
+        self._leaves: tuple[FloatArray, IntArray] | None = None
+
+    @property
+    def work(self) -> int:
+        """Multiplications for one row of `gaps`."""
+        return self.cells.size * len(self._distinct_leaves()[0]) + 4 * int(self._inverse_masses.size)
+
+    def gaps(self, differences: FloatArray, masses: FloatArray | None = None) -> FloatArray:
+        """The best tree's gap (B,) for each row of differences (B, G), without the trees themselves; at masses (B, G)
+        of the cells that are not the problem's, where they are given."""
+        weighed = self.cells.masses[None, :] if masses is None else masses
+        block = max(1, LARGEST_TABLE // (4 * self._inverse_masses.size))
+        rows = [slice(start, start + block) for start in range(0, len(differences), block)]
+        return np.concatenate(
+            [
+                self.gaps_of_leaves(
+                    self.leaf_sums(differences[own]), self.leaf_sums(weighed if len(weighed) == 1 else weighed[own])
+                )
+                for own in rows
+            ]
+        )
+
+    def leaf_sums(self, cell_values: FloatArray) -> FloatArray:
+        """Sums (U, B) over every set that a leaf may hold, of values (B, G) of the cells."""
+        sets, _ = self._distinct_leaves()
+        sums: FloatArray = (sets @ cell_values[0])[:, None] if len(cell_values) == 1 else sets @ cell_values.T
+        return sums
+
+    def gaps_of_leaves(self, leaf: FloatArray, masses: FloatArray) -> FloatArray:
+        """The best tree's gap (B,) from the differences (U, B) and the masses (U, B) or (U, 1) of all leaves."""
+        _, position = self._distinct_leaves()
+        if self.is_signed:
+            gains = np.abs(leaf)
+        else:
+            # A leaf may be empty at masses that are not the problem's.
+            gains = np.divide(leaf**2, masses, out=np.zeros_like(leaf), where=masses > 0)
+        gains = np.vstack([gains, np.zeros(gains.shape[1])])
+        worth = _best_of(gains, position.reshape(len(self._intersections), -1, 2))
+        for children in reversed(self._children):
+            worth = _best_of(np.vstack([worth, np.zeros(worth.shape[1])]), children)
+        best: FloatArray = worth[0]
+        return best if self.is_signed else np.sqrt(self._problem.scale * best)
+
+    def _distinct_leaves(self) -> tuple[FloatArray, IntArray]:
+        """The sets that leaves may hold (U, G), and which of them each intersection leaves on each side (I * 2S,)."""
+        if self._leaves is None:
+            parts = (self._intersections[:, None, :] * self._sides).reshape(-1, self.cells.size) > 0
+            sets, position = distinct_sets(parts)
+            self._leaves = sets.astype(float), position
+        return self._leaves
+
+    def worst_case(self, weights: FloatArray) -> WorstCase:
+        """The best tree's gap, by dynamic programming from the last split to the first."""
+        return self.worst_cases(weights, 1)[0]
+
+    def worst_cases(self, weights: FloatArray, most: int) -> list[WorstCase]:
+        """The best tree, then the best ones of other first splits, as far as they part the cells otherwise."""
+        differences = self.cells.differences(weights)
+        leaf = self._intersections @ (self._sides * differences).T
+        below, roots = self._best_splits(leaf)
+        found: list[WorstCase] = []
+        # The first of equal ones, as argmax takes it.
+        for root in np.argsort(-roots, kind="stable")[:most] if most > 1 else [np.argmax(roots)]:
+            function: FloatArray = np.zeros(self.cells.size)
+            self._grow([np.array([root]), *below], leaf, function)
+            value = float(differences @ function)
+            if not self.is_signed:
+                value, function = normalised(self._problem, self.cells, differences, function)
+            if not any(np.allclose(function, other.function, rtol=SAME_FUNCTION, atol=0.0) for other in found):
+                found.append(WorstCase(value=value, upper_bound=value, is_exact=True, function=function))
+        return found
+
+    @property
+    def entry_count(self) -> int:
+        """Products in one evaluation: intersections, sides and cells."""
+        entries: int = self._intersections.size * self._sides.shape[0]
+        return entries
+
+    def whole_floor(self, k: int) -> float:
+        """A lower bound on the value of every selection of k items.
+
+        A leaf's share is a multiple of 1/k, at most its items' share: the gap of the best tree is at least its sum
+        over leaves of the smallest gap that such a share leaves.
+        """
+        reference = self._intersections @ (self._sides * self.cells.reference_shares).T
+        held = np.minimum(self._intersections @ (self._sides * self.cells.pool_counts).T, k)
+        nearest = np.minimum(np.rint(k * reference), held) / k
+        distance = np.abs(reference - nearest)
+        # Shares are sums of many weights.
+        distance[distance <= FLOOR_ROUNDING] = 0.0
+        worths = self._worths(distance)
+        for children in reversed(self._children):
+            worths = np.append(np.max(worths, axis=1), 0.0)[children].sum(axis=2)
+        worth = float(worths.max())
+        return worth if self.is_signed else float(np.sqrt(self._problem.scale * worth))
+
+    def _worths(self, leaf: FloatArray) -> FloatArray:
+        """The worth (I, S) of every last split, from the gaps (I, 2S) of its leaves."""
+        gains = np.abs(leaf) if self.is_signed else leaf**2 * self._inverse_masses
+        worths: FloatArray = gains[:, 0::2] + gains[:, 1::2]
+        return worths
+
+    def _best_splits(self, leaf: FloatArray) -> tuple[list[IntArray], FloatArray]:
+        """The best split of every set below the first one, level by level, from the gaps (I, 2S) of the leaves; and
+        what each first split is worth."""
+        from mprlib.function_classes import tree_kernel as kernel
+
+        if not self._children:
+            return [], self._worths(leaf)[0]
+        worth = np.empty(len(leaf))
+        found = [kernel.best_last_splits(leaf, self._inverse_masses, self.is_signed, worth)]
+        for children in reversed(self._children[1:]):
+            after, worth = worth, np.empty(len(children))
+            found.append(kernel.best_splits(children, after, worth))
+        roots: FloatArray = np.append(worth, 0.0)[self._children[0][0]].sum(axis=1)
+        return found[::-1], roots
+
+    def _grow(self, best_split: list[IntArray], leaf: FloatArray, function: FloatArray) -> None:
+        """Write the best tree's values into function (G,), leaf by leaf; leaf (I, 2S) holds p - q of each."""
+        from mprlib.function_classes import tree_kernel as kernel
+
+        pending = [(0, 0)]
+        while pending:
+            level, position = pending.pop()
+            split = best_split[level][position]
+            if level < len(self._children):
+                after = self._children[level]
+                is_set = after[position, split] < len(best_split[level + 1])
+                pending += [(level + 1, int(part)) for part in after[position, split][is_set]]
+                continue
+            for side in (2 * split, 2 * split + 1):
+                value = leaf[position, side] * self._inverse_masses[position, side]
+                if self.is_signed:
+                    value = 1.0 if leaf[position, side] >= 0 else -1.0
+                # Nothing is written for an empty leaf: no cell is on both sides.
+                kernel.write_leaf(self._intersections, self._sides, position, side, float(value), function)
+
+
+def _best_of(worths: FloatArray, parts: IntArray) -> FloatArray:
+    """The best split's worth (sets, B): parts (sets, S, 2) are rows of worths (parts, B)."""
+    best: FloatArray = worths[parts[:, 0, 0]] + worths[parts[:, 0, 1]]
+    for split in range(1, parts.shape[1]):
+        np.maximum(best, worths[parts[:, split, 0]] + worths[parts[:, split, 1]], out=best)
+    return best

@@ -1,0 +1,251 @@
+"""What a reference's sampling error does to the values of a function class: a kind of noise per kind of oracle.
+
+`mprlib.statistics.interval` has the formulas and makes intervals of it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import scipy
+
+from mprlib.arrays import FloatArray
+from mprlib.function_classes.ball import Ball
+from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
+from mprlib.function_classes.groups import GroupsOracle
+from mprlib.function_classes.rkhs import KernelOracle
+from mprlib.function_classes.saturated import SaturatedOracle
+from mprlib.function_classes.tree_oracle import TreeOracle
+from mprlib.problem import Problem
+from mprlib.statistics.draws import Block, Draws
+from mprlib.statistics.margin import distances_of, kernel_margin, lengths, tree_resamples
+from mprlib.statistics.resampling import is_drawn_in_cells
+
+# Numbers of a class's resamples that are kept from selection to selection, 32 MB.
+LARGEST_KEPT = 4_000_000
+# What a class sees in resamples: what they moved and their masses, each (B, .).
+Seen = tuple[FloatArray, FloatArray]
+
+
+def class_noise(problem: Problem, chosen: FunctionClass, level: float, draws: Draws) -> ClassNoise:
+    """The noise of a class on a problem; level: of each end of an interval."""
+    oracle = chosen.bind(problem)
+    kind = next((noise for kind, noise in KINDS.items() if isinstance(oracle, kind)), ClassNoise)
+    return kind(problem, chosen, oracle, level, draws)
+
+
+class ClassNoise:
+    """Of a class that would have to be searched for each resample: no function's error exceeds that of all functions.
+
+    has_drifts: `drifts` can be had.
+    """
+
+    has_drifts = False
+
+    def __init__(self, problem: Problem, chosen: FunctionClass, oracle: Oracle, level: float, draws: Draws) -> None:
+        self.problem, self.chosen, self.oracle, self.draws, self.level = problem, chosen, oracle, draws, level
+        self.sigmas = float(scipy.special.ndtri(level))
+        self._kept: list[Seen] | None = None
+
+    @property
+    def slack(self) -> float:
+        """By how much the worst function's lead over others is reduced: sqrt(ln m) (Andrews and Soares 2010)."""
+        return max(1.0, float(np.sqrt(np.log(self.problem.m))))
+
+    @cached_property
+    def margin(self) -> float:
+        """t of MPR +- t for all selections: no end fails where the other one holds."""
+        return float(np.quantile(self._distances, 2.0 * self.level - 1.0, method="higher"))
+
+    @cached_property
+    def of_all(self) -> float:
+        """The same at the level of one end."""
+        return self.quantile(self._distances)
+
+    @cached_property
+    def _distances(self) -> FloatArray:
+        return distances_of(self.problem, self.chosen, self.draws)
+
+    def quantile(self, values: FloatArray) -> float:
+        """At the level; no value between two resamples."""
+        return float(np.quantile(values, self.level, method="higher"))
+
+    def upper(self, differences: FloatArray, value: float) -> float:
+        """The upper end for d (G,) with this value, by the error of one function's mean."""
+        return value + self.sigmas * self._largest_deviation
+
+    @cached_property
+    def _largest_deviation(self) -> float:
+        """The largest deviation of any function's mean over a sample."""
+        if self.chosen.is_normalised:
+            return float(np.sqrt(self.problem.scale * (self.spread / self.oracle.cells.masses).max()))
+        # Functions with values -1 and 1.
+        return float(np.sqrt(self.spread.sum()))
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """Sums (G,) of the squared weights of a cell's rows, q / m where all count alike: the mean of c has the
+        variance sum_g spread_g (c_g - mean)^2."""
+        reference, cells = self.problem.population, self.oracle.cells
+        if is_drawn_in_cells(reference):
+            return cells.reference_shares / self.problem.m
+        squares = reference.table.relative_powers()[1] / float(reference.table.counts.sum()) ** 2
+        spread, places = np.zeros(cells.size), cells.reference_cell
+        spread[places[places >= 0]] = squares[places >= 0]
+        return spread
+
+    def drifts(self, differences: FloatArray, found: WorstCase, part: float) -> FloatArray:
+        """v(part d - x*) - part v(d) for each resample's noise x* (B,), of d (G,) whose worst case is known."""
+        blocks = [self._drifts(part * differences, part * found.value, found, *seen) for seen in self._all_seen()]
+        return np.concatenate(blocks)
+
+    def _drifts(
+        self, kept: FloatArray, value: float, found: WorstCase, moved: FloatArray, masses: FloatArray
+    ) -> FloatArray:
+        """Of one block: kept (G,) is what remains of d, and value of its value."""
+        raise NotImplementedError
+
+    def _all_seen(self) -> list[Seen]:
+        if self._kept is not None:
+            return self._kept
+        found = [self._seen(block) for block in self.draws.blocks()]
+        if sum(moved.size + masses.size for moved, masses in found) <= LARGEST_KEPT:
+            self._kept = found
+        return found
+
+    def _seen(self, block: Block) -> Seen:
+        return self.draws.moved_and_masses(block)
+
+
+class BallNoise(ClassNoise):
+    """Of a unit ball: means of features move."""
+
+    has_drifts = True
+    oracle: Ball
+
+    @property
+    def slack(self) -> float:
+        """A ball's values depend on lengths alone."""
+        return 1.0
+
+    @cached_property
+    def _largest_deviation(self) -> float:
+        centred = self.oracle.features - self.oracle.reference_mean
+        covariance = centred.T @ (self.spread[:, None] * centred)
+        return float(np.sqrt(max(np.linalg.eigvalsh(covariance)[-1], 0.0))) if covariance.size else 0.0
+
+    def _seen(self, block: Block) -> Seen:
+        return self.draws.moved(block) @ self.oracle.features, np.zeros((0, 0))
+
+    def _drifts(
+        self, kept: FloatArray, value: float, found: WorstCase, moved: FloatArray, masses: FloatArray
+    ) -> FloatArray:
+        drifts: FloatArray = np.linalg.norm(kept @ self.oracle.features - moved, axis=1) - value
+        return drifts
+
+
+class SaturatedNoise(ClassNoise):
+    """Of all functions, at the masses that each resample has."""
+
+    has_drifts = True
+    oracle: SaturatedOracle
+
+    @property
+    def slack(self) -> float:
+        """A ball's values depend on lengths alone."""
+        return 1.0
+
+    def _drifts(
+        self, kept: FloatArray, value: float, found: WorstCase, moved: FloatArray, masses: FloatArray
+    ) -> FloatArray:
+        own = np.broadcast_to(kept, moved.shape)
+        return lengths(self.problem, kept - moved, masses) - lengths(self.problem, own, masses)
+
+
+class GroupsNoise(ClassNoise):
+    """Of named groups: each has the error of its own share."""
+
+    has_drifts = True
+    oracle: GroupsOracle
+
+    @property
+    def _unit(self) -> float:
+        return 2.0 if self.oracle.signed else 1.0
+
+    def upper(self, differences: FloatArray, value: float) -> float:
+        """The largest upper end of a group's gap, by Wilson's half-width: a group that no row fell into has an error
+        too."""
+        shares, total = self.oracle.totals(self.oracle.cells.reference_shares), float(self.spread.sum())
+        variance = self.oracle.totals(self.spread) * (1.0 - 2.0 * shares) + shares**2 * total
+        error = self.sigmas * np.sqrt(np.maximum(variance, 0.0) + (self.sigmas * total / 2.0) ** 2)
+        return float(self._unit * (np.abs(self.oracle.totals(differences)) + error).max())
+
+    def _seen(self, block: Block) -> Seen:
+        oracle = self.oracle
+        cell = np.broadcast_to(np.arange(oracle.cells.size), oracle.codes.shape).ravel()
+        is_member = (np.ones(cell.size), (oracle.codes.ravel(), cell))
+        members = scipy.sparse.csr_array(is_member, shape=(len(oracle.names), oracle.cells.size))
+        return np.asarray(members @ self.draws.moved(block).T).T, np.zeros((0, 0))
+
+    def _drifts(
+        self, kept: FloatArray, value: float, found: WorstCase, moved: FloatArray, masses: FloatArray
+    ) -> FloatArray:
+        drifts: FloatArray = self._unit * np.abs(self.oracle.totals(kept) - moved).max(axis=1) - value
+        return drifts
+
+
+class TreeNoise(ClassNoise):
+    """Of all trees, evaluated for each resample from what moved in the sets that leaves may hold."""
+
+    has_drifts = True
+    oracle: TreeOracle
+
+    def __init__(self, problem: Problem, chosen: FunctionClass, oracle: TreeOracle, level: float, draws: Draws) -> None:
+        super().__init__(problem, chosen, oracle, level, draws.first(tree_resamples(oracle)))
+
+    def _seen(self, block: Block) -> Seen:
+        moved, masses = self.draws.moved_and_masses(block)
+        return self.oracle.leaf_sums(moved), np.concatenate([self.oracle.leaf_sums(masses), masses.T])
+
+    def _drifts(
+        self, kept: FloatArray, value: float, found: WorstCase, moved: FloatArray, masses: FloatArray
+    ) -> FloatArray:
+        leaves = len(moved)
+        gaps = self.oracle.gaps_of_leaves(self.oracle.leaf_sums(kept[None, :]) - moved, masses[:leaves])
+        if self.oracle.is_signed:
+            return gaps - value
+        # The worst tree of d, scaled by the masses of each resample: no more than the class sees there.
+        norms = np.sqrt(found.function**2 @ masses[leaves:])
+        own = value * np.sqrt(self.problem.scale) / np.where(norms > 0, norms, np.inf)
+        drifts: FloatArray = gaps - own
+        return drifts
+
+
+class KernelNoise(ClassNoise):
+    """Of a kernel over many rows: by what its values allow, whatever chose the items."""
+
+    oracle: KernelOracle
+
+    @cached_property
+    def margin(self) -> float:
+        """t by the bound on a mean embedding's error."""
+        return kernel_margin(self.oracle, self.draws, 2.0 * (1.0 - self.level))
+
+    @property
+    def of_all(self) -> float:
+        """The same: the bound holds for both ends at once."""
+        return self.margin
+
+    def upper(self, differences: FloatArray, value: float) -> float:
+        """By the bound as well."""
+        return value + self.margin
+
+
+KINDS: dict[type[Oracle], type[ClassNoise]] = {
+    Ball: BallNoise,
+    SaturatedOracle: SaturatedNoise,
+    GroupsOracle: GroupsNoise,
+    TreeOracle: TreeNoise,
+    KernelOracle: KernelNoise,
+}

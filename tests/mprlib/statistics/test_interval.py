@@ -1,0 +1,141 @@
+"""Intervals of one selection: solved by hand, their proof's inequality, what may be taken as not fitted."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from mprlib import FUNCTION_CLASSES, METHODS, InputError, Problem, measure, select
+from mprlib.cells import cells_of, selection_weights
+from mprlib.registry import function_class
+from mprlib.statistics import Resamples, sampling_interval, sampling_margin
+from mprlib.statistics.class_noise import class_noise
+from mprlib.statistics.draws import Draws
+from tests.populations import one_hot_problem
+
+CLOSED = ("linear", "rkhs", "groups", "saturated", "tree")
+
+
+def halves(m: int) -> Problem:
+    return Problem(
+        scores=[0.9, 0.8, 0.7, 0.6],
+        labels=[[1, 0], [1, 0], [0, 1], [0, 1]],
+        reference=[[1, 0], [0, 1]] * (m // 2),
+        k=2,
+        attributes={"gender": [0, 1]},
+    )
+
+
+def test_the_upper_end_is_that_of_one_share():
+    """Half of 1,000 are women, all of 2 items: 1/2, a share's error by Wilson, and 2 of 1,000 that may be the same."""
+    z = norm.ppf(0.975)
+    error = z * np.sqrt(0.25 / 1000 + (z / 2000) ** 2)
+    interval = sampling_interval(halves(1000), [0, 1], "groups", is_fitted=False)
+    assert interval.high == pytest.approx(0.5 + error + 0.5 * 2 / 998)
+    assert interval.low == pytest.approx(0.5 - error, abs=0.003)
+
+
+def test_under_the_normalised_class_no_mean_varies_by_more_than_the_root_of_d_over_m():
+    problem = one_hot_problem(m=500)
+    for name in ("linear", "saturated", "tree"):
+        found = measure(problem, problem.best_first[:20], name)
+        _, high = sampling_interval(problem, problem.best_first[:20], name, is_fitted=False)
+        most = norm.ppf(0.975) * np.sqrt(problem.scale) / problem.m + found.value * 20 / 480
+        assert found.value < high <= found.value + most
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_noise_beside_a_gap_falls_as_the_gap_grows(name):
+    """The inequality of the proof, for every resample: f falls, from the distance of MPR +- t."""
+    problem = one_hot_problem()
+    noise = class_noise(problem, function_class(name), 0.975, Draws(problem, 50, 3))
+    weights = selection_weights(problem, problem.best_first[:20])
+    differences, found = cells_of(problem).differences(weights), noise.oracle.worst_case(weights)
+    drifts = [noise.drifts(differences, found, part) for part in (0.0, 0.2, 0.5, 1.0)]
+    for before, after in pairwise(drifts):
+        # Of trees the worst one alone is scaled by each resample's masses: an upper bound.
+        assert (after <= before + 1e-12).all() or name == "tree"
+    assert noise.quantile(drifts[0]) == pytest.approx(noise.of_all)
+    assert noise.quantile(drifts[-1]) < noise.of_all
+
+
+@pytest.mark.parametrize("name", FUNCTION_CLASSES)
+def test_every_class_has_an_interval_around_its_value(name):
+    problem = one_hot_problem()
+    items = problem.best_first[:20]
+    found, margin = measure(problem, items, name), sampling_margin(problem, name, resamples=200)
+    alone, fitted = (
+        sampling_interval(problem, items, name, is_fitted=one, resamples=200, found=found) for one in (False, True)
+    )
+    assert 0 <= alone.low <= found.value <= found.upper_bound < alone.high <= fitted.high
+    if name not in CLOSED and name != "mlp":
+        assert (fitted.low, fitted.high) == (max(0.0, found.value - margin), found.upper_bound + margin)
+    elif found.value > 2 * margin:
+        assert alone.high - alone.low < 2 * margin
+
+
+def test_a_value_below_the_noise_may_be_nothing():
+    problem = one_hot_problem(n=2000, m=400, k=100)
+    target = cells_of(problem).reference_shares
+    counts = np.floor(100 * target).astype(int)
+    items = np.concatenate(
+        [np.flatnonzero(cells_of(problem).pool_cell == cell)[:count] for cell, count in enumerate(counts)]
+    )
+    assert sampling_interval(problem, items, "saturated").low == 0.0
+
+
+def test_items_that_are_much_of_the_reference_take_the_interval_for_all():
+    problem = halves(4)
+    low, high = sampling_interval(problem, [0, 1], "groups", is_fitted=False)
+    margin = sampling_margin(problem, "groups")
+    assert (low, high) == (max(0.0, 0.5 - margin), 0.5 + margin)
+
+
+def test_weights_of_the_reference_and_of_places_count():
+    random = np.random.default_rng(0)
+    weighted = one_hot_problem(m=800, reference_weights=random.lognormal(0, 1.5, 800))
+    plain = one_hot_problem(m=800)
+    widths = [np.ptp(sampling_interval(one, range(20), "linear")) for one in (weighted, plain)]
+    assert widths[0] > 1.3 * widths[1]
+    orders = [sampling_interval(plain, order, attention="log2") for order in (range(20), range(19, -1, -1))]
+    assert orders[0] != orders[1]
+
+
+def test_resamples_that_are_at_hand_are_of_one_call():
+    problem = one_hot_problem()
+    others = Resamples.drawn(problem.population, 50, [7, 0])
+    of_others = sampling_interval(problem, range(20), "groups", drawn=others, resamples=50)
+    own = sampling_interval(problem, range(20), "groups", resamples=50)
+    assert of_others != own == sampling_interval(one_hot_problem(), range(20), "groups", resamples=50)
+    assert of_others == sampling_interval(problem, range(20), "groups", drawn=others, resamples=50)
+
+
+@pytest.mark.parametrize("given", [{"confidence": 1.0}, {"resamples": 0}, {"is_fitted": 2}])
+def test_refuses_bad_settings(given):
+    with pytest.raises(InputError, match=next(iter(given))):
+        sampling_interval(one_hot_problem(), range(20), **given)
+    with pytest.raises(InputError, match="items"):
+        sampling_interval(one_hot_problem(), [0, 0])
+
+
+# Methods that take arrays, which a caller makes of other things than the reference.
+OF_ARRAYS = {"debias_clip", "paths", "orth_cali", "closed_form_debias", "clip_clip", "as_shown", "pbm"}
+
+
+@pytest.mark.filterwarnings("ignore::mprlib.AssumptionWarning")
+@pytest.mark.parametrize(
+    "name", [name for name, kind in METHODS.items() if not kind.reads_reference and name not in OF_ARRAYS]
+)
+def test_methods_that_are_said_not_to_read_the_reference_do_not(name):
+    """Of what they choose no error of the reference is allowed for: another reference must change nothing."""
+    kind, found = METHODS[name], []
+    for seed in (0, 1):
+        other = one_hot_problem(seed, m=50)
+        random = np.random.default_rng(5)
+        problem = one_hot_problem(
+            n=60, k=8, reference=other.population.labels, embeddings=random.standard_normal((60, 6)), query=np.ones(6)
+        )
+        value = None if kind.parameter is None else 0.5
+        found.append(select(problem, name, value).items.tolist())
+    assert found[0] == found[1]
