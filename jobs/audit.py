@@ -12,7 +12,7 @@ from typing import Any
 from . import interruption
 from .cache.merging import merge
 from .cache.packs import PackedUnit
-from .cache.place import CachePlace
+from .cache.place import CachePlace, expect_apart
 from .config.audit import Audit
 from .config.file import ConfigFile
 from .errors import RunError, UsageError, full_disk, is_disk_full
@@ -25,6 +25,7 @@ from .plan.likeness import earlier_units, with_earlier
 from .plan.plan import Plan, unanswered
 from .plan.plan_file import write_plan
 from .plan.rates import learn
+from .report.kept import Shelf, receipts_of
 from .report.publish import publish
 from .report.thumbnails import write_thumbnails
 from .results.collect import collect
@@ -40,6 +41,7 @@ from .run.lock import Lock
 from .run.progress import Reporter
 from .run.skipped import counts_of, expect_few_skipped, skipped_items
 from .stages.probe import judgement
+from .stages.solve import Solve
 from .store import Inventory, Store, take_inventory
 
 
@@ -109,6 +111,7 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     inputs, plan = prepare(config, limit)
     for note in plan.notes:
         reporter.say(note)
+    expect_apart(inputs.cache, store)
     packed = shared.packed(inputs.cache)
     _restore(settings, inputs, plan, store, packed)
     plan, found = resumed(config, inputs, plan, store)
@@ -137,8 +140,12 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
         compute(settings, inputs, plan, store, progress, journal, executor)
         summary = summary_of(store, plan, progress, run_id, started)
         lock.expect_held()
-        if not progress.is_stopped:
-            _collect(settings, inputs, plan, store, progress, summary, journal, executor)
+        if not progress.is_stopped and _collect(settings, inputs, plan, store, progress, summary, journal):
+            journal.enter("reporting", "writing the report")
+            publish(store, executor, Shelf(cache=inputs.cache, packed=packed))
+            interruption.check()
+            if not summary.failures:
+                seal(store)
         if inputs.cache is not None and not progress.is_stopped:
             _tend_cache(inputs.cache, plan, store, progress, packed, settings.name, journal)
         summary = replace(summary, seconds=time.monotonic() - started)
@@ -162,8 +169,9 @@ def _restore(
     """
     if inputs.cache is None:
         return
-    wanted = {unit.key for unit in plan.units} if keys is None else keys
-    found = [packed[key] for key in wanted if key in packed]
+    stages = {unit.key: unit.stage for unit in plan.units}
+    wanted = stages if keys is None else dict.fromkeys(keys, Solve.stage)
+    found = [packed[key] for key, stage in wanted.items() if key in packed and packed[key].receipt.stage == stage]
     if keys is None:
         inputs.cache.store().prepare()
         done = inventory(plan, store).done
@@ -188,7 +196,7 @@ def _tend_cache(
     Whatever fails costs later runs time alone.
     """
     try:
-        shared.leave(cache, store, plan, progress.done, packed)
+        shared.leave(cache, store, plan, progress.done, packed, beside=receipts_of(store))
         for folder in bill.spaces_of(plan):
             interruption.check()
             merge(cache.store(), folder)
@@ -212,12 +220,11 @@ def _collect(
     progress: Progress,
     summary: RunSummary,
     journal: Journal,
-    executor: Lazily,
-) -> None:
-    """Write tables, manifest and report; where nothing was solved, those of an earlier run are kept."""
+) -> bool:
+    """Write tables and manifest; False where nothing was solved, and those of an earlier run are kept."""
     solved = [unit for unit in plan.solved if unit.key in progress.done]
     if not solved:
-        return
+        return False
     journal.enter("collecting", "collecting results")
     skipped = skipped_items(store, plan, progress.done)
     files = collect(store, solved, summary.run_id, skipped) | write_thumbnails(store, settings, inputs)
@@ -231,11 +238,7 @@ def _collect(
         preparation=preparation(plan.units, progress.done),
     )
     store.write_json(MANIFEST, manifest_of(finished, settings, inputs, plan, progress.done))
-    journal.enter("reporting", "writing the report")
-    publish(store, executor)
-    interruption.check()
-    if not summary.failures:
-        seal(store)
+    return True
 
 
 def _judged_probes(plan: Plan, store: Store, progress: Progress) -> list[dict[str, Any]]:

@@ -151,6 +151,14 @@ class Confusion:
             shares=_frozen(self.shares[np.ix_(places, places)]), sizes=self.sizes[places], levels=tuple(levels)
         )
 
+    def with_right_levels(self, added: Sequence[str]) -> Confusion:
+        """The same with more levels after its own, of which all labels are right, and no others are taken for them."""
+        size = len(self.shares) + len(added)
+        shares = np.eye(size)
+        shares[: len(self.shares), : len(self.shares)] = self.shares
+        sizes = np.concatenate([self.sizes, np.full(len(added), np.inf)])
+        return Confusion(shares=_frozen(shares), sizes=sizes, levels=(*(self.levels or ()), *added))
+
 
 def _checked(matrix: ArrayLike, levels: Sequence[str] | None) -> FloatArray:
     table = finite("confusion", matrix, ndim=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ import numpy as np
 from mprlib.arrays import finite
 from mprlib.caller import frames_of_the_library
 from mprlib.coded_problem import coded_problem
+from mprlib.confusion import Confusion
 from mprlib.encoding import Encoding, Side
 from mprlib.errors import AssumptionWarning, InputError
 from mprlib.frames.columns import column_called, is_frame
 from mprlib.frames.levels import checked_bins
 from mprlib.frames.output import kind_of
+from mprlib.label_error import LabelError
 from mprlib.level_names import level_name
 from mprlib.problem import KIND, Problem
 from mprlib.problem_arguments import checked_ids, checked_k
@@ -38,6 +40,7 @@ class Frames:
     score: str
     weight: str | None = None
     id: str | None = None
+    label_error: LabelError | Mapping[str, Any] | None = None
 
 
 def problem_of(
@@ -53,8 +56,15 @@ def problem_of(
     expect_rows("candidates", pool, scores.size)
     _warn_of_absent(population, encoding, pool)
     ids = None if frames.id is None else _ids(frames)
+    error = None if frames.label_error is None else _label_error(frames.label_error, encoding, scores.size)
     problem = coded_problem(
-        encoding, encoding.codes_of(pool), population, scores=scores, k=checked_k(k, scores.size), item_ids=ids
+        encoding,
+        encoding.codes_of(pool),
+        population,
+        scores=scores,
+        k=checked_k(k, scores.size),
+        item_ids=ids,
+        label_error=error,
     )
     problem.cached(KIND, lambda: kind_of(frames.candidates))
     return problem
@@ -138,6 +148,26 @@ def _scores(frames: Frames) -> Any:
 
 def _column(frame: Any, name: Any) -> Any:
     return column_called("candidates", frame, name)
+
+
+def _label_error(given: Any, encoding: Encoding, rows: int) -> LabelError:
+    """What is known of the errors of the frames' levels, matched by their names; who has no level keeps having none."""
+    error = LabelError.of(given)
+    items, reference = (
+        {name: _of_levels(name, one, encoding) for name, one in own.items()} for own in (error.items, error.reference)
+    )
+    named = replace(error, items=items, reference=reference)
+    return named.checked(encoding.names, encoding.attributes, rows)
+
+
+def _of_levels(name: str, confusion: Confusion, encoding: Encoding) -> Confusion:
+    if confusion.levels is None:
+        raise InputError(
+            f"label_error: the confusion of {name!r} has no names of levels, by which it is matched with frames: "
+            "Confusion.from_table takes them, and Confusion.of as levels"
+        )
+    is_lacking = encoding.missing in encoding.levels.get(name, ()) and encoding.missing not in confusion.levels
+    return confusion.with_right_levels([encoding.missing]) if is_lacking else confusion
 
 
 def _ids(frames: Frames) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from decimal import Decimal
 from itertools import chain, count, pairwise
 
 JOINT = " & "
@@ -33,6 +34,17 @@ def missing_name(*levels: Iterable[str]) -> str:
     taken = set(chain.from_iterable(levels))
     numbered = (f"{OTHER_NAMES[-1]} {number}" for number in count(2))
     return next(name for name in chain((UNKNOWN, *OTHER_NAMES), numbered) if name not in taken)
+
+
+def decimal_name(value: Decimal) -> str:
+    """A finite decimal without digits behind the point that say nothing: 1.0 and 1.00 are one number.
+
+    >>> decimal_name(Decimal("1.50")), decimal_name(Decimal("1E+2")), decimal_name(Decimal("-0.00"))
+    ('1.5', '100', '0')
+    """
+    whole, _, part = format(value, "f").partition(".")
+    part = part.rstrip("0")
+    return (f"{whole}.{part}" if part else whole) if value else "0"
 
 
 def bin_names(bins: tuple[float, ...]) -> list[str]:

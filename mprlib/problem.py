@@ -106,6 +106,7 @@ class Problem:
         bins: Mapping[str, Sequence[float]] | None = None,
         weight: str | None = None,
         id: str | None = None,  # noqa: A002 (what the column holds)
+        label_error: LabelError | Mapping[str, Any] | None = None,
     ) -> Problem:
         """A problem of two data frames: candidates of one query, and the people that they are compared with.
 
@@ -114,6 +115,8 @@ class Problem:
         reference: a frame, or a `mprlib.Reference` that was made of one or of shares, or shares by attribute and level.
         score, id: columns of the candidates; weight: column of the reference's sampling weights.
         bins: where numbers are cut, {"age": [30, 50]}: under 30, 30 to under 50, 50 and over.
+        label_error: as of the class; confusions name their levels, {"sex": {"woman": {"woman": 0.9, "man": 0.1}, ...}}.
+        Who has no value is taken to have none, where a confusion does not name that level.
 
         >>> import mprlib
         >>> candidates = {"sex": ["man", "man", "woman"], "score": [0.9, 0.8, 0.7]}
@@ -127,7 +130,9 @@ class Problem:
         """
         from mprlib.from_frames import Frames, problem_of
 
-        frames = Frames(candidates=candidates, reference=reference, score=score, weight=weight, id=id)
+        frames = Frames(
+            candidates=candidates, reference=reference, score=score, weight=weight, id=id, label_error=label_error
+        )
         return problem_of(frames, attributes, bins, k)
 
     @classmethod

@@ -17,7 +17,7 @@ import pandas as pd
 from mprlib.arrays import FloatArray
 from mprlib.statistics import benjamini_yekutieli
 
-from .cases import CASE, SELECTION
+from .cases import CASE
 
 # Expected share of false discoveries among the queries that are said to be beyond chance.
 LEVEL = 0.05
@@ -34,18 +34,17 @@ def with_chance(pairs: pd.DataFrame, of_queries: FloatArray | None = None) -> pd
     pairs = pairs.assign(chance_points=100.0 * pairs["largest_gap_chance"].astype(float))
     p_largest = pairs["p_largest"].astype(float)
     if of_queries is None:
-        of_queries = p_largest.groupby([pairs[key] for key in CASE]).min().dropna().to_numpy()
+        of_queries = values_of_queries(pairs)
     pairs["p_adjusted"] = np.where(p_largest.isna(), np.nan, _adjusted(p_largest.fillna(1.0).to_numpy(), of_queries))
     beyond = (pairs["p_adjusted"] <= LEVEL).astype("boolean")
     pairs["is_beyond_chance"] = beyond.mask(pairs["p_adjusted"].isna())
     return pairs
 
 
-def values_of_queries(selections: pd.DataFrame, smallest: pd.DataFrame) -> FloatArray:
-    """The queries' own p values. selections: one row a case; smallest: each selection's least p_largest of a group."""
-    keys = selections[SELECTION].astype({"parameter_value": float})
-    rows = smallest.astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
-    found: FloatArray = rows["p_largest"].astype(float).dropna().to_numpy()
+def values_of_queries(pairs: pd.DataFrame) -> FloatArray:
+    """The queries' own p values, from the pairs of one selection a case: the least p_largest of its groups."""
+    smallest = pairs["p_largest"].astype(float).groupby([pairs[key] for key in CASE]).min()
+    found: FloatArray = smallest.dropna().to_numpy()
     return found
 
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mprlib.arrays import FloatArray
-
 from ..errors import UsageError
 from ..stages.result_rows import RESULTS
 from ..store import Store, schema
-from .cases import CASE, SELECTION, repaired_rows, top_k_rows
-from .chance import values_of_queries
+from .cases import CASE
 from .load import Chosen, Run, described, of_first_attention, read_all, tables_of
 
 # Cases that are looked at together: enough that reading a row group serves several; more where there are more parts
 # than processes will share, as looking at a part costs a second whatever is in it, and no more than memory holds.
 CASES_PER_PART, MOST_CASES_PER_PART, ENOUGH_PARTS = 16, 64, 16
-# What decides which selections are top-k's and the repaired ones.
-REPAIRED_BY = [
-    *SELECTION, "target_attention", "function_class", "attention", "status", "rho", "mpr", "chi", "mpr_chance", "p_rho",
-]  # fmt: skip
 # No report shows a row's witness: its groups have a table of their own.
 UNREAD = ("witness",)
 
@@ -46,88 +38,88 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Survey:
-    """What a run's tables hold as a whole: their parts, and names in order of first appearance, groups' in theirs.
+    """What a run's results hold as a whole, in order of first appearance.
 
-    series: every method with the class that it constrained.
+    places: the row groups in which each case's results are; units: the keys of the units that made them. series: every
+    method with the class that it constrained.
     """
 
-    parts: tuple[Part, ...]
+    places: Mapping[Case, tuple[RowGroup, ...]]
+    units: Mapping[Case, tuple[str, ...]]
     classes: tuple[str, ...]
     series: tuple[tuple[str, str | None], ...]
-    groups: tuple[str, ...]
 
     @property
     def cases(self) -> list[Case]:
         """All cases."""
-        return [case for part in self.parts for case in part.cases]
+        return list(self.places)
 
-
-@dataclass(slots=True)
-class _Found:
-    """Row groups by case, and the distinct values of other columns, in order of first appearance."""
-
-    places: dict[Case, dict[RowGroup, None]] = field(default_factory=dict)
-    values: dict[tuple[Any, ...], None] = field(default_factory=dict)
-
-    def add(self, place: RowGroup, rows: pa.Table, columns: Sequence[str]) -> None:
-        for case in _distinct(rows, CASE):
-            self.places.setdefault(case, {})[place] = None
-        self.values.update(dict.fromkeys(_distinct(rows, columns)))
+    def parts(self, cases: Sequence[Case] | None = None) -> list[Part]:
+        """Some cases, all by default, in parts, without the places of their groups."""
+        cases = self.cases if cases is None else cases
+        together = max(CASES_PER_PART, min(-(-len(cases) // ENOUGH_PARTS), MOST_CASES_PER_PART))
+        few = (tuple(cases[start : start + together]) for start in range(0, len(cases), together))
+        return [Part(cases=own, results=_places(self.places, own), groups=()) for own in few]
 
 
 def survey(store: Store) -> Survey:
-    """Look through a run's results and groups; only the columns that name things are read.
+    """Look through a run's results; only the columns that name things are read.
 
     Raises:  UsageError when the folder holds no results, or tables that cannot be read.
     """
+    places: dict[Case, dict[RowGroup, None]] = {}
+    units: dict[Case, dict[str, None]] = {}
+    series: dict[tuple[str, str | None], None] = {}
+    classes: dict[str, None] = {}
     with tables_of(store):
-        results = _looked_through(store, "results", ["function_class", "method", "target_class"])
-        groups = _looked_through(store, "groups", ["group"])
-    if not results.places:
+        for place, row in _looked_through(
+            store, "results", [*CASE, "unit", "function_class", "method", "target_class"]
+        ):
+            case, (unit, function_class, method, target) = row[:4], row[4:]
+            places.setdefault(case, {})[place] = None
+            units.setdefault(case, {})[unit] = None
+            series[method, target] = None
+            if function_class is not None:
+                classes[function_class] = None
+    if not places:
         raise UsageError(f"{store.root} holds no rows under results/: `run` writes them, a report only reads them")
-    cases = list(results.places)
-    together = max(CASES_PER_PART, min(-(-len(cases) // ENOUGH_PARTS), MOST_CASES_PER_PART))
-    parts = [cases[start : start + together] for start in range(0, len(cases), together)]
     return Survey(
-        parts=tuple(
-            Part(cases=tuple(few), results=_places(results, few), groups=_places(groups, few)) for few in parts
-        ),
-        classes=tuple(dict.fromkeys(name for name, _, _ in results.values if name is not None)),
-        series=tuple(dict.fromkeys((method, target) for _, method, target in results.values)),
-        groups=tuple(sorted(name for (name,) in groups.values)),
+        places={case: tuple(own) for case, own in places.items()},
+        units={case: tuple(own) for case, own in units.items()},
+        classes=tuple(classes),
+        series=tuple(series),
     )
 
 
-def chance_of_queries(store: Store, parts: Iterable[Part]) -> dict[str, FloatArray]:
-    """The p values of all queries' top-k and repaired selections; few columns are read, a part at a time."""
-    found: dict[str, list[FloatArray]] = {"top_k": [], "repaired": []}
+def with_groups(store: Store, parts: Sequence[Part]) -> list[Part]:
+    """The parts, with the places of their groups.
+
+    Raises:  UsageError for tables that cannot be read.
+    """
+    places: dict[Case, dict[RowGroup, None]] = {}
     with tables_of(store):
-        for part in parts:
-            table = _rows_of(store, part.results, _only(RESULTS, REPAIRED_BY), part.cases)
-            results = of_first_attention(table).to_pandas()
-            groups = _rows_of(store, part.groups, _only(schema.GROUPS, [*SELECTION, "p_largest"]), part.cases)
-            smallest = groups.group_by(SELECTION).aggregate([("p_largest", "min")])
-            by_set = smallest.rename_columns([name.removesuffix("_min") for name in smallest.column_names]).to_pandas()
-            for name, rows in (("top_k", top_k_rows(results)), ("repaired", repaired_rows(results))):
-                found[name].append(values_of_queries(rows, by_set))
-    return {name: np.sort(np.concatenate([*values, np.empty(0)])) for name, values in found.items()}
+        for place, case in _looked_through(store, "groups", CASE) if parts else ():
+            places.setdefault(case, {})[place] = None
+    return [replace(part, groups=_places(places, part.cases)) for part in parts]
 
 
-def read_part(store: Store, part: Part, ids: Sequence[str], manifest: Any) -> Run:
-    """The run of a part's cases, without descriptions of items. ids: those that codes of chosen items refer to.
+def read_part(store: Store, part: Part, ids: Sequence[str] | None = None) -> Run:
+    """The run of a part's cases, without manifest and descriptions of items.
+
+    ids: those that codes of chosen items refer to, by default the part's own.
 
     Raises:  UsageError for tables that cannot be read, or do not belong together.
     """
     with tables_of(store):
         results = of_first_attention(_rows_of(store, part.results, RESULTS, part.cases))
         groups = _rows_of(store, part.groups, schema.GROUPS, part.cases)
-        chosen = Chosen.of(results["item_ids"]).among(ids)
+        chosen = Chosen.of(results["item_ids"])
     return Run(
         results=results.drop_columns(["item_ids", *UNREAD]).to_pandas(),
-        chosen=chosen,
+        chosen=chosen if ids is None else chosen.among(ids),
         groups=groups.to_pandas(),
         items=described(schema.ITEMS.empty_table()),
-        manifest=manifest,
+        manifest={},
     )
 
 
@@ -138,13 +130,13 @@ def item_ids(store: Store) -> list[str]:
     return sorted(pc.unique(found).to_pylist())
 
 
-def _looked_through(store: Store, folder: str, columns: list[str]) -> _Found:
-    found = _Found()
+def _looked_through(store: Store, folder: str, columns: Sequence[str]) -> Iterator[tuple[RowGroup, tuple[Any, ...]]]:
+    """Each row group's distinct combinations of values, in order of first appearance."""
     for name in (name for name in store.list(folder) if name.endswith(".parquet")):
         file = store.parquet(name)
         for group in range(file.num_row_groups):
-            found.add((name, group), file.read_row_group(group, columns=[*CASE, *columns]), columns)
-    return found
+            for row in _distinct(file.read_row_group(group, columns=list(columns)), columns):
+                yield (name, group), row
 
 
 def _distinct(rows: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -153,12 +145,8 @@ def _distinct(rows: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...
     return zip(*(distinct[name].to_pylist() for name in columns))
 
 
-def _only(columns: pa.Schema, names: Sequence[str]) -> pa.Schema:
-    return pa.schema([columns.field(name) for name in names])
-
-
-def _places(found: _Found, cases: Iterable[Case]) -> tuple[RowGroup, ...]:
-    return tuple(dict.fromkeys(place for case in cases for place in found.places.get(case, ())))
+def _places(found: Mapping[Case, Iterable[RowGroup]], cases: Iterable[Case]) -> tuple[RowGroup, ...]:
+    return tuple(dict.fromkeys(place for case in cases for place in found.get(case, ())))
 
 
 def _rows_of(store: Store, places: Sequence[RowGroup], columns: pa.Schema, cases: Sequence[Case]) -> pa.Table:

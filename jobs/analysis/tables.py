@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import csv as files_of_csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 
 from .cases import CASE, SELECTION, repaired_rows, top_k_rows
-from .chance import with_chance
+from .chance import CHANCE, with_chance
+from .frames import numbered, places_of
+from .wording import is_missing
 
 # Spreadsheets run a cell that starts so as a formula; texts of the data must not.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def group_shares(
-    results: pd.DataFrame, groups: pd.DataFrame, of_queries: Mapping[str, FloatArray] | None = None
-) -> pd.DataFrame:
+# Columns of the groups' table but for what depends on all queries of a run, and what that is made of.
+SHARES = [
+    *CASE, "selection", "method", "parameter_value", "target_class", "status",
+    "group", "attributes", "share_selected", "share_reference", "share_first_5", "share_first_10", "exposure",
+    "gap_points", *CHANCE,
+]  # fmt: skip
+GROUP_SHARES = [*SHARES[:-2], "p_adjusted", "is_beyond_chance", "chance_points"]
+
+
+def case_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     """Every named group of each case's top-k and repaired selection, selected against reference.
 
-    of_queries: p values of all queries by selection (top_k, repaired), where these are some of the queries.
-    Returns: one row per (case, selection, group); shares are fractions of 1, gaps are in points.
+    Returns: one row per (case, selection, group) in the columns SHARES, sorted; shares are fractions of 1, gaps are in
+             points.
     """
     both = pd.concat(
         [
@@ -30,20 +41,20 @@ def group_shares(
             for name, rows in (("top_k", top_k_rows(results)), ("repaired", repaired_rows(results)))
         ]
     )
-    rows = groups.drop_duplicates([*SELECTION, "group"]).astype({"parameter_value": float})
-    table = both.merge(rows.drop(columns="unit"), on=SELECTION, how="inner")
-    both_selections = [
-        with_chance(own, None if of_queries is None else of_queries[str(name)])
-        for name, own in table.groupby("selection", sort=False)
-    ]
-    table = pd.concat([table.iloc[:0], *both_selections])
+    # A merge matches null with null, which is what the parameter and target class of top-k are.
+    table = both.merge(groups.astype({"parameter_value": float}).drop(columns="unit"), on=SELECTION, how="inner")
+    table = table.drop_duplicates([*SELECTION, "selection", "group"])
     table["gap_points"] = 100.0 * (table["share_selected"] - table["share_reference"])
-    columns = [
-        *CASE, "selection", "method", "parameter_value", "target_class", "status",
-        "group", "attributes", "share_selected", "share_reference", "share_first_5", "share_first_10", "exposure",
-        "gap_points", "p_chance", "p_adjusted", "is_beyond_chance", "chance_points",
-    ]  # fmt: skip
-    return table.reindex(columns=columns).sort_values([*CASE, "selection", "attributes", "group"], kind="stable")
+    return table.reindex(columns=SHARES).sort_values([*CASE, "selection", "attributes", "group"], kind="stable")
+
+
+def group_shares(shares: pd.DataFrame, of_queries: Mapping[str, FloatArray]) -> pd.DataFrame:
+    """The shares, with which gaps are more than luck: columns GROUP_SHARES.
+
+    of_queries: the p values of all queries of the run by selection (top_k, repaired).
+    """
+    parts = [with_chance(own, of_queries[str(name)]) for name, own in shares.groupby("selection", sort=False)]
+    return pd.concat(parts or [shares]).reindex(shares.index).reindex(columns=GROUP_SHARES)
 
 
 def csv(table: pd.DataFrame) -> bytes:
@@ -63,8 +74,36 @@ def guarded(table: pd.DataFrame) -> pd.DataFrame:
 
 def lines(table: pd.DataFrame, *, has_header: bool = False) -> bytes:
     """The rows of a guarded table as CSV."""
-    text = table.to_csv(index=False, header=has_header, lineterminator="\n", float_format=_number)
-    return text.encode("utf-8", "replace")
+    header = [list(table.columns)] if has_header else []
+    return _written([*header, *zip(*(_texts(table[name]) for name in table))])
+
+
+def lines_by_case(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], bytes]]:
+    """Each case of a table, and the lines of its rows."""
+    rows = list(zip(*(_texts(column) for _, column in guarded(table).items())))
+    for case, places in places_by_case(table):
+        yield case, _written([rows[place] for place in places.tolist()])
+
+
+def places_by_case(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], IntArray]]:
+    """Each case of a table in order of first appearance, and the positions of its rows."""
+    found = places_of(numbered(table, CASE))
+    cases = table[CASE].iloc[[places[0] for places in found]].itertuples(index=False, name=None)
+    return zip(cases, found)
+
+
+def _written(rows: Sequence[Sequence[str]]) -> bytes:
+    stream = io.StringIO()
+    files_of_csv.writer(stream, lineterminator="\n").writerows(rows)
+    return stream.getvalue().encode("utf-8", "replace")
+
+
+def _texts(column: pd.Series) -> list[str]:
+    """A column as its cells: numbers repeat, and are written once each."""
+    values = column.tolist()
+    is_number = pd.api.types.is_float_dtype(column.dtype)
+    cells = {value: _number(value) if is_number else str(value) for value in set(values) if not is_missing(value)}
+    return [cells.get(value, "") for value in values]
 
 
 def read_csv(content: bytes, texts: Sequence[str]) -> pd.DataFrame:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from ..words import numbered
+
 # Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
 ROUNDING = 1e-9
 
@@ -172,6 +174,25 @@ def chance_clause(pair: Mapping[str, Any]) -> str:
     if abs(pair["gap_points"]) > limit:
         return f"{lottery}, but among so many queries this is within chance"
     return f"{lottery}: within chance"
+
+
+def case_nouns(cases: int, queries: int) -> tuple[str, str]:
+    """What one case and several are called: queries, unless a query is asked with several k, data sets or references.
+
+    >>> case_nouns(3, 3), case_nouns(6, 3)
+    (('query', 'queries'), ('case', 'cases'))
+    """
+    return ("query", "queries") if cases == queries else ("case", "cases")
+
+
+def cases_of_queries(cases: int, queries: int) -> str:
+    """How many cases there are, and of how many queries where these are fewer.
+
+    >>> cases_of_queries(1, 1), cases_of_queries(6, 3)
+    ('1 query', '6 cases of 3 queries')
+    """
+    said = numbered(cases, *case_nouns(cases, queries))
+    return said if cases == queries else f"{said} of {numbered(queries, 'query', 'queries')}"
 
 
 def is_missing_or_true(value: Any) -> bool:

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from mprlib.arrays import FloatArray
-
 from .cases import CASE, SELECTION, is_within_chance, repaired_rows, top_k_rows
 from .chance import CHANCE, with_chance
 from .fractions import has_top_k_to_divide_by, similarity_loss
@@ -24,6 +22,8 @@ MINIMUM_SHARE = 0.01
 # Gaps are printed to a tenth of a point; closer than that, two gaps are equal (a group and its complement).
 TIE_POINTS = 0.05
 
+# What depends on all queries of a run.
+JOINT = ["is_headline", "is_beyond_chance", "p_adjusted", "chance_points"]
 PAIRS = [
     *CASE, "group", "attributes", "share_selected", "share_reference", "gap_points", "is_headline", "is_largest",
     "is_beyond_chance", "p_chance", "p_adjusted", "chance_points", "mpr", "chi", "function_class", "precision",
@@ -38,6 +38,8 @@ CORRECTED = ["share_corrected", "share_corrected_low", "share_corrected_high"]
 OF_AUDITED = [
     "mpr", "chi", "function_class", "precision", "n_pool", "mpr_corrected", "mpr_corrected_low", "mpr_corrected_high",
 ]  # fmt: skip
+# Columns of the pairs of some cases: the others follow from those of all.
+CASE_PAIRS = [*(name for name in PAIRS if name not in JOINT), *CHANCE[1:]]
 OF_REPAIRED = [
     "method_repaired", "rho_repaired", "target_repaired", "is_repaired_to_chance", "precision_repaired",
     "similarity_fraction", "similarity_loss",
@@ -49,28 +51,43 @@ def worst_pairs(
     groups: pd.DataFrame,
     *,
     minimum_share: float = MINIMUM_SHARE,
-    of_queries: FloatArray | None = None,
     predicted: Predicted = NONE_PREDICTED,
 ) -> pd.DataFrame:
-    """Every (query, group) pair of the top-k selections, largest absolute gap first.
+    """Every (query, group) pair of a run's top-k selections, largest absolute gap first: columns PAIRS."""
+    return judged(case_pairs(results, groups, minimum_share=minimum_share, predicted=predicted))
+
+
+def case_pairs(
+    results: pd.DataFrame, groups: pd.DataFrame, *, minimum_share: float, predicted: Predicted
+) -> pd.DataFrame:
+    """Every (query, group) pair of some cases' top-k selections.
 
     is_largest marks one pair per query: its worst group of at least that share of the reference;
     among equals the group that is shown too little, then the one of fewer attributes, then by
-    name, so that a group and its complement do not fill the list twice. is_headline marks those of them that are
-    beyond chance, all of them in a run that knows nothing of chance. The same group's share in the
-    repaired selection and its cost are in the same row, null where no selection met any rho. of_queries: p values of
-    all queries' top-k selections, where these are some of them. predicted: whose labels are predicted ones.
+    name, so that a group and its complement do not fill the list twice. The same group's share in the
+    repaired selection and its cost are in the same row, null where no selection met any rho. predicted: whose labels
+    are predicted ones.
 
-    Returns: columns PAIRS; share columns are fractions of 1, similarity_fraction is the repaired
+    Returns: columns CASE_PAIRS; share columns are fractions of 1, similarity_fraction is the repaired
              selection's similarity as a fraction of top-k's, null where top-k's is not positive, and
              similarity_loss is how far it is below top-k's.
     """
-    pairs = with_chance(_shares(groups, top_k_rows(results), OF_AUDITED), of_queries)
+    pairs = _shares(groups, top_k_rows(results), OF_AUDITED)
     pairs = pairs.merge(_repaired_shares(results, groups), on=[*CASE, "group"], how="left")
     pairs["gap_points"] = 100.0 * (pairs["share_selected"] - pairs["share_reference"])
     pairs["gap_repaired_points"] = 100.0 * (pairs["share_repaired"] - pairs["share_reference"])
     pairs["is_predicted"] = predicted.marks(pairs)
     pairs["is_largest"] = _is_largest(pairs, minimum_share)
+    return pairs[CASE_PAIRS]
+
+
+def judged(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs of all cases of a run with what depends on all, largest absolute gap first.
+
+    is_headline marks the largest pairs of queries that are beyond chance, all of them in a run that knows nothing of
+    chance.
+    """
+    pairs = with_chance(pairs)
     pairs["is_headline"] = pairs["is_largest"] & pairs["is_beyond_chance"].fillna(True).astype(bool)
     return worst_first(pairs[PAIRS])
 
@@ -157,10 +174,10 @@ def _repaired_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFram
 
 def _shares(groups: pd.DataFrame, selections: pd.DataFrame, keep: list[str]) -> pd.DataFrame:
     """The named groups of these selections, one row each, with what is kept of the selection."""
-    rows = groups.drop(columns="unit", errors="ignore").drop_duplicates([*SELECTION, "group"])
+    rows = groups.drop(columns="unit", errors="ignore").astype({"parameter_value": float})
     # A merge matches null with null, which is what the parameter and target class of top-k are.
     keys = selections.reindex(columns=[*SELECTION, *keep]).astype({"parameter_value": float})
-    rows = rows.astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
+    rows = rows.merge(keys, on=SELECTION, how="inner").drop_duplicates([*SELECTION, "group"])
     shares = ["share_selected", "share_reference", *CORRECTED]
     return rows.reindex(columns=[*CASE, "group", "attributes", *shares, *CHANCE, *keep])
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..store import Store
 from .keys import first_of_each, in_chunks
-from .segment import INDEX, Segment, moment_of, open_segment, write_segment
+from .segment import Segment, is_index, moment_of, open_segment, write_segment
 from .space import ROWS_TOGETHER, USED, living
 
 # A merged segment is no larger: what a merge reads and writes once more stays bounded.
@@ -31,7 +31,7 @@ def merge(store: Store, folder: str, grace: timedelta = GRACE) -> int:
     Returns how many segments were merged. Two that merge at once write the same rows twice, until the next merge.
     """
     listing = store.entries(folder)
-    opened = {name: segment for name in listing if name.endswith(INDEX) if (segment := open_segment(store, name))}
+    opened = {name: segment for name in listing if is_index(name) if (segment := open_segment(store, name))}
     _remove_replaced(store, list(listing), opened, grace)
     merged = 0
     for group in _groups(living(opened)):

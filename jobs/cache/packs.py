@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..store import Receipt, Store, receipt_file, unit_file
-from .segment import INDEX, NAME_DIGITS, ROWS, now
+from .segment import INDEX, NAME_DIGITS, ROWS, is_as_written, is_beside, is_index, now
 from .space import used_name
 
 FOLDER = "units"
+# Names of stages, keys and tables are parts of paths.
+PLAIN_NAME = re.compile(r"[a-z0-9_]+(\.arrow)?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,10 +83,12 @@ def read_pack(cache: Store, name: str) -> list[PackedUnit] | None:
     """The units of a pack by the name of its index; None for one that is gone, or is not what was written."""
     try:
         text = cache.read(name)
-        if hashlib.sha256(text).hexdigest()[:NAME_DIGITS] != name.rpartition("-")[2].removesuffix(INDEX):
+        if not is_as_written(name, text):
             return None
         raw = json.loads(text)
-        return [
+        if not is_beside(name, raw["data_file"]):
+            return None
+        found = [
             PackedUnit(
                 pack=name,
                 data_file=raw["data_file"],
@@ -93,13 +98,20 @@ def read_pack(cache: Store, name: str) -> list[PackedUnit] | None:
             )
             for one in raw["units"]
         ]
+        return found if all(map(_is_plain, found)) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
+def _is_plain(unit: PackedUnit) -> bool:
+    """Whether a unit's files go to its own place in a run's folder: a pack may be anybody's who writes to the cache."""
+    names = (unit.receipt.stage, unit.receipt.key, *unit.places)
+    return set(unit.places) == set(unit.receipt.files) and all(PLAIN_NAME.fullmatch(name) for name in names)
+
+
 def packed_units(cache: Store) -> dict[str, PackedUnit]:
     """Every unit in the cache by its key; of several copies the latest."""
-    names = sorted(name for name in cache.entries(FOLDER) if name.endswith(INDEX))
+    names = sorted(name for name in cache.entries(FOLDER) if is_index(name))
     return {unit.receipt.key: unit for name in names for unit in read_pack(cache, name) or ()}
 
 

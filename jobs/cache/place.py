@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import UsageError
 from ..store import Store
 
 # Names the cache where the configuration does not.
@@ -28,6 +29,22 @@ class CachePlace:
         Raises:  UsageError for one that cannot be reached.
         """
         return Store(self.address, options=dict(self.options) or None, named=NAMED)
+
+
+def expect_apart(cache: CachePlace | None, output: Store) -> None:
+    """Raises:  UsageError for a cache in a run's folder, or the other way round: each is looked after as a whole."""
+    if cache is None:
+        return
+    places = [_compared(cache.store()), _compared(output)]
+    if places[0].startswith(places[1]) or places[1].startswith(places[0]):
+        raise UsageError(
+            f"cache {cache.address} and output {output.root} are the same folder, or one is within the other: the "
+            "cache is beside the folders of runs, and is no part of them"
+        )
+
+
+def _compared(store: Store) -> str:
+    return f"{os.path.realpath(store.root) if store.is_local else store.root}/"
 
 
 def cache_place(setting: str | None) -> CachePlace | None:

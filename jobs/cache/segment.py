@@ -68,9 +68,26 @@ def now() -> str:
 
 
 def moment_of(name: str) -> datetime:
-    """When a file was named."""
+    """When a file was named, by the writer's clock.
+
+    Raises:  ValueError for a name that no cache has given.
+    """
     stamp = name.rpartition("/")[2].partition("-")[0]
     return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
+
+
+def is_index(name: str) -> bool:
+    """Whether a file is named as indexes are: others in a cache's folders are left alone."""
+    try:
+        moment_of(name)
+    except ValueError:
+        return False
+    return name.endswith(INDEX)
+
+
+def is_as_written(name: str, content: bytes | memoryview | pa.Buffer) -> bool:
+    """Whether an index holds what its name says."""
+    return hashlib.sha256(content).hexdigest()[:NAME_DIGITS] == name.rpartition("-")[2].removesuffix(INDEX)
 
 
 def write_segment(
@@ -237,15 +254,30 @@ def _whole_length(found: Sequence[bytes], asked: Sequence[tuple[int, int]]) -> I
     return (data.ljust(stop - start, b"\0") for data, (start, stop) in zip(found, asked))
 
 
+def is_beside(name: str, data_file: str) -> bool:
+    """Whether the data that an index names are in its own folder: a cleaning removes them, wherever they are."""
+    folder, _, own = name.rpartition("/")
+    return data_file.rpartition("/")[0] == folder and own != data_file.rpartition("/")[2] and data_file.endswith(ROWS)
+
+
+def is_foreign_index(store: Store, name: str) -> bool:
+    """Whether an index that cannot be opened is what was written, so that another version of this package wrote it."""
+    try:
+        return is_as_written(name, store.read(name))
+    except OSError:
+        return False
+
+
 def open_segment(store: Store, name: str) -> Segment | None:
     """A segment by the name of its index; None for one that is gone, or is not what was written."""
     try:
         path = store.path(name) if store.is_local else store.node_copy(name)
         data = pa.py_buffer(store.read(name)) if path is None else pa.memory_map(str(path)).read_buffer()
-        if hashlib.sha256(data).hexdigest()[:NAME_DIGITS] != name.rpartition("-")[2].removesuffix(INDEX):
+        if not is_as_written(name, data):
             return None
         table = pyarrow.ipc.open_file(pa.BufferReader(data)).read_all()
         raw: dict[str, Any] = json.loads(table.schema.metadata[FACTS])
-        return Segment(store, name, table, Facts(**raw))
+        facts = Facts(**raw)
+        return Segment(store, name, table, facts) if is_beside(name, facts.rows_file) else None
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
         return None

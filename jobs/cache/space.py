@@ -10,7 +10,7 @@ import numpy as np
 
 from ..store import Store
 from .keys import first_of_each, in_chunks, ordered
-from .segment import INDEX, Segment, now, open_segment, write_segment
+from .segment import Segment, is_index, now, open_segment, write_segment
 
 # After the name of a segment: the day on which its rows were last used, for whoever makes room.
 USED = ".used-"
@@ -37,7 +37,7 @@ class Space:
     def refresh(self) -> None:
         """Look for segments that others have added."""
         listing = self.store.entries(self.folder)
-        names = {name for name in listing if name.endswith(INDEX)}
+        names = {name for name in listing if is_index(name)}
         self._used |= {used_name(name) for name in self._open if used_name(name) in listing}
         for name in sorted(names - self._open.keys() - self._damaged):
             segment = open_segment(self.store, name)
@@ -139,4 +139,4 @@ def last_uses(names: Sequence[str]) -> dict[str, str]:
 
 def folders_of(names: Sequence[str]) -> Iterator[str]:
     """Folders that hold segments, each once."""
-    return iter(dict.fromkeys(name.rpartition("/")[0] for name in names if name.endswith(INDEX)))
+    return iter(dict.fromkeys(name.rpartition("/")[0] for name in names if is_index(name)))

@@ -1,8 +1,7 @@
-"""What a cache holds, what of it is damaged, and making room."""
+"""What a cache holds, and making room."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,10 +14,12 @@ from .merging import GRACE
 from .packs import FOLDER as UNITS
 from .packs import read_pack
 from .pictures import FOLDER as PICTURES
-from .segment import INDEX, ROWS, moment_of, open_segment
-from .space import ABOUT, USED, folders_of, last_uses, living
+from .segment import ROWS, is_foreign_index, is_index, moment_of, open_segment
+from .space import ABOUT, USED, last_uses
 from .vectors import VECTORS
 
+# Only a run's folder has them.
+RECEIPTS = "receipts/"
 # What a file of rows or units is of, by its folder.
 KINDS = {VECTORS: "vectors", PICTURES: "keys of pictures", UNITS: "finished units"}
 
@@ -27,7 +28,8 @@ KINDS = {VECTORS: "vectors", PICTURES: "keys of pictures", UNITS: "finished unit
 class Piece:
     """A segment or a pack: its index and data, how many vectors, keys or units it holds, and when it was last used.
 
-    is_whole: whether the index is what was written. replaced: others that hold nothing which is not in this one.
+    is_whole: whether the index is what was written. is_foreign: it is, by another version of this package, whose form
+    is not known here. replaced: others that hold nothing which is not in this one.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Piece:
     bytes: int
     last_used: datetime
     is_whole: bool
+    is_foreign: bool = False
     replaced: Sequence[str] = ()
 
     @property
@@ -79,14 +82,13 @@ def pieces(store: Store) -> list[Piece]:
     """Every segment and pack, the one that was used longest ago first."""
     listing = store.entries("")
     uses = last_uses(list(listing))
-    found = [_piece(store, name, listing, uses.get(name)) for name in listing if name.endswith(INDEX)]
+    found = [_piece(store, name, listing, uses.get(name)) for name in listing if is_index(name)]
     return sorted(found, key=lambda piece: (piece.last_used, piece.name))
 
 
 def _piece(store: Store, name: str, listing: Mapping[str, Entry], day: str | None) -> Piece:
     written = moment_of(name)
-    # To the end of the day.
-    used = written if day is None else datetime.strptime(day, "%Y%m%d").replace(tzinfo=UTC) + timedelta(days=1)
+    used = max(written, _end_of(day) or written)
     folder, count = name.rpartition("/")[0], 0
     data_file: str | None = None
     replaced: Sequence[str] = ()
@@ -99,6 +101,7 @@ def _piece(store: Store, name: str, listing: Mapping[str, Entry], day: str | Non
         is_whole = segment is not None
         if segment is not None:
             data_file, count, replaced = segment.facts.rows_file, segment.facts.count, tuple(segment.facts.replaces)
+    is_foreign = not is_whole and is_foreign_index(store, name)
     size = listing[name].bytes + (listing[data_file].bytes if data_file is not None and data_file in listing else 0)
     return Piece(
         name=name,
@@ -106,15 +109,27 @@ def _piece(store: Store, name: str, listing: Mapping[str, Entry], day: str | Non
         data_file=data_file,
         count=count,
         bytes=size,
-        last_used=max(written, used),
-        is_whole=is_whole,
+        # A clock that was ahead would keep it for ever.
+        last_used=min(used, datetime.now(UTC)),
+        is_whole=is_whole or is_foreign,
+        is_foreign=is_foreign,
         replaced=replaced,
     )
 
 
+def _end_of(day: str | None) -> datetime | None:
+    """The end of a day of use; None for none, and for a mark that is none of ours."""
+    try:
+        return None if day is None else datetime.strptime(day, "%Y%m%d").replace(tzinfo=UTC) + timedelta(days=1)
+    except (ValueError, OverflowError):
+        return None
+
+
 def expect_cache(store: Store) -> None:
-    """Raises:  UsageError for a folder that holds something else, and no piece of a cache."""
+    """Raises:  UsageError for a folder that holds something else, and no piece of a cache; and for a run's folder."""
     names = list(store.entries(""))
+    if any(name.startswith(RECEIPTS) for name in names):
+        raise UsageError(f"{store.root} is no cache: it is a run's folder")
     if names and not any(name.partition("/")[0] in KINDS for name in names):
         raise UsageError(f"{store.root} is no cache: it holds {examples(sorted(names))}")
 
@@ -140,7 +155,7 @@ def holdings(store: Store, found: Iterable[Piece]) -> list[Holding]:
 
 
 def counted(found: Sequence[Piece]) -> list[Piece]:
-    """Pieces that count: whole ones that no other replaces."""
+    """Pieces that count: whole ones that no other replaces. Those of another version count for its runs."""
     replaced = {name for piece in found for name in piece.replaced}
     return [piece for piece in found if piece.is_whole and piece.name not in replaced]
 
@@ -182,7 +197,11 @@ def _was_replaced_before(piece: Piece, found: Sequence[Piece], before: datetime)
 def _left_over(listing: Mapping[str, Entry], found: Sequence[Piece], before: datetime) -> Iterator[str]:
     """Data that no index names and half-written files, of writers that were killed; marks of pieces that are gone."""
     named = {piece.data_file for piece in found}
+    # Which data an index of another version names is not known.
+    closed = {piece.folder for piece in found if piece.is_foreign}
     for name in listing:
+        if name.rpartition("/")[0] in closed:
+            continue
         is_data = (name.endswith(ROWS) or TEMPORARY in name) and name not in named
         is_mark = USED in name and name.partition(USED)[0] not in listing
         if is_mark or (is_data and _is_before(name, before)):
@@ -204,37 +223,3 @@ def remove_all(store: Store, asked: Removal) -> None:
     marks = [name for name in store.entries("") if USED in name and name.partition(USED)[0] in gone]
     for name in (*names, *marks, *asked.rest):
         store.delete(name)
-
-
-def faults(store: Store) -> Iterator[str]:
-    """A sentence for each thing that is not what was written; all of the cache is read."""
-    listing = store.entries("")
-    for folder in folders_of(list(listing)):
-        names = [name for name in listing if name.startswith(f"{folder}/") and name.endswith(INDEX)]
-        if folder == UNITS:
-            yield from _pack_faults(store, names)
-            continue
-        opened = {name: open_segment(store, name) for name in names}
-        yield from (f"{name}: the index is damaged" for name, segment in opened.items() if segment is None)
-        for segment in living({name: segment for name, segment in opened.items() if segment is not None}):
-            damaged = segment.damaged_blocks()
-            if damaged:
-                what = f"{damaged} of {-(-segment.facts.count // segment.facts.block_rows)} blocks of rows"
-                yield f"{segment.facts.rows_file}: {what} are damaged or missing; they are not used"
-
-
-def _pack_faults(store: Store, names: Sequence[str]) -> Iterator[str]:
-    for name in names:
-        units = read_pack(store, name)
-        if units is None:
-            yield f"{name}: the index is damaged"
-            continue
-        for unit in units:
-            tables = list(unit.places)
-            try:
-                contents = store.read_ranges(unit.data_file, [unit.places[table] for table in tables])
-            except OSError:
-                contents = [b""] * len(tables)
-            digests = [hashlib.sha256(content).hexdigest() for content in contents]
-            if digests != [unit.receipt.files[table].sha256 for table in tables]:
-                yield f"{unit.data_file}: unit {unit.receipt.key} is damaged or missing; it is not used"

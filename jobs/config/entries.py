@@ -171,9 +171,11 @@ def _points_and_values(method: type[Method], points: Any, values: Any) -> tuple[
 
 
 def _label(method: type[Method], label: Any) -> str:
-    label = as_written(label)
     if method.name in ALONE:
         raise SettingError(f"{method.name} is what is audited, and has no other name: leave it out", setting="name")
+    if isinstance(label, (bool, int, float)):
+        written = str(label).lower() if isinstance(label, bool) else as_written(label)
+        raise SettingError(f'name is {written}: text is expected: write "{written}", in quotes', setting="name")
     if not isinstance(label, str) or not LABEL.fullmatch(label) or not label.isprintable():
         expected = "up to 30 characters without spaces and brackets are expected"
         raise SettingError(f"name is {label!r:.80}: {expected}", setting="name")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -41,41 +41,44 @@ def confusion_of(attribute: Attribute, folder: Path) -> Confusion | None:
 def read_confusion(path: str, folder: Path) -> tuple[Amounts, Mapping[str, Mapping[str, float]]]:
     """What a file's numbers are, which its column's name says, and the numbers by true and predicted level.
 
-    Raises:  UsageError naming file, row and column.
+    Raises:  UsageError naming file, line (of Parquet the row) and column.
     """
     files, _ = files_at(folder / path, table_files.SUFFIXES)
     names = table_files.names(files[0].path)
     if all(name in names for name in AMOUNTS):
         raise UsageError(f"{path} has a column {' and a column '.join(AMOUNTS)}: one of them is expected")
     amount = next((name for name in AMOUNTS if name in names), AMOUNTS[0])
-    table, _ = table_files.read(files, dict.fromkeys((TRUE, PREDICTED, amount), "confusion"))
-    levels = [_texts(table, name, path) for name in (TRUE, PREDICTED)]
+    table, stretches = table_files.read(files, dict.fromkeys((TRUE, PREDICTED, amount), "confusion"))
+
+    def place_of(row: int) -> str:
+        return table_files.place_of(row, stretches)
+
+    levels = [_texts(table, name, place_of) for name in (TRUE, PREDICTED)]
     found: dict[str, dict[str, float]] = {}
-    for row, (true, predicted, value) in enumerate(zip(*levels, _amounts(table, amount, path).tolist())):
+    for row, (true, predicted, value) in enumerate(zip(*levels, _amounts(table, amount, place_of).tolist())):
         of_level = found.setdefault(true, {})
         if predicted in of_level:
-            raise UsageError(f"{path}: row {row + 1} has true {true!r} and predicted {predicted!r} a second time")
+            raise UsageError(f"{place_of(row)}: true {true!r} and predicted {predicted!r} are there a second time")
         of_level[predicted] = value
     return amount, found
 
 
-def _texts(table: pa.Table, name: str, path: str) -> list[str]:
+def _texts(table: pa.Table, name: str, place_of: Callable[[int], str]) -> list[str]:
     texts: list[str] = texts_of(table[name]).to_pylist()
     if None in texts or "" in texts:
-        place = next(row for row, text in enumerate(texts) if not text)
-        raise UsageError(f"{path}: column {name!r} has no level in row {place + 1}")
+        row = next(row for row, text in enumerate(texts) if not text)
+        raise UsageError(f"{place_of(row)}: column {name!r} has no level")
     return texts
 
 
-def _amounts(table: pa.Table, name: str, path: str) -> np.ndarray:
+def _amounts(table: pa.Table, name: str, place_of: Callable[[int], str]) -> np.ndarray:
     try:
         values = numbers_of(table[name])
     except BadValue as bad:
-        raise UsageError(
-            f"{path}: column {name!r} holds {bad.value!r:.80} in row {bad.row + 1}: numbers are expected"
-        ) from None
+        message = f"{place_of(bad.row)}: column {name!r} holds {bad.value!r:.80}: a number is expected"
+        raise UsageError(message) from None
     is_bad = ~(np.isfinite(values) & (values >= 0))
     if is_bad.any():
-        place = int(is_bad.argmax())
-        raise UsageError(f"{path}: column {name!r} holds {values[place]:g} in row {place + 1}: 0 or more is expected")
+        row = int(is_bad.argmax())
+        raise UsageError(f"{place_of(row)}: column {name!r} holds {values[row]:g}: 0 or more is expected")
     return values

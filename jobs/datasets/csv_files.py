@@ -80,6 +80,21 @@ def names(path: Path) -> list[str]:
     return [name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in header]
 
 
+def line_of(path: Path, row: int) -> int | None:
+    """The line in which a row begins; None where it cannot be found: of a field that Python's module does not take."""
+    with path.open(encoding=UTF8, errors="surrogateescape", newline="") as file:
+        reader = csv.reader(file)
+        before, place = 0, -1  # of the header
+        try:
+            for fields in reader:
+                if fields and place == row:
+                    return before + 1
+                before, place = reader.line_num, place + bool(fields)
+        except csv.Error:
+            pass
+    return None
+
+
 def _parse_fault(message: str) -> TableFault:
     found = RAGGED.search(message)
     if "straddl" in message:

@@ -37,6 +37,11 @@ def names(path: Path) -> list[str]:
     return list(dict.fromkeys(key for _, pairs in _objects(path) for key, _ in pairs))
 
 
+def line_of(path: Path, row: int) -> int:
+    """The line of a row."""
+    return next(line for place, (line, _) in enumerate(_objects(path)) if place == row)
+
+
 def read(path: Path, columns: Sequence[str]) -> pa.Table:
     """These columns, as texts or lists of numbers.
 

@@ -15,7 +15,7 @@ from .content import digest_of, id_hashes
 from .vector_files import VectorFiles
 
 # Raised when parts of the same files are other ones than before: neither units nor what was remembered then count.
-VERSION = 4
+VERSION = 5
 # Prefix of the columns that hold each item's probabilities of levels, a list in the order of the configuration.
 PROBABILITIES = "probabilities:"
 # Prefix of the columns that hold each item's level of an attribute.

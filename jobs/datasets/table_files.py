@@ -76,6 +76,18 @@ def read_pieces(
     return pa.table(stacked), rows
 
 
+def place_of(row: int, stretches: Sequence[Stretch]) -> str:
+    """Where a row of what was read is, as editors take it: FILE:LINE, or a row of Parquet, which has no lines."""
+    within = row
+    for stretch in stretches:
+        if within < stretch.rows:
+            line_of = getattr(FORMATS[Path(stretch.file).suffix.lower()], "line_of", None)
+            line = None if line_of is None else line_of(Path(stretch.file), stretch.first + within)
+            return f"{stretch.file}, row {stretch.first + within + 1}" if line is None else f"{stretch.file}:{line}"
+        within -= stretch.rows
+    raise IndexError(row)
+
+
 def places(files: Sequence[Piece], columns: Collection[str]) -> tuple[Place, ...]:
     """Files, and row groups of Parquet, in parts of a size that one process reads; one part where all are small.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from mprlib.level_names import decimal_name
 
 Column: TypeAlias = "pa.ChunkedArray | pa.Array"
 
@@ -32,8 +33,8 @@ class BadValue(ValueError):
 def texts_of(column: Column) -> pa.Array:
     """Each value as text (n,); null where there is none.
 
-    Whole floats have no point, other floats the fewest digits that give them back, NaN is no value. Decimals keep
-    their scale. Times lose zeros that say nothing, bytes are read as UTF-8.
+    Whole floats have no point, other floats the fewest digits that give them back, NaN is no value. Decimals are
+    written alike, whatever their scale. Times lose zeros that say nothing, bytes are read as UTF-8.
     Raises:  TypeError for a type that has no text, such as lists; BadValue for bytes that are none.
     """
     values = _plain(column)
@@ -41,7 +42,7 @@ def texts_of(column: Column) -> pa.Array:
     if pa.types.is_floating(kind):
         return _float_texts(values)
     if pa.types.is_decimal(kind):
-        return _by_distinct(values, lambda one: format(Decimal(one), "f"))
+        return _by_distinct(values, decimal_name)
     if pa.types.is_nested(kind):
         raise TypeError(f"{kind} has no text")
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..config.runtime import Runtime
 from ..encoders.models import MODELS
-from . import cluster, machine, packages, settings
+from . import cache, cluster, machine, packages, settings
 from .check import Check, ok, problem
 from .looks import look
 
@@ -70,6 +70,7 @@ def examine(
             machine.shared_memory(),
             machine.output(root),
             machine.disk(root, cost.disk_bytes if cost else None),
+            *cache.cache(config.settings.cache if config is not None else None),
             *audit.checks,
             _encoder(found["encoder"], encoder) if encoder else None,
         )

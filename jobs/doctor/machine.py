@@ -58,24 +58,38 @@ def shared_memory(folder: Path = SHARED_MEMORY, least_bytes: float = LEAST_SHARE
 
 def output(root: str) -> Check:
     """Whether a run could write there; nothing is left behind."""
-    if "://" in root and not root.startswith("file://"):
-        return _object_store(root)
-    folder = _nearest_place(root)
+    if is_remote(root):
+        fault = unwritable_store(root)
+        advice = "check its address, credentials and bucket"
+        return ok("output", f"{root} can be written") if fault is None else problem("output", fault, advice)
+    fault = unwritable_folder(root)
+    return (
+        ok("output", f"{root} can be written") if fault is None else problem("output", fault, "choose another --output")
+    )
+
+
+def is_remote(root: str) -> bool:
+    """Whether it is an object store's URL."""
+    return "://" in root and not root.startswith("file://")
+
+
+def unwritable_folder(root: str) -> str | None:
+    """Why nothing can be written to a folder, which need not be there yet; None where it can."""
+    folder = nearest_place(root)
     if not folder.is_dir():
-        return problem("output", f"{folder} is a file", "choose another --output")
+        return f"{folder} is a file"
     try:
         with tempfile.TemporaryFile(dir=folder):
-            pass
+            return None
     except OSError as error:
-        return problem("output", f"{folder} cannot be written: {error.strerror}", "choose another --output")
-    return ok("output", f"{root} can be written")
+        return f"{folder} cannot be written: {error.strerror}"
 
 
 def disk(root: str, needed_bytes: float | None = None) -> Check | None:
     """Room at a local output; None for an object store, which has no end."""
-    if "://" in root and not root.startswith("file://"):
+    if is_remote(root):
         return None
-    free = shutil.disk_usage(_nearest_place(root)).free
+    free = shutil.disk_usage(nearest_place(root)).free
     found = f"{bytes_of(free)} free"
     if needed_bytes is not None:
         found += f", the audit needs about {bytes_of(needed_bytes)}"
@@ -84,8 +98,9 @@ def disk(root: str, needed_bytes: float | None = None) -> Check | None:
     return ok("disk", found)
 
 
-def _object_store(root: str) -> Check:
-    """A small file is written and deleted, in a thread that may be left behind."""
+def unwritable_store(root: str) -> str | None:
+    """Why nothing can be written to an object store; a small file is written and deleted, in a thread that may be left
+    behind."""
     failure: list[str] = []
 
     def written() -> None:
@@ -101,12 +116,10 @@ def _object_store(root: str) -> Check:
     thread.join(PATIENCE_SECONDS)
     if thread.is_alive():
         failure.append(f"no answer within {PATIENCE_SECONDS:.0f} s")
-    if failure:
-        return problem("output", f"{root}: {failure[0]}", "check its address, credentials and bucket")
-    return ok("output", f"{root} can be written")
+    return f"{root}: {failure[0]}" if failure else None
 
 
-def _nearest_place(root: str) -> Path:
+def nearest_place(root: str) -> Path:
     """What is there already on the way to a path, from its end."""
     path = Path(root.removeprefix("file://")).absolute()
     while not path.exists() and path != path.parent:

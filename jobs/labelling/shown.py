@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -31,8 +31,8 @@ def shown_selections(store: Store) -> dict[str, list[Shown]]:
     """
     found: dict[str, list[Shown]] = {}
     ids = item_ids(store)
-    for part in survey(store).parts:
-        run = read_part(store, replace(part, groups=()), ids, {})
+    for part in survey(store).parts():
+        run = read_part(store, part, ids)
         rows = top_k_rows(run.results)
         for place, dataset, reference in rows[["dataset", "reference"]].itertuples(name=None):
             items = tuple(ids[code] for code in run.chosen.row(place))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-import numpy as np
-
 from mprlib import Confusion
 from mprlib.label_errors.weakness import weak_confusion
 
@@ -21,6 +19,10 @@ from ..errors import BadSetting, UsageError, about, said_of
 from ..stages.hand_labels import HandLabels
 from ..stages.label_errors import ConfusionTable, LabelErrors
 from ..words import examples
+
+# A level is taken for another one where so many times as many of its items are labelled so: not by a few hand labels
+# that fell out that way, nor where labels hardly say anything.
+CLEARLY = 2.0
 
 # Of a data set by its attributes; of all data sets by what they are in the audit, `dataset` or `reference`, and name.
 Confusions = Mapping[str, Confusion]
@@ -40,8 +42,9 @@ def read_confusions(
         for name, attribute in block.attributes.items():
             with about(*key, "attributes", name, "confusion"):
                 confusion = confusion_of(attribute, folder)
-            if confusion is not None:
-                own[name] = confusion
+                if confusion is not None:
+                    _expect_no_exchange(confusion)
+                    own[name] = confusion
             if attribute.probabilities is not None and side[0] == "reference":
                 raise BadSetting(
                     "probabilities are those of items that are retrieved: give a confusion of the reference's people",
@@ -85,6 +88,28 @@ def confusion_notes(
             if block.attributes[name].confusion is not None and block.attributes[name].probe is None:
                 said.append(_without_items(name, confusion, catalogue.counts(name)))
             yield from (f"{side[0]} {side[1]}: {one}" for one in said if one)
+
+
+def _expect_no_exchange(confusion: Confusion) -> None:
+    """By a confusion that exchanges levels, who is shown too little by their labels is shown too much in truth: a
+    headline must not change its sign over what is nearly always a table with its levels or its axes in another order.
+
+    Raises:  UsageError where most items of a level are labelled as another one, and most of that as the first, or so
+             on around a circle.
+    """
+    levels, likeliest = confusion.levels or (), confusion.shares.argmax(axis=1).tolist()
+    own = confusion.shares.diagonal()
+    is_clear = confusion.shares.max(axis=1) >= CLEARLY * own
+    for start in range(len(levels)):
+        circle = [start]
+        while likeliest[circle[-1]] not in circle:
+            circle.append(likeliest[circle[-1]])
+        if likeliest[circle[-1]] == start and len(circle) > 1 and is_clear[circle].all():
+            said = " and ".join(f"{levels[one]!r} are labelled {levels[likeliest[one]]!r}" for one in circle)
+            raise UsageError(
+                f"most items that are {said}: gaps of true labels would have the other sign; rows are true levels and "
+                "columns predicted ones. If the labels are exchanged, name them as they are meant, with map"
+            )
 
 
 def _transposed(name: str, confusion: Confusion) -> str:
@@ -173,12 +198,7 @@ def _table(name: str, confusion: Confusion, levels: tuple[str, ...], right: Coll
             f"the confusion of {name!r} has no row of the level {absent[0]!r}, which items or the reference have; it "
             f"has {', '.join(known)}"
         )
-    added = [level for level in levels if level not in known]
-    size = len(known) + len(added)
-    shares = np.eye(size)
-    shares[: len(known), : len(known)] = confusion.shares
-    sizes = np.concatenate([confusion.sizes, np.full(len(added), np.inf)])
-    return ConfusionTable.of(Confusion(shares=shares, sizes=sizes, levels=(*known, *added)), levels)
+    return ConfusionTable.of(confusion.with_right_levels([level for level in levels if level not in known]), levels)
 
 
 def confusions_of(reference: Reference, dataset: str, confusions: AllConfusions) -> tuple[Confusions, Confusions]:

@@ -14,6 +14,9 @@ from .plan_file import PlannedUnit, read_plan
 FAILED = "failed last time"
 DAMAGED = "its files are lost or damaged"
 NEVER = "never computed"
+# What a curve's points are stated by, and why those that were solved before are solved again.
+POINTS = ("method.points", "method.values")
+TOGETHER = ", and the points of a curve are solved together"
 # A value longer than this is not shown: that it changed says enough.
 LONGEST_VALUE = 40
 
@@ -76,7 +79,7 @@ def _changes(before: Any, after: Any, place: str, kinds: Mapping[str, str]) -> I
     elif place.rpartition(".")[2] == "fingerprint":
         yield "its data changed"
     else:
-        yield f"{place} changed{_shown(before, after)}"
+        yield f"{place} changed{_shown(before, after)}{TOGETHER if place in POINTS else ''}"
 
 
 def _units_named(value: Any, kinds: Mapping[str, str]) -> list[str]:

@@ -1,58 +1,112 @@
-"""The described cases of a run, put together for the page and its tables."""
+"""The described cases of a run, put together for the page and its tables; what depends on all of them is found here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
+from ..analysis import wording
 from ..analysis.cases import CASE
-from ..analysis.worst import worst_first
-from .described import Described
+from ..analysis.chance import values_of_queries
+from ..analysis.curves import COLUMNS
+from ..analysis.frames import records
+from ..analysis.tables import GROUP_SHARES, group_shares, lines, lines_by_case
+from ..analysis.worst import judged, largest, worst_off
+from ..errors import UsageError
+from . import embed
+from .described import ABOUT, CODEC, MEASURED, REPAIRED, TOP, Described, case_of
 from .overview import Distribution, distribution
 from .shared import Shared
+
+PREFIX = {"dataset": "items ", "reference": "reference ", "k": "k = "}
+# Selections of the two kinds that have group shares.
+OF_SHARES = ("top_k", "repaired")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Assembled:
     """A whole run.
 
-    cases are those of `Described`, in any order, and order sorts them; ids are those that the blocks' items refer to,
-    items their descriptions by (dataset, item_id), and thumbnails their pictures. pairs are all worst pairs, worst
-    first; shown is the distribution of MPR, None without values; unmet counts selections by method and status.
+    cases are those of `Described`, in any order, and order sorts them; labels are their names in that order. groups are
+    all named ones; ids those that items of blocks refer to, items their descriptions by (dataset, item_id), and
+    thumbnails their pictures. pairs are all worst pairs, worst first, and lacking the groups that are most
+    underrepresented, by case; shares the lines of groups.csv by case. top are the audited selections; shown is the
+    distribution of MPR, None without values; unmet counts selections by method and status.
     """
 
     shared: Shared
     manifest: Mapping[str, Any]
     cases: pa.Table
     order: Sequence[int]
-    headers: Mapping[str, bytes]
+    names: Sequence[tuple[Any, ...]]
+    labels: Sequence[str]
+    groups: Sequence[str]
     ids: Sequence[str]
     items: pd.DataFrame
     thumbnails: Mapping[tuple[str, str], bytes]
     pairs: pd.DataFrame
+    lacking: Mapping[tuple[Any, ...], dict[str, Any]]
+    shares: Mapping[tuple[Any, ...], bytes]
     top: pd.DataFrame
     shown: Distribution | None
     unmet: pd.DataFrame
-
-    @property
-    def names(self) -> list[tuple[Any, ...]]:
-        """The cases, sorted."""
-        columns = [self.cases[name].to_pylist() for name in CASE]
-        return [tuple(column[place] for column in columns) for place in self.order]
 
     def column(self, name: str) -> Iterator[Any]:
         """A column of the cases, in their order, a value at a time."""
         values = self.cases[name]
         return (values[place].as_py() for place in self.order)
 
-    def csv(self, name: str) -> Iterator[bytes]:
-        """The lines of a table of all cases, case by case."""
-        yield self.headers[name]
-        yield from self.column(name)
+    def blocks(self) -> Iterator[str]:
+        """Each case's element of the page: which items and groups its numbers are, and its block.
+
+        Raises:  UsageError naming an item that nothing is known of.
+        """
+        item, group = ({name: place for place, name in enumerate(names)} for names in (self.ids, self.groups))
+        for items, groups, block in zip(*(self.column(name) for name in ("items", "groups", "block"))):
+            try:
+                of_items = embed.digits([item[one] for one in items], self.item_width)
+            except KeyError as missing:
+                raise UsageError(
+                    f"item {missing.args[0]!r:.200} is in results/ and not in items/: run the audit again to repair "
+                    "them"
+                ) from None
+            of_groups = embed.digits([group[one] for one in groups], self.group_width)
+            yield f"{of_items}.{of_groups}.{embed.as_text(block)}"
+
+    @property
+    def item_width(self) -> int:
+        """Digits of an item's number in the page."""
+        return embed.digits_for(len(self.ids))
+
+    @property
+    def group_width(self) -> int:
+        """Digits of a group's number in the page."""
+        return embed.digits_for(len(self.groups))
+
+    def said(self) -> dict[tuple[Any, ...], tuple[str, bool]]:
+        """The verdict on each case that has a worst pair, and whether that is of several attributes together."""
+        return {
+            case_of(row): (wording.verdict(row, self.lacking.get(case_of(row))), row["attributes"] > 1)
+            for row in records(largest(self.pairs))
+        }
+
+    def curves(self) -> Iterator[bytes]:
+        """The lines of curves.csv, case by case."""
+        yield lines(pd.DataFrame(columns=COLUMNS), has_header=True)
+        yield from map(_unpacked, self.column("curves"))
+
+    def group_shares(self) -> Iterator[bytes]:
+        """The lines of groups.csv, case by case."""
+        yield lines(pd.DataFrame(columns=GROUP_SHARES), has_header=True)
+        yield from (self.shares.get(case, b"") for case in self.names)
+
+    def drawings(self) -> Iterator[tuple[tuple[Any, ...], bytes]]:
+        """Each case's drawing."""
+        return zip(self.names, map(_unpacked, self.column("drawing")))
 
 
 def assembled(
@@ -67,26 +121,70 @@ def assembled(
     """The parts of a run as one."""
     cases = pa.concat_tables(part.cases for part in parts)
     names = list(zip(*(cases[name].to_pylist() for name in CASE)))
+    order = sorted(range(len(names)), key=names.__getitem__)
+    several = _several(names)
+    pairs = judged(_together(parts, "pairs"))
+    selections = _together(parts, "selections")
     top, repaired, measured = (
-        _concat([getattr(part, name) for part in parts]) for name in ("top", "repaired", "measured")
+        selections.loc[selections["role"] == role, ABOUT].reset_index(drop=True) for role in (TOP, REPAIRED, MEASURED)
     )
-    counted = _concat([part.unmet for part in parts]).groupby(["method", "status"], sort=True)["count"]
+    counted = _together(parts, "unmet").groupby(["method", "status"], sort=True)["count"].sum().reset_index()
     return Assembled(
         shared=shared,
         manifest=manifest,
         cases=cases,
-        order=sorted(range(len(names)), key=names.__getitem__),
-        headers=parts[0].headers,
+        order=order,
+        names=[names[place] for place in order],
+        labels=[_label(names[place], several) for place in order],
+        groups=sorted({name for own in cases["groups"].to_pylist() for name in own}),
         ids=ids,
         items=items,
         thumbnails=thumbnails,
-        pairs=worst_first(_concat([part.pairs for part in parts])),
+        pairs=pairs,
+        lacking={case_of(row): row for row in records(worst_off(pairs, minimum_share=shared.minimum_share))},
+        shares=_share_lines(parts),
         top=top,
         shown=distribution(top, repaired, measured),
-        unmet=counted.sum().reset_index(),
+        unmet=counted,
     )
 
 
-def _concat(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One table; those without rows would only blur the types of the others."""
-    return pd.concat([table for table in tables if len(table)] or [tables[0]], ignore_index=True)
+def _together(parts: Sequence[Described], name: str) -> pd.DataFrame:
+    frame: pd.DataFrame = pa.concat_tables(part.frames[name] for part in parts).to_pandas()
+    return frame
+
+
+def _share_lines(parts: Sequence[Described]) -> dict[tuple[Any, ...], bytes]:
+    """The lines of groups.csv by case; a part at a time, as they are many."""
+    values = {}
+    for name in OF_SHARES:
+        shares = pa.concat_tables(part.frames["shares"].select([*CASE, "selection", "p_largest"]) for part in parts)
+        frame = shares.to_pandas()
+        values[name] = values_of_queries(frame[frame["selection"] == name])
+    found: dict[tuple[Any, ...], bytes] = {}
+    for part in parts:
+        found |= dict(lines_by_case(group_shares(part.frames["shares"].to_pandas(), values)))
+    return found
+
+
+def _unpacked(content: bytes) -> bytes:
+    # Lengths are not kept beside what is compressed.
+    with pa.input_stream(pa.py_buffer(content), compression=CODEC) as stream:
+        unpacked: bytes = stream.read()
+    return unpacked
+
+
+def _several(cases: Iterable[Sequence[Any]]) -> list[str]:
+    """The keys of a case that tell cases apart."""
+    values: list[set[Any]] = [set() for _ in CASE]
+    for case in cases:
+        for seen, value in zip(values, case):
+            seen.add(value)
+    return [name for name, seen in zip(CASE, values) if len(seen) > 1]
+
+
+def _label(case: Sequence[Any], several: Sequence[str]) -> str:
+    """The query, and what else it takes to tell the cases apart."""
+    about = dict(zip(CASE, case))
+    others = (f"{PREFIX[name]}{about[name]}" for name in several if name != "query")
+    return ", ".join([about["query"], *others])

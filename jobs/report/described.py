@@ -1,94 +1,136 @@
-"""Some cases of a run as a report shows them: what the page and its tables are put together from."""
+"""Some cases of a run as a report shows them: what the page and its tables are put together from.
+
+What is said of a case here depends on its own rows alone, so that it can be kept for other reports: of runs with other
+queries beside it. What depends on all queries of a run is found where they are put together (`jobs.report.assembled`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..analysis import wording
 from ..analysis.cases import CASE, SELECTION, repaired_rows, top_k_rows
-from ..analysis.curves import is_fulfilled
-from ..analysis.frames import grouped, records
+from ..analysis.curves import COLUMNS, is_fulfilled, trade_offs, vertical_floors
 from ..analysis.load import Run
-from ..analysis.tables import group_shares, guarded, lines
-from ..analysis.worst import largest, worst_off, worst_pairs
+from ..analysis.tables import SHARES, case_shares, lines_by_case
+from ..analysis.worst import CASE_PAIRS, case_pairs
+from ..stages.result_rows import RESULTS
+from ..store.schema import GROUPS
 from . import embed
+from .figures import curve_pictures
 from .shared import Shared
 
+# One row a case. block: deflated JSON; items and groups: what its numbers refer to; curves and drawing: lines of
+# curves.csv and an SVG file, compressed.
 CASES = pa.schema(
     [
         ("dataset", pa.string()),
         ("reference", pa.string()),
         ("query", pa.string()),
         ("k", pa.int64()),
-        ("label", pa.string()),
-        ("is_ranked", pa.bool_()),
-        ("block", pa.string()),
+        ("key", pa.string()),
+        ("block", pa.binary()),
+        ("items", pa.list_(pa.string())),
+        ("groups", pa.list_(pa.string())),
         ("curves", pa.binary()),
-        ("groups", pa.binary()),
+        ("drawing", pa.binary()),
     ]
 )
+CODEC = "zstd"
 # Columns of the results that a report says of all queries together.
 ABOUT = [*SELECTION, "function_class", "mpr", "mpr_low", "mpr_high", "mpr_chance", "n_pool", "n_reference"]
+# What a selection is in the report: what is audited, what repairs it, and the latter under every class.
+TOP, REPAIRED, MEASURED = "top", "repaired", "measured"
+KINDS = {
+    **{one.name: one.type for one in (*GROUPS, *RESULTS)},
+    **dict.fromkeys(("selection", "method_repaired", "target_repaired", "role"), pa.string()),
+    **dict.fromkeys(("is_largest", "is_predicted", "is_repaired_to_chance"), pa.bool_()),
+    "count": pa.int64(),
+}
+
+
+def _schema(names: Sequence[str]) -> pa.Schema:
+    """A table of these columns; those that are in no table of a run are numbers."""
+    return pa.schema([(name, KINDS.get(name, pa.float64())) for name in names])
+
+
+# Tables of all cases together, each with the case in its rows.
+FRAMES = {
+    "pairs": _schema(CASE_PAIRS),
+    "shares": _schema(SHARES),
+    "selections": _schema([*ABOUT, "role"]),
+    "unmet": _schema([*CASE, "method", "status", "count"]),
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Described:
-    """Some cases.
+    """Some cases: one row a case in the columns CASES, and the FRAMES.
 
-    cases has one row a case in the columns CASES, sorted: its label, whether a group of it is ranked, its packed block
-    of the page, and its lines of curves.csv and groups.csv. headers are the first lines of those two files. pairs are
-    the worst pairs; top and repaired one row a case in the columns ABOUT, measured those of the repaired selections
-    under every class; unmet counts selections by method and status.
+    pairs are `worst.case_pairs`, shares `tables.case_shares`; selections are rows ABOUT the audited and the repaired
+    selections; unmet counts selections by method and status.
     """
 
     cases: pa.Table
-    headers: Mapping[str, bytes]
-    pairs: pd.DataFrame
-    top: pd.DataFrame
-    repaired: pd.DataFrame
-    measured: pd.DataFrame
-    unmet: pd.DataFrame
+    frames: Mapping[str, pa.Table]
 
-
-def described(run: Run, shared: Shared, curves: pd.DataFrame) -> Described:
-    """The run's cases. curves: its trade-offs."""
-    chance = None if shared.chance is None else {name: np.array(values) for name, values in shared.chance.items()}
-    of_top_k = None if chance is None else chance["top_k"]
-    pairs = worst_pairs(
-        run.results, run.groups, minimum_share=shared.minimum_share, of_queries=of_top_k, predicted=shared.predicted
-    )
-    repaired = repaired_rows(run.results)
-    blocks = embed.case_blocks(run, curves, repaired, list(shared.groups))
-    verdicts = _verdicts(pairs, shared.minimum_share)
-    for block in blocks:
-        block.update({"label": shared.label(case_of(block))} | verdicts.get(case_of(block), {}))
-    curve_lines, curve_header = _lines_by_case(curves)
-    group_lines, group_header = _lines_by_case(group_shares(run.results, run.groups, chance))
-    rows = [
-        {name: block[name] for name in (*CASE, "label")}
-        | {
-            "is_ranked": "verdict" in block,
-            "block": embed.pack(block),
-            "curves": curve_lines.get(case_of(block), b""),
-            "groups": group_lines.get(case_of(block), b""),
+    def among(self, is_wanted: Sequence[bool]) -> Described:
+        """Some of the cases."""
+        if all(is_wanted):
+            return self
+        cases = self.cases.filter(pa.array(is_wanted, pa.bool_()))
+        wanted = set(_names(cases))
+        frames = {
+            name: table.filter(pa.array([case in wanted for case in _names(table)], pa.bool_()))
+            for name, table in self.frames.items()
         }
-        for block in blocks
+        return Described(cases=cases, frames=frames)
+
+
+def described(run: Run, shared: Shared, keys: Mapping[tuple[Any, ...], str]) -> Described:
+    """The run's cases. keys: by what each is known."""
+    curves, repaired = trade_offs(run.results), repaired_rows(run.results)
+    floors = vertical_floors(curves)
+    lines = dict(lines_by_case(curves[COLUMNS]))
+    drawings = dict(curve_pictures(curves, shared.classes, shared.series, floors))
+    rows = [
+        {name: block.about[name] for name in CASE}
+        | {
+            "key": keys[block.case],
+            "block": embed.deflated(block.about),
+            "items": block.items,
+            "groups": block.groups,
+            "curves": _packed(lines[block.case]),
+            "drawing": _packed(drawings[block.case]),
+        }
+        for block in embed.case_blocks(run, curves, repaired, floors)
     ]
+    pairs = case_pairs(run.results, run.groups, minimum_share=shared.minimum_share, predicted=shared.predicted)
+    frames = {
+        "pairs": pairs,
+        "shares": case_shares(run.results, run.groups),
+        "selections": _selections(run.results, repaired),
+        "unmet": _unmet(run.results),
+    }
     return Described(
         cases=pa.Table.from_pylist(rows, schema=CASES),
-        headers={"curves": curve_header, "groups": group_header},
-        pairs=pairs,
-        top=top_k_rows(run.results)[ABOUT],
-        repaired=repaired[ABOUT],
-        measured=_measured(run.results, repaired),
-        unmet=_unmet(run.results),
+        frames={
+            name: pa.Table.from_pandas(frame, schema=FRAMES[name], preserve_index=False)
+            for name, frame in frames.items()
+        },
     )
+
+
+def _packed(content: bytes) -> bytes:
+    stream = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(stream, CODEC) as packed:
+        packed.write(content)
+    found: bytes = stream.getvalue().to_pybytes()
+    return found
 
 
 def case_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -96,38 +138,20 @@ def case_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row[key] for key in CASE)
 
 
-def _verdicts(pairs: pd.DataFrame, minimum_share: float) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """What is said of each case that has a worst pair."""
-    lacking = {case_of(row): row for row in records(worst_off(pairs, minimum_share=minimum_share))}
-    return {
-        case_of(row): {
-            "verdict": wording.verdict(row, lacking.get(case_of(row))),
-            "worst_is_crossed": row["attributes"] > 1,
-        }
-        for row in records(largest(pairs))
-    }
+def _names(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    """The case of each row."""
+    return zip(*(table[name].to_pylist() for name in CASE))
 
 
-def _lines_by_case(table: pd.DataFrame) -> tuple[dict[tuple[Any, ...], bytes], bytes]:
-    """A table's lines of CSV by case, and the header."""
-    safe = guarded(table)
-    found = {case: lines(own) for (case, _), own in zip(grouped(table, CASE), _groups(safe, table))}
-    return found, lines(safe.iloc[:0], has_header=True)
-
-
-def _groups(safe: pd.DataFrame, table: pd.DataFrame) -> list[pd.DataFrame]:
-    """The same rows of the guarded table; its texts may differ from the case's own."""
-    numbers = table.groupby(CASE, sort=False).ngroup().to_numpy()
-    return [own for _, own in safe.groupby(numbers, sort=False)]
-
-
-def _measured(results: pd.DataFrame, repaired: pd.DataFrame) -> pd.DataFrame:
-    """The repaired selections under every class."""
+def _selections(results: pd.DataFrame, repaired: pd.DataFrame) -> pd.DataFrame:
+    """The audited and the repaired selections, the latter under every class too."""
     keys = repaired[SELECTION].astype({"parameter_value": float})
-    return results[ABOUT].astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
+    measured = results[ABOUT].astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
+    parts = ((TOP, top_k_rows(results)), (REPAIRED, repaired), (MEASURED, measured))
+    return pd.concat([rows[ABOUT].assign(role=role) for role, rows in parts if len(rows)], ignore_index=True)
 
 
 def _unmet(results: pd.DataFrame) -> pd.DataFrame:
     """How many selections of each method ended in a status that is not what was asked for."""
     rows = results[~is_fulfilled(results["status"])].drop_duplicates(SELECTION)
-    return rows.groupby(["method", "status"], sort=True).size().rename("count").reset_index()
+    return rows.groupby([*CASE, "method", "status"], sort=True).size().rename("count").reset_index()

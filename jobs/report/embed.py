@@ -11,18 +11,20 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 
 from ..analysis.cases import CASE, SELECTION, function_classes, method_order
-from ..analysis.curves import vertical_floors
-from ..analysis.frames import grouped, records
+from ..analysis.curves import NO_VALUE
+from ..analysis.frames import numbered, records
 from ..analysis.load import Chosen, Run
+from ..analysis.tables import places_by_case
 from ..analysis.wording import is_missing
 from ..stages.first_shown import FIRST
 
@@ -35,17 +37,29 @@ MEASURED = ["mpr", "mpr_low", "mpr_high", "p_chance", "chi", "mpr_fraction"]
 SOLVED = ["similarity", "similarity_fraction", "gap", "rho_min", "precision"]
 # A selection within its case: method, parameter value, target class, nulls as None.
 Key = tuple[str, float | None, str | None]
-# What a block keeps of a row; the rest stays in curves.csv.
-USED = [
-    *SELECTION[4:], "function_class", "parameter", "status", "message", "note", "mpr_chance", "mpr_top_k",
-    *MEASURED, *SOLVED,
+# What a block says of its case, and the columns of the results that hold it.
+FACTS = {"prompt": "prompt", "pool": "n_pool", "size": "reference_size"}
+# Columns of the groups that a block is made of.
+OF_GROUPS = [
+    "attributes", "share_reference", "share_selected", "largest_gap_chance",
+    *(f"share_first_{first}" for first in FIRST),
 ]  # fmt: skip
 
 
 def pack(value: Any) -> str:
     """JSON, deflated, in base64."""
+    return as_text(deflated(value))
+
+
+def deflated(value: Any) -> bytes:
+    """JSON, deflated."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), level=6)).decode("ascii")
+    return zlib.compress(text.encode("utf-8", "replace"), level=6)
+
+
+def as_text(content: bytes) -> str:
+    """Bytes in base64."""
+    return base64.b64encode(content).decode("ascii")
 
 
 def digits(values: ArrayLike, width: int) -> str:
@@ -97,141 +111,214 @@ def pictures_block(ids: Sequence[str], thumbnails: Mapping[tuple[str, str], byte
     return datasets
 
 
-def case_blocks(run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, group_names: list[str]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Block:
+    """A case as the page draws it, whatever other cases the page has.
+
+    about is what is packed; in it items are positions in `items` (ids), and groups are in the order of `groups`.
+    """
+
+    about: dict[str, Any]
+    items: list[str]
+    groups: list[str]
+
+    @property
+    def case(self) -> tuple[Any, ...]:
+        """The case's name."""
+        return tuple(self.about[key] for key in CASE)
+
+
+def case_blocks(
+    run: Run, curves: pd.DataFrame, defaults: pd.DataFrame, floors: Mapping[tuple[Any, ...], float]
+) -> list[Block]:
     """One block per case, in the order of the cases' names.
 
-    curves is this run's table of curves; defaults the repaired rows; group_names what the
-    blocks' group numbers refer to.
+    curves is this run's table of curves; defaults the repaired rows; floors those of the curves' panels.
     """
     classes = function_classes(run.results)
     chosen_default = {tuple(row[key] for key in CASE): _key(row) for row in records(defaults[[*CASE, *SELECTION[4:]]])}
-    pools = run.results.drop_duplicates(CASE).set_index(CASE)
-    shares = dict(grouped(_as_objects(run.groups), CASE))
-    curves = _as_objects(curves[[*CASE, *USED]])
-    group_number = {name: number for number, name in enumerate(group_names)}
-    floors = vertical_floors(curves)
+    firsts = run.results.drop_duplicates(CASE)[[*CASE, *FACTS.values()]]
+    facts = {tuple(row[key] for key in CASE): row for row in records(firsts)}
+    chosen = run.chosen.among(sorted(run.chosen.ids))
+    table = _Columns(curves, numbered(curves, SELECTION, run.groups))
+    shares = _shares_by_case(run.groups, table.selection[len(curves) :])
     blocks = []
-    for case, rows in grouped(curves, CASE, sort=True):
-        about = pools.loc[case]
-        block = dict(zip(CASE, [*case[:3], int(case[3])]))
-        facts = {"prompt": "prompt", "pool": "n_pool", "size": "reference_size"}
-        block |= {name: _plain(about[column]) for name, column in facts.items()}
-        block |= _series(rows, classes, run.chosen, chosen_default.get(case))
-        block |= _group_digits(shares.get(case), block["keys"], int(case[3]), group_number)
-        block["levels"], block["bands"] = _chance_levels(rows, classes)
-        block["chance_gap"] = _chance_gap(shares.get(case))
-        block["floors"] = [_rounded(floors.get((*case, name), 0.0)) for name in classes]
-        del block["keys"]
-        blocks.append(block)
+    for case, places in sorted(places_by_case(curves)):
+        about = dict(zip(CASE, [*case[:3], int(case[3])]))
+        about |= {name: _plain(facts[case][column]) for name, column in FACTS.items()}
+        series, keys, items = _series(table, places.tolist(), classes, chosen, chosen_default.get(case))
+        shown, groups = _group_digits(shares.get(case), keys, int(case[3]))
+        about |= series | shown
+        about["levels"], about["bands"] = _chance_levels(table, places.tolist(), classes)
+        about["floors"] = [rounded(floors.get((*case, name), 0.0)) for name in classes]
+        blocks.append(Block(about=about, items=[chosen.ids[item] for item in items], groups=groups))
     return blocks
 
 
-def _chance_levels(rows: pd.DataFrame, classes: list[str]) -> tuple[list[float | None], list[float | None]]:
+class _Columns:
+    """The curves' columns as plain values, numbers rounded, and each row's selection as a number of its own."""
+
+    def __init__(self, curves: pd.DataFrame, selection: IntArray) -> None:
+        self.rows, self.selection = curves.index.tolist(), selection
+        texts = ("method", "parameter", "target_class", "function_class", "status", "message", "note")
+        self.texts = {name: [_plain(value) for value in curves[name].tolist()] for name in texts}
+        self.numbers = {
+            name: _rounded_values(curves[name].tolist()) for name in ("parameter_value", *MEASURED, *SOLVED)
+        }
+        unrounded = ("parameter_value", "mpr_chance", "mpr_top_k")
+        self.values = {name: [_plain(value) for value in curves[name].tolist()] for name in unrounded}
+
+    def key(self, place: int) -> Key:
+        """The selection of a row, within its case."""
+        return self.texts["method"][place], self.values["parameter_value"][place], self.texts["target_class"][place]
+
+
+def _chance_levels(
+    table: _Columns, places: Sequence[int], classes: list[str]
+) -> tuple[list[float | None], list[float | None]]:
     """What 95% of lotteries stay within under each class: MPR, and its fraction of top-k's."""
-    known = rows.dropna(subset=["mpr_chance"]).drop_duplicates("function_class").set_index("function_class")
-    levels = [_plain(known["mpr_chance"].get(name)) for name in classes]
-    tops = [_plain(known["mpr_top_k"].get(name)) for name in classes]
-    bands = [_rounded(level / top) if level is not None and top else None for level, top in zip(levels, tops)]
-    return [_rounded(level) for level in levels], bands
+    first: dict[str, int] = {}
+    for place in places:
+        if table.values["mpr_chance"][place] is not None:
+            first.setdefault(table.texts["function_class"][place], place)
+    levels: list[float | None] = []
+    bands: list[float | None] = []
+    for name in classes:
+        level = table.values["mpr_chance"][first[name]] if name in first else None
+        top = table.values["mpr_top_k"][first[name]] if name in first else None
+        levels.append(rounded(level))
+        bands.append(rounded(level / top) if level is not None and top else None)
+    return levels, bands
 
 
-def _chance_gap(shares: pd.DataFrame | None) -> float | None:
-    """The share within which the largest gap of 95% of lotteries stays."""
-    if shares is None or "largest_gap_chance" not in shares:
-        return None
-    known = shares["largest_gap_chance"].dropna()
-    return _rounded(known.iloc[0]) if len(known) else None
-
-
-def _series(rows: pd.DataFrame, classes: list[str], chosen: Chosen, default: Key | None) -> dict[str, Any]:
-    """Points of every method, and which of them is shown first; keys lists the selections in order."""
-    by_key: dict[Key, dict[str, int]] = {}
-    series: dict[tuple[str, str | None], list[Key]] = {}
-    table = records(rows[USED])
-    for place, row in enumerate(table):
-        key = _key(row)
-        if key not in by_key:
-            series.setdefault((key[0], key[2]), []).append(key)
-        by_key.setdefault(key, {})[row["function_class"]] = place
+def _series(
+    table: _Columns, places: Sequence[int], classes: list[str], chosen: Chosen, default: Key | None
+) -> tuple[dict[str, Any], list[int], list[int]]:
+    """Points of every method, and which of them is shown first; each point's selection, and the items of all."""
+    by_selection: dict[int, dict[str, int]] = {}
+    series: dict[tuple[str, str | None], list[int]] = {}
+    for place in places:
+        selection = int(table.selection[place])
+        if selection not in by_selection:
+            own = (table.texts["method"][place], table.texts["target_class"][place])
+            series.setdefault(own, []).append(selection)
+            by_selection[selection] = {}
+        by_selection[selection][table.texts["function_class"][place]] = place
     series = dict(sorted(series.items(), key=lambda one: (method_order(one[0][0]), one[0][1] or "")))
-    keys = [key for members in series.values() for key in members]
-    number = {key: position for position, key in enumerate(keys)}
-    first = {key: next(iter(by_key[key].values())) for key in keys}
-    lists = [chosen.row(int(rows.index[first[key]])) for key in keys]
+    selections = [selection for members in series.values() for selection in members]
+    number = {selection: position for position, selection in enumerate(selections)}
+    first = {selection: next(iter(by_selection[selection].values())) for selection in selections}
+    lists = [chosen.row(table.rows[first[selection]]) for selection in selections]
     local, coded = np.unique(np.concatenate([*lists, np.zeros(0, dtype=np.int64)]), return_inverse=True)
-    width = _width(max(local.size - 1, 0))
-    packed, start = [], 0
-    for items in lists:
-        packed.append(digits(coded[start : start + items.size], width))
-        start += items.size
-    points = []
-    for key, shown in zip(keys, packed):
-        row = table[first[key]]
-        measured = [table[by_key[key][name]] if name in by_key[key] else {} for name in classes]
-        point = {"v": _rounded(key[1]), "s": row["status"], "i": shown, "n": _plain(row["message"]) or ""}
-        point |= {name: _rounded(row[name]) for name in SOLVED}
-        point |= {name: [_rounded(one.get(name)) for one in measured] for name in MEASURED}
-        point["why"] = [one.get("note", "no value") for one in measured]
-        points.append({name: value for name, value in point.items() if not _is_empty(value)})
-    return {
-        "keys": keys,
-        "items": local.tolist(),
+    width = digits_for(max(local.size - 1, 0))
+    packed, ends = digits(coded, width), np.cumsum([0, *(items.size for items in lists)]).tolist()
+    points = [
+        _point(table, first[selection], by_selection[selection], classes, packed[width * start : width * stop])
+        for selection, start, stop in zip(selections, ends, ends[1:])
+    ]
+    shown_first = {table.key(first[selection]): number[selection] for selection in selections}
+    found = {
         "width": width,
         "series": [
-            {"method": name[0], "target": name[1], "parameter": _plain(table[first[members[0]]]["parameter"]),
-             "points": [number[key] for key in members]}
+            {"method": name[0], "target": name[1], "parameter": table.texts["parameter"][first[members[0]]],
+             "points": [number[selection] for selection in members]}
             for name, members in series.items()
         ],
         "points": points,
-        "default": number.get(default) if default is not None else None,
+        "default": shown_first.get(default) if default is not None else None,
     }  # fmt: skip
+    return found, selections, local.tolist()
 
 
-def _group_digits(rows: pd.DataFrame | None, keys: list[Key], k: int, group_number: dict[str, int]) -> dict[str, Any]:
-    """Shares of the named groups: the reference's once, each selection's as digits, "" where unknown."""
-    if rows is None:
-        empty = {"shares": [""] * len(keys), "first": {}}
-        return {"groups": [], "reference_shares": [], "unit": 1, "group_width": 1} | empty
-    known = rows.drop_duplicates("group")
-    column = {name: place for place, name in enumerate(known["group"])}
-    number = {key: position for position, key in enumerate(keys)}
-    selections = rows.groupby(SELECTION[4:], dropna=False, sort=False).ngroup().to_numpy()
-    first = np.unique(selections, return_index=True)[1]
-    heads = records(rows.iloc[first][SELECTION[4:]])
-    places = np.array([number.get(_key(head), -1) for head in heads])[selections]
-    columns = rows["group"].map(column).to_numpy()
-    is_here, shape = places >= 0, (len(keys), len(column))
+def _point(table: _Columns, first: int, rows: Mapping[str, int], classes: list[str], items: str) -> dict[str, Any]:
+    """A selection: its items, what it keeps, and what every class says of it. rows: by class; first: any of them."""
+    texts, numbers = table.texts, table.numbers
+    places = [rows.get(name) for name in classes]
+    point: dict[str, Any] = {"v": numbers["parameter_value"][first], "s": texts["status"][first], "i": items}
+    point["n"] = texts["message"][first] or ""
+    point |= {name: numbers[name][first] for name in SOLVED}
+    point |= {name: [None if place is None else numbers[name][place] for place in places] for name in MEASURED}
+    point["why"] = [NO_VALUE if place is None else texts["note"][place] for place in places]
+    return {name: value for name, value in point.items() if not _is_empty(value)}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class _Shares:
+    """A case's rows of groups: numbers by column, the selection of each, as in the curves, and its group, a position in
+    `names`."""
+
+    rows: Mapping[str, FloatArray]
+    selection: IntArray
+    group: IntArray
+    names: list[str]
+
+
+def _shares_by_case(groups: pd.DataFrame, selection: IntArray) -> dict[tuple[Any, ...], _Shares]:
+    """The rows of groups by case. selection: each row's, as in the curves."""
+    of_all, names = pd.factorize(groups["group"])
+    columns = {name: groups[name].to_numpy(dtype=float) for name in OF_GROUPS if name in groups}
+    found = {}
+    for case, places in places_by_case(groups):
+        own, distinct = pd.factorize(of_all[places])
+        found[case] = _Shares(
+            rows={name: values[places] for name, values in columns.items()},
+            selection=selection[places],
+            group=own,
+            names=[str(names[one]) for one in distinct.tolist()],
+        )
+    return found
+
+
+def _group_digits(shares: _Shares | None, selections: list[int], k: int) -> tuple[dict[str, Any], list[str]]:
+    """Shares of the named groups: the reference's once, each selection's as digits, "" where unknown; and the groups.
+
+    selections: those of the case's points, in their order.
+    """
+    if shares is None:
+        empty = {"attributes": [], "reference_shares": [], "unit": 1, "group_width": 1, "chance_gap": None}
+        return empty | {"shares": [""] * len(selections), "first": {}}, []
+    place = np.full(int(max(*selections, shares.selection.max())) + 1, -1)
+    place[selections] = np.arange(len(selections))
+    places = place[shares.selection]
+    is_here, shape = places >= 0, (len(selections), len(shares.names))
 
     def of_all(name: str) -> FloatArray:
         values = np.full(shape, np.nan)
-        if name in rows:
-            values[places[is_here], columns[is_here]] = rows[name].to_numpy(dtype=float)[is_here]
+        if name in shares.rows:
+            values[places[is_here], shares.group[is_here]] = shares.rows[name][is_here]
         return values
 
     values = of_all("share_selected")
     counts = values[~np.isnan(values).any(axis=1)] * k
     unit = k if np.all(np.abs(counts - np.rint(counts)) < COUNT_TOLERANCE) else FINEST_SHARE
+    known = np.unique(shares.group, return_index=True)[1]
     return {
-        "groups": [group_number[name] for name in column],
-        "attributes": known["attributes"].astype(int).tolist(),
-        "reference_shares": [_rounded(share) for share in known["share_reference"]],
+        "attributes": shares.rows["attributes"][known].astype(int).tolist(),
+        "reference_shares": _rounded_values(shares.rows["share_reference"][known].tolist()),
         "unit": unit,
-        "group_width": _width(unit),
+        "group_width": digits_for(unit),
         "shares": _share_digits(values, unit),
         "first": {str(first): _share_digits(of_all(f"share_first_{first}"), min(first, k)) for first in FIRST},
-    }
+        "chance_gap": _chance_gap(shares.rows),
+    }, shares.names
+
+
+def _chance_gap(rows: Mapping[str, FloatArray]) -> float | None:
+    """The share within which the largest gap of 95% of lotteries stays."""
+    values = rows.get("largest_gap_chance", np.empty(0))
+    known = values[~np.isnan(values)]
+    return rounded(known[0]) if known.size else None
 
 
 def _share_digits(values: FloatArray, unit: int) -> list[str]:
     """Shares (selections, groups) as whole multiples of 1 / unit; "" for a selection that lacks one."""
-    width = _width(unit)
-    return ["" if np.isnan(row).any() else digits(np.rint(row * unit), width) for row in values]
-
-
-def _as_objects(rows: pd.DataFrame) -> pd.DataFrame:
-    """Texts as plain Python strings: a loop over Arrow's makes each one anew."""
-    texts = rows.columns[[pd.api.types.is_string_dtype(kind) for kind in rows.dtypes]]
-    return rows.astype(dict.fromkeys(texts, object))
+    is_known = np.asarray(~np.isnan(values).any(axis=1), dtype=bool)
+    width = digits_for(unit)
+    packed = digits(np.rint(values[is_known] * unit).ravel(), width)
+    length, found = width * values.shape[1], []
+    for number, known in zip(np.cumsum(is_known).tolist(), is_known.tolist()):
+        found.append(packed[length * (number - 1) : length * number] if known else "")
+    return found
 
 
 def _key(row: dict[str, Any]) -> Key:
@@ -246,16 +333,23 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _rounded(value: Any) -> float | None:
+def rounded(value: Any) -> float | None:
     """Six significant digits: more than the page shows."""
     return None if is_missing(value) else float(f"{float(value):.6g}")
+
+
+def _rounded_values(values: Sequence[Any]) -> list[float | None]:
+    """Each number rounded; those that repeat, once."""
+    known = {value: rounded(value) for value in set(values) if not is_missing(value)}
+    return [known.get(value) for value in values]
 
 
 def _is_empty(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, list) and not any(one not in (None, "") for one in value))
 
 
-def _width(largest: int) -> int:
+def digits_for(largest: int) -> int:
+    """Digits that a whole number takes in base 64."""
     width = 1
     while 64**width <= largest:
         width += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -20,14 +20,13 @@ from markupsafe import Markup
 from ..analysis import wording
 from ..analysis.cases import FULFILLED
 from ..analysis.frames import records
-from ..analysis.worst import largest, worst_groups, worst_off
+from ..analysis.worst import largest, worst_groups
 from ..words import shortened
 from . import embed
 from .assembled import Assembled
 from .described import case_of
 from .overview import HEIGHT, LEFT, RIGHT, WIDTH
 from .probes import probe_sections
-from .shared import Shared
 from .styles import series_label, styles_of
 
 # Rows of an overview table that are shown at first; the others unfold.
@@ -50,8 +49,8 @@ def page(report: Assembled) -> Iterator[bytes]:
     script, style_sheet = (source(templates, *names) for names in (SCRIPTS, ("page.css",)))
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    shared, labels = report.shared, list(report.column("label"))
-    worst = _worst(report, labels)
+    shared, labels, said = report.shared, report.labels, report.said()
+    worst, queries = _worst(report, said), len({query for _, _, query, _ in report.names})
     stream = templates.get_template("page.html").stream(
         script=Markup(script),
         script_hash=f"sha256-{digest}",
@@ -61,35 +60,41 @@ def page(report: Assembled) -> Iterator[bytes]:
         worst=worst,
         beyond=[row for row in worst if row["is_headline"]],
         within=[row for row in worst if not row["is_headline"]],
-        unranked=[
-            (place, labels[place]) for place, is_ranked in enumerate(report.column("is_ranked")) if not is_ranked
-        ],
+        unranked=[(place, labels[place]) for place, case in enumerate(report.names) if case not in said],
         worst_groups=records(worst_groups(report.pairs, minimum_share=shared.minimum_share)),
         open_queries=OPEN_QUERIES,
         open_groups=OPEN_GROUPS,
         shown=report.shown,
         drawing={"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT},
         labels=labels,
-        head=embed.pack(_head(shared)),
+        head=embed.pack(_head(report)),
+        said=embed.pack([[label, *said.get(case, ("", False))] for case, label in zip(report.names, labels)]),
         items=embed.pack(embed.items_block(report.ids, report.items)),
         pictures=embed.pack(embed.pictures_block(report.ids, report.thumbnails)),
-        cases=report.column("block"),
-        case_count=len(labels),
+        cases=report.blocks(),
+        asked=wording.cases_of_queries(len(labels), queries),
+        one_case=wording.case_nouns(len(labels), queries)[0],
+        many_cases=wording.case_nouns(len(labels), queries)[1],
     )
     stream.enable_buffering(PIECES_AT_ONCE)
     return (text.encode("utf-8", "replace") for text in stream)
 
 
-def _worst(report: Assembled, labels: Sequence[str]) -> list[dict[str, Any]]:
+def _worst(report: Assembled, said: Mapping[tuple[Any, ...], tuple[str, bool]]) -> list[dict[str, Any]]:
     """The largest gap of each case, those beyond chance first, with the case's number, label and verdict."""
-    lacking = {case_of(row): row for row in records(worst_off(report.pairs, minimum_share=report.shared.minimum_share))}
     number = {case: place for place, case in enumerate(report.names)}
     rows = []
     ranked = largest(report.pairs).sort_values("is_headline", ascending=False, kind="stable")
     for row in records(ranked):
-        place, worst = number[case_of(row)], lacking.get(case_of(row))
-        said = {"number": place, "label": labels[place], "verdict": wording.verdict(row, worst), "lacking": worst}
-        rows.append(row | said)
+        case = case_of(row)
+        place, (verdict, _) = number[case], said[case]
+        about = {
+            "number": place,
+            "label": report.labels[place],
+            "verdict": verdict,
+            "lacking": report.lacking.get(case),
+        }
+        rows.append(row | about)
     return rows
 
 
@@ -107,6 +112,7 @@ def _facts(report: Assembled) -> dict[str, Any]:
         "unmet": records(report.unmet),
         "probes": probe_sections(manifest),
         "top": _top_facts(report.top),
+        "are_draws": bool((_mapping(manifest.get("settings")).get("results") or {}).get("draws")),
         "minimum_share": report.shared.minimum_share,
     }
 
@@ -126,14 +132,16 @@ def source(templates: jinja2.Environment, *names: str) -> str:
     return "\n".join(templates.loader.get_source(templates, name)[0] for name in names)
 
 
-def _head(shared: Shared) -> dict[str, Any]:
+def _head(report: Assembled) -> dict[str, Any]:
     """What all cases share: names that their blocks refer to, colours, and which statuses are full."""
     return {
-        "classes": list(shared.classes),
-        "groups": [wording.group_name(name) for name in shared.groups],
-        "styles": {series_label(*one): style for one, style in styles_of(shared.series).items()},
+        "classes": list(report.shared.classes),
+        "groups": [wording.group_name(name) for name in report.groups],
+        "item_width": report.item_width,
+        "group_width": report.group_width,
+        "styles": {series_label(*one): style for one, style in styles_of(report.shared.series).items()},
         "fulfilled": list(FULFILLED),
-        "minimum": shared.minimum_share,
+        "minimum": report.shared.minimum_share,
     }
 
 
@@ -144,6 +152,10 @@ def _top_facts(top: pd.DataFrame) -> dict[str, Any]:
         values = top[name].dropna().unique().tolist()
         facts[name] = values[0] if len(values) == 1 else None
     return facts
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _readable(value: Any) -> str | None:

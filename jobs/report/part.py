@@ -2,64 +2,65 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import pandas as pd
 import pyarrow as pa
+from pydantic_core import to_jsonable_python
 
-from ..analysis.curves import trade_offs
-from ..analysis.parts import Part, item_ids, read_part
+from ..analysis.parts import Case, Part, read_part
 from ..analysis.tables import read_csv
-from ..stages.unit import Tables, Unit
+from ..results.manifest import REPORT_STAGE
+from ..stages.unit import Tables, Unit, outside_key
 from ..store import Store
-from .described import Described, described
-from .figures import curve_pictures
+from ..store.keys import digest
+from .described import FRAMES, Described, described
 from .shared import Shared
 
 FOLDER = "report"
 CASES = "cases.arrow"
-FRAMES = ("pairs", "top", "repaired", "measured", "unmet")
-PICTURES = "pictures"
-FILES = pa.schema([("name", pa.string()), ("bytes", pa.int64()), ("sha256", pa.string())])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribedCases(Unit):
-    """Some cases as the report shows them. Their drawings are written where they belong, and listed.
+    """Some cases as the report shows them, each known by the key of what determines it (`key_of_case`).
 
-    publishing names the report that is made: what is described for one serves no other.
+    Reports take single cases from units that described them beside others.
     """
 
-    stage: ClassVar[str] = "report"
-    version: ClassVar[int] = 1
+    stage: ClassVar[str] = REPORT_STAGE
+    version: ClassVar[int] = 2
     seconds: ClassVar[float] = 1.0
+    numeric_code: ClassVar[tuple[str, ...]] = (
+        "jobs.analysis.cases",
+        "jobs.analysis.curves",
+        "jobs.analysis.fractions",
+        "jobs.analysis.frames",
+        "jobs.analysis.predicted",
+        "jobs.analysis.tables",
+        "jobs.analysis.worst",
+        "jobs.report.described",
+        "jobs.report.embed",
+        "jobs.report.figures",
+        "jobs.report.styles",
+        "jobs.report.svg",
+    )
 
-    part: Part
-    shared: Shared
-    publishing: str
+    keys: tuple[str, ...]
+    part: Part = outside_key()  # noqa: RUF009 - a description of a field, as in the stages
+    shared: Shared = outside_key()  # noqa: RUF009 - the same
 
     def run(self, store: Store) -> Tables:
-        run = read_part(store, self.part, item_ids(store), {})
-        curves = trade_offs(run.results)
-        found = described(run, self.shared, curves)
-        cases = found.cases.replace_schema_metadata({f"header {name}": line for name, line in found.headers.items()})
-        return {
-            CASES: cases,
-            PICTURES: self._drawn(store, curves),
-            **{name: pa.Table.from_pandas(getattr(found, name), preserve_index=False) for name in FRAMES},
-        }
+        found = described(read_part(store, self.part), self.shared, dict(zip(self.part.cases, self.keys)))
+        return {CASES: found.cases, **found.frames}
 
-    def _drawn(self, store: Store, curves: pd.DataFrame) -> pa.Table:
-        # A drawing that is lost with its machine is drawn again.
-        unflushed = Store(store.root, is_durable=False)
-        files = []
-        for name, data in curve_pictures(curves, self.shared.classes, self.shared.series):
-            unflushed.write(f"{FOLDER}/{name}", data)
-            files.append({"name": f"{FOLDER}/{name}", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()})
-        return pa.Table.from_pylist(files, schema=FILES)
+
+def key_of_case(case: Case, units: tuple[str, ...], shared: Shared) -> str:
+    """The key of what determines how a case is described: the units that made its rows, and what all have in common."""
+    common = {one.name: to_jsonable_python(getattr(shared, one.name)) for one in fields(shared)}
+    return digest([DescribedCases.stage, DescribedCases.version, case, units, common])
 
 
 def read_worst_pairs(store: Store) -> pd.DataFrame:
@@ -68,16 +69,15 @@ def read_worst_pairs(store: Store) -> pd.DataFrame:
     return read_csv(store.read(f"{FOLDER}/worst.csv"), texts)
 
 
-def read_described(store: Store, key: str) -> Described:
-    """What a unit described; its cases are mapped."""
+def keys_in(store: Store, key: str) -> list[str]:
+    """The keys of the cases that a unit described."""
+    found: list[str] = store.map_table(DescribedCases.file(key, CASES))["key"].to_pylist()
+    return found
+
+
+def read_described(store: Store, key: str, wanted: Mapping[str, str]) -> Described:
+    """What a unit described, mapped, of the cases that are wanted of it. wanted: a unit's key by the case's."""
     cases = store.map_table(DescribedCases.file(key, CASES))
-    metadata: Mapping[bytes, bytes] = cases.schema.metadata
-    headers = {name.decode().removeprefix("header "): line for name, line in metadata.items()}
-    frames: dict[str, Any] = {name: store.read_table(DescribedCases.file(key, name)).to_pandas() for name in FRAMES}
-    return Described(cases=cases, headers=headers, **frames)
-
-
-def read_drawn(store: Store, key: str) -> dict[str, dict[str, Any]]:
-    """Bytes and SHA-256 of the drawings that a unit made, by their names below the root."""
-    rows = store.read_table(DescribedCases.file(key, PICTURES)).to_pylist()
-    return {row["name"]: {"bytes": row["bytes"], "sha256": row["sha256"]} for row in rows}
+    is_wanted = [wanted.get(own) == key for own in cases["key"].to_pylist()]
+    frames: dict[str, pa.Table] = {name: store.read_table(DescribedCases.file(key, name)) for name in FRAMES}
+    return Described(cases=cases, frames=frames).among(is_wanted)

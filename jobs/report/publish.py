@@ -1,25 +1,26 @@
-"""A run's report into its folder: tasks describe and draw some cases each, and what they wrote is put together."""
+"""A run's report into its folder: cases that no report has described are, by tasks, and all are put together."""
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import hashlib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .. import interruption
 from ..analysis.load import described, pictured, read_all, tables_of
-from ..analysis.parts import Survey, chance_of_queries, item_ids, survey
+from ..analysis.parts import Case, Survey, item_ids, survey, with_groups
 from ..config.runtime import Runtime
 from ..errors import RunError
 from ..results.manifest import MANIFEST, SUCCESS, is_sealed, seal
 from ..run.dispatch import UnitEnded
 from ..run.executor import Executor, Lazily
 from ..run.local import InProcess
-from ..store import Store, failure_file, receipt_file, schema
+from ..store import Store, schema
 from .assembled import Assembled, assembled
-from .build import files_of
-from .part import FOLDER, DescribedCases, read_described, read_drawn
+from .build import drawings_of, files_of
+from .kept import Shelf, kept_cases, sweep
+from .part import FOLDER, DescribedCases, key_of_case, read_described
 from .shared import Shared, shared_by_survey
 
 Files = dict[str, dict[str, Any]]
@@ -27,19 +28,22 @@ Files = dict[str, dict[str, Any]]
 
 # Parts that are described in this process where no executor is at work yet: starting one would take longer.
 FEW_PARTS = 6
+# Drawings that are written at once: each is a small file, and an object store answers slowly.
+WRITTEN_AT_ONCE = 16
+NO_SHELF = Shelf()
 
 
-def publish(store: Store, executor: Lazily) -> list[str]:
+def publish(store: Store, executor: Lazily, shelf: Shelf = NO_SHELF) -> list[str]:
     """Write the report's files and list them in the manifest; those of an earlier report go.
 
-    executor: its tasks describe the cases.
+    executor: its tasks describe the cases. shelf: where cases may be described already, beside the run's folder.
     Returns: names below the root.
     Raises:  UsageError when the folder holds no results, or tables that cannot be read; RunError when a case cannot
              be described.
     """
     is_finished = is_sealed(store)
     manifest = store.read_json(MANIFEST) or {}
-    files = _written(store, executor, manifest)
+    files = _written(store, executor, manifest, shelf)
     for name in store.list(FOLDER):
         if name not in files:
             store.delete(name)
@@ -51,38 +55,56 @@ def publish(store: Store, executor: Lazily) -> list[str]:
     return sorted(files)
 
 
-def _written(store: Store, executor: Lazily, manifest: Mapping[str, Any]) -> Files:
+def _written(store: Store, executor: Lazily, manifest: Mapping[str, Any], shelf: Shelf) -> Files:
     """Bytes and SHA-256 of the report's files, which are in place."""
     found = survey(store)
-    shared = shared_by_survey(found, manifest, chance_of_queries(store, found.parts))
-    with _described(store, executor, found, shared) as units:
-        files = _report_files(store, _assembled(store, units, shared, manifest))
-        for unit in units:
-            files |= read_drawn(store, unit.key)
-    return files
+    shared = shared_by_survey(found, manifest)
+    units = _described(store, executor, found, shared, shelf)
+    report = _assembled(store, units, shared, manifest)
+    return _report_files(store, report) | _drawings(store, report, manifest.get("files", {}))
 
 
-@contextmanager
-def _described(store: Store, executor: Lazily, found: Survey, shared: Shared) -> Iterator[list[DescribedCases]]:
-    """The units that have described all cases; what they wrote goes at the end, and what a killed report left."""
-    _clear(store)
-    publishing = uuid.uuid4().hex
+def _described(store: Store, executor: Lazily, found: Survey, shared: Shared, shelf: Shelf) -> dict[str, str]:
+    """The key of each case, with that of the unit that describes it; units that describe none go."""
+    keys = {case: key_of_case(case, units, shared) for case, units in found.units.items()}
+    kept = kept_cases(store)
+    shelf.restore(store, set(keys.values()) - set(kept))
+    kept = kept_cases(store)
+    missing = [case for case, key in keys.items() if key not in kept]
+    kept |= _describe(store, executor, found, missing, keys, shared)
+    described_by = {key: kept[key] for key in keys.values()}
+    sweep(store, set(described_by.values()))
+    return described_by
+
+
+def _describe(
+    store: Store,
+    executor: Lazily,
+    found: Survey,
+    cases: Sequence[Case],
+    keys: Mapping[Case, str],
+    shared: Shared,
+) -> dict[str, str]:
+    """Describe cases; the key of each, with that of its unit."""
     units = [
-        DescribedCases(title=f"{len(part.cases)} cases of the report", part=part, shared=shared, publishing=publishing)
-        for part in found.parts
+        DescribedCases(
+            title=f"{len(part.cases)} cases of the report",
+            keys=tuple(keys[case] for case in part.cases),
+            part=part,
+            shared=shared,
+        )
+        for part in with_groups(store, found.parts(cases))
     ]
-    try:
-        missing = units
-        if executor.is_entered or len(units) > FEW_PARTS:
-            failed = _failures(executor.entered(), units, store)
-            missing = [unit for unit in units if unit.key in failed]
-        # Limits and losses of workers are of the audit's units: a report is finished in the run's own process.
-        with InProcess(Runtime(executor="local")) as here:
-            for message in _failures(here, missing, store).values():
-                raise RunError(f"the report cannot be made: {message}")
-        yield units
-    finally:
-        _clear(store)
+    missing = units
+    if units and (executor.is_entered or len(units) > FEW_PARTS):
+        failed = _failures(executor.entered(), units, store)
+        missing = [unit for unit in units if unit.key in failed]
+    # Limits and losses of workers are of the audit's units: a report is finished in the run's own process.
+    with InProcess(Runtime(executor="local")) as here:
+        for message in _failures(here, missing, store).values():
+            sweep(store, [unit.key for unit in units if unit not in missing])
+            raise RunError(f"the report cannot be made: {message}")
+    return {key: unit.key for unit in units for key in unit.keys}
 
 
 def _failures(executor: Executor, units: Sequence[DescribedCases], store: Store) -> dict[str, str]:
@@ -91,23 +113,14 @@ def _failures(executor: Executor, units: Sequence[DescribedCases], store: Store)
     return {event.unit.key: event.outcome.message for event in ended if event.outcome.receipt is None}
 
 
-def _clear(store: Store) -> None:
-    stage = DescribedCases.stage
-    folders = [file(stage, "").rpartition("/")[0] for file in (receipt_file, failure_file)]
-    for folder in (*folders, f"units/{stage}"):
-        for name in store.list(folder):
-            store.delete(name)
-        store.delete_empty_folders(folder)
-
-
-def _assembled(store: Store, units: Sequence[DescribedCases], shared: Shared, manifest: Mapping[str, Any]) -> Assembled:
+def _assembled(store: Store, described_by: Mapping[str, str], shared: Shared, manifest: Mapping[str, Any]) -> Assembled:
     with tables_of(store):
         items, thumbnails = (
             read_all(store, name, columns)
             for name, columns in (("items", schema.ITEMS), ("thumbnails", schema.THUMBNAILS))
         )
     return assembled(
-        [read_described(store, unit.key) for unit in units],
+        [read_described(store, key, described_by) for key in dict.fromkeys(described_by.values())],
         shared,
         manifest=manifest,
         ids=item_ids(store),
@@ -127,3 +140,20 @@ def _report_files(store: Store, report: Assembled) -> Files:
                 stream.write(piece)
         files[name] = {"bytes": stream.bytes, "sha256": stream.sha256}
     return files
+
+
+def _drawings(store: Store, report: Assembled, known: Mapping[str, Any]) -> Files:
+    """Write the drawings of cases, but for those that are there. known: what the manifest says of files."""
+    # A drawing that is lost with its machine is written again.
+    unflushed = Store(store.root, is_durable=False, options=store.options or None)
+    there = store.entries(f"{FOLDER}/curves")
+
+    def written(relative: str, data: bytes) -> tuple[str, dict[str, Any]]:
+        interruption.check()
+        name, file = f"{FOLDER}/{relative}", {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        if known.get(name) != file or name not in there or there[name].bytes != len(data):
+            unflushed.write(name, data)
+        return name, file
+
+    with ThreadPoolExecutor(WRITTEN_AT_ONCE) as threads:
+        return dict(threads.map(lambda one: written(*one), drawings_of(report)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import islice, zip_longest
 
 import pyarrow as pa
@@ -75,8 +74,8 @@ def _first_shown(store: Store) -> Iterator[Item]:
     ids = item_ids(store)
     top: list[list[Item]] = []
     repaired: list[list[Item]] = []
-    for part in survey(store).parts:
-        run = read_part(store, replace(part, groups=()), ids, {})
+    for part in survey(store).parts():
+        run = read_part(store, part, ids)
         for selections, rows in ((top, top_k_rows(run.results)), (repaired, repaired_rows(run.results))):
             selections.extend(
                 [(dataset, ids[code]) for code in run.chosen.row(place)]

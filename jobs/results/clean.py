@@ -12,6 +12,7 @@ from ..errors import UsageError
 from ..plan.plan_file import read_plan
 from ..run.lock import LOCK, Lock
 from ..store import TEMPORARY, Entry, Store
+from .manifest import REPORT_STAGE
 
 # Folders whose files belong to units: FOLDER/STAGE/KEY. Receipts are deleted first, so that none is left without files.
 UNIT_FOLDERS = ("receipts", "failures", "tickets", "units")
@@ -77,7 +78,7 @@ def _of_other_units(listing: Mapping[str, Entry], planned: set[tuple[str, str]])
         folder, _, rest = name.partition("/")
         stage, _, file = rest.partition("/")
         unit = stage, file.partition("/")[0].partition(".")[0]
-        if folder in UNIT_FOLDERS and file and unit not in planned:
+        if folder in UNIT_FOLDERS and file and unit not in planned and stage != REPORT_STAGE:
             found[name] = unit
     return found
 

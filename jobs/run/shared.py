@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -49,9 +49,17 @@ def restored(cache: CachePlace, store: Store, units: Sequence[PackedUnit]) -> in
 
 
 def leave(
-    cache: CachePlace, store: Store, plan: Plan, done: Mapping[str, Receipt], known: Mapping[str, PackedUnit]
+    cache: CachePlace,
+    store: Store,
+    plan: Plan,
+    done: Mapping[str, Receipt],
+    known: Mapping[str, PackedUnit],
+    beside: Iterable[tuple[Receipt, str]] = (),
 ) -> None:
-    """Put the plan's finished units that are worth it into a pack, but for those that are in one."""
+    """Put the plan's finished units that are worth it into a pack, but for those that are in one.
+
+    beside: finished units that no plan names, with by what others may look for them.
+    """
     units = [unit for unit in plan.units if unit.is_shared and unit.key in done and unit.key not in plan.made]
-    new = ((done[unit.key], likeness_of(unit)) for unit in units if unit.key not in known)
-    write_pack(cache.store(), store, new)
+    finished = (*((done[unit.key], likeness_of(unit)) for unit in units), *beside)
+    write_pack(cache.store(), store, (one for one in finished if one[0].key not in known))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..encoders import Encoder
 from ..stages.execute import execute
-from ..stages.unit import EncodingUnit
+from ..stages.unit import EncodingUnit, Unit
 from ..store import Store
 from .attempts import Attempt, Limits, Report, Started
 from .memory_watch import watched

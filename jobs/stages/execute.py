@@ -51,7 +51,9 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
         if receipt is not None:
             return Outcome(key=unit.key, receipt=receipt)
         remembering = _remembering(unit, lambda: _usable(encoder))
-        tables = unit.encode(store, remembering or _usable(encoder)) if isinstance(unit, EncodingUnit) else unit.run(store)
+        tables = (
+            unit.encode(store, remembering or _usable(encoder)) if isinstance(unit, EncodingUnit) else unit.run(store)
+        )
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
         reused = 0 if remembering is None else remembering.reused
         receipt = commit(unit, store, tables, seconds, cpu_seconds, reused)

@@ -23,7 +23,7 @@ import numpy as np
 
 from mprlib.errors import InputError, shown
 from mprlib.frames.columns import Distinct, distinct_values
-from mprlib.level_names import bin_names
+from mprlib.level_names import bin_names, decimal_name
 
 # Numbers of more different values than this are measurements: nobody reads a table of as many groups.
 MOST_NUMBERS = 20
@@ -121,10 +121,7 @@ def _text(argument: str, name: str, value: Any) -> str | None:
     if isinstance(value, (int, np.integer)):
         return str(int(value))
     if isinstance(value, Decimal) and value.is_finite():
-        # Digits behind the point that are nothing: 1.0 and 1.00 are the same number.
-        whole, _, part = format(value, "f").partition(".")
-        part = part.rstrip("0")
-        return (f"{whole}.{part}" if part else whole) if value else "0"
+        return decimal_name(value)
     if _is_number(value):
         number = float(value)
         return str(int(value)) if number.is_integer() else str(number)

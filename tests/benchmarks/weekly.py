@@ -121,7 +121,8 @@ class Weeks:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         found["wall"] = time.perf_counter() - started
         found["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        found["solving"], found["units"], found["reporting"] = self._logged(output)
+        found["stages"], found["reporting"] = self._logged(output)
+        found["solving"], found["units"] = found["stages"].get("solve", 0.0), sum(found["stages"].values())
         print(
             f"{name:<28}{found['wall']:>8.1f}{found['cpu']:>8.1f}{found['solving']:>9.1f}"
             f"{found['items_embedded']:>11,}{found['items_reused']:>10,}"
@@ -141,9 +142,9 @@ class Weeks:
         return dict(os.environ) | {"OMP_NUM_THREADS": "1"}
 
     @staticmethod
-    def _logged(output: Path) -> tuple[float, float, float]:
-        """Processor seconds of the solve units that were computed and of all units, and the wall seconds of tables and
-        report; copied units say what they took elsewhere, and do not count."""
+    def _logged(output: Path) -> tuple[dict[str, float], float]:
+        """Processor seconds of the units that were computed by stage, and the wall seconds of tables and report; copied
+        units say what they took elsewhere, and do not count."""
         log = max((output / "logs").glob("*.jsonl"))
         lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
         moments = {line["event"]: datetime.fromisoformat(line["time"]) for line in lines}
@@ -153,12 +154,28 @@ class Weeks:
             receipt = Receipt.parsed((output / "receipts" / stage / f"{unit}.json").read_bytes())
             spent[stage] += 0.0 if receipt is None else receipt.cpu_seconds
         reporting = (moments["run_done"] - moments["run_collecting"]).total_seconds()
-        return spent["solve"], sum(spent.values()), reporting
+        return dict(spent), reporting
 
 
 def beyond_solving(found: dict[str, Any]) -> float:
     """Processor seconds of all but solving."""
     return float(found["cpu"] - found["solving"])
+
+
+def print_stages(first: dict[str, Any], second: dict[str, Any]) -> None:
+    """What each stage takes, and its part of what week 1 takes beyond solving: processor seconds."""
+    whole = beyond_solving(first)
+    took = [
+        {stage: seconds for stage, seconds in one["stages"].items() if stage != "solve"}
+        | {
+            "tables and page (wall)": one["reporting"],
+            "start, plan, all else": beyond_solving(one) - one["units"] + one["solving"] - one["reporting"],
+        }
+        for one in (first, second)
+    ]
+    for stage in sorted(took[0], key=lambda stage: -took[1].get(stage, 0.0)):
+        before, now = took[0][stage], took[1].get(stage, 0.0)
+        print(f"  {stage:<26}{before:>9.2f} s{now:>9.2f} s{now / whole:>8.2%} of week 1")
 
 
 def weeks(folder: Path, items: int, queries: list[str]) -> None:
@@ -173,6 +190,7 @@ def weeks(folder: Path, items: int, queries: list[str]) -> None:
     second = audits.run("week 2", path)
     share = beyond_solving(second) / beyond_solving(first)
     print(f"  beyond solving, week 2 takes {share:.1%} of week 1; the bar is 5% at 200,000 texts")
+    print_stages(first, second)
     new = len(set(changed["about"]) - set(table["about"]))
     print(f"  {new:,} texts are new or changed, {second['items_embedded']:,} were embedded")
     assert second["items_embedded"] == changed["about"].isin(set(changed["about"]) - set(table["about"])).sum()

@@ -16,12 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
+from jobs.cache.damage import faults
 from jobs.cache.keys import keys_of_texts
 from jobs.cache.merging import merge
 from jobs.cache.packs import packed_units, restore, write_pack
 from jobs.cache.place import CachePlace
 from jobs.cache.space import Space
-from jobs.cache.upkeep import faults, removal, remove_all
+from jobs.cache.upkeep import removal, remove_all
 from jobs.cache.vectors import TEXT, RememberingEncoder, vectors_folder
 from jobs.store import FileReceipt, Receipt, Store, valid_receipt
 from tests.chaos.commit_steps import steps_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ import pandas as pd
 import pytest
 
 from jobs.cli import main
+from jobs.datasets.confusions import read_confusion
+from jobs.errors import UsageError
+from jobs.plan.label_errors import _expect_no_exchange
+from mprlib import Confusion
 from tests.jobs.conftest import people, settings, write_audit
 
 CONFUSION = {"female": {"female": 0.9, "male": 0.1}, "male": {"female": 0.1, "male": 0.9}}
@@ -202,7 +207,7 @@ def test_orders_of_other_labels_are_none_of_them(tmp_path):
          ["dataset items: the confusion of 'gender' cannot be told from labels drawn by lot", "would be needed"]),
         ({"female": {"female": 0.5, "male": 0.5}, "male": {"female": 0.5, "male": 0.5}},
          ["label the shown items themselves"]),
-        ({"female": {"female": 0.1, "male": 0.9}, "male": {"female": 0.8, "male": 0.2}},
+        ({"female": {"female": 0.4, "male": 0.6}, "male": {"female": 0.05, "male": 0.95}},
          ["most items that are 'female' are labelled 'male': rows are true levels and columns predicted ones"]),
         ({"female": {"female": 0.9, "other": 0.1}, "male": {"male": 1}, "other": {"other": 1}},
          ["the confusion of 'gender' has 'other', and no item has that label"]),
@@ -215,6 +220,59 @@ def test_a_plan_notes_confusions_that_say_little_or_may_be_meant_otherwise(tmp_p
     notes = [note for note in json.loads(capsys.readouterr().out)["notes"] if "confusion" in note]
     assert len(notes) == bool(said)
     assert all(one in notes[0] for one in said)
+
+
+@pytest.mark.parametrize(
+    ("levels", "confusion", "said"),
+    [
+        (["female", "male"], {"female": {"female": 0.1, "male": 0.9}, "male": {"female": 0.8, "male": 0.2}},
+         "are 'female' are labelled 'male' and 'male' are labelled 'female': gaps of true labels would have the other"),
+        (["a", "b", "c"], {"a": {"b": 9, "a": 1}, "b": {"c": 9, "b": 1}, "c": {"a": 9, "c": 1}},
+         "'a' are labelled 'b' and 'b' are labelled 'c' and 'c' are labelled 'a'"),
+        # Of a few hand labels, and of labels that say little, nothing of the kind is known.
+        (["female", "male"], {"female": {"female": 9, "male": 11}, "male": {"female": 11, "male": 9}}, None),
+    ],
+)  # fmt: skip
+def test_a_confusion_that_exchanges_levels_is_refused_before_a_headline_changes_its_sign(levels, confusion, said):
+    table = Confusion.from_table(confusion)
+    assert sorted(table.levels) == levels
+    if said is None:
+        _expect_no_exchange(table)
+        return
+    with pytest.raises(UsageError, match=said):
+        _expect_no_exchange(table)
+
+
+def test_an_exchanged_confusion_is_named_with_its_setting(tmp_path, capsys):
+    exchanged = {"female": {"female": 0.1, "male": 0.9}, "male": {"female": 0.8, "male": 0.2}}
+    path = written(tmp_path, attributes={"gender": {"confusion": exchanged}})
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 2
+    [line] = capsys.readouterr().err.strip().splitlines()
+    assert "dataset.attributes.gender.confusion" in line and "name them as they are meant, with map" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("c.csv", "true,predicted,count\n\na,a,9\nb,b,x\n", "c.csv:4: column 'count' holds 'x': a number is expected"),
+        ("c.csv", "true,predicted,count\na,a,9\n,b,1\n", "c.csv:3: column 'true' has no level"),
+        ("c.csv", 'true,predicted,count\n"a\n1",a,9\na,b,-1\n', "c.csv:4: column 'count' holds -1: 0 or more"),
+        ("c.csv", "true,predicted,share\na,a,1\na,a,1\n", "c.csv:3: true 'a' and predicted 'a' are there a second"),
+        ("c.jsonl", '{"true": "a", "predicted": "a", "count": 1}\n\n{"true": "a", "predicted": "b", "count": "x"}\n',
+         "c.jsonl:3: column 'count' holds 'x'"),
+    ],
+)  # fmt: skip
+def test_a_table_of_confusions_is_at_fault_in_a_line_of_its_file(tmp_path, name, content, said):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(UsageError, match=re.escape(said)):
+        read_confusion(name, tmp_path)
+
+
+def test_a_table_of_confusions_in_parquet_is_at_fault_in_a_row(tmp_path):
+    table = pd.DataFrame({"true": ["a", "a"], "predicted": ["a", "a"], "count": [1, 2]})
+    table.to_parquet(tmp_path / "c.parquet")
+    with pytest.raises(UsageError, match="c.parquet, row 2: true 'a' and predicted 'a'"):
+        read_confusion("c.parquet", tmp_path)
 
 
 def test_the_page_says_chance_level_of_what_the_run_claims_and_of_nothing_else(tmp_path, capsys):

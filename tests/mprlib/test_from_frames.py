@@ -253,3 +253,33 @@ def test_importing_the_library_loads_no_frames():
     code = f"import mprlib, sys; print([name for name in {heavy} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+GENDERS = {"Male": {"Male": 0.95, "Female": 0.05}, "Female": {"Female": 0.9, "Male": 0.1}}
+
+
+def test_errors_of_labels_are_matched_by_names():
+    # In another order than the levels of the frames, and without those who have no gender.
+    problem = made(label_error={"gender": GENDERS})
+    rows = Problem(
+        **{
+            name: getattr(problem, name)
+            for name in ("scores", "labels", "reference", "k", "attributes", "label_names", "item_ids")
+        },
+        label_error={"gender": [[0.9, 0.1, 0], [0.05, 0.95, 0], [0, 0, 1]]},
+    )
+    for one in ("linear", "groups"):
+        assert mprlib.corrected(problem, range(20), one) == mprlib.corrected(rows, range(20), one)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ({"gender": [[0.9, 0.1], [0.1, 0.9]]}, "no names of levels"),
+        ({"sex": GENDERS}, "labels have no attribute 'sex'"),
+        ({"gender": {"Male": {"Male": 1}, "Other": {"Other": 1}}}, "lacks the level 'Female'"),
+    ],
+)
+def test_errors_of_labels_that_do_not_fit_the_frames_are_said(error, said):
+    with pytest.raises(InputError, match=said):
+        made(label_error=error)

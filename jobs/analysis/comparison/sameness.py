@@ -54,7 +54,7 @@ def _refusals(old: Run, new: Run) -> Iterator[str]:
 
 def remarks(old: Run, new: Run) -> Iterator[str]:
     """What a reader should know of runs that can be compared."""
-    settings = [run.manifest.get("settings") or {} for run in (old, new)]
+    settings = [_said_once(run.manifest.get("settings") or {}) for run in (old, new)]
     before, after = ({key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings)
     for key, one, other in _differences(before, after):
         yield f"{key} differs ({_shown(one)} and {_shown(other)})"
@@ -64,6 +64,15 @@ def remarks(old: Run, new: Run) -> Iterator[str]:
     for reference, old_size, new_size in sizes.itertuples(index=False):
         if abs(old_size - new_size) > SAME_PEOPLE:
             yield f"reference {reference} counts {old_size:,.0f} people in OLD and {new_size:,.0f} in NEW"
+
+
+def _said_once(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without those that a data set repeats of another block: labels in an engine's lists are read with them,
+    and their data set is made of the lists' own settings."""
+    blocks = [
+        {key: value for key, value in block.items() if key not in settings} for block in settings.get("dataset") or []
+    ]
+    return {**settings, "dataset": blocks}
 
 
 def shared_cases(old: Run, new: Run) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..cases import CASE, QUESTION
 from ..frames import records
-from ..wording import group_name, is_missing, number, percent, points
+from ..wording import cases_of_queries, group_name, is_missing, number, percent, points
 from .compare import Comparison
 
 # Rows of a text or a Markdown table; JSON holds all.
@@ -86,8 +86,8 @@ def summary(found: Comparison) -> str:
         for is_meant in (slice(None), found.cases["is_moved"], found.cases["is_regression"])
     )
     return (
-        f"{compared} {'query' if compared == 1 else 'queries'} compared; {moved} moved beyond chance (false discovery "
-        f"rate {percent(found.level)}); {worse} worse off ({_rule(found)})."
+        f"{cases_of_queries(compared, found.cases['query'].nunique())} compared; {moved} moved beyond chance (false "
+        f"discovery rate {percent(found.level)}); {worse} worse off ({_rule(found)})."
     )
 
 

@@ -27,7 +27,7 @@ IS_LESS_BETTER = {GAP: True, MPR: True, SIMILARITY: False, PRECISION: False}
 class Measure:
     """One measure over all queries that have it on both sides: B's minus A's.
 
-    wins: queries in which a side has the better value; queries left over are ties.
+    wins: cases in which a side has the better value; cases left over are ties. queries: how many the cases are of.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Measure:
     difference: Difference
     wins_a: int
     wins_b: int
+    queries: int
 
     @property
     def is_beyond_chance(self) -> bool:
@@ -114,6 +115,7 @@ def _measure(queries: pd.DataFrame, overlap: FloatArray, name: str, function_cla
         ),
         wins_a=int((better < -tie).sum()),
         wins_b=int((better > tie).sum()),
+        queries=rows["query"].nunique(),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..comparison.wording import escaped, plain_records, table
 from ..frames import records
-from ..wording import group_name, number, percent, points
+from ..wording import cases_of_queries, group_name, number, percent, points
 from .compare import GAP, MPR, PRECISION, SIMILARITY, Measure, Systems
 
 # Rows of a text or a Markdown table; JSON holds all.
@@ -59,7 +59,7 @@ def sentence(one: Measure) -> str:
     return (
         f"{NAMES[one.name]}{under}: A {_value(one, one.mean_a)}, B {_value(one, one.mean_b)}, difference "
         f"{shown(found.mean)}{interval}, p = {found.p_value:.2g}: {verdict}; A wins {one.wins_a}, B {one.wins_b}, "
-        f"{ties} tied, of {found.queries} queries{_effective(one)}"
+        f"{ties} tied, of {cases_of_queries(found.queries, one.queries)}{_effective(one)}"
     )
 
 

@@ -125,7 +125,8 @@ def _clean(store: Store, options: Options) -> int:
 
 
 def _verify(store: Store, options: Options) -> int:
-    from ...cache.upkeep import counted, faults, pieces
+    from ...cache.damage import faults
+    from ...cache.upkeep import counted, pieces
 
     found = list(faults(store))
     if options.as_json:

@@ -23,6 +23,7 @@ def plan(
 ) -> int:
     """Print what a run would do: its units, what is cached, and an estimate of time, memory and disk."""
     from ... import audit
+    from ...cache.place import expect_apart
     from ...config.file import read_config
     from ...plan.bill import bill_of
     from ...plan.estimate import estimate
@@ -36,6 +37,7 @@ def plan(
     store = Store(chosen) if chosen else None
     done: Mapping[str, Receipt] = {}
     if store:
+        expect_apart(inputs.cache, store)
         kept = packed(inputs.cache)
         planned, found = audit.resumed(file, inputs, planned, store, kept)
         shared = {unit.key: kept[unit.key].receipt for unit in planned.units if unit.key in kept}
@@ -65,7 +67,7 @@ def plan_table(
         "references": [reference.name for reference in settings.reference],
         "queries": len(inputs.queries),
         "k": list(settings.k),
-        "methods": {entry.name: entry.count for entry in settings.methods},
+        "methods": {entry.display: entry.count for entry in settings.methods},
         "function_classes": [entry.display for entry in settings.function_classes],
         "stages": {
             stage: {

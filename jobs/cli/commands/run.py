@@ -62,7 +62,7 @@ def worst_text(output: str, settings: Audit) -> str:
     """The worst group of what is audited for each of the worst queries; of two mirrored groups, one."""
     from ...analysis.cases import AS_SHOWN
     from ...analysis.frames import records
-    from ...analysis.wording import by_labels, chance_clause
+    from ...analysis.wording import by_labels, cases_of_queries, chance_clause
     from ...analysis.worst import headline, largest
     from ...report.part import read_worst_pairs
     from ...store import Store
@@ -80,7 +80,8 @@ def worst_text(output: str, settings: Audit) -> str:
             f"{_repair(pair)}"
         )
     if len(beyond) < len(asked):
-        lines.append(f"{len(asked) - len(beyond)} of {len(asked)} queries show no gap beyond chance")
+        asked_in_all = cases_of_queries(len(asked), asked["query"].nunique())
+        lines.append(f"{len(asked) - len(beyond)} of {asked_in_all} show no gap beyond chance")
     return "\n".join(lines)
 
 

@@ -14,9 +14,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from ..figures import DOTS_PER_INCH, drawn_series, legend_handles
+from ..figures import drawn_series
 from ..styles import styles_of
+from .panels import legend_handles
 
+DOTS_PER_INCH = 110
 PANELS_A_ROW = 3
 # Panels of one drawing: a page's worth; further queries go to further drawings.
 PANELS_A_PAGE = 12

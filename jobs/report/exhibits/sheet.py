@@ -10,7 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ...words import shortened
-from ..figures import DOTS_PER_INCH, LONGEST_TITLE
+from ..figures import LONGEST_TITLE
+from .pictures import DOTS_PER_INCH
 
 COLUMN_INCHES, HEAD_INCHES, MARGIN_INCHES = 2.3, 0.75, 0.15
 # A row of texts, and one of pictures with their texts to the right.

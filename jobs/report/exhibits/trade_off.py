@@ -18,10 +18,11 @@ from ...analysis.curves import vertical_floors, why_no_fractions
 from ...analysis.frames import grouped
 from ...analysis.load import Run
 from ...words import shortened
-from ..figures import LONGEST_TITLE, draw_panel, drawn_series
+from ..figures import LONGEST_TITLE, drawn_series, points_of
 from ..styles import styles_of
 from .exhibit import Exhibit, Missing
 from .mean_curves import draw, mean_curves, printed
+from .panels import draw_panel
 from .pictures import PANELS_A_PAGE, Panels, file_part, legend
 
 TITLE = "Similarity kept at fractions of top-k's MPR, means over queries"
@@ -66,7 +67,7 @@ def _query_figure(
     """One panel per query; colours are those of all methods, so that pages agree."""
     panels, styles = Panels.of(len(cases)), styles_of(drawn_series(rows))
     for panel, (case, own) in zip(panels.axes, cases):
-        draw_panel(panel, own, styles, floors.get((*case, name), 0.0))
+        draw_panel(panel, points_of(own, floors)[*case, name], styles)
         panel.set_title(shortened(str(case[2]), LONGEST_TITLE), fontsize=9, parse_math=False)
         panel.grid(alpha=0.25)
     panels.label(f"MPR ({name}), fraction of top-k's", "similarity, fraction of top-k's")

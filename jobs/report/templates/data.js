@@ -7,6 +7,7 @@ const PANEL = { width: 440, height: 320, left: 58, right: 14, top: 30, bottom: 4
 const SIDES = ["a", "b"];
 const find = (id) => document.getElementById(id);
 let head,
+  said,
   items,
   pictures = {},
   block,
@@ -21,8 +22,17 @@ function make(name, attributes, ...children) {
   element.append(...children);
   return element;
 }
-async function unpack(id) {
-  const bytes = Uint8Array.from(atob(find("data-" + id).textContent), (letter) => letter.charCodeAt(0));
+const written = (id) => find("data-" + id).textContent;
+// A case's block, and the items and groups that its numbers refer to.
+async function unpackCase(which) {
+  const [items, groups, packed] = written(which).split(".");
+  const found = await unpack(packed);
+  found.items = numbers(items, head.item_width);
+  found.groups = numbers(groups, head.group_width);
+  return found;
+}
+async function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
 }

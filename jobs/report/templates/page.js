@@ -12,7 +12,7 @@ function choose(side, point) {
 
 async function show(which, isAsked) {
   number = which;
-  block = await unpack(which);
+  block = await unpackCase(which);
   if (number !== which) return;
   // The first series is what is audited, where the case has it.
   const top = block.series.find((one) => one.method === "top_k" || one.method === "as_shown");
@@ -23,9 +23,10 @@ async function show(which, isAsked) {
       : chosen.a
     : block.default;
   find("case").value = which;
-  find("case-title").textContent = block.label;
+  const [label, verdict, isCrossed] = said[which];
+  find("case-title").textContent = label;
   find("verdict").textContent =
-    block.verdict || "No group shares were recorded for the top-k selection of this query, so no group can be named.";
+    verdict || "No group shares were recorded for the top-k selection of this query, so no group can be named.";
   find("facts").textContent =
     [
       block.prompt ? "Prompt: \u201c" + block.prompt + "\u201d" : "",
@@ -38,7 +39,7 @@ async function show(which, isAsked) {
       .filter(Boolean)
       .join("; ") + ".";
   // Where the worst group is a combination of attributes, the table must hold it.
-  find("crossed").checked = Boolean(block.worst_is_crossed);
+  find("crossed").checked = isCrossed;
   for (const side of SIDES)
     find("method-" + side).replaceChildren(
       ...block.series.map((one, place) => make("option", { value: place }, seriesName(one))),
@@ -82,7 +83,7 @@ function search() {
     ? ""
     : found.length > MOST_FOUND
       ? MOST_FOUND + " of " + found.length + " are shown"
-      : found.length + (found.length === 1 ? " query" : " queries");
+      : found.length + " found";
 }
 
 async function start() {
@@ -90,8 +91,9 @@ async function start() {
     worst = find("data-worst").textContent.split(" ").filter(Boolean).map(Number);
   order = worst.concat(Array.from({ length: count }, (_, which) => which).filter((which) => !worst.includes(which)));
   if (!count) throw new Error("the run holds no selections");
-  head = await unpack("head");
-  items = await unpack("items");
+  head = await unpack(written("head"));
+  said = await unpack(written("said"));
+  items = await unpack(written("items"));
   items.byDataset = new Map(
     Object.entries(items.datasets).map(([name, list]) => [name, new Map(list.map((one) => [one[0], one]))]),
   );
@@ -131,7 +133,7 @@ async function start() {
   performance.mark("ready");
   document.documentElement.dataset.ready = "yes";
   // Megabytes, and nobody waits for them: the lists are drawn again once they are unpacked.
-  pictures = await unpack("pictures");
+  pictures = await unpack(written("pictures"));
   if (Object.keys(pictures).length) drawItems();
 }
 start().catch((error) => {

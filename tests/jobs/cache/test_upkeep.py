@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from jobs.cache import segment
+from jobs.cache.damage import faults
 from jobs.cache.keys import keys_of_texts
 from jobs.cache.merging import merge
 from jobs.cache.segment import INDEX, open_segment
 from jobs.cache.space import Space
-from jobs.cache.upkeep import faults, pieces, removal, remove_all
+from jobs.cache.upkeep import pieces, removal, remove_all
 from jobs.cli import main
 from jobs.store import Store
 

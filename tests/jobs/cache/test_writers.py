@@ -5,11 +5,12 @@ import threading
 import numpy as np
 import pytest
 
+from jobs.cache.damage import faults
 from jobs.cache.keys import keys_of_texts
 from jobs.cache.merging import merge
 from jobs.cache.place import CachePlace, cache_place
 from jobs.cache.space import Space
-from jobs.cache.upkeep import faults, pieces, removal, remove_all
+from jobs.cache.upkeep import pieces, removal, remove_all
 from jobs.cache.vectors import TEXT, RememberingEncoder, vectors_folder
 from jobs.store import Store
 from tests.jobs.test_object_store import bucket, server  # noqa: F401 - fixtures

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 from jobs.datasets.values import BadValue, first_ambiguous_id, numbers_of, texts_of
+from mprlib.frames.levels import coded
 
 NOON = datetime(2020, 1, 31, 12, 0, 0, 250_000)
 
@@ -24,8 +25,9 @@ NOON = datetime(2020, 1, 31, 12, 0, 0, 250_000)
         (pa.array([2**53 + 1, None]), ["9007199254740993", None]),
         (pa.array([2**64 - 1], pa.uint64()), ["18446744073709551615"]),
         (pa.array([True, False, None]), ["true", "false", None]),
-        (pa.array([Decimal("1.50"), Decimal("-0.05")]), ["1.50", "-0.05"]),
+        (pa.array([Decimal("1.50"), Decimal("-0.05")]), ["1.5", "-0.05"]),
         (pa.array([Decimal("0.000000001")]), ["0.000000001"]),
+        (pa.array([Decimal("2.00"), Decimal("100.00"), Decimal("-0.00"), None]), ["2", "100", "0", None]),
         (pa.array([date(2020, 1, 31)]), ["2020-01-31"]),
         (pa.array([datetime(2020, 1, 31), NOON]), ["2020-01-31", "2020-01-31 12:00:00.25"]),
         (pa.array([0], pa.timestamp("ns", "UTC")), ["1970-01-01 00:00:00Z"]),
@@ -96,3 +98,9 @@ def test_types_that_hold_no_numbers(values):
 def test_floats_that_cannot_be_told_from_their_neighbours(values, row):
     found = first_ambiguous_id(values)
     assert (None if found is None else found.row) == row
+
+
+def test_decimals_are_levels_of_one_name_in_the_library_and_in_an_audit():
+    column = [Decimal("1.50"), Decimal("1.00"), Decimal("20.00"), Decimal("0.125")]
+    for kind in (pa.decimal128(10, 3), pa.decimal256(40, 7)):
+        assert set(texts_of(pa.array(column, kind)).to_pylist()) == set(coded("people", "price", column).levels)

@@ -272,6 +272,34 @@ def test_generated_pictures_are_all_alike_and_their_chance_is_told(tmp_path):
     assert found["mpr_low"].isna().all()
 
 
+def test_two_k_of_a_query_are_two_cases_and_the_page_says_of_how_many_queries(tmp_path, capsys):
+    path = write(tmp_path, SHOWN, k=[1, 2])
+    assert main(["run", str(path)]) == 0
+    assert "of 4 cases of 2 queries show no gap beyond chance" in capsys.readouterr().out
+    page = (tmp_path / "run/report/index.html").read_text(encoding="utf-8")
+    assert "4 cases of 2 queries" in page and "<h3>Worst cases</h3>" in page and "Every mark is a case." in page
+    assert "independent draws" not in page
+    one = write(tmp_path, SHOWN, k=[2])
+    assert main(["run", str(one)]) == 0
+    assert "of 2 queries show no gap beyond chance" in capsys.readouterr().out
+    assert "<h3>Worst queries</h3>" in (tmp_path / "run/report/index.html").read_text(encoding="utf-8")
+
+
+def test_draws_are_said_to_be_draws_on_the_page_and_once_by_compare(tmp_path, capsys):
+    shown = SHOWN.merge(PEOPLE.rename(columns={"id": "item"}))
+    path = write(tmp_path, shown, None, reference={"kind": "population"})
+    for name, draws in (("drawn", "true"), ("found", "false")):
+        output = str(tmp_path / name)
+        assert main(["run", str(path), "--output", output, "--set", f"results.draws={draws}"]) == 0
+    said = "The items shown are <strong>independent draws</strong>"
+    pages = [(tmp_path / name / "report/index.html").read_text(encoding="utf-8") for name in ("drawn", "found")]
+    assert [said in page for page in pages] == [True, False]
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "drawn"), str(tmp_path / "found"), "--json"]) in (0, 4)
+    remarks = json.loads(capsys.readouterr().out)["remarks"]
+    assert [one for one in remarks if "draws" in one] == ["results.draws differs (True and False)"]
+
+
 def test_pictures_in_no_folder_are_no_lists(tmp_path, capsys):
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures/1.png").write_bytes(b"x")

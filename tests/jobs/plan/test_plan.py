@@ -1,7 +1,10 @@
+import json
+
 import pandas as pd
 import pytest
 
 from jobs.audit import prepare
+from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.encoders import sentence
 from jobs.errors import UsageError
@@ -174,3 +177,12 @@ def test_levels_on_one_side_are_remarked(tmp_path):
 
 def test_every_stage_has_its_turn():
     assert {kind.stage: kind for kind in ORDER} == STAGES
+
+
+def test_a_plan_names_entries_of_one_method_by_their_own_names(tmp_path, capsys):
+    methods = ["top_k", {"mopr": {"points": 3}}, {"mopr": {"name": "few", "points": 2}}]
+    path = write_audit(tmp_path, methods=methods)
+    assert main(["plan", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["methods"] == {"top_k": 1, "mopr": 3, "mopr(few)": 2}
+    assert main(["plan", str(path)]) == 0
+    assert "mopr (3 values), mopr(few) (2 values)" in capsys.readouterr().out

@@ -47,7 +47,11 @@ SEARCH = {"prefilter", "merge", "rescore"}
         ("prefilter.backend=torch", SEARCH - {"merge"}, None),
         ("k=12", {"solve"}, {"k changed from 10 to 12": 6}),
         ("seed=3", {"reference", "solve"}, {"its reference changed; seed changed from 0 to 3": 6}),
-        ("methods.1.mopr.points=5", {"solve"}, {"method.points changed from 4 to 5": 2}),
+        (
+            "methods.1.mopr.points=5",
+            {"solve"},
+            {"method.points changed from 4 to 5, and the points of a curve are solved together": 2},
+        ),
         ("function_classes.1={tree: {depth: 2}}", {"solve"}, {"function_classes changed": 6}),
         ("prefilter.top=50", {*SEARCH, "pool", "solve"}, {"its pool changed": 6}),
         (

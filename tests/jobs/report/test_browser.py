@@ -276,7 +276,7 @@ def test_hundreds_of_queries_are_searched_and_all_printed(many: Path):
         assert await page.ask("document.getElementById('case-title').innerText") == found[0]
         await page.ask(typed.replace("{}", "no such query"))
         assert await page.ask(links) == []
-        assert await page.ask("document.getElementById('found-count').innerText") == "0 queries"
+        assert await page.ask("document.getElementById('found-count').innerText") == "0 found"
         await page.ask("dispatchEvent(new Event('beforeprint'))")
         await page.call("Emulation.setEmulatedMedia", media="print")
         shown = await page.ask(

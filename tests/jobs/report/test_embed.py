@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from jobs.analysis.cases import repaired_rows
-from jobs.analysis.curves import trade_offs
+from jobs.analysis.curves import trade_offs, vertical_floors
 from jobs.analysis.load import Chosen, Run, from_tables
 from jobs.report import embed
 from tests.jobs.report import synthetic
@@ -37,15 +37,16 @@ def test_a_block_unpacks_to_the_same_value():
 
 
 def blocks_of(tables: dict) -> tuple[list[dict], Run]:
+    """The blocks with the ids and names that their numbers are."""
     run = from_tables(**tables)
-    names = sorted(run.groups["group"].unique())
-    return embed.case_blocks(run, trade_offs(run.results), repaired_rows(run.results), names), run
+    curves = trade_offs(run.results)
+    blocks = embed.case_blocks(run, curves, repaired_rows(run.results), vertical_floors(curves))
+    return [block.about | {"items": block.items, "groups": block.groups} for block in blocks], run
 
 
 def test_items_and_shares_of_every_selection_come_back():
     tables = synthetic.tables(queries=2, points=5, k=20)
-    blocks, run = blocks_of(tables)
-    names = sorted(run.groups["group"].unique())
+    blocks, _ = blocks_of(tables)
     rows = tables["results"].to_pylist()
     shares = {
         (row["query"], row["method"], row["parameter_value"], row["group"]): row["share_selected"]
@@ -60,10 +61,10 @@ def test_items_and_shares_of_every_selection_come_back():
                 value = pytest.approx(point["v"], rel=1e-5) if "v" in point else None
                 row = next(row for row in same if row["parameter_value"] == value)
                 local = undigits(point["i"], block["width"])
-                assert [run.chosen.ids[block["items"][item]] for item in local] == row["item_ids"]
+                assert [block["items"][item] for item in local] == row["item_ids"]
                 counts = undigits(block["shares"][number], block["group_width"])
                 for group, counted in zip(block["groups"], counts):
-                    key = (row["query"], row["method"], row["parameter_value"], names[group])
+                    key = (row["query"], row["method"], row["parameter_value"], group)
                     assert counted / block["unit"] == pytest.approx(shares[key])
                 seen += 1
     assert seen == 2 * (1 + 5 + 5)
@@ -71,8 +72,7 @@ def test_items_and_shares_of_every_selection_come_back():
 
 def test_who_is_first_comes_back_for_every_selection():
     tables = synthetic.tables(queries=2, points=3, k=20)
-    blocks, run = blocks_of(tables)
-    names = sorted(run.groups["group"].unique())
+    blocks, _ = blocks_of(tables)
     given = {
         (row["query"], row["method"], row["parameter_value"], row["group"]): row for row in tables["groups"].to_pylist()
     }
@@ -86,7 +86,7 @@ def test_who_is_first_comes_back_for_every_selection():
                         same = [
                             row[f"share_first_{first}"]
                             for key, row in given.items()
-                            if key[:2] == (block["query"], series["method"]) and key[3] == names[group]
+                            if key[:2] == (block["query"], series["method"]) and key[3] == group
                             and (value is None or key[2] == pytest.approx(value, rel=1e-5))
                         ]  # fmt: skip
                         assert counted / first == pytest.approx(same[0])

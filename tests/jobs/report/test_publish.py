@@ -49,11 +49,12 @@ def test_parts_make_the_files_of_the_whole(run):
 
 def test_nothing_is_left_of_the_tasks_nor_of_a_killed_report(run):
     store = Store(str(run))
-    for name in ("units/report/0123/cases.arrow", "receipts/report/0123.json", "report/curves/old.png"):
+    left = ("units/report/0123/cases.arrow", "receipts/report/0123.json", "failures/report/0123.json")
+    for name in (*left, "report/curves/old.svg"):
         store.write(name, b"old")
     published(run)
-    assert not [name for folder in ("units", "receipts", "failures") for name in store.list(folder)]
-    assert not (run / "report/curves/old.png").exists()
+    assert not [name for folder in ("units", "receipts", "failures") for name in store.list(folder) if "0123" in name]
+    assert not (run / "report/curves/old.svg").exists() and not store.list("failures")
 
 
 def test_a_case_that_cannot_be_described_is_one_sentence(run, monkeypatch):
