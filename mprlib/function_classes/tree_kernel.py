@@ -9,6 +9,9 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
 
+# Columns that are worked on together: the rows that sets share then stay in the processor's cache.
+CHUNK = 128
+
 
 @compiled
 def best_last_splits(leaf: FloatArray, inverse_masses: FloatArray, is_signed: bool, worth: FloatArray) -> IntArray:
@@ -43,6 +46,39 @@ def best_splits(children: IntArray, after: FloatArray, worth: FloatArray) -> Int
                 best, found[place] = own, split
         worth[place] = best
     return found
+
+
+@compiled
+def leaf_gains(leaf: FloatArray, masses: FloatArray, is_signed: bool, found: FloatArray) -> None:
+    """What leaves are worth into found (U + 1, B), the last row for the empty one; leaf (U, B), masses (U, B) or
+    (U, 1)."""
+    last = masses.shape[1] - 1
+    for place in range(leaf.shape[0]):
+        for row in range(leaf.shape[1]):
+            change = leaf[place, row]
+            if is_signed:
+                found[place, row] = abs(change)
+            else:
+                # A leaf may be empty at masses that are not the problem's.
+                mass = masses[place, min(row, last)]
+                found[place, row] = change * change / mass if mass > 0.0 else 0.0
+    found[leaf.shape[0]] = 0.0
+
+
+@compiled
+def best_of(worths: FloatArray, parts: IntArray, found: FloatArray) -> None:
+    """The best split's worth of each set into found (sets + 1, B), 0 in the last row; parts (sets, S, 2) are rows of
+    worths (parts, B)."""
+    for start in range(0, worths.shape[1], CHUNK):
+        stop = min(start + CHUNK, worths.shape[1])
+        for place in range(parts.shape[0]):
+            for split in range(parts.shape[1]):
+                left, right = parts[place, split, 0], parts[place, split, 1]
+                for row in range(start, stop):
+                    own = worths[left, row] + worths[right, row]
+                    known = found[place, row]
+                    found[place, row] = own if split == 0 or own > known else known
+    found[parts.shape[0]] = 0.0
 
 
 class Leaves(NamedTuple):

@@ -92,16 +92,14 @@ class TreeOracle(Oracle):
 
     def gaps_of_leaves(self, leaf: FloatArray, masses: FloatArray) -> FloatArray:
         """The best tree's gap (B,) from the differences (U, B) and the masses (U, B) or (U, 1) of all leaves."""
+        from mprlib.function_classes import tree_kernel as kernel
+
         _, position = self._distinct_leaves()
-        if self.is_signed:
-            gains = np.abs(leaf)
-        else:
-            # A leaf may be empty at masses that are not the problem's.
-            gains = np.divide(leaf**2, masses, out=np.zeros_like(leaf), where=masses > 0)
-        gains = np.vstack([gains, np.zeros(gains.shape[1])])
-        worth = _best_of(gains, position.reshape(len(self._intersections), -1, 2))
-        for children in reversed(self._children):
-            worth = _best_of(np.vstack([worth, np.zeros(worth.shape[1])]), children)
+        worth = np.empty((len(leaf) + 1, leaf.shape[1]))
+        kernel.leaf_gains(leaf, masses, self.is_signed, worth)
+        for parts in (position.reshape(len(self._intersections), -1, 2), *reversed(self._children)):
+            parted, worth = worth, np.empty((len(parts) + 1, leaf.shape[1]))
+            kernel.best_of(parted, parts, worth)
         best: FloatArray = worth[0]
         return best if self.is_signed else np.sqrt(self._problem.scale * best)
 
@@ -190,11 +188,3 @@ class TreeOracle(Oracle):
             places = kernel.parts(children, places, splits, len(below))
         leaves = kernel.Leaves(self._intersections, self._sides, self._inverse_masses, self.is_signed)
         kernel.write_leaves(leaves, leaf, places, best_split[-1], function)
-
-
-def _best_of(worths: FloatArray, parts: IntArray) -> FloatArray:
-    """The best split's worth (sets, B): parts (sets, S, 2) are rows of worths (parts, B)."""
-    best: FloatArray = worths[parts[:, 0, 0]] + worths[parts[:, 0, 1]]
-    for split in range(1, parts.shape[1]):
-        np.maximum(best, worths[parts[:, split, 0]] + worths[parts[:, split, 1]], out=best)
-    return best
