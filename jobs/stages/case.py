@@ -70,7 +70,7 @@ class Case:
 
     def _label_error(self, pool: pa.Table, labels: FloatArray) -> LabelError | None:
         """How far the labels (n, l) of the pool and of the reference can be trusted."""
-        errors = self._unit.label_errors
+        errors = self._unit.label_errors.of_held_out(self._store, self._encoding.levels)
         places = {name: list(columns) for name, columns in self._encoding.attributes.items()}
         likely = {name: self._likely(name, levels) for name, levels in errors.probabilities.items()}
         return errors.label_error(
