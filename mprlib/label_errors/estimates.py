@@ -79,12 +79,7 @@ def reference_estimate(problem: Problem) -> Estimate:
 
 def pool_shares(problem: Problem) -> FloatArray:
     """Estimated shares (G,) of the true cells in the whole pool, none of them negative."""
-
-    def build() -> FloatArray:
-        found: FloatArray = score_model(problem).posterior(np.arange(problem.n)).mean(axis=0)
-        return found
-
-    return problem.cached("true pool", build)
+    return score_model(problem).shares
 
 
 def _reference(problem: Problem) -> Estimate:
@@ -107,9 +102,9 @@ def _reference(problem: Problem) -> Estimate:
 def _label_noise(problem: Problem, tau: FloatArray, inverses: Matrices) -> FloatArray:
     """How far sums (DRAWS, G) of inverse rows are from the sums of true cells, for labels drawn anew.
 
-    The true cells are drawn from tau, and labels given them: only the labels' part of the variance is left. Each draw has
-    a confusion of its own, where one is estimated, by which its labels are corrected as well: by one estimate that happens
-    to be too good labels would vary too little.
+    The true cells are drawn from tau, and labels given them: only the labels' part of the variance is left. Where a
+    confusion is estimated each draw has its own, for the labels and for their inverse: by one estimate that happens to
+    be too good labels would vary too little.
     """
     cells, matrices = true_cells(problem), drawn_matrices(problem, slice(None))
     true = _drawn_cells(tau, DRAWS)
