@@ -31,6 +31,8 @@ from ..stages.first_shown import FIRST
 DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", dtype=np.uint8)
 # Shares that are no multiples of 1/k are kept to this fraction of 1: three digits, 0.0004 points.
 FINEST_SHARE = 64**3 - 1
+# Shares of attention are kept to this fraction of 1: two digits, 0.02 points.
+EXPOSURE_UNIT = 64**2 - 1
 # Columns of shares by the true labels, and the parts of 1 in which they are shown.
 CORRECTED = ("share_corrected", "share_corrected_low", "share_corrected_high")
 OF_REFERENCE_CORRECTED = "share_reference_corrected"
@@ -46,9 +48,7 @@ FACTS = {"prompt": "prompt", "pool": "n_pool", "size": "reference_size"}
 # Columns of the groups that a block is made of.
 OF_GROUPS = [
     "attributes", "share_reference", "share_selected", "largest_gap_chance",
-    *(f"share_first_{first}" for first in FIRST),
-    *CORRECTED,
-    OF_REFERENCE_CORRECTED,
+    *(f"share_first_{first}" for first in FIRST), "exposure", *CORRECTED, OF_REFERENCE_CORRECTED,
 ]  # fmt: skip
 
 
@@ -282,7 +282,7 @@ def _group_digits(shares: _Shares | None, selections: list[int], k: int) -> tupl
     """
     if shares is None:
         empty = {"attributes": [], "reference_shares": [], "unit": 1, "group_width": 1, "chance_gap": None}
-        return empty | {"shares": [""] * len(selections), "first": {}}, []
+        return empty | {"shares": [""] * len(selections), "first": {}, "exposure": []}, []
     place = np.full(int(max(*selections, shares.selection.max())) + 1, -1)
     place[selections] = np.arange(len(selections))
     places = place[shares.selection]
@@ -305,6 +305,8 @@ def _group_digits(shares: _Shares | None, selections: list[int], k: int) -> tupl
         "group_width": digits_for(unit),
         "shares": _share_digits(values, unit),
         "first": {str(first): _share_digits(of_all(f"share_first_{first}"), min(first, k)) for first in FIRST},
+        "exposure": _share_digits(of_all("exposure"), EXPOSURE_UNIT),
+        "exposure_unit": EXPOSURE_UNIT,
         **_corrected_digits(shares.rows, known, of_all),
         "chance_gap": _chance_gap(shares.rows),
     }, shares.names

@@ -120,7 +120,7 @@ class Mopr(ConstrainedMethod):
         solver = checked_solver(self.solver)
         solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
         separator = Separator(problem, oracle, pool, solved.region)
-        incumbents = Incumbents.of(separator, self.nodes)
+        incumbents = Incumbents.of(separator, self.nodes, solved.top_value)
         found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
         rows = [row_of(incumbents, request, *found[request.limit]) for request in requests]
         if self.order == "fair":
@@ -165,7 +165,7 @@ def row_of(
         nodes=incumbent.nodes,
     )
     row = replace(row, statistics=statistics)
-    return with_advice(row, relaxation, incumbents.impossible(request.rho), not_found=_advice(separator.pool, method))
+    return with_advice(row, relaxation, incumbents.impossible, not_found=_advice(separator.pool, method))
 
 
 def _advice(pool: CellPool, method: str) -> str:

@@ -68,9 +68,11 @@ function readout(side) {
   );
 }
 
-// Of all items of a selection, or of the first few in their order.
+// Of all items of a selection, of the first few in their order, or of the attention to all.
 function sharesOf(at) {
-  const first = Number(find("counted").value);
+  const counted = find("counted").value,
+    first = Number(counted);
+  if (counted === "attention") return sharesFrom((block.exposure || [])[at], 2, block.exposure_unit);
   if (!first) return sharesFrom(block.shares[at], block.group_width, block.unit);
   return sharesFrom((block.first[first] || [])[at], 1, Math.min(first, block.k));
 }
@@ -111,7 +113,7 @@ function drawGroups() {
     ),
   );
   // Of fewer items chance shows larger gaps.
-  const band = Number(find("counted").value) ? null : block.chance_gap;
+  const band = find("counted").value ? null : block.chance_gap;
   const end = Math.min(1, Math.ceil(largest * 20) / 20),
     x = (share) => (6 + (208 * share) / end).toFixed(1);
   const body = columns.map((column) => {

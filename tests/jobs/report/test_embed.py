@@ -92,6 +92,23 @@ def test_who_is_first_comes_back_for_every_selection():
                         assert counted / first == pytest.approx(same[0])
 
 
+def test_exposure_comes_back_for_every_selection():
+    tables = synthetic.tables(queries=2, points=3, k=20)
+    groups = tables["groups"].to_pandas()
+    groups["exposure"] = np.random.default_rng(0).random(len(groups))
+    blocks, _ = blocks_of(tables | {"groups": tables["groups"].from_pandas(groups, schema=tables["groups"].schema)})
+    given = groups.set_index(["query", "method", "group"]).sort_index()["exposure"]
+    for block in blocks:
+        assert len(block["exposure"]) == len(block["points"])
+        for series in block["series"]:
+            for number in series["points"]:
+                shares = np.array(undigits(block["exposure"][number], 2)) / block["exposure_unit"]
+                for group, share in zip(block["groups"], shares):
+                    # Whichever of the method's points it is.
+                    same = np.atleast_1d(given[block["query"], series["method"], group])
+                    assert np.abs(same - share).min() <= 0.5 / block["exposure_unit"] + 1e-12
+
+
 def test_a_run_that_does_not_know_who_is_first_says_nothing_of_them():
     tables = synthetic.tables(queries=1, points=2)
     groups = tables["groups"].to_pandas()
