@@ -61,9 +61,11 @@ def coded(argument: str, name: str, column: Any, bins: tuple[float, ...] | None 
 def coded_as(column: Any, levels: tuple[str, ...]) -> Coded | None:
     """An array or a list of some known levels; None for any other: a fast way for what was seen before."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "U" and column.ndim == 1:
-        known, order = _by_name(levels)
-        place = np.minimum(np.searchsorted(known, column), known.size - 1)
-        return Coded(codes=order[place], levels=levels) if (known[place] == column).all() else None
+        # Whoever comes here solves next, and has the compiler loaded.
+        from mprlib.frames.text_kernel import places
+
+        codes = np.empty(column.size, dtype=np.intp)
+        return Coded(codes=codes, levels=levels) if places(_letters(column), _known(levels), codes) else None
     values = column.tolist() if isinstance(column, np.ndarray) and column.ndim == 1 else column
     if not isinstance(values, (list, tuple)):
         return None
@@ -76,11 +78,16 @@ def coded_as(column: Any, levels: tuple[str, ...]) -> Coded | None:
 
 
 @lru_cache(maxsize=256)
-def _by_name(levels: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The levels by name, and the place of each among them."""
-    names = np.array(levels)
-    order = np.argsort(names)
-    return names[order], order
+def _known(levels: tuple[str, ...]) -> np.ndarray:
+    """The letters of levels."""
+    return _letters(np.array(levels))
+
+
+def _letters(texts: np.ndarray) -> np.ndarray:
+    """The numbers of the letters (n, w) of texts; zeros behind shorter ones."""
+    given = np.ascontiguousarray(texts, dtype=texts.dtype.newbyteorder("="))
+    width = given.dtype.itemsize // np.dtype(np.uint32).itemsize
+    return given.view(np.uint32).reshape(given.size, width) if width else np.zeros((given.size, 1), np.uint32)
 
 
 def checked_bins(bins: Any, attributes: Sequence[str]) -> dict[str, tuple[float, ...]]:
