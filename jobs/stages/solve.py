@@ -177,6 +177,11 @@ class Solve(Unit):
         return digest(self.content(without=("attention", "function_classes")))
 
     @property
+    def shared_reading(self) -> str:
+        """The same for units of one case, but for what its attentions and classes are."""
+        return f"{self.pool} {self.reference.name} {self.k}"
+
+    @property
     def views(self) -> list[View]:
         """Under what each selection is measured, in the order of its rows."""
         return list(product(self.attention, self.function_classes))

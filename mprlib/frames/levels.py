@@ -11,8 +11,9 @@ Coded(codes=array([ 2,  0,  1, -1]), levels=('30 to under 50', '50 and over', 'u
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
@@ -25,6 +26,9 @@ from mprlib.errors import InputError, shown
 from mprlib.frames.columns import Distinct, distinct_values
 from mprlib.level_names import bin_names, decimal_name
 
+# Zeros that end a fraction of a second, the point that they leave, and the hours and minutes of a zone.
+FRACTION_ZEROS, BARE_POINT = re.compile(r"(\.\d*?)0+(?=$|[Z+-])"), re.compile(r"\.(?=$|[Z+-])")
+ZONE = re.compile(r"([+-]\d\d):(\d\d)$")
 # Numbers of more different values than this are measurements: nobody reads a table of as many groups.
 MOST_NUMBERS = 20
 
@@ -134,11 +138,20 @@ def _text(argument: str, name: str, value: Any) -> str | None:
         return str(int(value)) if number.is_integer() else str(number)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    if isinstance(value, (date, datetime)):
-        return str(value).removesuffix(" 00:00:00")
+    if isinstance(value, (date, datetime, time)):
+        return _moment(value)
     if isinstance(value, tuple):
         raise InputError(f"{argument}, column {name!r}, holds lists: names of levels are expected")
     return str(value)
+
+
+def _moment(value: date | datetime | time) -> str:
+    """A date or a time without zeros that say nothing, its zone as an audit's tables have it."""
+    written = str(value).removesuffix(" 00:00:00")
+    if isinstance(value, (datetime, time)) and value.tzinfo is not None:
+        is_utc = str(value.tzinfo) == "UTC"
+        written = f"{written.removesuffix('+00:00')}Z" if is_utc else ZONE.sub(r"\1\2", written)
+    return BARE_POINT.sub("", FRACTION_ZEROS.sub(r"\1", written))
 
 
 def _ranges(argument: str, name: str, distinct: Distinct, bins: tuple[float, ...]) -> list[str | None]:

@@ -100,7 +100,8 @@ class Mopr(ConstrainedMethod):
             return ConstrainedMethod.swept_values(self, problem, function_class, values)
         if self.order == "fair" or problem.place_weights is not None:
             raise InputError("labels may be wrong, and what is claimed then is of sets: leave order and attention out")
-        return claiming_sets(self, problem, function_class, values, self.confidence)
+        # A proof would be of expected labels, and is not stated: none is searched for.
+        return claiming_sets(replace(self, nodes=1), problem, function_class, values, self.confidence)
 
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
         """One Selection per rho, in the order given.
