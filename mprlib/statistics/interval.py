@@ -20,7 +20,7 @@ v(p - Q) is distributed as v(d + x*), if Q is as likely to be on one side of q a
 the upper end, as far as it is beyond the one above; the lower end is the one above.
 
 *Items that are among the reference's rows* pull q towards p by k/m: MPR is then (1 - k/m) times that against the other
-rows. The upper end allows for it. docs/method.md has the proofs.
+rows. The upper end allows for it where that may be. docs/method.md has the proofs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from mprlib.statistics.class_noise import ClassNoise, class_noise
 from mprlib.statistics.draws import Draws
 from mprlib.statistics.resampling import RESAMPLES, Resamples
 
-# Where items are a larger part of as many rows as the reference has, the interval for all selections is taken.
+# Where items may be a larger part of the reference's rows, the interval for all selections is taken.
 LARGEST_PART = 0.25
 
 
@@ -67,6 +67,7 @@ def sampling_interval(
     function_class: str | FunctionClass = "linear",
     *,
     is_fitted: Annotated[bool, Flag()] = True,
+    may_be_in_reference: Annotated[bool, Flag()] = True,
     confidence: Annotated[float, PROBABILITY] = 0.95,
     resamples: Annotated[int, Whole(least=1)] = RESAMPLES,
     seed: Annotated[int, SEED] = 0,
@@ -81,7 +82,8 @@ def sampling_interval(
     margin where nothing sharper is known. confidence to attention: as for `sampling_margin`.
 
     is_fitted: what chose the items had read the reference, as optimisers do, and not their scores alone
-    (`reads_reference` of a method). found: their measurement under the class, where it is at hand.
+    (`reads_reference` of a method). may_be_in_reference: the items may be among the reference's rows, as where the
+    reference is the data set that is searched. found: their measurement under the class, where it is at hand.
 
     Returns: ends with 0 <= low <= MPR <= high.
     Raises:  InputError for a confidence outside (0, 1), fewer than 1 resample, or items that are none of the pool's.
@@ -105,13 +107,14 @@ def sampling_interval(
     # The noise holds the resamples, so that no others come to have their identity.
     key = ("noise", chosen, level, resamples, seed, None if drawn is None else id(drawn))
     noise = problem.cached(key, lambda: class_noise(problem, chosen, level, Draws(problem, resamples, seed, drawn)))
-    return _interval(noise, selection_weights(problem, ordered), ordered.size / problem.m, is_fitted, found)
+    part = ordered.size / problem.m if may_be_in_reference else 0.0
+    return _interval(noise, selection_weights(problem, ordered), part, is_fitted, found)
 
 
 def _interval(
     noise: ClassNoise, weights: FloatArray, part: float, is_fitted: bool, known: Measurement | None
 ) -> Interval:
-    """Of the selection with these weights (n,), of as many items as this part of the reference's rows."""
+    """Of the selection with these weights (n,), whose items may be this part of the reference's rows."""
     found = known if known is not None and not noise.has_drifts else noise.oracle.worst_case(weights)
     if part > LARGEST_PART or (is_fitted and not noise.has_drifts):
         return Interval(max(0.0, found.value - noise.margin), found.upper_bound + noise.margin)

@@ -1,35 +1,54 @@
-"""How often intervals and bounds hold, on generated populations whose truth is known.
+"""How often intervals and bounds hold and how wide they are, on generated populations whose truth is known.
 
-    python -m tests.benchmarks.coverage [populations]
+    OMP_NUM_THREADS=1 python -m tests.benchmarks.coverage [populations]
 
 For each population: shares Q over G cells, a reference sample of m rows, a pool of n items, and
-selections of k: *biased* (the pool tilted), *random* (drawn from the pool), *matched* (the sample's
-shares met as closely as k items allow, as an optimiser would), *fair* (Q's shares met likewise, MPR
-near zero), and *all* of them at once (MPR +- t claims to cover every selection together, so its
-coverage there should be nominal). In the weighted setting the sample is drawn from other shares and carries the weights
-that make up for it. The truth is the class's MPR against Q itself, with the class (masses N, scale
-D) as the sample fixes it.
+selections of k: *biased* (the pool tilted), *random* (drawn from the pool), *top* (by scores that lean to
+some levels), *fair* (Q's shares met as closely as k items allow, MPR near zero), which do not read the
+sample; *matched* (the sample's shares met likewise) and *mopr*, at 0.3 and 0.08 of the MPR of top, which
+do; and *all* of them at once (MPR +- t claims to cover every selection together, so its coverage
+there should be nominal). In the weighted setting the sample is drawn from other shares and carries the weights
+that make up for it; in the overlapping one the items are the sample's own rows. The truth is the class's MPR against Q
+itself, with the class (masses N, scale D) as the sample fixes it.
+
+Bars: each row's own interval covers at least 93%, and is at most 2.5 times as wide, half of it, as the 95% quantile of
+the error of MPR. Missed is what covers less by more than two deviations of a share of so many populations.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from mprlib import Problem
+from mprlib import Problem, select
+from mprlib.arrays import FloatArray
 from mprlib.cells import cells_of, selection_weights
+from mprlib.function_classes.base import Oracle
 from mprlib.function_classes.gaps import closed_form_gaps
+from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.registry import function_class
-from mprlib.statistics import cells_bound, finite_bound, sampling_margin, share_interval, vc_bound
+from mprlib.statistics import (
+    cells_bound,
+    finite_bound,
+    sampling_interval,
+    sampling_margin,
+    share_interval,
+    vc_bound,
+)
 from mprlib.statistics.resampling import resampled
 
 CONFIDENCE = 0.95
 DELTA = 1.0 - CONFIDENCE
-CLASSES = ("linear", "saturated", "groups")
-SELECTIONS = ("biased", "random", "matched", "fair")
+CLASSES = ("linear", "saturated", "groups", "tree", "rkhs")
+# Kinds of selections, and whether they read the sample.
+SELECTIONS = {"biased": False, "random": False, "top": False, "fair": False, "matched": True}
+# Bounds of `mopr` as parts of the MPR of the most similar items, in every so many populations.
+OPTIMISED, OPTIMISED_EVERY = (0.3, 0.08), 4
+LEAST_COVERAGE, WIDEST = 0.93, 2.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +60,7 @@ class Setting:
     n: int
     k: int
     is_weighted: bool = False
+    is_overlapping: bool = False
 
     @property
     def cells(self) -> int:
@@ -51,60 +71,129 @@ SETTINGS = (
     Setting(levels=(2, 2, 7), m=10_000, n=10_000, k=50),
     Setting(levels=(2, 2, 7), m=10_000, n=10_000, k=1_000),
     Setting(levels=(2, 7, 9), m=10_000, n=10_000, k=1_000),
+    Setting(levels=(2, 7, 9), m=10_000, n=1_000, k=50),
+    Setting(levels=(2, 7), m=200, n=1_000, k=20),
     Setting(levels=(2, 2, 7), m=1_000, n=2_000, k=200),
     Setting(levels=(2, 7, 9), m=1_000, n=1_000, k=100),
     Setting(levels=(2, 2, 7), m=1_000, n=2_000, k=200, is_weighted=True),
+    Setting(levels=(2, 2, 7), m=1_000, n=1_000, k=100, is_overlapping=True),
 )
 
 
-def coverage(setting: Setting, populations: int, resamples: int = 400, seed: int = 0) -> dict[tuple[str, ...], list]:
+def coverage(
+    setting: Setting,
+    populations: int,
+    resamples: int = 400,
+    seed: int = 0,
+    classes: Sequence[str] = CLASSES,
+    has_intervals: bool = True,
+) -> dict[tuple[str, ...], list]:
     """Records by key.
 
-    ("margin" or "percentile", class, selection) -> (is_covered, truth, half-width)
+    ("margin", "interval" or "percentile", class, selection) -> (is_covered, truth, half-width, error)
     ("bound", name) -> is_held
     """
     records: dict[tuple[str, ...], list] = defaultdict(list)
     for population in range(populations):
         random = np.random.default_rng([seed, population])
-        one_hot = _one_hot(setting.levels)
-        shares = random.dirichlet(np.full(setting.cells, 2.0))
-        sampled = random.dirichlet(np.full(setting.cells, 5.0)) if setting.is_weighted else shares
-        reference = random.choice(setting.cells, setting.m, p=sampled)
-        weights = (shares / sampled)[reference]
-        pool = random.choice(setting.cells, setting.n, p=random.dirichlet(20 * setting.cells * shares + 0.5))
-        problem = Problem(
-            scores=np.zeros(setting.n),
-            labels=one_hot[pool],
-            reference=one_hot[reference],
-            reference_weights=weights if setting.is_weighted else None,
-            k=setting.k,
-        )
-        cells = cells_of(problem)
-        # Cells that neither side drew have a share of Q; no function of C' sees them.
-        population_shares = shares[_position(cells.labels, one_hot)]
-        drawn = np.bincount(reference, weights, setting.cells) / weights.sum()
-        selections = {kind: _selection(kind, setting, pool, drawn, shares, random) for kind in SELECTIONS}
-        for name in CLASSES:
+        drawn = _Drawn.of(setting, random)
+        problem, pool = drawn.problem, drawn.pool
+        fixed = {
+            kind: _selection(kind, setting, problem, pool, drawn.sample_shares, drawn.shares, random)
+            for kind in SELECTIONS
+        }
+        for name in classes:
             oracle = function_class(name).bind(problem)
             margin = sampling_margin(problem, name, confidence=CONFIDENCE, resamples=resamples, seed=population)
-            distance = closed_form_gaps(oracle, (cells.reference_shares - population_shares)[None, :])[0]
-            records["margin", name, "all"].append((distance <= margin, np.nan, margin))
+            cells = cells_of(problem)
+            # Cells that neither side drew have a share of Q; no function of C' sees them.
+            true_shares = drawn.shares[_position(cells.labels, drawn.one_hot)]
+            distance = _value(oracle, cells.reference_shares - true_shares)
+            records["margin", name, "all"].append((distance <= margin, np.nan, margin, distance))
+            selections = dict(fixed)
+            if has_intervals and population % OPTIMISED_EVERY == 0:
+                top = oracle.worst_case(selection_weights(problem, fixed["top"])).value
+                for part in OPTIMISED:
+                    selections[f"mopr {part}"] = select(problem, "mopr", part * top, name).items
             starred = np.zeros((resamples, cells.size))
             starred[:, cells.reference_cell] = resampled(problem.population, resamples, [seed, population, 1])
             for kind, items in selections.items():
                 selected = cells.shares(selection_weights(problem, items))
-                measured, truth = (
-                    closed_form_gaps(oracle, (selected - against)[None, :])[0]
-                    for against in (cells.reference_shares, population_shares)
-                )
-                low, high = np.quantile(closed_form_gaps(oracle, selected - starred), [DELTA / 2, 1 - DELTA / 2])
-                records["margin", name, kind].append((abs(measured - truth) <= margin, truth, margin))
-                records["percentile", name, kind].append((low <= truth <= high, truth, (high - low) / 2))
-        if setting.is_weighted:
+                measured, truth = (_value(oracle, selected - own) for own in (cells.reference_shares, true_shares))
+                error = measured - truth
+                if has_intervals:
+                    ends = sampling_interval(
+                        problem,
+                        items,
+                        name,
+                        is_fitted=SELECTIONS.get(kind, True),
+                        may_be_in_reference=setting.is_overlapping,
+                        confidence=CONFIDENCE,
+                        resamples=resamples,
+                        seed=population,
+                    )
+                    is_covered, half = ends.low <= truth <= ends.high, (ends.high - ends.low) / 2
+                    records["interval", name, kind].append((is_covered, truth, half, error))
+                records["margin", name, kind].append((abs(error) <= margin, truth, margin, error))
+                values = closed_form_gaps(oracle, selected - starred)
+                if values is not None:
+                    low, high = np.quantile(values, [DELTA / 2, 1 - DELTA / 2])
+                    records["percentile", name, kind].append((low <= truth <= high, truth, (high - low) / 2, error))
+        if setting.is_weighted or setting.is_overlapping:
             continue
-        for key, is_held in _bounds_held(setting, drawn, shares).items():
+        for key, is_held in _bounds_held(setting, drawn.sample_shares, drawn.shares).items():
             records["bound", key].append(is_held)
     return records
+
+
+def _value(oracle: Oracle, differences: FloatArray) -> float:
+    """The class's largest gap of differences (G,)."""
+    found = closed_form_gaps(oracle, differences[None, :])
+    if found is None:
+        assert isinstance(oracle, TreeOracle)
+        found = oracle.gaps(differences[None, :])
+    return float(found[0])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class _Drawn:
+    """A population, a sample of it, and a pool: shares (G,) of both, and the cells (n,) of the pool."""
+
+    problem: Problem
+    one_hot: np.ndarray
+    shares: FloatArray
+    sample_shares: FloatArray
+    pool: np.ndarray
+
+    @classmethod
+    def of(cls, setting: Setting, random: np.random.Generator) -> _Drawn:
+        cells, one_hot = setting.cells, _one_hot(setting.levels)
+        shares = random.dirichlet(np.full(cells, 2.0))
+        sampled = random.dirichlet(np.full(cells, 5.0)) if setting.is_weighted else shares
+        reference = random.choice(cells, setting.m, p=sampled)
+        weights = (shares / sampled)[reference]
+        pool = random.choice(cells, setting.n, p=random.dirichlet(20 * cells * shares + 0.5))
+        if setting.is_overlapping:
+            pool = reference[: setting.n]
+        lean = one_hot[pool] @ random.standard_normal(one_hot.shape[1])
+        starts = np.cumsum([0, *setting.levels])
+        problem = Problem(
+            scores=0.5 * lean + random.standard_normal(setting.n),
+            labels=one_hot[pool],
+            reference=one_hot[reference],
+            reference_weights=weights if setting.is_weighted else None,
+            k=setting.k,
+            attributes={
+                f"a{place}": list(range(starts[place], starts[place + 1])) for place in range(len(setting.levels))
+            },
+        )
+        return cls(
+            problem=problem,
+            one_hot=one_hot,
+            shares=shares,
+            sample_shares=np.bincount(reference, weights, cells) / weights.sum(),
+            pool=pool,
+        )
 
 
 def _bounds_held(setting: Setting, drawn: np.ndarray, shares: np.ndarray) -> dict[str, bool]:
@@ -120,7 +209,9 @@ def _bounds_held(setting: Setting, drawn: np.ndarray, shares: np.ndarray) -> dic
     }
 
 
-def _selection(kind, setting, pool, drawn, shares, random) -> np.ndarray:
+def _selection(kind, setting, problem, pool, drawn, shares, random) -> np.ndarray:
+    if kind == "top":
+        return problem.best_first[: setting.k]
     if kind == "random":
         return random.choice(setting.n, setting.k, replace=False)
     if kind == "biased":
@@ -153,26 +244,51 @@ def _position(labels: np.ndarray, one_hot: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
+    """Print the tables; exit with 1 where a row's interval misses a bar."""
     populations = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    print(f"{populations} populations a setting, nominal {CONFIDENCE:.0%}; covered % (half-width)\n")
+    print(f"{populations} populations a setting, nominal {CONFIDENCE:.0%}; covered % (half-width), of intervals in")
+    print("brackets also how many times the 95% quantile of the error that is\n")
     sizes = f"{'cells':>5} {'m':>6} {'n':>6} {'k':>5}"
-    print(f"{sizes}  {'class':9} {'selection':9} {'MPR':>7}  {'MPR +- t':>16}  {'percentile':>16}")
+    print(f"{sizes}  {'class':9} {'selection':9} {'MPR':>7}  {'interval':>22}  {'MPR +- t':>22}  {'percentile':>16}")
+    missed = []
     for setting in SETTINGS:
         records = coverage(setting, populations)
+        mark = "w" if setting.is_weighted else "o" if setting.is_overlapping else " "
+        sizes = f"{setting.cells:>5} {setting.m:>5}{mark} {setting.n:>6} {setting.k:>5}"
         for name in CLASSES:
-            for kind in (*SELECTIONS, "all"):
-                columns = []
-                for method in ("percentile", "margin"):
-                    if (method, name, kind) not in records:
-                        columns.append("-")
-                        continue
-                    covered, truth, width = (np.mean(column) for column in zip(*records[method, name, kind]))
-                    columns.append(f"{covered:6.1%} ({width:.4f})")
-                sizes = f"{setting.cells:>5} {setting.m:>5}{'w' * setting.is_weighted:1} {setting.n:>6} {setting.k:>5}"
+            for kind in (*SELECTIONS, *(f"mopr {part}" for part in OPTIMISED), "all"):
+                truth = float(np.mean([one[1] for one in records["margin", name, kind]]))
+                columns = [_cell(records.get((method, name, kind))) for method in ("interval", "margin", "percentile")]
                 value = "" if np.isnan(truth) else f"{truth:.4f}"
-                print(f"{sizes}  {name:9} {kind:9} {value:>7}  {columns[1]:>16}  {columns[0]:>16}")
+                print(f"{sizes}  {name:9} {kind:9} {value:>7}  {columns[0]:>22}  {columns[1]:>22}  {columns[2]:>22}")
+                own = records.get(("interval", name, kind))
+                if own and _misses(own):
+                    missed.append(f"{sizes.strip()} {name} {kind}: {columns[0]}")
         held = [f"{key[1]} {np.mean(values):.1%}" for key, values in records.items() if key[0] == "bound"]
-        print(f"      bounds hold: {', '.join(held) or 'not for weighted samples'}\n")
+        print(
+            f"      bounds hold: {', '.join(held) or 'not for weighted samples, nor for rows of their own'}\n",
+            flush=True,
+        )
+    if missed:
+        sys.exit("missed: " + "; ".join(missed))
+
+
+def _cell(records: list | None) -> str:
+    if not records:
+        return "-"
+    covered, _, half, _ = (np.mean(column) for column in zip(*records))
+    return f"{covered:6.1%} ({half:.4f}, {_times(records):.1f})"
+
+
+def _times(records: list) -> float:
+    """The mean half-width as a multiple of the error's quantile."""
+    quantile = np.quantile(np.abs([one[3] for one in records]), CONFIDENCE)
+    return float(np.mean([one[2] for one in records]) / quantile)
+
+
+def _misses(records: list) -> bool:
+    slack = 2.0 * np.sqrt(LEAST_COVERAGE * (1.0 - LEAST_COVERAGE) / len(records))
+    return bool(np.mean([one[0] for one in records]) < LEAST_COVERAGE - slack or _times(records) > WIDEST)
 
 
 if __name__ == "__main__":

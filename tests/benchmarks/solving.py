@@ -142,11 +142,11 @@ def main() -> None:
     for name in METHODS:
         ratio = max(of_size[name] for of_size in largest) / smallest[name]
         print(f"{name}: at most {ratio:.2f} times what it is with {chosen.people[0]:,} (limit {LARGEST_RATIO})")
-    slowest = max(value for of_size in largest for name, value in of_size.items() if name.startswith("margin"))
+    slowest = max(value for of_size in largest for name, value in of_size.items() if name.startswith("interval"))
     print(
         f"20 points of mopr: {1000 * max(of_size['mopr'] for of_size in largest):.0f} ms (limit {UNIT_SECONDS:.3f} s)"
     )
-    print(f"margin of a class: {slowest:.3f} s at most (limit {MARGIN_SECONDS:g} s)")
+    print(f"interval of a class: {slowest:.3f} s at most (limit {MARGIN_SECONDS:g} s)")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def movement(old: Run, new: Run, level: float) -> tuple[pd.DataFrame, pd.DataFra
     found = dict(pairs(old, new))
     queries = pd.DataFrame(
         [
-            (*key, len(pair.entered), exchange_test(pair.left, pair.entered, seed=_seed(key)))
+            (*key, len(pair.entered), exchange_test(pair.left, pair.entered, pair.near, seed=_seed(key)))
             for key, pair in found.items()
         ],
         columns=[*QUESTION, "items_changed", "p_value"],
@@ -52,7 +52,7 @@ def _groups(key: Question, pair: Pair, level: float) -> list[tuple[str, float, f
     """Found groups in the order of their finding, then those that follow, largest change first."""
     k = key[2]
     changes = (pair.entered.sum(axis=0) - pair.left.sum(axis=0)) / k
-    found = moved_groups(pair.left, pair.entered, level=level, seed=_seed(key))
+    found = moved_groups(pair.left, pair.entered, pair.near, level=level, seed=_seed(key))
     rows = [(pair.names[one.column], float(changes[one.column]), one.p_value, True) for one in found]
     values = group_p_values(pair.left, pair.entered)
     others = [column for column in np.argsort(-np.abs(changes), kind="stable") if values[column] <= level]

@@ -25,11 +25,13 @@ Group = tuple[tuple[str, str], ...]
 class Pair:
     """What differs between a query's selections. names are sorted, fewest attributes first.
 
-    Shapes:  left (items, groups) and entered (items, groups), whether an item belongs to a group.
+    Shapes:  left (items, groups) and entered (items, groups), whether an item belongs to a group; near (items, groups),
+             the same of the lower halves of both selections.
     """
 
     left: np.ndarray
     entered: np.ndarray
+    near: np.ndarray
     names: list[str]
 
 
@@ -42,15 +44,15 @@ def pairs(old: Run, new: Run) -> Iterator[tuple[Question, Pair]]:
             yield key, _pair(before[key], after[key], attributes)
 
 
-def _selections(run: Run) -> dict[Question, set[Member]]:
-    """The top-k items of every question."""
+def _selections(run: Run) -> dict[Question, list[Member]]:
+    """The top-k items of every question, best first."""
     rows = run.results[is_audited(run.results)].drop_duplicates(CASE)
     rows = rows.drop_duplicates(QUESTION)
     labels = {key: tuple((value or {}).items()) for key, value in run.items["labels"].items()}
     return {
-        (dataset, query, int(k)): {
+        (dataset, query, int(k)): [
             (name, labels.get((dataset, name), ())) for name in (run.chosen.ids[code] for code in run.chosen.row(place))
-        }
+        ]
         for place, dataset, query, k in rows[QUESTION].itertuples(name=None)
     }
 
@@ -60,16 +62,20 @@ def _group_attributes(old: Run, new: Run) -> int:
     return int(max([1, *(run.groups["attributes"].max() for run in (old, new) if not run.groups.empty)]))
 
 
-def _pair(before: set[Member], after: set[Member], attributes: int) -> Pair:
-    left, entered = sorted(before - after), sorted(after - before)
-    groups = [[set(_groups(labels, attributes)) for _, labels in side] for side in (left, entered)]
-    every = sorted({group for side in groups for own in side for group in own}, key=lambda one: (len(one), _name(one)))
-    matrices = [np.array([[group in own for group in every] for own in side], dtype=bool) for side in groups]
-    return Pair(
-        left=matrices[0].reshape(len(left), len(every)),
-        entered=matrices[1].reshape(len(entered), len(every)),
-        names=[_name(group) for group in every],
+def _pair(before: list[Member], after: list[Member], attributes: int) -> Pair:
+    left, entered = sorted(set(before) - set(after)), sorted(set(after) - set(before))
+    near = [*before[len(before) // 2 :], *after[len(after) // 2 :]]
+    left_groups, entered_groups, near_groups = (
+        [set(_groups(labels, attributes)) for _, labels in side] for side in (left, entered, near)
     )
+    every = sorted(
+        {group for own in (*left_groups, *entered_groups) for group in own}, key=lambda one: (len(one), _name(one))
+    )
+    matrices = [
+        np.array([[group in own for group in every] for own in side], dtype=bool).reshape(len(side), len(every))
+        for side in (left_groups, entered_groups, near_groups)
+    ]
+    return Pair(left=matrices[0], entered=matrices[1], near=matrices[2], names=[_name(group) for group in every])
 
 
 def _groups(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[Group]:

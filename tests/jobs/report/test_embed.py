@@ -134,6 +134,22 @@ def test_the_default_is_the_repaired_selection():
     )
 
 
+def test_shares_by_the_true_labels_come_back_where_labels_may_be_wrong():
+    tables = synthetic.tables(queries=1, points=2, k=20)
+    assert "corrected" not in blocks_of(tables)[0][0]
+    groups = tables["groups"].to_pandas()
+    groups["share_corrected"], groups["share_reference_corrected"] = groups["share_selected"] / 2, 0.25
+    groups["share_corrected_low"], groups["share_corrected_high"] = 0.0, 1.0
+    blocks, _ = blocks_of(tables | {"groups": tables["groups"].from_pandas(groups, schema=tables["groups"].schema)})
+    block = blocks[0]
+    assert set(block["corrected_reference"]) == {0.25}
+    for at, text in enumerate(block["shares"]):
+        shown = np.array(undigits(text, block["group_width"])) / block["unit"]
+        ends = [undigits(lines[at], block["corrected_width"]) for lines in block["corrected"]]
+        assert np.array(ends[0]) / block["corrected_unit"] == pytest.approx(shown / 2, abs=1e-3)
+        assert set(ends[1]) == {0} and set(ends[2]) == {block["corrected_unit"]}
+
+
 def test_a_run_without_groups_still_has_blocks():
     tables = synthetic.tables(queries=1, points=2)
     blocks, _ = blocks_of(tables | {"groups": tables["groups"].slice(0, 0)})

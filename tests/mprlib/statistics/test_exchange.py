@@ -43,6 +43,24 @@ def test_p_values_solved_by_hand():
     assert exchange_test(left, entered, draws=1) == pytest.approx(2 / comb(20, 10))
 
 
+def test_noise_that_is_not_equal_counts_by_hand():
+    """Half of those that differ are women and nobody near the last place is: variances double, 5 becomes 3.54."""
+    left, entered, near = np.zeros((10, 1)), np.ones((10, 1)), np.zeros((8, 1))
+    as_far = 2 * (1 + comb(10, 9) * comb(10, 1)) / comb(20, 10)
+    assert exchange_test(left, entered, near) == pytest.approx(as_far, rel=0.6)
+    alike = np.repeat([[0.0], [1.0]], 4, axis=0)
+    assert exchange_test(left, entered, alike, draws=1) == pytest.approx(2 / comb(20, 10))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_items_near_the_last_place_never_make_it_easier_to_find_a_change(seed):
+    random = np.random.default_rng(seed)
+    left, entered, near = random.random((3, 14, 5)) < 0.4
+    plain, studentised = (exchange_test(left, entered, one, draws=2_000, seed=seed) for one in (None, near))
+    # Both are known to a fifth.
+    assert studentised >= 0.7 * plain
+
+
 def test_nothing_changed():
     nothing = np.zeros((0, 3))
     assert exchange_test(nothing, nothing) == 1.0

@@ -34,6 +34,8 @@ def test_the_upper_end_is_that_of_one_share():
     interval = sampling_interval(halves(1000), [0, 1], "groups", is_fitted=False)
     assert interval.high == pytest.approx(0.5 + error + 0.5 * 2 / 998)
     assert interval.low == pytest.approx(0.5 - error, abs=0.003)
+    apart = sampling_interval(halves(1000), [0, 1], "groups", is_fitted=False, may_be_in_reference=False)
+    assert apart.high == pytest.approx(0.5 + error)
 
 
 def test_under_the_normalised_class_no_mean_varies_by_more_than_the_root_of_d_over_m():
