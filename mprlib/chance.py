@@ -48,7 +48,7 @@ from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.lotteries import BLOCK, draws_for, lottery_counts, weighted_lotteries
 from mprlib.lotteries_of_rows import kernel_values, values_of_rows
-from mprlib.lottery_reuse import kept_groups, reused
+from mprlib.lottery_reuse import kept_groups, reused, reused_place
 from mprlib.problem import Problem
 
 # Share of lotteries that stay within the level.
@@ -100,6 +100,15 @@ def chance_level_of(problem: Problem, function_class: FunctionClass) -> float | 
 
     def build() -> float | None:
         oracle = function_class.bind(problem)
+        if _is_of_reference(problem, oracle):
+            return kept_groups(problem, function_class, "level", lambda: level(oracle))
+        if problem.place_weights is None:
+            found = reused_place(problem, oracle, _counts_of(problem, oracle), _place_of_level)
+            if found is not None:
+                return _rounded(found, oracle)
+        return level(oracle)
+
+    def level(oracle: Oracle) -> float | None:
         values = _lottery_values(problem, function_class, oracle)
         return None if values is None else _level(values, oracle)
 
@@ -138,25 +147,44 @@ def _chance(problem: Problem, function_class: FunctionClass) -> Chance | None:
 
 
 def _level(values: FloatArray, oracle: Oracle) -> float:
-    place, unit = round(CONFIDENCE * (values.size + 1)) - 1, oracle.unit
-    # To the decimals of measured values, so that a set that shows what a lottery shows meets the level.
-    return float(round(np.partition(values, place)[place] / unit, DECIMALS) * unit)
+    place = _place_of_level(values.size)
+    return _rounded(float(np.partition(values, place)[place]), oracle)
 
 
-def _lottery_values(problem: Problem, function_class: FunctionClass, oracle: Oracle) -> FloatArray | None:
-    """MPR (B,) of B lotteries; what does not depend on the pool is kept with the reference."""
-    if problem.place_weights is not None:
-        return _values(problem, oracle)
-    if isinstance(oracle, GroupsOracle) and oracle.cells.size <= MANY_CELLS:
-        draws = draws_for(_work(oracle, int((oracle.cells.reference_shares > 0).sum())))
-        return kept_groups(problem, function_class, draws, lambda: _values(problem, oracle))
+def _place_of_level(draws: int) -> int:
+    """The place of the level among so many rising values."""
+    return round(CONFIDENCE * (draws + 1)) - 1
+
+
+def _rounded(value: float, oracle: Oracle) -> float:
+    """To the decimals of measured values, so that a set that shows what a lottery shows meets the level."""
+    return float(round(np.float64(value) / oracle.unit, DECIMALS) * oracle.unit)
+
+
+def _is_of_reference(problem: Problem, oracle: Oracle) -> bool:
+    """Whether lotteries' values depend on the reference and k alone."""
+    is_few = isinstance(oracle, GroupsOracle) and oracle.cells.size <= MANY_CELLS
+    return is_few and problem.place_weights is None
+
+
+def _counts_of(problem: Problem, oracle: Oracle) -> Callable[[int], IntArray]:
+    """Makes the counts (B, open cells) of lotteries."""
 
     def counts(open_cells: int) -> IntArray:
         shares = oracle.cells.reference_shares
         draws = draws_for(_work(oracle, open_cells))
         return lottery_counts(shares[shares > 0].tobytes(), problem.k, draws)
 
-    found = reused(problem, function_class, oracle, counts)
+    return counts
+
+
+def _lottery_values(problem: Problem, function_class: FunctionClass, oracle: Oracle) -> FloatArray | None:
+    """MPR (B,) of B lotteries; what does not depend on the pool is kept with the reference."""
+    if problem.place_weights is not None:
+        return _values(problem, oracle)
+    if _is_of_reference(problem, oracle):
+        return kept_groups(problem, function_class, "values", lambda: _values(problem, oracle))
+    found = reused(problem, function_class, oracle, _counts_of(problem, oracle))
     return _values(problem, oracle) if found is None else found
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,7 +29,11 @@ LINEAR = 1e-12
 # Entries of what is kept for one k: 16 MB.
 MOST_ENTRIES, MOST_DRAWS = 2_000_000, 10_000
 
+# Directions in which gaps vary less than this part of the most, as rounding does, are part of the rest.
+SMALLEST_VARIANCE = 1e-13
+
 Counts = Callable[[int], IntArray]
+T = TypeVar("T")
 
 
 def reused(problem: Problem, function_class: FunctionClass, oracle: Oracle, counts: Counts) -> FloatArray | None:
@@ -43,12 +47,68 @@ def reused(problem: Problem, function_class: FunctionClass, oracle: Oracle, coun
     return lotteries.of_ball(oracle, counts) if isinstance(oracle, Ball) else lotteries.of_saturated(oracle, counts)
 
 
-def kept_groups(
-    problem: Problem, function_class: FunctionClass, draws: int, build: Callable[[], FloatArray | None]
-) -> FloatArray | None:
-    """Values of named groups: what the reference, k and the attributes decide."""
-    key = ("groups of lotteries", problem.k, draws, function_class, tuple(problem.attributes.items()))
+def reused_place(problem: Problem, oracle: Oracle, counts: Counts, place_of: Callable[[int], int]) -> float | None:
+    """The value at a place among the rising values of lotteries, which `place_of` names by their number.
+
+    None for other classes than balls whose features are linear in the labels, and for too many cells.
+    """
+    if not isinstance(oracle, Ball) or oracle.cells.size > MANY_CELLS:
+        return None
+    return _Lotteries.of(problem, oracle.cells).place_in_ball(oracle, counts, place_of)
+
+
+def kept_groups(problem: Problem, function_class: FunctionClass, what: str, build: Callable[[], T]) -> T:
+    """What lotteries show of named groups: the reference, k and the attributes decide it."""
+    key = ("groups of lotteries", what, problem.k, function_class, tuple(problem.attributes.items()))
     return problem.population.kept.get(key, build)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class _Spread:
+    """Gaps of lotteries by rising |u|, where they are y = u T + rest and u has unit variance in all directions.
+
+    Shapes:  columns (B, l) = y; lengths (B,) = |u|; axes (s, l) = T. rest: the largest length of one.
+    """
+
+    columns: FloatArray
+    lengths: FloatArray
+    axes: FloatArray
+    rest: float
+
+    @property
+    def nbytes(self) -> int:
+        """Memory."""
+        return self.columns.nbytes
+
+    @classmethod
+    def of(cls, columns: FloatArray) -> _Spread:
+        """Of gaps (B, l)."""
+        variances, directions = np.linalg.eigh(columns.T @ columns / len(columns))
+        kept = variances > SMALLEST_VARIANCE * float(variances.max(initial=0.0))
+        deviations, directions = np.sqrt(variances[kept]), directions[:, kept]
+        coordinates, axes = columns @ (directions / deviations), deviations[:, None] * directions.T
+        lengths = _lengths(coordinates)
+        order = np.argsort(lengths, kind="stable")
+        rest = float(_lengths(columns - coordinates @ axes).max(initial=0.0))
+        return cls(columns=columns[order], lengths=lengths[order], axes=axes, rest=rest)
+
+    def around(self, place: int, weights: FloatArray) -> tuple[int, int]:
+        """The first lottery, and the one behind the last, that may be at a place among the rising |y W|."""
+        factors = self.axes @ weights
+        singular = np.linalg.svd(factors, compute_uv=False)
+        most = float(singular.max(initial=0.0)) * (1 + LINEAR)
+        least = float(singular.min()) * (1 - LINEAR) if 0 < factors.shape[0] <= factors.shape[1] else 0.0
+        error = 2.0 * self.rest * float(np.linalg.norm(weights))
+        if least <= 0.0:
+            return 0, self.lengths.size
+        own = self.lengths[place]
+        first = int(np.searchsorted(self.lengths, (least * own - error) / most, side="left"))
+        return first, int(np.searchsorted(self.lengths, (most * own + error) / least, side="right"))
+
+
+def _lengths(rows: FloatArray) -> FloatArray:
+    lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return lengths
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -78,18 +138,38 @@ class _Lotteries:
 
     def of_ball(self, oracle: Ball, counts: Counts) -> FloatArray | None:
         """|y W|, where the features are linear in the labels."""
+        weights = self._weights(oracle)
+        return None if weights is None else _lengths(self._columns(counts) @ weights)
+
+    def place_in_ball(self, oracle: Ball, counts: Counts, place_of: Callable[[int], int]) -> float | None:
+        """The value at one place, from the lotteries alone that may have it.
+
+        Gaps are y = u T, with u of equal variance in all directions. Then |y W| is |u| times a factor between the
+        least and the largest singular value of T W, so that |u|, which no pool changes, says which lotteries are
+        below the place or above it.
+        """
+        weights = self._weights(oracle)
+        if weights is None:
+            return None
+        spread = self.kept.get(("spread", *self.key), lambda: _Spread.of(self._columns(counts)))
+        place = place_of(spread.lengths.size)
+        first, last = spread.around(place, weights)
+        values = _lengths(spread.columns[first:last] @ weights)
+        return float(np.partition(values, place - first)[place - first])
+
+    def _weights(self, oracle: Ball) -> FloatArray | None:
+        """W (l, r) with features = labels W; None where they are not linear."""
         own = self.cells.labels[self.own]
         if own.shape[1] * MOST_DRAWS > MOST_ENTRIES:
             return None
         features = oracle.features[self.own]
-        weights = self.kept.get(("inverse", *self.key), lambda: np.linalg.pinv(own)) @ features
+        weights: FloatArray = self.kept.get(("inverse", *self.key), lambda: np.linalg.pinv(own)) @ features
         error = np.abs(own @ weights - features).max(initial=0.0)
-        if error > LINEAR * np.abs(features).max(initial=0.0):
-            return None
-        columns = self.kept.get(("columns", *self.key), lambda: self._gaps(counts) @ own)
-        gaps = columns @ weights
-        lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
-        return lengths
+        return None if error > LINEAR * np.abs(features).max(initial=0.0) else weights
+
+    def _columns(self, counts: Counts) -> FloatArray:
+        """Gaps in the label columns (B, l)."""
+        return self.kept.get(("columns", *self.key), lambda: self._gaps(counts) @ self.cells.labels[self.own])
 
     def _gaps(self, counts: Counts) -> FloatArray:
         """p - q (B, own cells)."""

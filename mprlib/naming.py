@@ -51,7 +51,11 @@ def cell_levels(problem: Problem) -> dict[str, AttributeLevels]:
 def cell_names(problem: Problem, cells: IntArray) -> list[str]:
     """One name for each of some cells: its values of all attributes, levels or not, joined by " & "."""
     levels = _named_rows(problem).values()
-    return [joint_name(level.names[level.codes[cell]] for level in levels) for cell in cells]
+    known: dict[int, str] = problem.cached("names of cells", dict)
+    for cell in cells.tolist():
+        if cell not in known:
+            known[cell] = joint_name(level.names[level.codes[cell]] for level in levels)
+    return [known[cell] for cell in cells.tolist()]
 
 
 def _named_rows(problem: Problem) -> dict[str, AttributeLevels]:

@@ -145,8 +145,8 @@ def _groups(
     names: list[str], selected: FloatArray, reference: FloatArray, contributions: FloatArray
 ) -> tuple[Group, ...]:
     return tuple(
-        Group(name=name, share_selected=float(p), share_reference=float(q), contribution=float(part))
-        for name, p, q, part in zip(names, selected, reference, contributions)
+        Group(name=name, share_selected=p, share_reference=q, contribution=part)
+        for name, p, q, part in zip(names, selected.tolist(), reference.tolist(), contributions.tolist())
     )
 
 

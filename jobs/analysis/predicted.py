@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 # Settings of an attribute that say so.
-SAID_BY = ("confusion", "probabilities", "hand_labels")
+SAID_BY = ("confusion", "errors", "probabilities", "hand_labels")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

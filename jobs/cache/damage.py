@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 from ..store import Store
+from .names import is_foreign_index, is_index
 from .packs import FOLDER as UNITS
 from .packs import read_pack
-from .segment import is_foreign_index, is_index, open_segment
+from .segment import open_segment
 from .space import folders_of, living
 
 

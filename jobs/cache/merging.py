@@ -10,7 +10,8 @@ import numpy as np
 
 from ..store import Store
 from .keys import first_of_each, in_chunks
-from .segment import Segment, is_index, moment_of, open_segment, write_segment
+from .names import is_index, moment_of
+from .segment import Segment, open_segment, write_segment
 from .space import ROWS_TOGETHER, USED, living
 
 # A merged segment is no larger: what a merge reads and writes once more stays bounded.

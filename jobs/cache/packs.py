@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..store import Receipt, Store, receipt_file, unit_file
-from .segment import INDEX, NAME_DIGITS, ROWS, is_as_written, is_beside, is_index, now
+from .names import INDEX, NAME_DIGITS, ROWS, is_as_written, is_beside, is_index, now
 from .space import used_name
 
 FOLDER = "units"

@@ -16,7 +16,6 @@ import json
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -26,16 +25,13 @@ import pyarrow.ipc
 from ..store import Store
 from ..store.tables import arrow_file
 from .keys import HALF, in_chunks, ordered
+from .names import INDEX, NAME_DIGITS, ROWS, is_as_written, is_beside, now
 
-INDEX, ROWS = ".index", ".rows"
 # Bytes of rows under one checksum: what is read for a single row.
 BLOCK_BYTES = 64 * 1024
 CHECKSUM_BYTES = 8
 # Neighbouring blocks that are read as one, and how many such reads an object store gets at once: 64 MB together.
 BLOCKS_TOGETHER, RUNS_AT_ONCE = 64, 16
-# Hexadecimal digits of an index's own SHA-256 in its name.
-NAME_DIGITS = 32
-STAMP = "%Y%m%dT%H%M%S%fZ"
 FACTS = b"segment"
 
 
@@ -60,34 +56,6 @@ class Facts:
     def bytes(self) -> int:
         """Bytes of all rows."""
         return self.count * self.row_bytes
-
-
-def now() -> str:
-    """The moment, as names of files begin with it: in the order of time, and the same on every store."""
-    return f"{datetime.now(UTC):{STAMP}}"
-
-
-def moment_of(name: str) -> datetime:
-    """When a file was named, by the writer's clock.
-
-    Raises:  ValueError for a name that no cache has given.
-    """
-    stamp = name.rpartition("/")[2].partition("-")[0]
-    return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
-
-
-def is_index(name: str) -> bool:
-    """Whether a file is named as indexes are: others in a cache's folders are left alone."""
-    try:
-        moment_of(name)
-    except ValueError:
-        return False
-    return name.endswith(INDEX)
-
-
-def is_as_written(name: str, content: bytes | memoryview | pa.Buffer) -> bool:
-    """Whether an index holds what its name says."""
-    return hashlib.sha256(content).hexdigest()[:NAME_DIGITS] == name.rpartition("-")[2].removesuffix(INDEX)
 
 
 def write_segment(
@@ -252,20 +220,6 @@ class Segment:
 def _whole_length(found: Sequence[bytes], asked: Sequence[tuple[int, int]]) -> Iterator[bytes]:
     """What was read, filled up where a file ends too early: its last blocks are then found to be damaged."""
     return (data.ljust(stop - start, b"\0") for data, (start, stop) in zip(found, asked))
-
-
-def is_beside(name: str, data_file: str) -> bool:
-    """Whether the data that an index names are in its own folder: a cleaning removes them, wherever they are."""
-    folder, _, own = name.rpartition("/")
-    return data_file.rpartition("/")[0] == folder and own != data_file.rpartition("/")[2] and data_file.endswith(ROWS)
-
-
-def is_foreign_index(store: Store, name: str) -> bool:
-    """Whether an index that cannot be opened is what was written, so that another version of this package wrote it."""
-    try:
-        return is_as_written(name, store.read(name))
-    except OSError:
-        return False
 
 
 def open_segment(store: Store, name: str) -> Segment | None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..store import Store
 from .keys import first_of_each, in_chunks, ordered
-from .segment import Segment, is_index, now, open_segment, write_segment
+from .names import is_index, now
+from .segment import Segment, open_segment, write_segment
 
 # After the name of a segment: the day on which its rows were last used, for whoever makes room.
 USED = ".used-"

@@ -11,10 +11,11 @@ from ..errors import UsageError
 from ..store import TEMPORARY, Entry, Store
 from ..words import examples
 from .merging import GRACE
+from .names import ROWS, is_foreign_index, is_index, moment_of
 from .packs import FOLDER as UNITS
 from .packs import read_pack
 from .pictures import FOLDER as PICTURES
-from .segment import ROWS, is_foreign_index, is_index, moment_of, open_segment
+from .segment import open_segment
 from .space import ABOUT, USED, last_uses
 from .vectors import VECTORS
 

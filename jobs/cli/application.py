@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import pkgutil
 import sys
@@ -60,6 +61,9 @@ def _options(
     """Audit retrieval for multi-group proportional representation, and what fairer retrieval costs."""
 
 
+# A disk, or whoever looks after it, refuses: nothing is wrong with the command, and a traceback would say no more.
+REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT)
+
 app = application()
 
 
@@ -94,6 +98,9 @@ def _failed(error: Exception) -> int:
             code, line = USAGE, missing
         case RunError():
             code, line = FAILED, f"failed: {' '.join(str(error).split())}"
+        case OSError(errno=number) if number in REFUSED:
+            where = f"{error.filename}: " if error.filename else ""
+            code, line = FAILED, f"failed: {where}{error.strerror}"
         case _:
             traceback.print_exception(error)
             code, line = FAILED, f"failed: {type(error).__name__}: {error}"

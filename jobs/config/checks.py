@@ -111,6 +111,14 @@ def check_probes(audit: Audit) -> None:
         if name not in audit.probes:
             known = f"probes has {', '.join(audit.probes)}" if audit.probes else "the configuration has no `probes`"
             raise BadSetting(f"{who} names the probe {name!r}: {known}", *key)
+    for key, block in blocks:
+        for name, attribute in ({} if block is None else block.attributes).items():
+            if attribute.errors is not None and attribute.probe and audit.probes[attribute.probe].least_probability:
+                raise BadSetting(
+                    f"errors of the probe {attribute.probe} on held-out items are those of items that all get a level: "
+                    "leave least_probability out, or give a confusion",
+                    *key, "attributes", name, "errors",
+                )  # fmt: skip
 
 
 def single_probe(entry: MethodEntry) -> tuple[str, ...]:

@@ -175,7 +175,7 @@ def _label(method: type[Method], label: Any) -> str:
         raise SettingError(f"{method.name} is what is audited, and has no other name: leave it out", setting="name")
     if isinstance(label, (bool, int, float)):
         written = str(label).lower() if isinstance(label, bool) else as_written(label)
-        raise SettingError(f'name is {written}: text is expected: write "{written}", in quotes', setting="name")
+        raise SettingError(f'a text is expected, got {written}: write "{written}", in quotes', setting="name")
     if not isinstance(label, str) or not LABEL.fullmatch(label) or not label.isprintable():
         expected = "up to 30 characters without spaces and brackets are expected"
         raise SettingError(f"name is {label!r:.80}: {expected}", setting="name")

@@ -63,6 +63,11 @@ class Attribute(Block):
         "items in the place of shares; or a table with the columns true, predicted, and share or count. Levels are "
         "named as `map` leaves them",
     )
+    errors: Literal["held_out"] | None = Field(
+        None,
+        description="`held_out` goes with a probe: how often it is wrong about the items that were held out of its "
+        "training is the confusion of its labels",
+    )
     probabilities: dict[str, Label] | None = Field(
         None,
         description="columns with the probability of each level, {level: column}, in the place of a confusion; they "
@@ -78,7 +83,8 @@ class Attribute(Block):
     @property
     def may_be_wrong(self) -> bool:
         """Whether something is said of how often its labels are wrong."""
-        return any(one is not None for one in (self.confusion, self.probabilities, self.hand_labels))
+        said = (self.confusion, self.errors, self.probabilities, self.hand_labels)
+        return any(one is not None for one in said)
 
     @field_validator("bins")
     @classmethod
@@ -89,9 +95,13 @@ class Attribute(Block):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Attribute:
-        given = self.model_fields_set - {"probe", "confusion"}
+        given = self.model_fields_set - {"probe", "confusion", "errors"}
         if self.probe is not None and given:
             raise ValueError(f"probe goes alone, not with {min(given)}: a predicted attribute has no column")
+        if self.errors is not None and self.probe is None:
+            raise ValueError("errors are those of a probe on held-out items: give the probe, or a confusion")
+        if self.errors is not None and self.confusion is not None:
+            raise ValueError("errors and confusion both say how often labels are wrong: one of them")
         if self.bins is not None and self.map:
             raise ValueError("bins are for numbers and map is for names: one of them is expected")
         if self.bins is not None and self.order:

@@ -25,6 +25,7 @@ from .label_errors import (
     confusions_of,
     hand_label_notes,
     hand_labels_unit,
+    held_out_of,
     label_errors,
     probabilities_of,
     with_their_levels,
@@ -204,6 +205,7 @@ class _Planner:
                 self.hand_labels[block.name],
                 probabilities_of(block),
                 reference.kind not in ("balanced", "shares") and reference.dataset is None,
+                held_out_of(block, reference, self.probing.fits),
             )
         return Compared(
             searched=searched,

@@ -18,6 +18,7 @@ from ..datasets.hand_labels import unlabelled_levels
 from ..errors import BadSetting, UsageError, about, said_of
 from ..stages.hand_labels import HandLabels
 from ..stages.label_errors import ConfusionTable, LabelErrors
+from ..stages.probe import Probe
 from ..words import examples
 
 # A level is taken for another one where so many times as many of its items are labelled so: not by a few hand labels
@@ -151,6 +152,21 @@ def probabilities_of(block: Dataset) -> dict[str, tuple[str, ...]]:
     }
 
 
+def held_out_of(
+    block: Dataset, reference: Reference, fits: Mapping[str, Probe]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Units of the probes whose errors on held-out items are a confusion, by attribute: of the items, and of the
+    reference's people."""
+
+    def units(own: Dataset) -> dict[str, str]:
+        probes = {name: one.probe for name, one in own.attributes.items() if one.errors is not None}
+        return {name: fits[probe].key for name, probe in probes.items() if probe is not None}
+
+    if reference.kind in ("balanced", "shares"):
+        return units(block), {}
+    return units(block), units(block if reference.dataset is None else reference.dataset)
+
+
 def with_their_levels(
     levels: dict[str, list[str]], items: Confusions, people: Confusions, likely: Mapping[str, tuple[str, ...]]
 ) -> dict[str, list[str]]:
@@ -171,9 +187,11 @@ def label_errors(
     by_hand: HandLabels | None,
     probabilities: Mapping[str, tuple[str, ...]],
     is_alike: bool,
+    probes: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> LabelErrors:
     """What a unit keeps of the confusions of items and of the reference's people, of hand labels, and of columns with
-    probabilities. is_alike: the reference's people have their labels from where the items have them.
+    probabilities. is_alike: the reference's people have their labels from where the items have them. probes: units of
+    those whose errors on held-out items count, of the items and of the reference's people.
 
     Raises:  UsageError for a level that some item has and the confusion lacks.
     """
@@ -183,6 +201,8 @@ def label_errors(
         return LabelErrors(
             items={name: _table(name, one, levels[name], right.get(name, ())) for name, one in items.items()},
             reference={name: _table(name, one, levels[name], right.get(name, ())) for name, one in reference.items()},
+            probes=probes[0],
+            reference_probes=probes[1],
             hand_labels=None if by_hand is None else by_hand.key,
             probabilities=probabilities,
             alike=tuple(probabilities) if is_alike else (),

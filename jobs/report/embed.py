@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,12 @@ from ..stages.first_shown import FIRST
 DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", dtype=np.uint8)
 # Shares that are no multiples of 1/k are kept to this fraction of 1: three digits, 0.0004 points.
 FINEST_SHARE = 64**3 - 1
+# Shares of attention are kept to this fraction of 1: two digits, 0.02 points.
+EXPOSURE_UNIT = 64**2 - 1
+# Columns of shares by the true labels, and the parts of 1 in which they are shown.
+CORRECTED = ("share_corrected", "share_corrected_low", "share_corrected_high")
+OF_REFERENCE_CORRECTED = "share_reference_corrected"
+CORRECTED_UNIT = 1_000
 # Above this deviation from a whole number, k * share is no count of items.
 COUNT_TOLERANCE = 1e-6
 MEASURED = ["mpr", "mpr_low", "mpr_high", "p_chance", "chi", "mpr_fraction"]
@@ -42,7 +48,7 @@ FACTS = {"prompt": "prompt", "pool": "n_pool", "size": "reference_size"}
 # Columns of the groups that a block is made of.
 OF_GROUPS = [
     "attributes", "share_reference", "share_selected", "largest_gap_chance",
-    *(f"share_first_{first}" for first in FIRST),
+    *(f"share_first_{first}" for first in FIRST), "exposure", *CORRECTED, OF_REFERENCE_CORRECTED,
 ]  # fmt: skip
 
 
@@ -276,7 +282,7 @@ def _group_digits(shares: _Shares | None, selections: list[int], k: int) -> tupl
     """
     if shares is None:
         empty = {"attributes": [], "reference_shares": [], "unit": 1, "group_width": 1, "chance_gap": None}
-        return empty | {"shares": [""] * len(selections), "first": {}}, []
+        return empty | {"shares": [""] * len(selections), "first": {}, "exposure": []}, []
     place = np.full(int(max(*selections, shares.selection.max())) + 1, -1)
     place[selections] = np.arange(len(selections))
     places = place[shares.selection]
@@ -299,8 +305,29 @@ def _group_digits(shares: _Shares | None, selections: list[int], k: int) -> tupl
         "group_width": digits_for(unit),
         "shares": _share_digits(values, unit),
         "first": {str(first): _share_digits(of_all(f"share_first_{first}"), min(first, k)) for first in FIRST},
+        "exposure": _share_digits(of_all("exposure"), EXPOSURE_UNIT),
+        "exposure_unit": EXPOSURE_UNIT,
+        **_corrected_digits(shares.rows, known, of_all),
         "chance_gap": _chance_gap(shares.rows),
     }, shares.names
+
+
+def _corrected_digits(
+    rows: Mapping[str, FloatArray], known: IntArray, of_all: Callable[[str], FloatArray]
+) -> dict[str, Any]:
+    """Shares by the true labels with the ends of their intervals, as thousandths; nothing where labels are right.
+
+    known: a row of each group.
+    """
+    shares, low, high = (of_all(name) for name in CORRECTED)
+    if np.isnan(shares).all():
+        return {}
+    return {
+        "corrected": [_share_digits(values, CORRECTED_UNIT) for values in (shares, low, high)],
+        "corrected_width": digits_for(CORRECTED_UNIT),
+        "corrected_unit": CORRECTED_UNIT,
+        "corrected_reference": _rounded_values(rows[OF_REFERENCE_CORRECTED][known].tolist()),
+    }
 
 
 def _chance_gap(rows: Mapping[str, FloatArray]) -> float | None:

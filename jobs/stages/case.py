@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-import mprlib
 from mprlib import LabelError, Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import UNIFORM
 from mprlib.encoding import Encoding
+from mprlib.measurement import measure_with
 from mprlib.metrics.worst_attribute import worst_attributes
 from mprlib.statistics import Interval, Resamples, sampling_interval, sampling_margin
 
@@ -70,7 +70,7 @@ class Case:
 
     def _label_error(self, pool: pa.Table, labels: FloatArray) -> LabelError | None:
         """How far the labels (n, l) of the pool and of the reference can be trusted."""
-        errors = self._unit.label_errors
+        errors = self._unit.label_errors.of_held_out(self._store, self._encoding.levels)
         places = {name: list(columns) for name, columns in self._encoding.attributes.items()}
         likely = {name: self._likely(name, levels) for name, levels in errors.probabilities.items()}
         return errors.label_error(
@@ -153,8 +153,8 @@ class Case:
         seen = np.sort(items) if attention == UNIFORM.name else items
         key = (seen.tobytes(), entry.display, attention)
         if key not in self._measured:
-            view = self.view(entry)
-            self._measured[key] = mprlib.measure(view, items, entry.name, attention=attention, **entry.settings)
+            function_class = registry.function_class(entry.name, **entry.settings)
+            self._measured[key] = measure_with(self.view(entry), items, function_class, attention)
         return self._measured[key]
 
     def in_order(self, selections: Sequence[IntArray]) -> list[metrics.WorstAttribute]:
@@ -203,7 +203,7 @@ class Case:
         def read() -> Resamples | None:
             return self._unit.reference.resamples(self._store, self._encoding_of(entry.over), problem.population)
 
-        return problem.cached("drawn", read)
+        return problem.population.kept.get("resamples", read)
 
 
 def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 
 from mprlib import Confusion, LabelError
 from mprlib.arrays import FloatArray, IntArray
+from mprlib.probes import Probe
 
+from ..store import Store
+from .probe import read_probe
 from .unit import reads
 
 
@@ -41,24 +44,40 @@ class ConfusionTable:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LabelErrors:
-    """Confusions by attribute, of the items and of the reference's people. hand_labels: the unit with true levels of
-    some items. probabilities: levels of the attributes whose items have columns of them, in those columns' order;
-    alike: those of them whose labels the reference's people have from the same source."""
+    """Confusions by attribute, of the items and of the reference's people.
+
+    probes, reference_probes: units of probes by attribute, whose confusions on held-out items are those of the labels
+    that they predict. hand_labels: the unit with true levels of some items. probabilities: levels of the attributes
+    whose items have columns of them, in those columns' order; alike: those of them whose labels the reference's people
+    have from the same source.
+    """
 
     items: Mapping[str, ConfusionTable] = field(default_factory=dict)
     reference: Mapping[str, ConfusionTable] = field(default_factory=dict)
+    probes: Mapping[str, str] = reads(default_factory=dict)
+    reference_probes: Mapping[str, str] = reads(default_factory=dict)
     hand_labels: str | None = reads(default=None)
     probabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alike: tuple[str, ...] = ()
 
+    def of_held_out(self, store: Store, levels: Mapping[str, Sequence[str]]) -> Self:
+        """The same with the confusions of probes in the place of their units, for attributes with these levels."""
+
+        def tables(units: Mapping[str, str]) -> dict[str, ConfusionTable]:
+            return {name: _of_probe(read_probe(store, key), tuple(levels[name])) for name, key in units.items()}
+
+        items, people = {**self.items, **tables(self.probes)}, {**self.reference, **tables(self.reference_probes)}
+        return replace(self, items=items, reference=people, probes={}, reference_probes={})
+
     def label_error(
         self, known: Mapping[str, IntArray], likely: Mapping[str, FloatArray], predicted: Mapping[str, FloatArray]
     ) -> LabelError | None:
-        """What the library takes; None where nothing is known to be wrong.
+        """What the library takes, with no probe left; None where nothing is known to be wrong.
 
         known: true levels of items, where given. likely: probabilities (n, L) of items, where given. predicted: one-hot
         rows (n, L) of the items' labels by attribute.
         """
+        assert not self.probes and not self.reference_probes
         if not self.items and not self.reference and not likely:
             return None
         items, people = (
@@ -67,6 +86,12 @@ class LabelErrors:
         # The items say how wrong labels of this source are, and people of the same source have the same errors.
         people |= {name: _expected_confusion(likely[name], predicted[name]) for name in self.alike}
         return LabelError(items=items, reference=people, known=known, probabilities=likely)
+
+
+def _of_probe(probe: Probe, levels: tuple[str, ...]) -> ConfusionTable:
+    """Its errors on held-out items; levels that it never predicts, of items that are labelled elsewhere, are right."""
+    confusion = Confusion.of_counts(probe.confusion, probe.levels)
+    return ConfusionTable.of(confusion.with_right_levels([one for one in levels if one not in probe.levels]), levels)
 
 
 def _expected_confusion(likely: FloatArray, predicted: FloatArray) -> Confusion:

@@ -86,7 +86,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 16
+    version: ClassVar[int] = 17
     seconds: ClassVar[float] = 0.3
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
@@ -175,6 +175,11 @@ class Solve(Unit):
     def likeness(self) -> str:
         """The same for units that choose the same items: all that is in the key but under what they are measured."""
         return digest(self.content(without=("attention", "function_classes")))
+
+    @property
+    def shared_reading(self) -> str:
+        """The same for units of one case, but for what its attentions and classes are."""
+        return f"{self.pool} {self.reference.name} {self.k}"
 
     @property
     def views(self) -> list[View]:

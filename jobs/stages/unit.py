@@ -118,6 +118,12 @@ class Unit:
         """Where a unit's table is kept, below the root of the store."""
         return unit_file(cls.stage, key, table)
 
+    @property
+    def shared_reading(self) -> str | None:
+        """The same for units that read and prepare the same, which a worker keeps from one to the next; None where
+        there is nothing to keep."""
+        return None
+
     def run(self, store: Store) -> Tables:
         """The unit's tables by name; a name that ends in .arrow is mapped by its readers, not decoded."""
         raise NotImplementedError(f"units of {self.stage} are made where the inputs are read")

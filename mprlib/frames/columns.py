@@ -121,7 +121,9 @@ def own_value(value: Any) -> Any:
     (0.1, '2020-01-01 00:00:00')
     """
     if isinstance(value, np.floating):
-        return float(str(value))
+        # Whole numbers of few bits have all their digits; 0.1 is the number whose nearest neighbour it is.
+        number = float(value)
+        return number if number.is_integer() else float(str(value))
     if isinstance(value, (np.datetime64, np.timedelta64)):
         whole = value.astype(f"{type(value).__name__[:-2]}64[us]")
         # Parts of a microsecond, which Python's own dates cannot hold, stay in the text.

@@ -11,8 +11,9 @@ Coded(codes=array([ 2,  0,  1, -1]), levels=('30 to under 50', '50 and over', 'u
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
@@ -25,6 +26,9 @@ from mprlib.errors import InputError, shown
 from mprlib.frames.columns import Distinct, distinct_values
 from mprlib.level_names import bin_names, decimal_name
 
+# Zeros that end a fraction of a second, the point that they leave, and the hours and minutes of a zone.
+FRACTION_ZEROS, BARE_POINT = re.compile(r"(\.\d*?)0+(?=$|[Z+-])"), re.compile(r"\.(?=$|[Z+-])")
+ZONE = re.compile(r"([+-]\d\d):(\d\d)$")
 # Numbers of more different values than this are measurements: nobody reads a table of as many groups.
 MOST_NUMBERS = 20
 
@@ -57,9 +61,11 @@ def coded(argument: str, name: str, column: Any, bins: tuple[float, ...] | None 
 def coded_as(column: Any, levels: tuple[str, ...]) -> Coded | None:
     """An array or a list of some known levels; None for any other: a fast way for what was seen before."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "U" and column.ndim == 1:
-        known, order = _by_name(levels)
-        place = np.minimum(np.searchsorted(known, column), known.size - 1)
-        return Coded(codes=order[place], levels=levels) if (known[place] == column).all() else None
+        # Whoever comes here solves next, and has the compiler loaded.
+        from mprlib.frames.text_kernel import places
+
+        codes = np.empty(column.size, dtype=np.intp)
+        return Coded(codes=codes, levels=levels) if places(_letters(column), _known(levels), codes) else None
     values = column.tolist() if isinstance(column, np.ndarray) and column.ndim == 1 else column
     if not isinstance(values, (list, tuple)):
         return None
@@ -72,11 +78,16 @@ def coded_as(column: Any, levels: tuple[str, ...]) -> Coded | None:
 
 
 @lru_cache(maxsize=256)
-def _by_name(levels: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The levels by name, and the place of each among them."""
-    names = np.array(levels)
-    order = np.argsort(names)
-    return names[order], order
+def _known(levels: tuple[str, ...]) -> np.ndarray:
+    """The letters of levels."""
+    return _letters(np.array(levels))
+
+
+def _letters(texts: np.ndarray) -> np.ndarray:
+    """The numbers of the letters (n, w) of texts; zeros behind shorter ones."""
+    given = np.ascontiguousarray(texts, dtype=texts.dtype.newbyteorder("="))
+    width = given.dtype.itemsize // np.dtype(np.uint32).itemsize
+    return given.view(np.uint32).reshape(given.size, width) if width else np.zeros((given.size, 1), np.uint32)
 
 
 def checked_bins(bins: Any, attributes: Sequence[str]) -> dict[str, tuple[float, ...]]:
@@ -127,11 +138,20 @@ def _text(argument: str, name: str, value: Any) -> str | None:
         return str(int(value)) if number.is_integer() else str(number)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    if isinstance(value, (date, datetime)):
-        return str(value).removesuffix(" 00:00:00")
+    if isinstance(value, (date, datetime, time)):
+        return _moment(value)
     if isinstance(value, tuple):
         raise InputError(f"{argument}, column {name!r}, holds lists: names of levels are expected")
     return str(value)
+
+
+def _moment(value: date | datetime | time) -> str:
+    """A date or a time without zeros that say nothing, its zone as an audit's tables have it."""
+    written = str(value).removesuffix(" 00:00:00")
+    if isinstance(value, (datetime, time)) and value.tzinfo is not None:
+        is_utc = str(value.tzinfo) == "UTC"
+        written = f"{written.removesuffix('+00:00')}Z" if is_utc else ZONE.sub(r"\1\2", written)
+    return BARE_POINT.sub("", FRACTION_ZEROS.sub(r"\1", written))
 
 
 def _ranges(argument: str, name: str, distinct: Distinct, bins: tuple[float, ...]) -> list[str | None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
@@ -43,11 +45,49 @@ def best_splits(children: IntArray, after: FloatArray, worth: FloatArray) -> Int
     return found
 
 
+class Leaves(NamedTuple):
+    """What the leaves of trees are.
+
+    Shapes:  intersections (I, G) and sides (2S, G), of 0 and 1; inverse_masses (I, 2S), 0 of an empty leaf.
+    """
+
+    intersections: FloatArray
+    sides: FloatArray
+    inverse_masses: FloatArray
+    is_signed: bool
+
+
 @compiled
-def write_leaf(
-    intersections: FloatArray, sides: FloatArray, place: int, side: int, value: float, function: FloatArray
-) -> None:
-    """Write a leaf's value into the function (G,): no cell is in two leaves."""
+def write_leaves(leaves: Leaves, leaf: FloatArray, places: IntArray, splits: IntArray, function: FloatArray) -> None:
+    """Write the values of the leaves below some last sets into the function (G,); leaf (I, 2S) holds p - q of each."""
+    for place in places:
+        for side in (2 * splits[place], 2 * splits[place] + 1):
+            value = leaf[place, side] * leaves.inverse_masses[place, side]
+            if leaves.is_signed:
+                value = 1.0 if leaf[place, side] >= 0.0 else -1.0
+            # Nothing is written for an empty leaf: no cell is on both sides.
+            for cell in range(function.size):
+                if leaves.intersections[place, cell] * leaves.sides[side, cell] != 0.0:
+                    function[cell] = value
+
+
+@compiled
+def parts(children: IntArray, places: IntArray, splits: IntArray, size: int) -> IntArray:
+    """The sets, of `size` at the next level, that these sets' splits leave; empty ones left out."""
+    found, count = np.empty(2 * places.size, np.int64), 0
+    for place in places:
+        for side in range(2):
+            part = children[place, splits[place], side]
+            if part < size:
+                found[count] = part
+                count += 1
+    return found[:count]
+
+
+@compiled
+def is_like(function: FloatArray, other: FloatArray, relative: float) -> bool:
+    """Whether two functions (G,) differ nowhere by more than a part of the other's value."""
+    is_same = True
     for cell in range(function.size):
-        if intersections[place, cell] * sides[side, cell] != 0.0:
-            function[cell] = value
+        is_same = is_same and abs(function[cell] - other[cell]) <= relative * abs(other[cell])
+    return is_same

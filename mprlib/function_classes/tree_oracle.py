@@ -119,6 +119,8 @@ class TreeOracle(Oracle):
 
     def worst_cases(self, weights: FloatArray, most: int) -> list[WorstCase]:
         """The best tree, then the best ones of other first splits, as far as they part the cells otherwise."""
+        from mprlib.function_classes import tree_kernel as kernel
+
         differences = self.cells.differences(weights)
         leaf = self._intersections @ (self._sides * differences).T
         below, roots = self._best_splits(leaf)
@@ -130,7 +132,7 @@ class TreeOracle(Oracle):
             value = float(differences @ function)
             if not self.is_signed:
                 value, function = normalised(self._problem, self.cells, differences, function)
-            if not any(np.allclose(function, other.function, rtol=SAME_FUNCTION, atol=0.0) for other in found):
+            if not any(kernel.is_like(function, other.function, SAME_FUNCTION) for other in found):
                 found.append(WorstCase(value=value, upper_bound=value, is_exact=True, function=function))
         return found
 
@@ -183,21 +185,11 @@ class TreeOracle(Oracle):
         """Write the best tree's values into function (G,), leaf by leaf; leaf (I, 2S) holds p - q of each."""
         from mprlib.function_classes import tree_kernel as kernel
 
-        pending = [(0, 0)]
-        while pending:
-            level, position = pending.pop()
-            split = best_split[level][position]
-            if level < len(self._children):
-                after = self._children[level]
-                is_set = after[position, split] < len(best_split[level + 1])
-                pending += [(level + 1, int(part)) for part in after[position, split][is_set]]
-                continue
-            for side in (2 * split, 2 * split + 1):
-                value = leaf[position, side] * self._inverse_masses[position, side]
-                if self.is_signed:
-                    value = 1.0 if leaf[position, side] >= 0 else -1.0
-                # Nothing is written for an empty leaf: no cell is on both sides.
-                kernel.write_leaf(self._intersections, self._sides, position, side, float(value), function)
+        places: IntArray = np.zeros(1, np.int64)
+        for children, splits, below in zip(self._children, best_split, best_split[1:]):
+            places = kernel.parts(children, places, splits, len(below))
+        leaves = kernel.Leaves(self._intersections, self._sides, self._inverse_masses, self.is_signed)
+        kernel.write_leaves(leaves, leaf, places, best_split[-1], function)
 
 
 def _best_of(worths: FloatArray, parts: IntArray) -> FloatArray:

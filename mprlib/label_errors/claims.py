@@ -5,6 +5,13 @@ of the score model and the reference from what they might be. Looking at many se
 since each is conditional on the labels and scores by which sets are chosen. So the most similar of the sets whose
 probability suffices may be taken: what an optimiser gains by picking items that are wrong in its favour is in tau.
 
+The errors of parameters and confusions are one for all sets, and whether anything is claimed depends on them: an
+audit that takes its labels to be better than they are claims more. What a claim is then worth is bounded by the half of
+these errors that is against it: if claims were made only where estimates are off in their favour, an error e, which is
+as likely as -e, would count with the sign that makes the true MPR larger. So each draw of e counts with that sign. For
+a single direction it is what a normal error of 5% in the place of 10% on one side would be; where the items' own
+labels are most of what is uncertain, it changes little.
+
 A set for rho is found by bounding the MPR of expected labels by a smaller rho'. Noise adds to a squared length what it
 has itself, so rho'^2 starts at rho^2 less the noise of top-k; further values are read off what sets of other rho'
 have turned out to claim.
@@ -25,10 +32,6 @@ from mprlib.label_errors.true_problem import true_problem
 from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
 from mprlib.selection import Selection, Status
-
-# Claims are made where estimates are off in a set's favour: their errors count so much larger for them. With 300 hand
-# labels a level and 20% errors some 75 to 85% of the claims hold without it, where 90% are stated.
-CAUTION = 1.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -54,8 +57,12 @@ def claim_of(problem: Problem, items: IntArray, function_class: FunctionClass) -
             return Claim(draws=np.array([np.inf]))
         built, found = true_problem(problem), difference_of(problem, items, "labels")
         assert found.own is not None
-        error = CAUTION * np.resize(found.error, found.own.shape)
-        draws = gaps(built, function_class.bind(built), function_class, found.shares + found.own + error)
+        oracle, own, error = (
+            function_class.bind(built),
+            found.shares + found.own,
+            np.resize(found.error, found.own.shape),
+        )
+        draws = np.maximum(*(gaps(built, oracle, function_class, own + sign * error) for sign in (1.0, -1.0)))
         return Claim(draws=np.sort(draws))
 
     return problem.cached(("claim", function_class, np.sort(items).tobytes()), build)

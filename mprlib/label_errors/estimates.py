@@ -28,13 +28,14 @@ from mprlib.label_errors.score_model import score_model
 from mprlib.label_errors.true_cells import along, true_cells
 from mprlib.problem import Problem
 
-# Draws of the true labels of a selection.
-OWN_DRAWS = 1_000
-
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Estimate:
-    """Shares (G,) of the true cells; own (OWN_DRAWS, G), None for an inverse; error (DRAWS, G). Both have mean 0."""
+    """Shares (G,) of the true cells; own, None for an inverse, and error (DRAWS, G), both of mean about 0.
+
+    own (a multiple of DRAWS, G): a row's true labels are drawn from tau under the parameters of the error that it comes
+    to stand beside where errors are repeated, so that shares and both together are shares of whole items.
+    """
 
     shares: FloatArray
     own: FloatArray | None
@@ -44,13 +45,9 @@ class Estimate:
 def by_score(problem: Problem, items: IntArray) -> Estimate:
     """The shares of items that were chosen by scores and labels."""
     model = score_model(problem)
-    tau = model.posterior(items)
-    shares = tau.mean(axis=0)
-    return Estimate(
-        shares=shares,
-        own=_counts(_drawn_cells(tau, OWN_DRAWS), tau.shape[1]) / items.size - shares,
-        error=model.drawn_shares(items) - shares,
-    )
+    shares = model.posterior(items).mean(axis=0)
+    means, drawn = model.drawn_shares(items)
+    return Estimate(shares=shares, own=drawn - np.tile(means, (len(drawn) // DRAWS, 1)), error=means - shares)
 
 
 def by_inverse(problem: Problem, items: IntArray) -> Estimate:

@@ -108,7 +108,7 @@ def complete_information(evidence: Evidence, prior: FloatArray, members: FloatAr
 
 
 def _joined(total: FloatArray, of_levels: FloatArray, features: FloatArray, members: FloatArray) -> FloatArray:
-    """Information (P, P), from that on the cells' logits (G, G) and that of the cells on levels by bin (R, G, levels)."""
+    """Information (P, P), from that on the cells' logits (G, G) and that of cells on levels by bin (R, G, levels)."""
     (cells, levels), width = members.shape, features.shape[1]
     side = levels * width
     mixed = np.tensordot(of_levels, features, axes=(0, 0)).reshape(cells, side)

@@ -45,9 +45,12 @@ def corrected_groups(
         margins = np.quantile(np.abs(error), confidence, axis=0, method="higher")
         ends = np.stack([shares - margins, shares + margins])
     else:
-        # Draws of the parameters are of their posterior distribution, which leans where shares are near 0 or 1.
-        truths = shares + _totals(oracle, estimate.own) + np.resize(error, (len(estimate.own), shares.size))
-        ends = np.quantile(truths, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0], axis=0)
+        # Near shares of 0 and 1 draws of the parameters lean to the middle, and what is seen under given parameters to
+        # the ends: the interval holds what either lean allows.
+        own, repeated = shares + _totals(oracle, estimate.own), np.resize(error, (len(estimate.own), shares.size))
+        quantiles = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
+        lows, highs = zip(*(np.quantile(own + sign * repeated, quantiles, axis=0) for sign in (1.0, -1.0)))
+        ends = np.stack([np.minimum(*lows), np.maximum(*highs)])
     expected = np.clip(oracle.totals(reference_estimate(problem).shares), 0.0, 1.0)
     # Noise of the other items cannot take a level from those that are known to have it.
     smallest, largest = _known_bounds(problem, items, oracle)

@@ -4,11 +4,13 @@ The probability of a true cell g at the score s is
 
     P(g | s) proportional to exp(alpha_g + sum over axes of beta_{level of g} . f(s)),
 
-with f the normal score of the item's rank, and how far it is above the median, the 84th and the 98th percentile. So
-the logarithms of the odds of two cells are a line with three knots, whose last part belongs to the most similar items
-alone: whatever the scores' distribution is, what selections are made of is fitted by itself. What is
-seen of an item is P(label | s) = sum_g P(g | s) T[g, label]; alpha and beta maximise the likelihood of all labels of
-the pool, with a weak normal prior (a posterior mode). Then
+with f the normal score of the item's rank, and how far it is above each of some knots. Above the median the knots are
+where half of the items, a quarter, an eighth and so on are left, so that whatever the scores' distribution is, what
+selections are made of is fitted by itself. So the logarithms of the odds of two cells are broken lines. How much they
+bend is estimated for each attribute: changes of slope are normal with a variance of which the data decide (the
+evidence's fixed point, MacKay 1992), close to a line where scores are normal within groups, and free where they are
+skewed or bounded. What is seen of an item is P(label | s) = sum_g P(g | s) T[g, label]; alpha and beta maximise the
+likelihood of all labels of the pool, with these priors (a posterior mode). Then
 
     tau_i(g) = P(g | s_i, label_i) proportional to P(g | s_i) T[g, label_i]
 
@@ -21,9 +23,8 @@ which one step of Newton's method passes on to them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy
@@ -43,11 +44,16 @@ from mprlib.label_errors.evidence import (
 from mprlib.label_errors.true_cells import TrueCells, error_of, true_cells
 from mprlib.problem import Problem
 
-# Precisions of the normal prior: of slopes, in units of their standardised features, and of the cells' logits around
-# those of independent attributes.
+# Precisions of the normal prior: of slopes, and at first of their changes, in units of normal scores, and of the cells'
+# logits around those of independent attributes.
 SLOPE_PRECISION, CELL_PRECISION = 1.0, 0.25
-# Knots of the slope, in normal scores: the median, and the 84th and 98th percentile.
-KNOTS = (0.0, 1.0, 2.0)
+# Times that the variance of the slopes' changes is estimated anew; it hardly moves after that. What a change of slope
+# of 1 that is seen as exactly as one can be adds to it keeps it from 0 and from infinity.
+VARIANCE_ROUNDS, ADDED_CHANGES = 2, 1.0
+# Items above the knots: this part of them at the lowest, half of them at the next, half of those and so on, and at the
+# highest at least as many as say what this many would with labels that are right: errors of shares are stretched by the
+# condition of the confusion.
+LARGEST_PART, FEWEST_ABOVE = 0.84, 16
 # Items that the prior of the cells counts as, spread over all levels.
 ADDED_ITEMS = 1.0
 LARGEST_ITERATIONS = 500
@@ -55,6 +61,8 @@ LARGEST_ITERATIONS = 500
 LARGEST_INFORMED_CELLS = 320
 # Part of the mean curvature that every direction has at least, so that it can be inverted.
 SMALLEST_CURVATURE = 1e-9
+# Draws of the true labels of a selection: as many of each draw of the parameters.
+OWN_DRAWS = 3 * DRAWS
 # Numbers that are worked on at once where draws are many: 1 MB.
 CACHED_BLOCK = 125_000
 # Items whose probabilities are worked on at once, by cells: 16 MB.
@@ -89,16 +97,21 @@ class ScoreModel:
         ]
         return np.concatenate(parts)
 
-    def drawn_shares(self, items: IntArray) -> FloatArray:
-        """Mean tau (DRAWS, G) of some items under each draw of parameters and confusions."""
-        found = np.zeros((DRAWS, len(self.members)))
-        for block in _blocks_of_draws(items.size * len(self.members)):
-            cells, factors = self._odds(items, self.drawn[block])
+    def drawn_shares(self, items: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Mean tau (DRAWS, G) of some items under each draw of parameters and confusions, and shares (OWN_DRAWS, G) of
+        true cells that are drawn from tau of the first draw, of the second, and so on, and of the first again."""
+        cells, times = len(self.members), OWN_DRAWS // DRAWS
+        means, shares = np.zeros((DRAWS, cells)), np.zeros((times, DRAWS, cells))
+        random = np.random.default_rng([OWN_DRAWS, items.size])
+        for block in _blocks_of_draws(items.size * cells):
+            odds, factors = self._odds(items, self.drawn[block])
             seen = likelihood_by_axis(self.problem, items, drawn_matrices(self.problem, block))
-            joint = of_cells([own * one for own, one in zip(factors, seen)])
-            totals = np.maximum(joint @ cells[:, :, None], SMALLEST)
-            found[block] = cells * (np.swapaxes(1.0 / totals, 1, 2) @ joint)[:, 0] / items.size
-        return found
+            joint = of_cells([own * one for own, one in zip(factors, seen)]) * odds[:, None, :]
+            ends = np.cumsum(joint, axis=2)
+            ends /= np.maximum(ends[:, :, -1:], SMALLEST)
+            means[block] = np.diff(ends.mean(axis=1), axis=1, prepend=0.0)
+            shares[:, block] = _shares_drawn_from(ends, times, random)
+        return means, shares.reshape(OWN_DRAWS, cells)
 
     def _odds(self, items: IntArray, parameters: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
         """Draws (B, P) of parameters as odds (B, G) of the cells, and factors (B, a, L) of those by axis at the items'
@@ -121,7 +134,10 @@ def prior_of(features: FloatArray, members: FloatArray, parameters: FloatArray) 
     """P(g | s) (a, G) at features (a, F)."""
     cells = len(members)
     slopes = parameters[cells:].reshape(members.shape[1], -1)
-    found: FloatArray = scipy.special.softmax(parameters[:cells] + (features @ slopes.T) @ members.T, axis=1)
+    logits = parameters[:cells] + (features @ slopes.T) @ members.T
+    logits -= logits.max(axis=1, keepdims=True)
+    odds = np.exp(logits, out=logits)
+    found: FloatArray = odds / odds.sum(axis=1, keepdims=True)
     return found
 
 
@@ -130,14 +146,24 @@ def _fitted(problem: Problem) -> ScoreModel:
     evidence = evidence_of(problem, features)
     members = _members(cells)
     fit = _Fit(problem, evidence, members)
-    parameters = fit.mode(as_known(problem))
+    parameters, information = _adapted(fit, as_known(problem), cells)
     return ScoreModel(
         problem=problem,
         features=features,
         members=members,
         parameters=parameters,
-        drawn=_drawn(fit, parameters, problem),
+        drawn=_drawn(fit, parameters, information, problem),
     )
+
+
+def _adapted(fit: _Fit, matrices: Matrices, cells: TrueCells) -> tuple[FloatArray, FloatArray | None]:
+    """The mode under the variances that the data suggest, and the information near it; None for too many cells."""
+    parameters, information = fit.mode(matrices), None
+    for _ in range(VARIANCE_ROUNDS if cells.size <= LARGEST_INFORMED_CELLS else 0):
+        information = fit.information(parameters, matrices)
+        fit.adapt(parameters, information, cells.shape)
+        parameters = fit.mode(matrices, parameters)
+    return parameters, information
 
 
 def _features(problem: Problem) -> FloatArray:
@@ -145,7 +171,12 @@ def _features(problem: Problem) -> FloatArray:
     places = np.empty(problem.n)
     places[problem.best_first] = np.arange(problem.n)
     normal = scipy.special.ndtri(1.0 - (places + 0.5) / problem.n)
-    return np.stack([normal, *(np.maximum(normal - knot, 0.0) for knot in KNOTS)], axis=1)
+    stretched = max((one.condition for one in error_of(problem).items.values()), default=1.0)
+    parts = [LARGEST_PART, 0.5]
+    while parts[-1] * problem.n >= 2 * FEWEST_ABOVE * stretched**2:
+        parts.append(parts[-1] / 2.0)
+    knots = scipy.special.ndtri(1.0 - np.array(parts))
+    return np.stack([normal, *(np.maximum(normal - knot, 0.0) for knot in knots)], axis=1)
 
 
 def _members(cells: TrueCells) -> FloatArray:
@@ -160,40 +191,53 @@ class _Fit:
         self.evidence, self.members = evidence, members
         slopes = members.shape[1] * evidence.features.shape[1]
         self._centre = np.concatenate([_independent_logits(problem), np.zeros(slopes)])
-        self._precision = np.concatenate([np.full(len(members), CELL_PRECISION), np.full(slopes, SLOPE_PRECISION)])
+        self.precision = np.concatenate([np.full(len(members), CELL_PRECISION), np.full(slopes, SLOPE_PRECISION)])
 
-    def mode(self, matrices: Matrices) -> FloatArray:
+    def mode(self, matrices: Matrices, start: FloatArray | None = None) -> FloatArray:
         """The parameters of the largest posterior density."""
         from scipy.optimize import minimize
 
-        scale = self._scale()
+        origin = self._centre if start is None else start
+        root = self._complete_root(origin)
 
         def objective(steps: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = self._objective(self._centre + scale @ steps, matrices)
-            return value, scale.T @ gradient
+            value, gradient = self._objective(origin + _solved(root, steps, trans="T"), matrices)
+            return value, _solved(root, gradient)
 
         found = minimize(
             objective,
-            np.zeros(self._centre.size),
+            np.zeros(origin.size),
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": LARGEST_ITERATIONS, "maxcor": 30},
         )
-        parameters: FloatArray = self._centre + scale @ found.x
-        return parameters
+        return origin + _solved(root, found.x, trans="T")
 
-    def _scale(self) -> Any:
-        """A matrix (P, P) of steps in which the objective curves alike in all directions, as it would if true cells were
-        seen: a search of so many unequal parameters takes five times the steps."""
-        from scipy.linalg import solve_triangular
-        from scipy.sparse import diags_array
+    def adapt(self, parameters: FloatArray, information: FloatArray, shape: Sequence[int]) -> None:
+        """Set the prior's variance of the changes of slope of each axis to what the mode and its information say.
 
-        prior = prior_of(self.evidence.features, self.members, self._centre)
+        Source:  MacKay 1992: squares over the number of parameters that the data determine.
+        """
+        variances = np.diag(np.linalg.inv(information + np.diag(self.precision)))
+        width, first = self.evidence.features.shape[1], len(self.members)
+        for size in shape:
+            own = first + np.arange(size * width).reshape(size, width)[:, 1:].ravel()
+            first += size * width
+            determined = float(np.sum(1.0 - self.precision[own] * variances[own]))
+            squares = float(np.sum(parameters[own] ** 2))
+            self.precision[own] = (determined + ADDED_CHANGES) / (squares + ADDED_CHANGES)
+
+    def _complete_root(self, parameters: FloatArray) -> FloatArray | None:
+        """Root (P, P) of what the curvature would be if true cells were seen; None where there are too many.
+
+        In steps that it makes alike in all directions a search of so many unequal parameters takes a fifth of them.
+        """
         if len(self.members) > LARGEST_INFORMED_CELLS:
-            return diags_array(np.ones(self._centre.size))
-        curvature = complete_information(self.evidence, prior, self.members) + np.diag(self._precision)
-        root = np.linalg.cholesky(curvature)
-        found: FloatArray = solve_triangular(root, np.eye(len(root)), lower=True, trans="T")
+            return None
+        prior = prior_of(self.evidence.features, self.members, parameters)
+        found: FloatArray = np.linalg.cholesky(
+            complete_information(self.evidence, prior, self.members) + np.diag(self.precision)
+        )
         return found
 
     def gradients(self, parameters: FloatArray, matrices: Matrices, draws: int) -> FloatArray:
@@ -202,16 +246,16 @@ class _Fit:
         expected, _ = self.evidence.expected(np.broadcast_to(prior, (draws, *prior.shape)), matrices)
         return self._gradient(expected, prior, parameters)
 
-    def curvature(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
-        """The information matrix (P, P) of likelihood and prior."""
+    def information(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
+        """The information matrix (P, P) of the likelihood."""
         prior = prior_of(self.evidence.features, self.members, parameters)
-        return self.evidence.information(prior, matrices, self.members) + np.diag(self._precision)
+        return self.evidence.information(prior, matrices, self.members)
 
     def _objective(self, parameters: FloatArray, matrices: Matrices) -> tuple[float, FloatArray]:
         """Minus the log posterior density, and its gradient."""
         prior = self._prior(parameters)
         expected, values = self.evidence.expected(prior[None], matrices)
-        penalty = 0.5 * float(np.sum(self._precision * (parameters - self._centre) ** 2))
+        penalty = 0.5 * float(np.sum(self.precision * (parameters - self._centre) ** 2))
         return penalty - float(values[0]), -self._gradient(expected, prior, parameters)[0]
 
     def _prior(self, parameters: FloatArray) -> FloatArray:
@@ -222,8 +266,9 @@ class _Fit:
         """Of the log posterior density (B, P), from the expected items (B, G, R) of each cell."""
         residual = expected - self.evidence.sizes * prior
         slopes = (self.members.T @ residual) @ self.evidence.features
-        found = np.concatenate([residual.sum(axis=2), slopes.reshape(len(slopes), -1)], axis=1)
-        return found - self._precision * (parameters - self._centre)
+        likely = np.concatenate([residual.sum(axis=2), slopes.reshape(len(slopes), -1)], axis=1)
+        found: FloatArray = likely - self.precision * (parameters - self._centre)
+        return found
 
 
 def _independent_logits(problem: Problem) -> FloatArray:
@@ -240,17 +285,15 @@ def _independent_logits(problem: Problem) -> FloatArray:
     return found
 
 
-def _drawn(fit: _Fit, parameters: FloatArray, problem: Problem) -> FloatArray:
+def _drawn(fit: _Fit, parameters: FloatArray, information: FloatArray | None, problem: Problem) -> FloatArray:
     """Parameters (DRAWS, P) that might be the true ones."""
-    from scipy.linalg import solve_triangular
-
-    if len(fit.members) > LARGEST_INFORMED_CELLS:
+    if information is None:
         return np.broadcast_to(parameters, (DRAWS, parameters.size))
-    curvature = fit.curvature(parameters, as_known(problem))
+    curvature = information + np.diag(fit.precision)
     smallest = SMALLEST_CURVATURE * float(np.trace(curvature)) / len(curvature)
     root = np.linalg.cholesky(curvature + smallest * np.eye(len(curvature)))
     normal = np.random.default_rng(parameters.size).standard_normal((parameters.size, DRAWS))
-    moved = parameters[:, None] + solve_triangular(root, normal, lower=True, trans="T")
+    moved = parameters[:, None] + _solved(root, normal, trans="T")
     if confusions_of(problem).items.drawn:
         gradients = np.concatenate(
             [
@@ -258,10 +301,31 @@ def _drawn(fit: _Fit, parameters: FloatArray, problem: Problem) -> FloatArray:
                 for block in _blocks_of_draws(fit.evidence.sizes.size * len(fit.members))
             ]
         )
-        steps = solve_triangular(root, gradients.T, lower=True)
-        moved += solve_triangular(root, steps, lower=True, trans="T")
+        moved += _solved(root, _solved(root, gradients.T), trans="T")
     draws: FloatArray = moved.T
     return draws
+
+
+def _solved(root: FloatArray | None, values: FloatArray, trans: str = "N") -> FloatArray:
+    """Values (P, ...) divided by a lower triangular root, or by its transpose (trans="T"); without one, unchanged."""
+    if root is None:
+        return values
+    found: FloatArray = scipy.linalg.solve_triangular(root, values, lower=True, trans=trans, check_finite=False)
+    return found
+
+
+def _shares_drawn_from(ends: FloatArray, times: int, random: np.random.Generator) -> FloatArray:
+    """Shares (times, B, G) of cells drawn for each item from the probabilities with these cumulated sums (B, a, G)."""
+    draws, items, cells = ends.shape
+    # One search in all cumulated sums, each item's a whole number above those of the one before.
+    places = np.arange(draws * items).reshape(draws, items)
+    drawn = places + random.random((times, draws, items))
+    found = np.searchsorted((ends.reshape(-1, cells) + places.reshape(-1, 1)).ravel(), drawn, side="right")
+    rows = np.arange(times * draws).reshape(times, draws, 1)
+    own = np.clip(found - places * cells, 0, cells - 1) + rows * cells
+    counts = np.bincount(own.ravel(), minlength=times * draws * cells)
+    shares: FloatArray = counts.reshape(times, draws, cells) / items
+    return shares
 
 
 def drawn_matrices(problem: Problem, draws: slice) -> Matrices:

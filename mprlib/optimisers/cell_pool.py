@@ -62,11 +62,11 @@ class ScoreScale:
 
     def mean(self, total: float, k: int) -> float:
         """The mean over k items in the caller's scores, given the total of their scaled scores."""
-        return float(np.ldexp(self.lowest + np.ldexp(total / k, self.spread), self.size))
+        return _times_power(self.lowest + _times_power(total / k, self.spread), self.size)
 
     def tolerance(self, part: float) -> float:
         """A part of the range of scores in the caller's unit, plus the rounding of a mean."""
-        return float(np.ldexp(np.ldexp(part, self.spread) + MEAN_ROUNDING, self.size))
+        return _times_power(_times_power(part, self.spread) + MEAN_ROUNDING, self.size)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -146,14 +146,16 @@ class CellPool:
         """The same pool over a part of the cells (rising) that contains all items."""
         capacity = self.capacity[cells]
         first, cell = np.cumsum(capacity) - capacity, np.searchsorted(cells, self.cell)
-        return replace(
-            self,
-            cell=cell,
-            capacity=capacity,
-            first=first,
-            marginals=_marginals(self.scores, cell, self.rank, capacity, first),
-            sums=_prefix_sums(self.scores, cell, self.rank, capacity, first),
-        )
+        marginals, sums = _tables(self.scores, capacity, first)
+        return replace(self, cell=cell, capacity=capacity, first=first, marginals=marginals, sums=sums)
+
+
+def _times_power(value: float, exponent: int) -> float:
+    """value * 2^exponent, infinite where it is too large for a double."""
+    try:
+        return math.ldexp(value, exponent)
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def _exponent(value: float) -> int:
@@ -164,46 +166,33 @@ def _exponent(value: float) -> int:
 
 def cell_pool_of(problem: Problem, cells: Cells, items: IntArray | None = None) -> CellPool:
     """The reduced pool of a problem under these cells, or of some of its items."""
+    from mprlib.optimisers.cell_pool_kernel import grouped
+
     order = problem.best_first if items is None else problem.ranked(items)
-    cell = cells.pool_cell[order]
-    # Numpy sorts 16-bit integers by radix, several times faster than 64-bit ones.
-    sortable = cell.astype(np.uint16) if cells.size <= np.iinfo(np.uint16).max else cell
-    by_cell = np.argsort(sortable, kind="stable")
-    sizes = np.bincount(cell, minlength=cells.size)
-    rank = np.arange(order.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = rank < problem.k
-    items, rank = order[by_cell[kept]], rank[kept]
-    capacity = np.minimum(sizes, problem.k)
-    first = np.cumsum(capacity) - capacity
+    capacity, first = np.zeros((2, cells.size), dtype=np.int64)
+    items, rank = grouped(order, cells.pool_cell, problem.k, capacity, first)
     scale = ScoreScale.of(problem.scores)
     scores = scale.scaled(problem.scores[items])
-    cell = cells.pool_cell[items]
+    marginals, sums = _tables(scores, capacity, first)
     return CellPool(
         k=problem.k,
         scale=scale,
         items=items,
-        cell=cell,
+        cell=cells.pool_cell[items],
         scores=scores,
         rank=rank,
         capacity=capacity,
         first=first,
-        marginals=_marginals(scores, cell, rank, capacity, first),
-        sums=_prefix_sums(scores, cell, rank, capacity, first),
+        marginals=marginals,
+        sums=sums,
     )
 
 
-def _marginals(scores: FloatArray, cell: IntArray, rank: IntArray, capacity: IntArray, first: IntArray) -> FloatArray:
-    start = first + 2 * np.arange(capacity.size)
+def _tables(scores: FloatArray, capacity: IntArray, first: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Marginals and prefix sums of cells whose scores (N,) begin at `first` (G,)."""
+    from mprlib.optimisers.cell_pool_kernel import tables
+
     marginals = np.empty(scores.size + 2 * capacity.size)
-    marginals[start] = np.inf
-    marginals[start + capacity + 1] = -np.inf
-    marginals[start[cell] + 1 + rank] = scores
-    return marginals
-
-
-def _prefix_sums(scores: FloatArray, cell: IntArray, rank: IntArray, capacity: IntArray, first: IntArray) -> FloatArray:
-    start = first + np.arange(capacity.size)
-    sums = np.zeros(scores.size + capacity.size)
-    running = np.concatenate([[0.0], np.cumsum(scores)])
-    sums[start[cell] + 1 + rank] = running[np.arange(scores.size) + 1] - running[first[cell]]
-    return sums
+    sums = np.empty(scores.size + capacity.size)
+    tables(scores, capacity, first, marginals, sums)
+    return marginals, sums

@@ -56,9 +56,9 @@ class CellProgramme:
         offset = (pool.first + 2 * np.arange(pool.cell_count)).astype(np.int64)
         self._items = kernel.Items(pool.k, marginals, offset)
         self._given = kernel.Items(pool.k, pool.marginals, offset)
-        self._cuts = kernel.Cut(np.zeros((FIRST_CUTS, pool.cell_count)), np.zeros(FIRST_CUTS))
+        self._cuts = kernel.Cut(np.zeros((FIRST_CUTS, pool.cell_count)), np.zeros(FIRST_CUTS), np.zeros(FIRST_CUTS))
         self._used = 0
-        self._basis = self._top(scores)
+        self._basis = top_basis(pool, scores, FIRST_CUTS)
         self._most_steps = LARGEST_STEPS_PER_PLACE * (pool.cell_count + pool.k)
 
     @property
@@ -89,9 +89,10 @@ class CellProgramme:
 
         Raises:  PathLost where rounding has spoilt it.
         """
-        counts = np.empty(self._pool.cell_count)
+        counts, ray = np.empty(self._pool.cell_count), np.empty(self._cuts.size.size)
+        self._cuts.right[:] = rho
         found, _ = self._kernel.optimise(
-            self._items, self._cuts, self._used, self._basis, rho, self._most_steps, counts
+            self._items, self._cuts, self._used, self._basis, self._most_steps, counts, ray
         )
         if found == self._kernel.INFEASIBLE:
             return None
@@ -101,25 +102,6 @@ class CellProgramme:
         if not self._is_optimal(solution, counts):
             raise PathLost
         return solution
-
-    def _top(self, scores: FloatArray) -> Basis:
-        """The basis of the k best items, the last of them free."""
-        pool, kernel = self._pool, self._kernel
-        best = np.lexsort((np.arange(scores.size), -scores))[: pool.k]
-        last = int(pool.cell[best[-1]])
-        taken = np.bincount(pool.cell[best], minlength=pool.cell_count).astype(np.int64)
-        taken[last] -= 1
-        places = np.zeros((3, pool.cell_count + 1), np.int64)
-        places[0, last], places[1, 0] = 1, last
-        basis: Basis = kernel.Basis(
-            taken=taken,
-            is_free=places[0, :-1],
-            free=places[1],
-            tight=places[2],
-            is_tight=np.zeros(FIRST_CUTS, np.int64),
-            number=np.array([1, 0]),
-        )
-        return basis
 
     def _resize(self, kept: IntArray, room: int) -> None:
         """Room for so many cuts, of which these are kept."""
@@ -131,7 +113,7 @@ class CellProgramme:
         place[kept] = np.arange(number)
         held = basis.number[1]
         basis.tight[:held] = place[basis.tight[:held]]
-        self._cuts, self._basis = kernel.Cut(rows, size), basis._replace(is_tight=is_tight)
+        self._cuts, self._basis = kernel.Cut(rows, np.zeros(room), size), basis._replace(is_tight=is_tight)
         self._used = number
 
     def _prices(self) -> FloatArray:
@@ -152,3 +134,23 @@ class CellProgramme:
         bound = similarity_bound(pool, solution.prices @ self.cuts, float(solution.prices.sum()), solution.rho)
         gap = abs(bound - pool.fractional_similarity(inside))
         return off <= ACCURACY and excess <= ACCURACY and gap <= ACCURACY * max(1.0, abs(bound))
+
+
+def top_basis(pool: CellPool, scores: FloatArray, room: int) -> Basis:
+    """The basis of the k best items by scores (N,) without ties, the last of them free; room for so many cuts."""
+    from mprlib.optimisers import simplex_kernel as kernel
+
+    best = np.lexsort((np.arange(scores.size), -scores))[: pool.k]
+    last = int(pool.cell[best[-1]])
+    taken = np.bincount(pool.cell[best], minlength=pool.cell_count).astype(np.int64)
+    taken[last] -= 1
+    places = np.zeros((3, pool.cell_count + 1), np.int64)
+    places[0, last], places[1, 0] = 1, last
+    return kernel.Basis(
+        taken=taken,
+        is_free=places[0, :-1],
+        free=places[1],
+        tight=places[2],
+        is_tight=np.zeros(room, np.int64),
+        number=np.array([1, 0]),
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class CellSearch:
     def __init__(self, separator: Separator, top_counts: IntArray, top_value: float) -> None:
         self._separator = separator
         self._pool, self._region = separator.pool, separator.region
-        self._near_reference = None if self._region.is_exact else ReferenceStarts.of(separator, top_counts, top_value)
+        self._near_reference = cache(lambda: ReferenceStarts.of(separator, top_counts, top_value))
 
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
         """The incumbent, from a relaxation's optimum and the counts of a smaller rho."""
@@ -73,9 +74,10 @@ class CellSearch:
         yield found
         if previous is not None:
             yield self._optimum(previous, relaxation)
-        if self._near_reference is None or found.value <= relaxation.rho:
+        if self._region.is_exact or found.value <= relaxation.rho:
             return
-        for near in self._near_reference.starts(start, relaxation):
+        near_reference = self._near_reference()
+        for near in () if near_reference is None else near_reference.starts(start, relaxation):
             is_promising = self._separator.measured(near) <= PROMISING * relaxation.rho
             found = self._optimum(near, relaxation, PROMISING_CORRECTIONS if is_promising else CORRECTIONS)
             yield found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, localcontext
 
@@ -64,17 +65,23 @@ def certified(
 
 
 def with_advice(
-    row: Selection, relaxation: Relaxation, reason: Impossible, *, not_found: str, stopped: str = ""
+    row: Selection,
+    relaxation: Relaxation,
+    reason: Callable[[float], Impossible],
+    *,
+    not_found: str,
+    stopped: str = "",
 ) -> Selection:
     """The row with a message: what is unusual about it, and what to try next; empty when all is as usual.
 
-    not_found, stopped: what to try where no set was found, and where the clock ended the search.
+    reason: why no set meets a rho. not_found, stopped: what to try where no set was found, and where the clock ended
+    the search.
     """
     parts = []
     if not relaxation.is_converged:
         parts.append("the relaxation was not solved to its tolerance: its bound holds, but a tighter one exists")
-    if row.status == Status.INFEASIBLE:
-        parts.append(_impossible(row, relaxation, reason))
+    if row.status == Status.INFEASIBLE and row.rho is not None:
+        parts.append(_impossible(row, relaxation, reason(row.rho)))
     if row.status == Status.NOT_FOUND:
         parts.append(f"no set with MPR <= {row.rho:g} was found, and none was ruled out: {not_found}")
     if row.status == Status.TIME_LIMIT:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import SolverError
-from mprlib.optimisers.linear_model import IntegerSolution, LinearSolution, Window
+from mprlib.optimisers.linear_model import IntegerSolution, LinearSolution, Priced, Window
 
 # Ten times smaller than the default, as bounds are compared to 1e-6 of a mean over k items.
 FEASIBILITY_TOLERANCE = 1e-8
@@ -255,14 +255,6 @@ class LinearProgramme:
         )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class Priced:
-    """Multipliers (rows,) of a programme's ranges; of a ray that proves it infeasible, where it is."""
-
-    price: FloatArray
-    is_infeasible: bool
-
-
 class RangedProgramme:
     """max scores . a, sum a = k, 0 <= a <= 1, over items whose groups' counts have ranges that change between solves.
 
@@ -293,7 +285,7 @@ class RangedProgramme:
         self._highs.setOptionValue("simplex_iteration_limit", limit)
         self._rows = np.arange(count, dtype=np.int32)
 
-    def priced(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Priced:
+    def priced(self, low: FloatArray, high: FloatArray) -> Priced:
         """The multipliers for these ranges (groups,); zeros where the solver gives none."""
         size = self._rows.size
         # The stubs leave these two out.

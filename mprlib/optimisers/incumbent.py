@@ -7,7 +7,9 @@ within a number of nodes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +25,8 @@ from mprlib.optimisers.whole.proof import Floor, Searched, WholeProof
 from mprlib.optimisers.whole.registry import whole_proof
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 
+T = TypeVar("T")
+
 
 @dataclass(kw_only=True, eq=False, slots=True)
 class Incumbents:
@@ -33,35 +37,29 @@ class Incumbents:
     """
 
     separator: Separator
-    search: SetSearch
-    proof: WholeProof | None
     nodes: int
     top_counts: IntArray
     top_value: float
     previous: IntArray | None = None
     searched: IntArray | None = None
     floor: Floor | None = None
+    _made: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, separator: Separator, nodes: int) -> Incumbents:
-        """The search and the proof that suit the problem's cells."""
-        pool = separator.pool
-        top_counts = pool.top_counts(separator.problem)
-        top_value = separator.measured(top_counts)
-        ball = separator.region.ball
-        search: SetSearch
-        if ball is not None and pool.has_many_cells:
-            search = ItemSwaps(separator, ball)
-        else:
-            search = CellSearch(separator, top_counts, top_value)
-        return cls(
-            separator=separator,
-            search=search,
-            proof=whole_proof(separator),
-            nodes=nodes,
-            top_counts=top_counts,
-            top_value=top_value,
-        )
+    def of(cls, separator: Separator, nodes: int, top_value: float) -> Incumbents:
+        """Those of a pool whose top-k has that MPR."""
+        top_counts = separator.pool.top_counts(separator.problem)
+        return cls(separator=separator, nodes=nodes, top_counts=top_counts, top_value=top_value)
+
+    @property
+    def search(self) -> SetSearch:
+        """The search that suits the problem's cells; made when it is asked for, as where top-k is best nobody does."""
+        return self._once("search", self._search)
+
+    @property
+    def proof(self) -> WholeProof | None:
+        """The proof that suits the class and the cells, likewise."""
+        return self._once("proof", lambda: whole_proof(self.separator))
 
     def best(self, relaxation: Relaxation) -> Incumbent:
         """The best counts found for a rho that is no smaller than the last one."""
@@ -91,26 +89,39 @@ class Incumbents:
         if self.floor is None or self.floor.rho < proven:
             self.floor = Floor(rho=proven, counts=closest)
 
+    def _search(self) -> SetSearch:
+        pool, ball = self.separator.pool, self.separator.region.ball
+        if ball is not None and pool.has_many_cells:
+            return ItemSwaps(self.separator, ball)
+        return CellSearch(self.separator, self.top_counts, self.top_value)
+
+    def _once(self, name: str, build: Callable[[], T]) -> T:
+        if name not in self._made:
+            self._made[name] = build()
+        made: T = self._made[name]
+        return made
+
     def _best(self, relaxation: Relaxation) -> Incumbent:
         if self.top_value <= relaxation.rho:
             return Incumbent(counts=self.top_counts, is_feasible=True, bound=relaxation.bound)
         if self.floor is not None and relaxation.rho < self.floor.rho:
             return Incumbent(counts=self.floor.counts, is_feasible=False, bound=-np.inf)
         found = self._found(relaxation)
-        return replace(found, bound=relaxation.bound) if self.proof is None else self._proven(relaxation, found)
+        if self.proof is None:
+            return replace(found, bound=relaxation.bound)
+        return self._proven(self.proof, relaxation, found)
 
-    def _proven(self, relaxation: Relaxation, found: Incumbent) -> Incumbent:
+    def _proven(self, proof: WholeProof, relaxation: Relaxation, found: Incumbent) -> Incumbent:
         """The incumbent after what is proven of whole counts."""
-        assert self.proof is not None
         if not found.is_feasible:
-            found = self._from_floor(self.proof, relaxation, found)
+            found = self._from_floor(proof, relaxation, found)
         is_below = self.floor is not None and relaxation.rho < self.floor.rho
         if is_below or relaxation.is_infeasible:
             return replace(found, bound=-np.inf)
         if found.is_feasible and self._is_best(found.counts, relaxation.bound):
             return replace(found, bound=relaxation.bound)
         known = found.counts if found.is_feasible else None
-        return self._with(self.proof.searched(relaxation, known, self.nodes), relaxation, found)
+        return self._with(proof.searched(relaxation, known, self.nodes), relaxation, found)
 
     def _found(self, relaxation: Relaxation) -> Incumbent:
         """The better of local search's set and of the best one for a smaller rho."""

@@ -75,7 +75,8 @@ class MoprInteger(ConstrainedMethod):
         pool = cell_pool_of(problem, oracle.cells)
         solved = solve_relaxations(problem, oracle, pool, limits, solver)
         separator = Separator(problem, oracle, pool, solved.region)
-        search = ProvenSearch(separator, Incumbents.of(separator, NODES_OF_A_PROOF * self.nodes), self.nodes, solver)
+        incumbents = Incumbents.of(separator, NODES_OF_A_PROOF * self.nodes, solved.top_value)
+        search = ProvenSearch(separator, incumbents, self.nodes, solver)
         shared = watch.seconds() / len(limits)
         by_limit = {relaxation.rho: relaxation for relaxation in solved.rows}
         found: dict[float, Selection] = {}

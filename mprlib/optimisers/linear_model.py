@@ -102,6 +102,14 @@ class IntegerSolution:
     nodes: int = 0
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Priced:
+    """Multipliers (groups,) of a programme's ranges; of a ray that proves it infeasible, where it is."""
+
+    price: FloatArray
+    is_infeasible: bool
+
+
 class LinearModel(Protocol):
     """The programme of one window, over a growing set of cuts."""
 

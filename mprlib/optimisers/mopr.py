@@ -100,7 +100,8 @@ class Mopr(ConstrainedMethod):
             return ConstrainedMethod.swept_values(self, problem, function_class, values)
         if self.order == "fair" or problem.place_weights is not None:
             raise InputError("labels may be wrong, and what is claimed then is of sets: leave order and attention out")
-        return claiming_sets(self, problem, function_class, values, self.confidence)
+        # A proof would be of expected labels, and is not stated: none is searched for.
+        return claiming_sets(replace(self, nodes=1), problem, function_class, values, self.confidence)
 
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[float]) -> list[Selection]:
         """One Selection per rho, in the order given.
@@ -119,7 +120,7 @@ class Mopr(ConstrainedMethod):
         solver = checked_solver(self.solver)
         solved = solve_relaxations(problem, oracle, pool, distinct_limits(requests), solver)
         separator = Separator(problem, oracle, pool, solved.region)
-        incumbents = Incumbents.of(separator, self.nodes)
+        incumbents = Incumbents.of(separator, self.nodes, solved.top_value)
         found = {row.rho: (row, incumbents.best(row)) for row in reversed(solved.rows)}
         rows = [row_of(incumbents, request, *found[request.limit]) for request in requests]
         if self.order == "fair":
@@ -164,7 +165,7 @@ def row_of(
         nodes=incumbent.nodes,
     )
     row = replace(row, statistics=statistics)
-    return with_advice(row, relaxation, incumbents.impossible(request.rho), not_found=_advice(separator.pool, method))
+    return with_advice(row, relaxation, incumbents.impossible, not_found=_advice(separator.pool, method))
 
 
 def _advice(pool: CellPool, method: str) -> str:

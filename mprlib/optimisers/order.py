@@ -5,10 +5,11 @@ whose prefixes of `first` or more items are within their rho (`mprlib.optimisers
 with the largest discounted similarity, sum of s_i / log2(i + 1) over the places, is searched: DCG of the scores.
 
 Within a cell better items come first (exchanging two items of one cell changes no prefix's shares), so an order is a
-sequence of cells, and a prefix is known by its counts. `mprlib.optimisers.order_kernel` searches counts place by
+sequence of cells, and a prefix is known by its counts. `mprlib.optimisers.order_beam_kernel` searches counts place by
 place; its bound is proven, so an order is `optimal` where it attains the bound, and limits are `infeasible` where
-nothing was left out of the search. Classes that are no unit balls are represented by functions that the measuring
-code names (separation): every order that is handed out is measured prefix by prefix.
+nothing was left out of the search. Named groups have limits on their counts (`mprlib.optimisers.order_groups`); other
+classes that are no unit balls are represented by functions that the measuring code names (separation). Every order
+that is handed out is measured prefix by prefix.
 
 Worked example: three women, all more similar than three men. As a set they are even; by score the first three are
 women. At rho = 0.1 a prefix of three may be 0.1 sqrt(6/3) = 0.14 off, and three people are 0.17 off at best; at 0.2 it
@@ -42,7 +43,7 @@ from mprlib.problem import Problem
 from mprlib.selection import SMALLEST_BOUND, Status
 
 # Widths of the beam, one pass after the other: the first finds an order, the others prove it or better it.
-WIDTHS = (48, 256)
+WIDTHS = (24, 256, 1_024)
 # Width of one more pass where none was found and none ruled out, and entries of counts that its states may have.
 LAST_WIDTH, MOST_ENTRIES = 2_048, 8_000_000
 # Rounds of separation for classes that are no unit balls.
@@ -117,6 +118,7 @@ class _Search:
 
     def __init__(self, course: OrderCourse, limits: FloatArray, first: int, k: int) -> None:
         self._course, self._limits, self._first, self._k = course, limits, min(first, k), k
+        self._compiled = course.kernel_course(limits, self._first, k)
 
     def best(self, widths: tuple[int, ...] = WIDTHS) -> FairOrder:
         """The order that is found, measured; without items where none is."""
@@ -137,13 +139,12 @@ class _Search:
 
     def _separated(self, width: int, least: float) -> tuple[IntArray, float, float]:
         """The order of one width with prefixes that the measuring code finds within their limits, and a bound."""
-        from mprlib.optimisers.order_kernel import searched
+        from mprlib.optimisers.order_beam_kernel import searched
 
         above = least + OPTIMALITY if np.isfinite(least) else least
         bound = np.inf
         for _ in range(ROUNDS):
-            kernel_course = self._course.kernel_course(self._limits, self._first, self._k)
-            order, value, new_bound = searched(kernel_course, width, above)
+            order, value, new_bound = searched(self._compiled, width, above)
             bound = min(bound, new_bound)
             if order.size == 0:
                 return order, -np.inf, bound
@@ -151,10 +152,11 @@ class _Search:
             missed = self._course.missed(items, self._limits)
             if not missed:
                 return items, value, bound
-            if self._course.is_ball:
+            if self._course.is_complete:
                 # Nothing but rounding, at a limit.
                 break
             self._course.add(_distinct(missed))
+            self._compiled = self._course.kernel_course(self._limits, self._first, self._k)
         return np.empty(0, dtype=np.intp), -np.inf, bound
 
     def _described(self, items: IntArray, value: float, bound: float) -> FairOrder:

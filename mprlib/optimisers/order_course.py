@@ -27,8 +27,10 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import LOG2
 from mprlib.function_classes.base import Oracle, uncut_limit
 from mprlib.function_classes.gaps import closed_form_gaps
+from mprlib.function_classes.groups import GroupsOracle
 from mprlib.optimisers.ball_region import centred_features
 from mprlib.optimisers.cell_pool import ScoreScale
+from mprlib.optimisers.order_groups import GroupCounts
 from mprlib.problem import Problem
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 # A value this far below its limit, in parts of it, is below it however it is summed.
 CLEARLY = 1e-9
+# What sums of gaps may be beyond a limit that was derived from a later one: rounding.
+DERIVED = 1e-9
 
 
 def prefix_limits(rho: float, *, k: int, first: int, unit: float = 1.0) -> FloatArray:
@@ -46,12 +50,21 @@ def prefix_limits(rho: float, *, k: int, first: int, unit: float = 1.0) -> Float
     return limits
 
 
+def ranks_within(cell: IntArray) -> IntArray:
+    """How many items (N,) of the same cell stand before each, given the cells of items in order."""
+    by_cell, sizes = np.argsort(cell, kind="stable"), np.bincount(cell)
+    rank = np.empty(cell.size, dtype=np.int64)
+    rank[by_cell] = np.arange(cell.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return rank
+
+
 @dataclass(kw_only=True, eq=False, slots=True)
 class OrderCourse:
     """Items in falling score, k of which are to be ordered; limits (k + 1,) on the gaps of prefixes.
 
     Shapes:  items (N,), positions in the pool; cell (N,), places in cells (C,), the oracle's.
-             functions (C, r), the gaps that an item adds; those of a class that is no ball are found one by one.
+             functions (C, r), the gaps that an item adds; those of a class that is no ball are found one by one,
+             but for named groups, whose counts are known.
     """
 
     problem: Problem
@@ -61,6 +74,7 @@ class OrderCourse:
     cells: IntArray
     functions: FloatArray
     is_ball: bool
+    groups: GroupCounts | None
     scale: ScoreScale
 
     @classmethod
@@ -69,39 +83,70 @@ class OrderCourse:
         items = problem.ranked(items)
         cells, cell = np.unique(oracle.cells.pool_cell[items], return_inverse=True)
         features = centred_features(oracle, 1)
+        is_ball = features is not None
+        groups = GroupCounts.of(oracle, cells) if isinstance(oracle, GroupsOracle) else None
+        if features is None:
+            features = np.zeros((oracle.cells.size, 0)) if groups is not None else oracle.first_functions()
         return cls(
             problem=problem,
             oracle=oracle,
             items=items,
             cell=cell.reshape(-1),
             cells=cells,
-            functions=np.ascontiguousarray((oracle.first_functions() if features is None else features)[cells]),
-            is_ball=features is not None,
+            functions=np.ascontiguousarray(features[cells]),
+            is_ball=is_ball,
+            groups=groups,
             scale=ScoreScale.of(problem.scores[items]),
         )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether an order within all limits at hand is within those of the class, but for rounding."""
+        return self.is_ball or self.groups is not None
 
     def kernel_course(self, limits: FloatArray, first: int, k: int) -> Course:
         """As compiled code reads it: limits on gaps added up over the items of a prefix."""
         from mprlib.optimisers.order_kernel import Course
 
         capacity = np.bincount(self.cell, minlength=self.cells.size)
-        rank = np.empty(self.items.size, dtype=np.int64)
-        for own in range(self.cells.size):
-            rank[self.cell == own] = np.arange(capacity[own])
+        rank = ranks_within(self.cell)
         scores = np.full((self.cells.size, int(capacity.max())), -np.inf)
         scores[self.cell, rank] = self.scale.scaled(self.problem.scores[self.items])
+        functions, low, high = self._bounded(limits, capacity)
         return Course(
             scores,
             np.minimum(capacity, k).astype(np.int64),
-            self.functions,
+            functions,
             self.cell.astype(np.int64),
             rank,
             np.array(LOG2.weights(k)),
             limits * np.maximum(np.arange(k + 1), 1),
+            low,
+            high,
             np.random.default_rng(0).integers(2**62, size=self.cells.size),
             min(first, k),
             self.is_ball,
         )
+
+    def _bounded(self, limits: FloatArray, capacity: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Functions (C, r), and the least and the most (k + 1, r) of each that a prefix may add up to.
+
+        What can only lead to a prefix beyond its limit is beyond a limit itself. A ball has one limit for all.
+        """
+        if self.is_ball:
+            return self.functions, np.zeros((limits.size, 0)), np.zeros((limits.size, 0))
+        if self.groups is not None:
+            functions, low, high = self.groups.bounded(limits, capacity)
+        else:
+            functions, most = self.functions, limits * np.maximum(np.arange(limits.size), 1)
+            high = np.repeat(most[:, None], functions.shape[1], axis=1)
+            low = -high
+        low, high = np.ascontiguousarray(low), np.ascontiguousarray(high)
+        least, most = functions.min(axis=0) - DERIVED, functions.max(axis=0) + DERIVED
+        for length in range(limits.size - 2, -1, -1):
+            np.maximum(low[length], low[length + 1] - most, out=low[length])
+            np.minimum(high[length], high[length + 1] - least, out=high[length])
+        return functions, low, high
 
     def items_of(self, order: IntArray) -> IntArray:
         """Positions (k,) in the pool of the items at each place, given their cells (k,)."""

@@ -1,10 +1,7 @@
-"""Compiled search for orders whose prefixes stay near the reference: a beam over counts of cells, with a bound.
+"""Compiled: what is known of the first places of an order, from their counts of cells.
 
-Within a cell better items come first, so that what stands in the first j places is known from their counts of cells.
-Two ways to the same counts leave the same items for the same places: the better one is kept (dynamic programming). A
-state's bound adds the best of what is left in falling score. Of more states than the beam is wide, those with the
-largest bounds go on, and some of those nearest to the reference; what was dropped bounds every order that went
-through it. Where nothing was dropped the best order found is best, and without one there is none.
+A prefix's gaps have limits, of its own length and of those to come. What is left adds most in falling score, whatever
+its cells are: that bounds every order that begins with these items.
 """
 
 from __future__ import annotations
@@ -16,9 +13,6 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
 
-# A part of the beam is kept for the states nearest to the reference, one in so many.
-NEAREST = 4
-
 
 class Course(NamedTuple):
     """Places to be filled from C cells.
@@ -26,9 +20,10 @@ class Course(NamedTuple):
     Shapes:  scores (C, most), falling, of the items of each cell; capacity (C,), how many it has.
              functions (C, r), what one item of the cell adds to each function's gap.
              cells, ranks (N,), all items in falling score, as cell and place within the cell.
-             weights (k,), falling, of the places; limits (k + 1,), on the gaps of the first j items added up.
+             weights (k,), falling, of the places; limits (k + 1,), on the length of the gaps of the first j items added
+             up, for a ball; low, high (k + 1, r), on each of the gaps, for others.
              codes (C,), terms of a hash of counts.
-    first: the fewest items that have a limit. is_ball: limits are on the length of the r gaps, else on each by itself.
+    first: the fewest items that have a limit.
     """
 
     scores: FloatArray
@@ -38,26 +33,23 @@ class Course(NamedTuple):
     ranks: IntArray
     weights: FloatArray
     limits: FloatArray
+    low: FloatArray
+    high: FloatArray
     codes: IntArray
     first: int
     is_ball: bool
 
 
-class Layer(NamedTuple):
-    """States with the same number of items.
+class Rest(NamedTuple):
+    """What is left of a state's items, in falling score: as many as there are places.
 
-    Shapes:  counts (S, C), gaps (S, r), value and bound (S,); size (S,), that the gaps have, or cannot fall below where
-             a limit is to come; parent (S,) and cell (S,), how each was reached; code (S,), a hash of the counts.
+    Shapes:  at (C,), where each cell's next item is, or -1; ahead (k + 1,), what the items before one add when one has
+             been taken before them; behind (k + 1,), what this and later ones add at the places that they have.
     """
 
-    counts: IntArray
-    gaps: FloatArray
-    value: FloatArray
-    bound: FloatArray
-    size: FloatArray
-    parent: IntArray
-    cell: IntArray
-    code: IntArray
+    at: IntArray
+    ahead: FloatArray
+    behind: FloatArray
 
 
 @compiled
@@ -71,19 +63,15 @@ def length_of(gaps: FloatArray, is_ball: bool) -> float:
 
 @compiled
 def least_length(course: Course, counts: IntArray, gaps: FloatArray, more: int) -> float:
-    """A lower bound on the length of the gaps after so many items more: along the gaps, or of the largest."""
-    cells, length = counts.size, length_of(gaps, course.is_ball)
+    """A lower bound on the length of the gaps after so many items more: along the gaps."""
+    cells, length = counts.size, length_of(gaps, True)
     if length == 0.0:
         return 0.0
     steps, left = np.zeros(cells), np.zeros(cells, np.int64)
-    largest = np.argmax(np.abs(gaps))
     for cell in range(cells):
         left[cell] = course.capacity[cell] - counts[cell]
-        if course.is_ball:
-            for function in range(gaps.size):
-                steps[cell] += course.functions[cell, function] * gaps[function] / length
-        else:
-            steps[cell] = course.functions[cell, largest] * np.sign(gaps[largest])
+        for function in range(gaps.size):
+            steps[cell] += course.functions[cell, function] * gaps[function] / length
     for _ in range(more):
         best = -1
         for cell in range(cells):
@@ -97,154 +85,65 @@ def least_length(course: Course, counts: IntArray, gaps: FloatArray, more: int) 
 
 
 @compiled
-def best_of_rest(course: Course, counts: IntArray, place: int) -> float:
-    """The most that the places from this one on can add, with what is left in falling score."""
-    total, k = 0.0, course.weights.size
-    for at in range(course.cells.size):
-        if place >= k:
+def add_item(course: Course, before: FloatArray, cell: int, place: int, gaps: FloatArray) -> bool:
+    """The gaps (r,) with an item of this cell at a place, into `gaps`; whether they are within their limits."""
+    beyond = 0
+    for function in range(gaps.size):
+        gap = before[function] + course.functions[cell, function]
+        gaps[function] = gap
+        if not course.is_ball:
+            beyond += (gap < course.low[place + 1, function]) | (gap > course.high[place + 1, function])
+    return beyond == 0
+
+
+@compiled
+def distance_of(course: Course, counts: IntArray, gaps: FloatArray, place: int) -> float:
+    """How far the gaps of the first places up to this one are from the reference; infinite where beyond a limit."""
+    if not course.is_ball:
+        # Against the room that each gap has.
+        total = 0.0
+        for function in range(gaps.size):
+            low, high = course.low[place + 1, function], course.high[place + 1, function]
+            off = (2.0 * gaps[function] - low - high) / (high - low + 1.0)
+            total += off * off
+        return total
+    length = length_of(gaps, True)
+    if length > course.limits[place + 1]:
+        return np.inf
+    if place + 1 < course.first:
+        length = least_length(course, counts, gaps, course.first - place - 1)
+        if length > course.limits[course.first]:
+            return np.inf
+    return length
+
+
+@compiled
+def rest_of(course: Course, counts: IntArray, place: int, rest: Rest) -> None:
+    """What the places from this one on add at most, with what is left in falling score, if one of them is taken."""
+    rest.at[:] = -1
+    rest.ahead[0] = 0.0
+    k, size = course.weights.size, 0
+    for item in range(course.cells.size):
+        if place + size >= k:
             break
-        if course.ranks[at] >= counts[course.cells[at]]:
-            total += course.weights[place] * course.scores[course.cells[at], course.ranks[at]]
-            place += 1
-    return total
+        cell = course.cells[item]
+        if course.ranks[item] >= counts[cell]:
+            score = course.scores[cell, course.ranks[item]]
+            if rest.at[cell] < 0:
+                rest.at[cell] = size
+            rest.behind[size] = course.weights[place + size] * score
+            if place + size + 1 < k:
+                rest.ahead[size + 1] = rest.ahead[size] + course.weights[place + size + 1] * score
+            size += 1
+    rest.behind[size] = 0.0
+    for at in range(size - 1, -1, -1):
+        rest.behind[at] += rest.behind[at + 1]
 
 
 @compiled
-def new_layer(size: int, cells: int, functions: int) -> Layer:
-    """Room for so many states."""
-    return Layer(
-        np.zeros((size, cells), np.int64),
-        np.zeros((size, functions)),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-    )
-
-
-@compiled
-def place_of(table: IntArray, layer: Layer, counts: IntArray, code: int) -> int:
-    """The slot of a hash table for these counts: that of the state that has them, or an empty one."""
-    slot = code & (table.size - 1)
-    while table[slot] >= 0:
-        is_same = layer.code[table[slot]] == code
-        for cell in range(counts.size):
-            if not is_same:
-                break
-            is_same = layer.counts[table[slot], cell] == counts[cell]
-        if is_same:
-            return slot
-        slot = (slot + 1) & (table.size - 1)
-    return slot
-
-
-@compiled
-def extended(course: Course, layer: Layer, width: int, place: int, least: float, found: Layer, table: IntArray) -> int:
-    """States with one item more, into `found`; how many. None breaks a limit, or cannot exceed `least`."""
-    table[:] = -1
-    size, counts, gaps = 0, np.zeros(course.capacity.size, np.int64), np.zeros(course.functions.shape[1])
-    for state in range(width):
-        counts[:] = layer.counts[state]
-        for cell in range(counts.size):
-            if counts[cell] >= course.capacity[cell]:
-                continue
-            for function in range(gaps.size):
-                gaps[function] = layer.gaps[state, function] + course.functions[cell, function]
-            length = length_of(gaps, course.is_ball)
-            if length > course.limits[place + 1]:
-                continue
-            value = layer.value[state] + course.weights[place] * course.scores[cell, counts[cell]]
-            counts[cell] += 1
-            if place + 1 < course.first:
-                length = least_length(course, counts, gaps, course.first - place - 1)
-                if length > course.limits[course.first]:
-                    counts[cell] -= 1
-                    continue
-            code = layer.code[state] + course.codes[cell]
-            slot = place_of(table, found, counts, code)
-            if table[slot] >= 0:
-                known = table[slot]
-                if value > found.value[known]:
-                    found.bound[known] += value - found.value[known]
-                    found.value[known] = value
-                    found.parent[known] = state
-                    found.cell[known] = cell
-            else:
-                bound = value + best_of_rest(course, counts, place + 1)
-                if bound > least:
-                    table[slot] = size
-                    found.counts[size] = counts
-                    found.gaps[size] = gaps
-                    found.value[size] = value
-                    found.bound[size] = bound
-                    found.size[size] = length
-                    found.parent[size] = state
-                    found.cell[size] = cell
-                    found.code[size] = code
-                    size += 1
-            counts[cell] -= 1
-    return size
-
-
-@compiled
-def kept(found: Layer, size: int, width: int) -> IntArray:
-    """Which of the states go on: the largest bounds, and some of the smallest gaps among the others."""
-    by_bound = np.argsort(-found.bound[:size], kind="mergesort")
-    if size <= width:
-        return by_bound
-    first = width - width // NEAREST
-    chosen = np.zeros(width, np.int64)
-    chosen[:first] = by_bound[:first]
-    rest = by_bound[first:]
-    nearest = np.argsort(found.size[rest], kind="mergesort")
-    chosen[first:] = rest[nearest[: width - first]]
-    return chosen
-
-
-@compiled
-def dropped_bound(found: Layer, size: int, chosen: IntArray) -> float:
-    """The largest bound of the states that do not go on; -inf where all do."""
-    is_kept = np.zeros(size, np.bool_)
-    for state in chosen:
-        is_kept[state] = True
-    largest = -np.inf
-    for state in range(size):
-        if not is_kept[state]:
-            largest = max(largest, found.bound[state])
-    return largest
-
-
-@compiled
-def searched(course: Course, width: int, least: float) -> tuple[IntArray, float, float]:
-    """The cells (k,) of the best order found, its value, and a bound on the value of every order but those at `least`
-    or below. The cells are empty where no order was found; the bound is -inf where there is none above `least`."""
-    k, cells, functions = course.weights.size, course.capacity.size, course.functions.shape[1]
-    layer, found = new_layer(width, cells, functions), new_layer(width * cells, cells, functions)
-    slots = 16
-    while slots < 4 * width * cells:
-        slots *= 2
-    table = np.zeros(slots, np.int64)
-    parents, taken = np.zeros((k, width), np.int64), np.zeros((k, width), np.int64)
-    states, dropped = 1, -np.inf
-    for place in range(k):
-        size = extended(course, layer, states, place, least, found, table)
-        if size == 0:
-            return np.zeros(0, np.int64), -np.inf, dropped
-        chosen = kept(found, size, width)
-        dropped = max(dropped, dropped_bound(found, size, chosen))
-        states = chosen.size
-        for at in range(states):
-            layer.counts[at] = found.counts[chosen[at]]
-            layer.gaps[at] = found.gaps[chosen[at]]
-            layer.value[at] = found.value[chosen[at]]
-            layer.code[at] = found.code[chosen[at]]
-            parents[place, at] = found.parent[chosen[at]]
-            taken[place, at] = found.cell[chosen[at]]
-    order, state = np.zeros(k, np.int64), int(np.argmax(layer.value[:states]))
-    value = layer.value[state]
-    for place in range(k - 1, -1, -1):
-        order[place] = taken[place, state]
-        state = parents[place, state]
-    return order, value, max(value, dropped)
+def best_of_rest(rest: Rest, cell: int, places: int) -> float:
+    """The most that so many places can add with what is left once the cell's next item is taken."""
+    at = rest.at[cell]
+    if at < 0:
+        return float(rest.ahead[places])
+    return float(rest.ahead[at] + rest.behind[at + 1])

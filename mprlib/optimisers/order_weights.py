@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,7 @@ from mprlib.method import Proof, selected
 from mprlib.optimisers.ball_region import centred_features
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.certificate import OPTIMALITY, at_least
+from mprlib.optimisers.order_course import ranks_within
 from mprlib.optimisers.request import Request
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics, Status
@@ -49,8 +51,9 @@ from mprlib.selection import Selection, SolveStatistics, Status
 if TYPE_CHECKING:
     from mprlib.optimisers.order_weights_kernel import Places
 
-# Steps of the dual for one rho, moves of one local search, and nodes of one proof.
-ITERATIONS, MOVES, NODES = 300, 200, 3_000
+# Steps of the dual for one rho, moves of one local search, and places that the nodes of one proof may fill: a node
+# looks at what is left for each place.
+ITERATIONS, MOVES, PLACES_FILLED = 300, 200, 40_000
 # Rounds of separation for one rho.
 ROUNDS = 25
 # Factors of the dual's price of rho by which a local search weighs what exceeds it: the last is as good as a ban.
@@ -114,28 +117,33 @@ class WeightedSearch:
 
     def _separated(self, limit: float) -> _Found:
         """The order of one rho, by the measuring code, and a bound."""
-        bound = np.inf
+        found = self._approached(limit)
+        bound, is_proven = found.bound, False
         for _ in range(ROUNDS):
-            found = self._searched(limit)
-            bound = min(bound, found.bound)
             worst = measured_by(self._problem, self._oracle, self._items(found.order))
-            # The measuring code decides, whatever the functions at hand see.
-            found.gap = worst.value
-            if self._is_ball or found.gap <= limit or bound == -np.inf:
+            if not self._is_ball and worst.value > max(limit, found.gap + ROUNDING_OF_PROOF):
+                # The functions at hand are not all: a proof would be of something else.
+                self._add(worst.function, found.prices)
+                found, is_proven = self._approached(limit), False
+            elif is_proven or found.bound == -np.inf:
                 break
-            function = worst.function
-            centred = function - self._oracle.cells.reference_shares @ function
-            self._functions = np.concatenate([self._functions, centred[self._cells, None]], axis=1)
-            self._prices = np.append(found.prices, 0.0)
-        found.bound = bound
-        if found.gap <= limit:
-            found.bound = max(bound, found.value)
+            else:
+                found, is_proven = self._proven(found, limit), True
+            bound = min(bound, found.bound)
+        # The measuring code decides, whatever the functions at hand see.
+        found.gap = measured_by(self._problem, self._oracle, self._items(found.order)).value
+        found.bound = max(bound, found.value) if found.gap <= limit else bound
         return found
 
-    def _searched(self, limit: float) -> _Found:
-        """The order of one rho under the functions at hand."""
+    def _add(self, function: FloatArray, prices: FloatArray) -> None:
+        """A function (G,) on the oracle's cells, without a price as yet."""
+        centred = function - self._oracle.cells.reference_shares @ function
+        self._functions = np.concatenate([self._functions, centred[self._cells, None]], axis=1)
+        self._prices = np.append(prices, 0.0)
+
+    def _approached(self, limit: float) -> _Found:
+        """An order of one rho under the functions at hand, and the dual's bound."""
         from mprlib.optimisers import order_weights_kernel as kernel
-        from mprlib.optimisers.order_branch_kernel import branched
 
         places = self._places()
         dual = kernel.minimised(places, limit, self._prices, 1.0, ITERATIONS)
@@ -146,17 +154,22 @@ class WeightedSearch:
                 return replace(best, bound=-np.inf, prices=dual.prices)
             other = self._climbed(places, nearest.order, limit, 1e6)
             best = other if other.gap < best.gap else best
-        least = best.value if best.gap <= limit else -np.inf
-        bound = max(dual.bound, least)
-        nodes = 0
-        if bound - least > OPTIMALITY:
-            above = least + OPTIMALITY if np.isfinite(least) else least
-            order, value, unseen, nodes = branched(places, limit, dual.prices, above, NODES)
-            if order.size:
-                best = replace(best, order=order, value=value, gap=float(limit))
-                least = value
-            bound = min(bound, max(unseen, least))
-        return replace(best, bound=bound, prices=dual.prices, nodes=nodes)
+        return replace(best, bound=max(dual.bound, best.value if best.gap <= limit else -np.inf), prices=dual.prices)
+
+    def _proven(self, found: _Found, limit: float) -> _Found:
+        """The order, or a better one under the functions at hand, with the bound of a search within its limit."""
+        from mprlib.optimisers.order_branch_kernel import branched
+
+        least = found.value if found.gap <= limit else -np.inf
+        if found.bound - least <= OPTIMALITY:
+            return found
+        above = least + OPTIMALITY if np.isfinite(least) else least
+        nodes = PLACES_FILLED // self._problem.k
+        order, value, unseen, visited = branched(self._places(), limit, found.prices, above, nodes)
+        if order.size:
+            found = replace(found, order=order, value=value, gap=float(limit))
+            least = value
+        return replace(found, bound=min(found.bound, max(unseen, least)), nodes=visited)
 
     def _climbed(self, places: Places, order: IntArray, limit: float, price: float) -> _Found:
         from mprlib.optimisers.order_climb_kernel import climbed
@@ -167,6 +180,12 @@ class WeightedSearch:
                 break
         return _Found(order=order, value=value, gap=gap, bound=np.inf, prices=self._prices)
 
+    @cached_property
+    def _squares(self) -> FloatArray:
+        from mprlib.optimisers.order_weights_kernel import squares_of
+
+        return squares_of(self._functions) if self._is_ball else np.zeros((0, 0))
+
     def _places(self) -> Places:
         from mprlib.optimisers.order_weights_kernel import Places
 
@@ -175,14 +194,13 @@ class WeightedSearch:
             self._pool.capacity[self._cells].astype(np.int64),
             np.ascontiguousarray(self._functions),
             np.array(self._problem.place_weights),
+            self._squares,
             self._is_ball,
         )
 
     def _items(self, order: IntArray) -> IntArray:
         """Positions (k,) in the pool of the items at each place."""
-        cells = self._cells[order]
-        place = np.array([np.count_nonzero(cells[:at] == cell) for at, cell in enumerate(cells)])
-        items: IntArray = self._pool.items[self._pool.first[cells] + place]
+        items: IntArray = self._pool.items[self._pool.first[self._cells[order]] + ranks_within(order)]
         return items
 
     def _row(self, request: Request, found: _Found, method: str) -> Selection:

@@ -29,6 +29,7 @@ class Places(NamedTuple):
 
     Shapes:  scores (G, most), falling, of the items of each cell, -inf where there are no more; capacity (G,).
              functions (G, r), the gaps that one item adds, centred; weights (k,), falling.
+             squares (G, G), squared distances of two cells' functions, for a ball.
     is_ball: the limit is on the length of the r gaps, else on each of them.
     """
 
@@ -36,6 +37,7 @@ class Places(NamedTuple):
     capacity: IntArray
     functions: FloatArray
     weights: FloatArray
+    squares: FloatArray
     is_ball: bool
 
 
@@ -114,15 +116,17 @@ def value_of(places: Places, order: IntArray, taken: IntArray) -> float:
 
 
 @compiled
-def highest_of(places: Places) -> float:
-    """The largest value of all orders: by score alone."""
-    k, size = places.weights.size, places.capacity.size
-    cells, values = np.zeros(k, np.int64), np.zeros(k)
-    fill_best(places, np.zeros(size), 1.0, np.zeros(size, np.int64), cells, values)
-    highest = 0.0
-    for place in range(k):
-        highest += places.weights[place] * values[place]
-    return highest
+def squares_of(functions: FloatArray) -> FloatArray:
+    """Squared distances (G, G) of rows (G, r)."""
+    size = functions.shape[0]
+    squares = np.zeros((size, size))
+    for one in range(size):
+        for other in range(one):
+            for function in range(functions.shape[1]):
+                step = functions[one, function] - functions[other, function]
+                squares[one, other] += step * step
+            squares[other, one] = squares[one, other]
+    return squares
 
 
 @compiled

@@ -62,7 +62,7 @@ class ProvenSearch:
         return with_advice(
             replace(row, statistics=statistics),
             relaxation,
-            self._incumbents.impossible(request.rho),
+            self._incumbents.impossible,
             not_found=self._advice(),
             stopped=_stopped(),
         )

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from mprlib.errors import InputError
-from mprlib.function_classes.base import Oracle
+from mprlib.function_classes.base import Oracle, measured
 from mprlib.method import Stopwatch
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.constrained import ConstrainedMethod
@@ -53,7 +53,8 @@ class MoprQp(ConstrainedMethod):
             )
         pool = cell_pool_of(problem, oracle.cells)
         separator = Separator(problem, oracle, pool, ball)
-        incumbents = Incumbents.of(separator, NODES)
+        top_value = measured(problem, oracle, problem.best_first[: problem.k]).value
+        incumbents = Incumbents.of(separator, NODES, top_value)
         programme = ConeProgramme(ball.features, pool)
         found: dict[float, Selection] = {}
         for request in sorted(set(requests), key=lambda request: request.rho):

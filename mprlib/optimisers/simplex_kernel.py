@@ -30,9 +30,13 @@ SMALL_ROW = 1e-3
 
 
 class Cut(NamedTuple):
-    """Cuts, rows beyond `used` being room for more.  Shapes: rows (J, G); size (J,), their largest coefficients."""
+    """Cuts rows . x <= right; those beyond `used` are room for more.
+
+    Shapes:  rows (J, G); right (J,); size (J,), the largest coefficients.
+    """
 
     rows: FloatArray
+    right: FloatArray
     size: FloatArray
 
 
@@ -110,13 +114,13 @@ def basis_inverse(cuts: Cut, basis: Basis, inverse: FloatArray) -> bool:
 
 
 @compiled
-def counts_at(items: Items, cuts: Cut, basis: Basis, inverse: FloatArray, rho: float, counts: FloatArray) -> None:
+def counts_at(items: Items, cuts: Cut, basis: Basis, inverse: FloatArray, counts: FloatArray) -> None:
     """The counts (G,) of a basis, within their bounds or not."""
     size = basis.number[0]
     right = np.empty(size)
     right[0] = items.k - basis.taken.sum()
     for row in range(1, size):
-        own = rho
+        own = cuts.right[basis.tight[row - 1]]
         for cell in range(basis.taken.size):
             own -= cuts.rows[basis.tight[row - 1], cell] * basis.taken[cell]
         right[row] = own
@@ -148,7 +152,7 @@ def priced(
 
 
 @compiled
-def most_violated(cuts: Cut, used: int, basis: Basis, counts: FloatArray, rho: float) -> Leaving:
+def most_violated(cuts: Cut, used: int, basis: Basis, counts: FloatArray) -> Leaving:
     """The bound that is violated most, in items; a violation of 0 where none is."""
     found, largest = Leaving(-1, -1, 0.0, 0.0), FEASIBILITY
     for position in range(basis.number[0]):
@@ -161,7 +165,7 @@ def most_violated(cuts: Cut, used: int, basis: Basis, counts: FloatArray, rho: f
     for cut in range(used):
         if basis.is_tight[cut] == 1:
             continue
-        excess = -rho
+        excess = -cuts.right[cut]
         for cell in range(counts.size):
             excess += cuts.rows[cut, cell] * counts[cell]
         if excess > largest * cuts.size[cut]:
@@ -262,11 +266,12 @@ def exchange(basis: Basis, leaving: Leaving, cell: int, step: int, cut: int) -> 
 
 @compiled
 def optimise(
-    items: Items, cuts: Cut, used: int, basis: Basis, rho: float, most_steps: int, counts: FloatArray
+    items: Items, cuts: Cut, used: int, basis: Basis, most_steps: int, counts: FloatArray, ray: FloatArray
 ) -> tuple[int, int]:
-    """The optimum under the first `used` cuts at this rho, from a basis that is optimal for another or for fewer.
+    """The optimum under the first `used` cuts, from a basis that is optimal for other right sides or for fewer cuts.
 
-    Returns: OPTIMAL, INFEASIBLE or LOST (to rounding, or after so many steps), and the steps taken.
+    Returns: OPTIMAL, INFEASIBLE or LOST (to rounding, or after so many steps), and the steps taken. Where no counts
+    meet the cuts, their sum with the multipliers that go into ray (J,) says so, but for rounding.
     """
     cells = basis.taken.size
     price, multipliers, before = np.empty(cells), np.empty(cells + 1), np.empty_like(basis.taken)
@@ -276,8 +281,8 @@ def optimise(
         inverse = np.empty((size, size))
         if not basis_inverse(cuts, basis, inverse):
             return LOST, step
-        counts_at(items, cuts, basis, inverse, rho, counts)
-        leaving = most_violated(cuts, used, basis, counts, rho)
+        counts_at(items, cuts, basis, inverse, counts)
+        leaving = most_violated(cuts, used, basis, counts)
         if leaving.violation == 0.0:
             return OPTIMAL, step
         priced(items, cuts, basis, inverse, multipliers, price)
@@ -293,6 +298,17 @@ def optimise(
             basis.taken[:] = before
             if leaving.position >= 0:
                 basis.is_free[basis.free[leaving.position]] = 1
+            write_ray(basis, leaving, of_cuts, ray)
             return INFEASIBLE, step
         exchange(basis, leaving, cell, way, cut)
     return LOST, most_steps
+
+
+@compiled
+def write_ray(basis: Basis, leaving: Leaving, of_cuts: FloatArray, ray: FloatArray) -> None:
+    """The combination of cuts that nothing repairs: what leaves, by the cuts that are tight."""
+    ray[:] = 0.0
+    for position in range(basis.number[1]):
+        ray[basis.tight[position]] = max(-leaving.sign * of_cuts[position], 0.0)
+    if leaving.cut >= 0:
+        ray[leaving.cut] = 1.0

@@ -32,10 +32,11 @@ from mprlib.problem import Problem
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class SolvedRelaxations:
-    """The relaxation for each rho, falling, and the region for whole counts."""
+    """The relaxation for each rho, falling, the region for whole counts, and top-k's MPR."""
 
     rows: list[Relaxation]
     region: Region
+    top_value: float
 
 
 def solve_relaxations(
@@ -49,12 +50,14 @@ def solve_relaxations(
     if ball is None:
         rows, region = _by_cutting_planes(problem, oracle, pool, binding, solver)
         rows = [replace(row, rho=rho) for row, rho in zip(slack + rows, rhos)]
-        return SolvedRelaxations(rows=rows, region=region)
+        return SolvedRelaxations(rows=rows, region=region, top_value=top_value)
     if pool.has_many_filled_cells:
-        return SolvedRelaxations(rows=slack + SmoothPath(ball.features, pool).solve(binding), region=ball)
+        rows = slack + SmoothPath(ball.features, pool).solve(binding)
+        return SolvedRelaxations(rows=rows, region=ball, top_value=top_value)
     rows = slack + _by_path(ball.features, pool, binding)
     rho_min = _smallest_rho(rows, ball.features, pool, oracle.cells.reference_shares)
-    return SolvedRelaxations(rows=[replace(row, rho_min=rho_min) for row in rows], region=ball)
+    rows = [replace(row, rho_min=rho_min) for row in rows]
+    return SolvedRelaxations(rows=rows, region=ball, top_value=top_value)
 
 
 def top_k_relaxation(problem: Problem, pool: CellPool, rho: float) -> Relaxation:
@@ -92,6 +95,9 @@ def _by_cutting_planes(
     problem: Problem, oracle: Oracle, pool: CellPool, rhos: list[float], solver: SolverName
 ) -> tuple[list[Relaxation], CutRegion]:
     unit, shares = oracle.unit, oracle.cells.reference_shares
+    if not rhos:
+        none = np.empty((0, pool.cell_count))
+        return [], CutRegion(none, reference_shares=shares, k=problem.k, unit=unit)
     scaled = _ScaledOracle(oracle=oracle, cells=oracle.cells, divisor=unit)
     plane = CuttingPlane(scaled, pool, problem.n, pool.top_counts(problem), solver)
     rows = [_times(row, unit) for row in plane.solve([rho / unit for rho in rhos])]

@@ -1,10 +1,11 @@
 """Is what is called chance chance, and what is found beyond it: python -m tests.benchmarks.chance [--audits 2000]
 
-Four tables. p values of fair draws: Kolmogorov and Smirnov's test of uniformity (only upwards for classes with few
-values, whose p values may be larger than uniform), and the share within the chance level: bar 93 to 97% of 1,000,
-where values are not few. The level's cost, once per reference and k: bar 20 ms. Power: how often a group's gap of so
-many points is beyond chance at k = 50, by its own query and among 24 queries (false discovery rate 5%). Two systems:
-how often one is said to be better where both are alike and queries share people, bar 5%, and where one is five points
+Five tables, of which `--only` prints one. `uniform`, p values of fair draws: Kolmogorov and Smirnov's test of uniformity
+(only upwards for classes with few values, whose p values may be larger than uniform), and the share within the chance
+level: bar 93 to 97% of 1,000, where values are not few. `attended`, the same where places have weights: the level of
+MPR under attention. `costs`, of the level, once per reference and k: bar 20 ms. `power`: how often a group's gap of so
+many points is beyond chance at k = 50, by its own query and among 24 queries (false discovery rate 5%). `systems`: how
+often one is said to be better where both are alike and queries share people, bar 5%, and where one is five points
 better over 50 queries. Times are seconds of the processor, on one thread.
 """
 
@@ -25,22 +26,35 @@ from mprlib.function_classes.base import FunctionClass
 from mprlib.lotteries import drawn_cells, lottery_counts
 from mprlib.statistics import benjamini_yekutieli
 from tests.correlated_queries import found_share
+from tests.mprlib.test_attention import FAIR, fair_audits
 from tests.mprlib.test_chance import CLASSES, SMOOTH, audits
 from tests.populations import one_hot_problem
 
 QUERIES, K = 24, 50
+ATTENTIONS = ("log2", "geometric(0.8)")
+TABLES = ("uniform", "attended", "costs", "power", "systems")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--audits", type=int, default=2_000, help="simulated audits of each class")
     parser.add_argument("--systems", type=int, default=500, help="simulated comparisons of two systems")
+    parser.add_argument("--only", choices=TABLES, help="one table instead of all")
     given = parser.parse_args()
     with threadpool_limits(1):
-        for rows in (uniform(given.audits), costs(), power(given.audits), systems(given.systems)):
-            for row in rows:
+        for name in [given.only] if given.only else TABLES:
+            for row in table(name, given.audits, given.systems):
                 print(row, flush=True)
             print()
+
+
+def table(name: str, audits_of_a_class: int, comparisons: int) -> Iterator[str]:
+    """The rows of one table."""
+    if name == "costs":
+        return costs()
+    if name == "systems":
+        return systems(comparisons)
+    return {"uniform": uniform, "attended": attended, "power": power}[name](audits_of_a_class)
 
 
 def uniform(count: int) -> Iterator[str]:
@@ -52,6 +66,18 @@ def uniform(count: int) -> Iterator[str]:
         values = [one.p_value for one in found]
         within = np.mean([one.value <= one.chance_level for one in found])
         yield f"{name:<14} {kstest(values, 'uniform', alternative=side).pvalue:>7.3f} {within:>13.1%}"
+
+
+def attended(count: int) -> Iterator[str]:
+    """Fair draws under attention, place by place, and how many are within the level of the same attention."""
+    yield f"{'class':<14} {'attention':<16} {'KS p':>7} {'within level':>13}   of {count} fair draws (bar: 93% to 97%)"
+    for name in FAIR:
+        side = "two-sided" if name in SMOOTH else "greater"
+        for attention in ATTENTIONS:
+            found = list(fair_audits(name, attention, count))
+            test = kstest([one.p_value for one in found], "uniform", alternative=side)
+            within = np.mean([one.value <= one.chance_level for one in found])
+            yield f"{name:<14} {attention:<16} {test.pvalue:>7.3f} {within:>13.1%}"
 
 
 def costs() -> Iterator[str]:

@@ -39,9 +39,9 @@ MOPR = mprlib.Mopr(nodes=1)
 NOISES: Mapping[str, Callable[[np.random.Generator, int], FloatArray]] = {
     "normal": lambda random, size: random.standard_normal(size),
     "skewed up": lambda random, size: random.exponential(size=size) - 1.0,
-    "skewed down": lambda random, size: 1.0 - random.exponential(size=size),
+    "skewed down": lambda random, size: (3.0 - random.gamma(3.0, size=size)) / np.sqrt(3.0),
     "heavy tails": lambda random, size: random.standard_t(4, size) / np.sqrt(2.0),
-    "bounded": lambda random, size: np.sqrt(12.0) * (random.random(size) - 0.5),
+    "bounded": lambda random, size: np.sqrt(20.0) * (random.beta(2.0, 2.0, size) - 0.5),
 }
 
 

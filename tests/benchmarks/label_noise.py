@@ -10,9 +10,9 @@ beside those of the intervals that ignore label errors. The last ones have how o
 true MPR of at most a part of top-k's, how often such a claim is kept (where 90% are stated), and the similarity beside
 that of the repair which ignores errors, and of the one which sees true labels.
 
-1,000 audits of every setting are `--seeds 0 1000`. `--keep` appends what each setting's audits have shown to a file; run
-again, it leaves out what the file has. Two processes share the work by two ranges of seeds and two files, and `--table`
-prints all files together. `--scores` has other noise of the scores than normal: skewed, heavy tails, bounded.
+1,000 audits of every setting are `--seeds 0 1000`. `--keep` appends what each setting's audits have shown to a file;
+run again, it leaves out what the file has. Two processes share the work by two ranges of seeds and two files, and
+`--table` prints all files together. `--scores` has other noise of the scores than normal: skewed, heavy tails, bounded.
 
 Repairs of FairFace's people are `python -m tests.benchmarks.label_repairs`.
 """
@@ -27,10 +27,10 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 
-import mprlib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+import mprlib
 from mprlib import Problem, Status
 from mprlib.label_errors import corrected, corrected_groups
 from tests.benchmarks.label_audits import LINEAR, MOPR, NOISES, Audit, Chosen, Setting, audited, settings

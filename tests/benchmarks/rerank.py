@@ -4,9 +4,9 @@
 
 Milliseconds of the processor, one thread, 50th and 99th percentile over requests whose candidates all differ; the
 reference was prepared once, the problem never. Limits: 1 and 2 ms for `groups` and `linear`, 10 and 30 ms for
-`saturated`. Beside it MMR and DPP of the package pyversity, over as many candidates with
-vectors of 384 numbers, and this library's `mmr` and `dpp` over the same. Last, 8 threads on one reference: the answers
-must be those of one thread.
+`saturated`. Then the same with `order="fair"`, and how often every prefix of 5 or more is within its rho. Beside it
+MMR and DPP of the package pyversity, over as many candidates with vectors of 384 numbers, and this library's `mmr` and
+`dpp` over the same. Last, 8 threads on one reference: the answers must be those of one thread.
 """
 
 from __future__ import annotations
@@ -59,9 +59,13 @@ def requests(count: int) -> Iterator[Request]:
         yield Request(random.normal(0.3, 0.05, CANDIDATES), people(CANDIDATES, 3.0, random), ids)
 
 
-def answer(one: Request, reference: mprlib.Reference, function_class: str, rho: float | str) -> mprlib.Selection:
+def answer(
+    one: Request, reference: mprlib.Reference, function_class: str, rho: float | str, order: str = "score"
+) -> mprlib.Selection:
     """The answer to a request."""
-    return mprlib.rerank(one.scores, one.labels, reference, k=K, rho=rho, function_class=function_class, ids=one.ids)
+    return mprlib.rerank(
+        one.scores, one.labels, reference, k=K, rho=rho, function_class=function_class, ids=one.ids, order=order
+    )
 
 
 def milliseconds(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -75,6 +79,15 @@ def line(name: str, seconds: list[float], remark: str = "") -> None:
     """One line of the table."""
     middle, high = np.percentile(seconds, [50, 99])
     print(f"{name:<28}{middle:>8.2f}{high:>8.2f}   {remark}", flush=True)
+
+
+def in_fair_order(asked: list[Request], reference: mprlib.Reference, rho: float | str) -> None:
+    """Lines of the requests with their items in a fair order."""
+    for function_class in ("groups", "linear"):
+        answer(asked[0], reference, function_class, rho, "fair")
+        timed = [milliseconds(lambda one=one: answer(one, reference, function_class, rho, "fair")) for one in asked]  # type: ignore[misc]
+        kept = sum("no order of" not in found.message or "these items do" in found.message for _, found in timed)
+        line(f"rerank {function_class}, fair order", [spent for spent, _ in timed], f"{kept} of {len(asked)} keep all")
 
 
 def beside(count: int) -> None:
@@ -137,6 +150,7 @@ def main() -> None:
         statuses = Counter(found.status.value for _, found in timed)
         told = ", ".join(f"{count} {status}" for status, count in statuses.items())
         line(f"rerank {function_class}", [seconds for seconds, _ in timed], f"{told}; at most {middle:g} and {high:g}")
+    in_fair_order(asked[: max(options.requests // 4, 1)], reference, rho)
     beside(min(options.requests, 100))
     agree = threads_agree(population(), asked[:100], rho)
     print(f"{THREADS} threads on one reference: {'the same answers' if agree else 'OTHER ANSWERS'}")

@@ -20,6 +20,17 @@ class Fake(Unit):
         object.__setattr__(self, "key", self.given)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FakeOfACase(Fake):
+    """One that shares what it reads with others of the case."""
+
+    case: str = outside_key()
+
+    @property
+    def shared_reading(self):
+        return self.case
+
+
 class FakePool(Fake):
     stage = "pool"
 

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jobs.report.part import DescribedCases
 from jobs.stages.registry import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,19 +27,21 @@ COMMAND = "python -m tests.jobs.stage_sources"
 # Modules that only list the kinds of parts.
 LISTS = {"jobs.datasets", "jobs.encoders", "jobs.encoders.models", "jobs.methods"}
 DIGITS = 16
+# Those of plans, and the one whose units a report keeps.
+KINDS = {**STAGES, DescribedCases.stage: DescribedCases}
 
 
 def current() -> dict[str, Any]:
     """Version and digests by module of every stage."""
     return {
         stage: {"version": kind.version, "modules": {name: _digest(name) for name in sorted(modules(stage))}}
-        for stage, kind in STAGES.items()
+        for stage, kind in KINDS.items()
     }
 
 
 def modules(stage: str) -> set[str]:
     """Names of the modules that determine what a stage writes: its own, and the numeric code that it declares."""
-    kind = STAGES[stage]
+    kind = KINDS[stage]
     return {kind.__module__, *(name for declared in kind.numeric_code for name in _within(declared))} - LISTS
 
 

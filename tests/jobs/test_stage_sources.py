@@ -108,4 +108,4 @@ def test_changed_code_needs_a_new_version_or_a_word(monkeypatch, tmp_path, capsy
     assert refused(before, raised) == []
     assert refused(raised, before) == [f"stage pool has version {version}, recorded is {version + 1}"]
     assert [stage for stage, _ in differences(before, {**before, "new": raised["pool"]})] == ["new"]
-    assert set(before) == set(STAGES)
+    assert set(before) == set(stage_sources.KINDS)

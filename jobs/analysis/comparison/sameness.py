@@ -69,10 +69,8 @@ def remarks(old: Run, new: Run) -> Iterator[str]:
 def _said_once(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings without those that a data set repeats of another block: labels in an engine's lists are read with them,
     and their data set is made of the lists' own settings."""
-    blocks = [
-        {key: value for key, value in block.items() if key not in settings} for block in settings.get("dataset") or []
-    ]
-    return {**settings, "dataset": blocks}
+    blocks = settings.get("dataset") or []
+    return {**settings, "dataset": [{key: block[key] for key in block if key != "results"} for block in blocks]}
 
 
 def shared_cases(old: Run, new: Run) -> pd.DataFrame:

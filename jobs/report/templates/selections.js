@@ -68,16 +68,26 @@ function readout(side) {
   );
 }
 
-// Of all items of a selection, or of the first few in their order.
+// Of all items of a selection, of the first few in their order, or of the attention to all.
 function sharesOf(at) {
-  const first = Number(find("counted").value);
+  const counted = find("counted").value,
+    first = Number(counted);
+  if (counted === "attention") return sharesFrom((block.exposure || [])[at], 2, block.exposure_unit);
   if (!first) return sharesFrom(block.shares[at], block.group_width, block.unit);
   return sharesFrom((block.first[first] || [])[at], 1, Math.min(first, block.k));
 }
 const sharesFrom = (text, width, unit) => (text ? numbers(text, width).map((value) => value / unit) : null);
+// By the true labels, where those that are known may be wrong: share, and the ends of its interval, of each group.
+function correctedOf(at) {
+  if (!block.corrected || Number(find("counted").value)) return null;
+  const ends = block.corrected.map((lines) => sharesFrom(lines[at], block.corrected_width, block.corrected_unit));
+  return ends[0] && ((column) => percent(ends[0][column]) + " (" + percent(ends[1][column]) + " to " + percent(ends[2][column]) + ")");
+}
+const trueLabels = (text) => (text ? [make("br", {}), make("span", { class: "note" }, "true labels " + text)] : []);
 function drawGroups() {
   const shares = { a: sharesOf(chosen.a), b: sharesOf(chosen.b) },
-    reference = block.reference_shares;
+    reference = block.reference_shares,
+    corrected = { a: correctedOf(chosen.a), b: correctedOf(chosen.b) };
   const gap = (side, column) => (shares[side] ? shares[side][column] - reference[column] : null);
   let columns = block.groups
     .map((_, column) => column)
@@ -103,7 +113,7 @@ function drawGroups() {
     ),
   );
   // Of fewer items chance shows larger gaps.
-  const band = Number(find("counted").value) ? null : block.chance_gap;
+  const band = find("counted").value ? null : block.chance_gap;
   const end = Math.min(1, Math.ceil(largest * 20) / 20),
     x = (share) => (6 + (208 * share) / end).toFixed(1);
   const body = columns.map((column) => {
@@ -144,7 +154,7 @@ function drawGroups() {
         shown = percent(shares[side] && shares[side][column]),
         kind = isLuck(side) ? "n within" : "n strong";
       return [
-        make("td", { class: "n", "data-label": letter }, shown),
+        make("td", { class: "n", "data-label": letter }, shown, ...trueLabels(corrected[side] && corrected[side](column))),
         make(
           "td",
           { class: kind, "data-label": "Gap " + letter + ", points" },
@@ -157,7 +167,7 @@ function drawGroups() {
       "tr",
       {},
       make("td", { "data-label": "Group" }, name(column)),
-      make("td", { class: "n", "data-label": "Reference \u201c" + block.reference + "\u201d" }, percent(reference[column])),
+      make("td", { class: "n", "data-label": "Reference \u201c" + block.reference + "\u201d" }, percent(reference[column]), ...trueLabels(block.corrected && percent(block.corrected_reference[column]))),
       ...cells,
       make("td", {}, bar),
     );

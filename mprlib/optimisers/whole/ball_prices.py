@@ -9,6 +9,7 @@ so a set better than the incumbent by the gap has z.v >= rho |z| - gap: it lies 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,9 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.near_counts import margin_of
 from mprlib.optimisers.relaxation import Relaxation
+
+# What a second step may change of a solution of normal equations, relative: more says that columns nearly depend.
+LARGEST_CHANGE = 1e-8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -31,9 +35,9 @@ class BallPrices:
     loss: FloatArray
 
     @classmethod
-    def of(cls, relaxation: Relaxation, pool: CellPool, cells: IntArray, fit: FloatArray) -> BallPrices:
-        """From a relaxation; fit (r, F) is the pseudo-inverse of the features of the cells with items (F,)."""
-        direction = fit @ relaxation.price[cells]
+    def of(cls, relaxation: Relaxation, pool: CellPool, cells: IntArray, features: FloatArray) -> BallPrices:
+        """From a relaxation; features (F, r) are those of the cells with items (F,)."""
+        direction = least_squares(features, relaxation.price[cells])
         return cls(
             direction=direction,
             length=relaxation.multiplier,
@@ -53,3 +57,20 @@ def losses(pool: CellPool, price: FloatArray, margin: float) -> FloatArray:
     sums[np.arange(pool.k + 1)[None, :] > pool.capacity[:, None]] = -np.inf
     lost: FloatArray = sums.max(axis=1)[:, None] - sums
     return lost
+
+
+def least_squares(system: FloatArray, target: FloatArray) -> FloatArray:
+    """The solution of least squares of a system (rows, c) with few columns.
+
+    By normal equations, whose error one more step for the residual takes away; where that leaves some, as it does where
+    columns depend on each other, by singular values.
+    """
+    product = system.T @ system
+    with suppress(np.linalg.LinAlgError):
+        found = np.linalg.solve(product, system.T @ target)
+        change = np.linalg.solve(product, system.T @ (target - system @ found))
+        if np.abs(change).max(initial=0.0) <= LARGEST_CHANGE * np.abs(found).max(initial=0.0):
+            solved: FloatArray = found + change
+            return solved
+    by_singular_values: FloatArray = np.linalg.lstsq(system, target, rcond=None)[0]
+    return by_singular_values

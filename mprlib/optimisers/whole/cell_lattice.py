@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class CellProof:
     """Proofs by counts of cells.
 
-    Shapes:  cells (F,), those with items. fit (r, F), the pseudo-inverse of their centred features, per item and in
+    Shapes:  cells (F,), those with items. features (F, r), centred, per item and in
              the class's unit. constant (r,) = k M_last.
     """
 
@@ -42,7 +42,7 @@ class CellProof:
     cells: IntArray
     form: Triangular
     counted: Counted
-    fit: FloatArray
+    features: FloatArray
     constant: FloatArray
     unit: float
 
@@ -63,7 +63,7 @@ class CellProof:
             cells=cells,
             form=form,
             counted=counted._replace(is_determined=determined),
-            fit=np.linalg.pinv(features),
+            features=features,
             constant=pool.k * features[last],
             unit=ball.unit,
         )
@@ -88,7 +88,7 @@ class CellProof:
         """The best counts in the cap."""
         from mprlib.optimisers.whole import cell_kernel as kernel
 
-        prices = BallPrices.of(relaxation, self.pool, self.cells, self.fit)
+        prices = BallPrices.of(relaxation, self.pool, self.cells, self.features)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
         bound = prices.bound + SMALLEST_EXCESS * length

@@ -16,21 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.ranged_programme import RangedCells
 from mprlib.optimisers.relaxation import Relaxation, top_sum
 from mprlib.optimisers.whole.ball_prices import losses
 from mprlib.optimisers.whole.deepening import deepened, with_counts
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
-
-if TYPE_CHECKING:
-    from mprlib.optimisers.highs import RangedProgramme
 
 # A linear programme without a point is believed where its certificate exceeds the rounding of its sums.
 SMALLEST_CERTIFICATE = 1e-9
@@ -53,16 +50,11 @@ class GroupProof:
     target: FloatArray
     held: IntArray
     sign: float
-    programme: Callable[[], RangedProgramme]
+    programme: Callable[[], RangedCells]
 
     @classmethod
     def of(cls, pool: CellPool, oracle: GroupsOracle) -> GroupProof:
         """The proof for these groups."""
-
-        def programme() -> RangedProgramme:
-            from mprlib.optimisers.highs import RangedProgramme
-
-            return RangedProgramme(pool.scores, oracle.codes[:, pool.cell], len(oracle.names), pool.k)
 
         held = np.minimum(np.rint(oracle.totals(pool.capacity.astype(float))), pool.k)
         return cls(
@@ -74,7 +66,7 @@ class GroupProof:
             held=held.astype(np.int64),
             sign=2.0 if oracle.signed else 1.0,
             # Where local search attains the bound nobody asks for it.
-            programme=cache(programme),
+            programme=cache(lambda: RangedCells(pool, oracle.codes, len(oracle.names))),
         )
 
     def floor(self, closest: IntArray, value: float, nodes: int) -> Floor:

@@ -73,17 +73,30 @@ def sorted_qr(columns: FloatArray) -> Triangular:
 
     By element-wise sums: those of a matrix product may depend on the number of threads.
     """
-    from mprlib.optimisers.whole.lattice_kernel import taken_columns
+    from mprlib.optimisers.whole.lattice_kernel import products
 
-    smallest = (DEPENDENCE * float(np.sqrt((columns**2).sum(axis=0).max(initial=0.0)))) ** 2
-    left = np.ascontiguousarray(columns.T, dtype=np.float64).copy()
-    basis, order = np.empty_like(left), np.empty(columns.shape[1], dtype=np.int64)
-    count = taken_columns(left, smallest, basis, order) if columns.size else 0
-    orthonormal, order = basis[:count], order[:count]
-    triangle = (orthonormal[:, :, None] * columns[None][:, :, order]).sum(axis=1)
+    orthonormal, order = _taken(columns)
+    triangle = np.empty((order.size, order.size))
+    products(orthonormal, np.ascontiguousarray(columns, dtype=np.float64), order, triangle)
     return Triangular(
         order=order.astype(np.intp),
         dependent=np.setdiff1d(np.arange(columns.shape[1]), order),
         basis=orthonormal.T,
         triangle=np.triu(triangle),
     )
+
+
+def independent(columns: FloatArray) -> IntArray:
+    """Which columns (c,) the triangular form takes, rising."""
+    return np.sort(_taken(columns)[1])
+
+
+def _taken(columns: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The orthonormal rows (d, r), and the columns (d,) in the order in which they are taken."""
+    from mprlib.optimisers.whole.lattice_kernel import taken_columns
+
+    smallest = (DEPENDENCE * float(np.sqrt((columns**2).sum(axis=0).max(initial=0.0)))) ** 2
+    left = np.ascontiguousarray(columns.T, dtype=np.float64).copy()
+    basis, order = np.empty_like(left), np.empty(columns.shape[1], dtype=np.int64)
+    count = taken_columns(left, smallest, basis, order) if columns.size else 0
+    return basis[:count], order[:count]

@@ -26,12 +26,13 @@ def unhalved(values: FloatArray, start: int, count: int) -> float:
         for place in range(start, start + count):
             summed += float(values[place])
         return summed
-    parts = values[start : start + 8].copy()
+    a, b, c, d = values[start], values[start + 1], values[start + 2], values[start + 3]
+    e, f, g, h = values[start + 4], values[start + 5], values[start + 6], values[start + 7]
     whole = count - count % 8
-    for first in range(8, whole, 8):
-        for place in range(8):
-            parts[place] += values[start + first + place]
-    summed = float(((parts[0] + parts[1]) + (parts[2] + parts[3])) + ((parts[4] + parts[5]) + (parts[6] + parts[7])))
+    for first in range(start + 8, start + whole, 8):
+        a, b, c, d = a + values[first], b + values[first + 1], c + values[first + 2], d + values[first + 3]
+        e, f, g, h = e + values[first + 4], f + values[first + 5], g + values[first + 6], h + values[first + 7]
+    summed = float(((a + b) + (c + d)) + ((e + f) + (g + h)))
     for place in range(start + whole, start + count):
         summed += float(values[place])
     return summed
@@ -43,6 +44,8 @@ def total(values: FloatArray, start: int, count: int) -> float:
 
     Halves are kept on a stack: machine code of a function that calls itself cannot be kept on disk.
     """
+    if count <= UNHALVED:
+        return float(unhalved(values, start, count))
     starts, counts = np.empty(DEEPEST, np.int64), np.empty(DEEPEST, np.int64)
     first, has_first = np.empty(DEEPEST), np.zeros(DEEPEST, np.bool_)
     top = 0
@@ -103,3 +106,14 @@ def taken_columns(left: FloatArray, smallest: float, basis: FloatArray, order: I
             if is_left[column]:
                 products[:] = direction * left[column]
                 left[column] -= direction * total(products, 0, rows)
+
+
+@compiled
+def products(basis: FloatArray, columns: FloatArray, order: IntArray, found: FloatArray) -> None:
+    """Each basis row (c, r) times each column (r, all) in some order, into found (c, order), added row by row."""
+    for one in range(basis.shape[0]):
+        for place in range(order.size):
+            summed = 0.0
+            for row in range(columns.shape[0]):
+                summed += basis[one, row] * columns[row, order[place]]
+            found[one, place] = summed

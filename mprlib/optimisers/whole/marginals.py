@@ -26,9 +26,9 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.ball_region import BallRegion
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation
-from mprlib.optimisers.whole.ball_prices import BallPrices
+from mprlib.optimisers.whole.ball_prices import BallPrices, least_squares
 from mprlib.optimisers.whole.deepening import deepened, over_all, with_counts
-from mprlib.optimisers.whole.lattice import Triangular, basis_of, sorted_qr
+from mprlib.optimisers.whole.lattice import Triangular, basis_of, independent, sorted_qr
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 from mprlib.problem import Problem
@@ -65,9 +65,9 @@ class Marginals:
         columns: list[IntArray] = []
         sizes: list[int] = []
         for attribute in problem.attributes.values():
-            levels, code = np.unique(labels[np.ix_(filled, list(attribute))], axis=0, return_inverse=True)
-            columns.append(code.reshape(-1) + sum(sizes))
-            sizes.append(levels.shape[0])
+            code, levels = _levels(labels[np.ix_(filled, list(attribute))])
+            columns.append(code + sum(sizes))
+            sizes.append(levels)
         if sum(sizes) > MOST_LEVELS:
             return None
         last = np.cumsum(sizes) - 1
@@ -80,7 +80,7 @@ class Marginals:
             cells=filled,
             column=column,
             attribute=np.repeat(np.arange(len(sizes)), sizes),
-            decided=np.sort(sorted_qr(centred).order),
+            decided=independent(centred),
         )
 
     @property
@@ -92,7 +92,7 @@ class Marginals:
         """e (r,) and A (r, d) with features (F, r) = e + indicators A'; None where they are not affine in them."""
         indicators = (self.column[:, :, None] == self.decided).any(axis=1).astype(float)
         system = np.column_stack([np.ones(self.cells.size), indicators])
-        fitted = np.linalg.lstsq(system, features, rcond=None)[0]
+        fitted = least_squares(system, features)
         longest = float(np.abs(features).max(initial=0.0))
         if np.abs(system @ fitted - features).max(initial=0.0) > AFFINE * longest:
             return None
@@ -103,7 +103,7 @@ class Marginals:
 class MarginalProof:
     """Proofs by marginal counts.
 
-    Shapes:  fit (r, F), the pseudo-inverse of centred features, per item and in the class's unit. constant (r,) = k e.
+    Shapes:  features (F, r), centred, per item and in the class's unit. constant (r,) = k e.
     """
 
     pool: CellPool
@@ -111,7 +111,7 @@ class MarginalProof:
     form: Triangular
     lattice: Lattice
     cells: Cells
-    fit: FloatArray
+    features: FloatArray
     constant: FloatArray
     unit: float
 
@@ -134,7 +134,7 @@ class MarginalProof:
             form=form,
             lattice=_lattice(pool, marginals, form),
             cells=_cells(pool, marginals),
-            fit=np.linalg.pinv(features),
+            features=features,
             constant=pool.k * affine[0],
             unit=ball.unit,
         )
@@ -162,7 +162,7 @@ class MarginalProof:
         """The best counts in the cap."""
         from mprlib.optimisers.whole import marginal_kernel as kernel
 
-        prices = BallPrices.of(relaxation, self.pool, self.marginals.cells, self.fit)
+        prices = BallPrices.of(relaxation, self.pool, self.marginals.cells, self.features)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
         bound = prices.bound + SMALLEST_EXCESS * length
@@ -186,6 +186,18 @@ class MarginalProof:
 
     def _basis(self, direction: FloatArray) -> Basis:
         return basis_of(self.form, self.constant, direction)
+
+
+def _levels(rows: FloatArray) -> tuple[IntArray, int]:
+    """Each row's (F, own columns) place among the distinct rows in rising order, and how many there are."""
+    held = rows.argmax(axis=1)
+    if rows.shape[1] > 1 and np.array_equal(rows, np.arange(rows.shape[1]) == held[:, None]):
+        # Of indicators the last column's is the least.
+        is_there = np.bincount(held, minlength=rows.shape[1]) > 0
+        place = np.cumsum(is_there[::-1])[::-1] - 1
+        return place[held], int(is_there.sum())
+    distinct, code = np.unique(rows, axis=0, return_inverse=True)
+    return code.reshape(-1), distinct.shape[0]
 
 
 def _lattice(pool: CellPool, marginals: Marginals, form: Triangular) -> Lattice:

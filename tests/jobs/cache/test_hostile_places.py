@@ -1,5 +1,6 @@
 """Caches in odd places and of odd content: full disks, disks that are only read, other versions, wrong clocks."""
 
+import hashlib
 import json
 import subprocess
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from jobs.cache import segment
+from jobs.cache import names, segment
 from jobs.cache.damage import faults
 from jobs.cache.keys import keys_of_texts
 from jobs.cache.packs import packed_units, write_pack
@@ -48,11 +49,11 @@ def filled(root, count=50, folder="vectors/one"):
 
 def by_another_version(store, folder="vectors/one"):
     """An index whose form is not known here, and its rows."""
-    facts = {"rows_file": f"{folder}/{segment.now()}-00{segment.ROWS}", "form": "of tomorrow"}
+    facts = {"rows_file": f"{folder}/{names.now()}-00{names.ROWS}", "form": "of tomorrow"}
     store.write(facts["rows_file"], b"rows")
     content = json.dumps(facts).encode()
-    digest = segment.hashlib.sha256(content).hexdigest()[: segment.NAME_DIGITS]
-    name = f"{folder}/{segment.now()}-{digest}{segment.INDEX}"
+    digest = hashlib.sha256(content).hexdigest()[: names.NAME_DIGITS]
+    name = f"{folder}/{names.now()}-{digest}{names.INDEX}"
     store.write(name, content)
     return [name, facts["rows_file"]]
 
@@ -99,14 +100,14 @@ def test_a_cache_that_is_only_read_is_one_sentence_for_a_run_and_serves_a_plan(t
 
 def test_what_another_version_wrote_is_not_used_and_not_damaged(tmp_path, capsys):
     store, own = filled(tmp_path / "cache")
-    names = by_another_version(store)
+    foreign = by_another_version(store)
     space = Space(store, "vectors/one")
     space.refresh()
     assert space.take(keys_of_texts(["text 3"]))[0].all()
     assert list(faults(store)) == []
     # Its rows, too, stay: what they are is not known here.
     remove_all(store, removal(store, grace=timedelta(seconds=-5)))
-    assert set(names) <= set(store.entries("vectors/one"))
+    assert set(foreign) <= set(store.entries("vectors/one"))
     assert own in store.entries("vectors/one")
     remove_all(store, removal(store, older_than=timedelta(seconds=-5)))
     assert pieces(store) == []
@@ -115,9 +116,9 @@ def test_what_another_version_wrote_is_not_used_and_not_damaged(tmp_path, capsys
 
 def test_units_of_another_version_stay_as_well(tmp_path):
     store, _ = filled(tmp_path / "cache")
-    names = by_another_version(store, "units")
+    foreign = by_another_version(store, "units")
     remove_all(store, removal(store, grace=timedelta(seconds=-5)))
-    assert set(names) <= set(store.entries("units"))
+    assert set(foreign) <= set(store.entries("units"))
     assert list(faults(store)) == []
 
 
@@ -128,11 +129,11 @@ def test_an_index_names_no_data_outside_its_folder(tmp_path, monkeypatch, place)
     outside = Path(store.path(place))
     outside.parent.mkdir(exist_ok=True)
     outside.write_bytes(b"mine")
-    old = (datetime.now(UTC) - timedelta(days=100)).strftime(segment.STAMP)
+    old = (datetime.now(UTC) - timedelta(days=100)).strftime(names.STAMP)
     facts = segment.Facts(rows_file=place, count=1, width=2, numbers="float32", block_rows=1, checksums="00" * 8)
     content = bytes(segment._index_bytes(keys_of_texts(["a"]), facts))
-    digest = segment.hashlib.sha256(content).hexdigest()[: segment.NAME_DIGITS]
-    store.write(f"vectors/one/{old}-{digest}{segment.INDEX}", content)
+    digest = hashlib.sha256(content).hexdigest()[: names.NAME_DIGITS]
+    store.write(f"vectors/one/{old}-{digest}{names.INDEX}", content)
     space = Space(store, "vectors/one")
     space.refresh()
     assert len(space.segments) == 1
@@ -145,10 +146,9 @@ def test_an_index_names_no_data_outside_its_folder(tmp_path, monkeypatch, place)
 )
 def test_a_pack_puts_nothing_outside_a_run_s_folder(tmp_path, stage, table):
     store, run_store = Store(str(tmp_path / "cache")), Store(str(tmp_path / "run"))
-    receipt = Receipt(
-        stage="solve", key="ab12", title="t", seconds=0.0, cpu_seconds=0.0,
-        files={"results": FileReceipt(rows=1, bytes=1, sha256=segment.hashlib.sha256(b"x").hexdigest(), schema_sha256="s")},
-    )  # fmt: skip
+    sha256 = hashlib.sha256(b"x").hexdigest()
+    files = {"results": FileReceipt(rows=1, bytes=1, sha256=sha256, schema_sha256="s")}
+    receipt = Receipt(stage="solve", key="ab12", title="t", seconds=0.0, cpu_seconds=0.0, files=files)
     run_store.write("units/solve/ab12/results.parquet", b"x")
     name = write_pack(store, run_store, [(receipt, "")])
     assert set(packed_units(store)) == {"ab12"}
@@ -159,14 +159,14 @@ def test_a_pack_puts_nothing_outside_a_run_s_folder(tmp_path, stage, table):
     unit["receipt"]["files"] = {table: unit["receipt"]["files"].pop("results")}
     content = json.dumps(raw).encode()
     store.delete(name)
-    digest = segment.hashlib.sha256(content).hexdigest()[: segment.NAME_DIGITS]
-    store.write(f"units/{segment.now()}-{digest}{segment.INDEX}", content)
+    digest = hashlib.sha256(content).hexdigest()[: names.NAME_DIGITS]
+    store.write(f"units/{names.now()}-{digest}{names.INDEX}", content)
     assert packed_units(store) == {}
 
 
 @pytest.mark.parametrize("years", [-50, 50])
 def test_a_writer_whose_clock_is_wrong_costs_time_alone(tmp_path, monkeypatch, years):
-    stamp = (datetime.now(UTC) + timedelta(days=365 * years)).strftime(segment.STAMP)
+    stamp = (datetime.now(UTC) + timedelta(days=365 * years)).strftime(names.STAMP)
     with monkeypatch.context() as clock:
         clock.setattr(segment, "now", lambda: stamp)
         store, _ = filled(tmp_path / "cache")

@@ -10,7 +10,8 @@ import pytest
 from jobs.cache import merging
 from jobs.cache.keys import KEY_BYTES, content_key, first_of_each, from_bytes, keys_of_texts
 from jobs.cache.merging import merge
-from jobs.cache.segment import BLOCK_BYTES, ROWS, open_segment
+from jobs.cache.names import ROWS
+from jobs.cache.segment import BLOCK_BYTES, open_segment
 from jobs.cache.space import Space
 from jobs.store import Store
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cache import segment
+from jobs.cache import names, segment
 from jobs.cache.damage import faults
 from jobs.cache.keys import keys_of_texts
 from jobs.cache.merging import merge
-from jobs.cache.segment import INDEX, open_segment
+from jobs.cache.names import INDEX
+from jobs.cache.segment import open_segment
 from jobs.cache.space import Space
 from jobs.cache.upkeep import pieces, removal, remove_all
 from jobs.cli import main
@@ -36,7 +37,7 @@ def long_ago(monkeypatch):
     """What is written within is of 100 days ago."""
 
     def at(days: int):
-        stamp = (datetime.now(UTC) - timedelta(days=days)).strftime(segment.STAMP)
+        stamp = (datetime.now(UTC) - timedelta(days=days)).strftime(names.STAMP)
         return lambda: stamp
 
     return lambda days: monkeypatch.setattr(segment, "now", at(days))

@@ -100,7 +100,29 @@ def test_floats_that_cannot_be_told_from_their_neighbours(values, row):
     assert (None if found is None else found.row) == row
 
 
-def test_decimals_are_levels_of_one_name_in_the_library_and_in_an_audit():
-    column = [Decimal("1.50"), Decimal("1.00"), Decimal("20.00"), Decimal("0.125")]
-    for kind in (pa.decimal128(10, 3), pa.decimal256(40, 7)):
-        assert set(texts_of(pa.array(column, kind)).to_pylist()) == set(coded("people", "price", column).levels)
+@pytest.mark.parametrize(
+    "column",
+    [
+        *(
+            pa.array([Decimal("1.50"), Decimal("1.00"), Decimal("20.00"), Decimal("0.125")], kind)
+            for kind in (pa.decimal128(10, 3), pa.decimal256(40, 7))
+        ),
+        pa.array([0.1, 2.0, 123456789.0, 1e-7, float("nan")], pa.float32()),
+        pa.array([0.1, 2, 1e22, 1e-7, -0.0]),
+        pa.array([True, False, None]),
+        pa.array([date(2020, 1, 31), None]),
+        *(
+            pa.array([NOON, datetime(2020, 1, 31), NOON.replace(microsecond=0)], pa.timestamp(unit))
+            for unit in ("ms", "us", "ns")
+        ),
+        pa.array([NOON, datetime(2020, 1, 31)], pa.timestamp("us", "UTC")),
+        pa.array([NOON, datetime(2020, 7, 31)], pa.timestamp("us", "Europe/Berlin")),
+        pa.array([time(12, 0, 0, 250000), time(1, 2), time(0)], pa.time64("us")),
+        pa.array([b"a", "\u00fc".encode()]),
+    ],
+    ids=lambda column: str(column.type),
+)
+@pytest.mark.parametrize("library", ["pandas", "arrow"])
+def test_a_column_s_levels_have_one_name_in_the_library_and_in_an_audit(column, library):
+    given = column.to_pandas() if library == "pandas" else pa.table({"column": column})["column"]
+    assert set(texts_of(column).to_pylist()) - {None} == set(coded("people", "column", given).levels)

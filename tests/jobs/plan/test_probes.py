@@ -74,6 +74,44 @@ def test_group_shares_are_those_of_the_predicted_labels(solved):
     assert row["share_reference"] == pytest.approx(weight[level == "female"].sum() / weight.sum())
 
 
+def test_errors_on_held_out_items_are_the_confusion_of_predicted_labels(tmp_path):
+    write_labelled(tmp_path)
+    hidden = people().drop(columns="gender")
+    block = PREDICTED | {"attributes": {"gender": {"probe": "gender", "errors": "held_out"}}}
+    plan, store = run_units(tmp_path, table=hidden, dataset=block, probes=PROBES, methods=["top_k"])
+    [probe] = plan.stages["probe"]
+    counts = np.array(judgement(probe, store)["confusion"])
+    (right, _), (wrong, _) = counts / counts.sum(axis=1, keepdims=True)
+    for unit in plan.stages["solve"]:
+        assert probe.key in unit.label_errors.probes.values()
+        row = women(store, unit)
+        share = (row["share_selected"] - wrong) / (right - wrong)
+        assert row["share_corrected"] == pytest.approx(np.clip(share, 0, 1))
+        assert row["share_corrected_low"] < row["share_corrected_high"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"probe": None}, "errors are those of a probe"),
+        ({"confusion": {"a": {"a": 1}, "b": {"b": 1}}}, "errors and confusion both say"),
+        ({"errors": "all"}, "held_out"),
+    ],
+)
+def test_errors_that_are_no_probes_are_refused(tmp_path, changes, said):
+    gender = {"probe": "gender", "errors": "held_out"} | changes
+    block = PREDICTED | {"attributes": {"gender": {key: value for key, value in gender.items() if value}}}
+    with pytest.raises(UsageError, match=said):
+        read_config(write_audit(tmp_path, dataset=block, probes=PROBES))
+
+
+def test_held_out_errors_are_of_items_that_all_get_a_level(tmp_path):
+    block = PREDICTED | {"attributes": {"gender": {"probe": "gender", "errors": "held_out"}}}
+    probes = {"gender": PROBES["gender"] | {"least_probability": 0.6}}
+    with pytest.raises(UsageError, match="least_probability"):
+        read_config(write_audit(tmp_path, dataset=block, probes=probes))
+
+
 def test_pbm_balances_the_predicted_levels(solved):
     plan, store = solved
     level = labels_of(solved).set_index("item_id")["level"]

@@ -92,6 +92,23 @@ def test_who_is_first_comes_back_for_every_selection():
                         assert counted / first == pytest.approx(same[0])
 
 
+def test_exposure_comes_back_for_every_selection():
+    tables = synthetic.tables(queries=2, points=3, k=20)
+    groups = tables["groups"].to_pandas()
+    groups["exposure"] = np.random.default_rng(0).random(len(groups))
+    blocks, _ = blocks_of(tables | {"groups": tables["groups"].from_pandas(groups, schema=tables["groups"].schema)})
+    given = groups.set_index(["query", "method", "group"]).sort_index()["exposure"]
+    for block in blocks:
+        assert len(block["exposure"]) == len(block["points"])
+        for series in block["series"]:
+            for number in series["points"]:
+                shares = np.array(undigits(block["exposure"][number], 2)) / block["exposure_unit"]
+                for group, share in zip(block["groups"], shares):
+                    # Whichever of the method's points it is.
+                    same = np.atleast_1d(given[block["query"], series["method"], group])
+                    assert np.abs(same - share).min() <= 0.5 / block["exposure_unit"] + 1e-12
+
+
 def test_a_run_that_does_not_know_who_is_first_says_nothing_of_them():
     tables = synthetic.tables(queries=1, points=2)
     groups = tables["groups"].to_pandas()
@@ -115,6 +132,22 @@ def test_the_default_is_the_repaired_selection():
     assert blocks[0]["points"][blocks[0]["default"]]["v"] == pytest.approx(
         repaired_rows(run.results)["parameter_value"].iloc[0], rel=1e-5
     )
+
+
+def test_shares_by_the_true_labels_come_back_where_labels_may_be_wrong():
+    tables = synthetic.tables(queries=1, points=2, k=20)
+    assert "corrected" not in blocks_of(tables)[0][0]
+    groups = tables["groups"].to_pandas()
+    groups["share_corrected"], groups["share_reference_corrected"] = groups["share_selected"] / 2, 0.25
+    groups["share_corrected_low"], groups["share_corrected_high"] = 0.0, 1.0
+    blocks, _ = blocks_of(tables | {"groups": tables["groups"].from_pandas(groups, schema=tables["groups"].schema)})
+    block = blocks[0]
+    assert set(block["corrected_reference"]) == {0.25}
+    for at, text in enumerate(block["shares"]):
+        shown = np.array(undigits(text, block["group_width"])) / block["unit"]
+        ends = [undigits(lines[at], block["corrected_width"]) for lines in block["corrected"]]
+        assert np.array(ends[0]) / block["corrected_unit"] == pytest.approx(shown / 2, abs=1e-3)
+        assert set(ends[1]) == {0} and set(ends[2]) == {block["corrected_unit"]}
 
 
 def test_a_run_without_groups_still_has_blocks():

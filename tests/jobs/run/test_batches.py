@@ -1,6 +1,6 @@
-from jobs.run.batches import MOST_UNITS, TASK_SECONDS, Batches
+from jobs.run.batches import LONGEST_SECONDS, MOST_UNITS, TASK_SECONDS, Batches
 from jobs.stages.unit import Unit
-from tests.jobs.fake_units import fake_unit
+from tests.jobs.fake_units import FakeOfACase, fake_unit
 
 
 def units(count: int, stage: str = "solve") -> list[Unit]:
@@ -53,3 +53,31 @@ def test_units_that_failed_together_go_alone():
     batches.split(taken)
     assert [len(batches.take()) for _ in range(8)] == [1] * 8
     assert not batches
+
+
+def of_cases(cases: int, methods: int) -> list[Unit]:
+    return [
+        FakeOfACase(title="", given=f"{case} {method}", case=str(case))
+        for case in range(cases)
+        for method in range(methods)
+    ]
+
+
+def cases_of(taken: list[Unit]) -> list[str | None]:
+    return [unit.shared_reading for unit in taken]
+
+
+def test_units_that_read_the_same_are_not_parted():
+    batches = Batches(of_cases(100, methods=3), window=2)
+    batches.learn("solve", 1, TASK_SECONDS / 2)
+    assert [cases_of(batches.take()) for _ in range(2)] == [3 * ["0"], 3 * ["1"]]
+
+
+def test_long_units_and_the_last_ones_are_parted_whatever_they_read():
+    batches = Batches(of_cases(100, methods=3), window=2)
+    assert cases_of(batches.take()) == ["0"]
+    batches.learn("solve", 1, LONGEST_SECONDS)
+    assert cases_of(batches.take()) == ["0"]
+    few = Batches(of_cases(1, methods=4), window=4)
+    few.learn("solve", 1, TASK_SECONDS / 2)
+    assert [len(few.take()) for _ in range(4)] == [1] * 4
