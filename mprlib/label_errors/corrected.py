@@ -7,9 +7,9 @@ what the estimate may be off by (`mprlib.label_errors.estimates`), W d is W (tru
 
 where an inverse has no o: noise makes lengths longer, and what is known only up to a distribution is as long as its
 mean square. Intervals: of an inverse, by inversion (`mprlib.label_errors.norms`); with o, quantiles of its draws,
-widened by the length of W e in squares, as the two are independent, and by what either lean of e allows. Named groups are the largest of many gaps, whose
-error is the largest of the groups' own. Trees, networks and models have no closed form: their value is the class's at
-the estimated shares, and the margin that of all functions of the labels.
+widened by the length of W e in squares, as the two are independent, and by what either lean of e allows. Named groups
+are the largest of many gaps, whose error is the largest of the groups' own. Trees, networks and models have no closed
+form: their value is the class's at the estimated shares, and the margin that of all functions of the labels.
 """
 
 from __future__ import annotations
