@@ -119,7 +119,7 @@ def described(run: Run, shared: Shared, keys: Mapping[tuple[Any, ...], str]) -> 
     return Described(
         cases=pa.Table.from_pylist(rows, schema=CASES),
         frames={
-            name: pa.Table.from_pandas(frame, schema=FRAMES[name], preserve_index=False)
+            name: pa.Table.from_pandas(frame, schema=FRAMES[name], preserve_index=False).cast(FRAMES[name])
             for name, frame in frames.items()
         },
     )

@@ -31,6 +31,15 @@ def best_similarity(problem: Problem, values: dict[tuple[int, ...], float], rho:
     return max(inside, default=None)
 
 
+@pytest.mark.system
+@pytest.mark.full
+@pytest.mark.parametrize("name", CLASSES)
+def test_equals_brute_force_in_many_problems(name: str) -> None:
+    """2,000 rows of every class and method."""
+    for seed in range(14, 350):
+        test_equals_brute_force(seed, name)
+
+
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize("seed", range(14))
 def test_equals_brute_force(seed: int, name: str) -> None:

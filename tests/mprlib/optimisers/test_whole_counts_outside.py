@@ -13,7 +13,8 @@ from mprlib.function_classes.base import uncut_limit
 from mprlib.registry import function_class
 
 FRACTIONS = (0.15, 0.3, 0.5, 0.8)
-SECONDS = 20.0
+# What is open after that is no witness either way: of 200 rows all end within 20 minutes of one core.
+SECONDS = 4.0
 # The solvers' own tolerances, in similarity and relative to rho.
 SIMILARITY, RHO = 1e-6, 1e-6
 
@@ -91,9 +92,9 @@ def agree(problem: Problem, name: str, row: Selection) -> bool:
         assert row.similarity_bound * problem.k >= total - SIMILARITY
         if row.status == "optimal":
             assert row.similarity * problem.k >= total - SIMILARITY
-    _, largest = outside(problem, name, limit * (1 + RHO))
-    if row.status == "optimal" and largest is not None:
-        assert row.similarity * problem.k <= largest + SIMILARITY
+    if row.status == "optimal":
+        _, largest = outside(problem, name, limit * (1 + RHO))
+        assert largest is None or row.similarity * problem.k <= largest + SIMILARITY
     if row.status == "infeasible":
         assert status != "optimal"
     return status != "open"
