@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -103,7 +104,7 @@ def distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
     sorting whole rows; should two different rows ever meet in one number, whole rows decide.
     The order of the cells does not depend on the order of the rows.
     """
-    coefficients = np.random.default_rng(20240711).standard_normal((rows.shape[1],))
+    coefficients = _coefficients(rows.shape[1])
     # Column by column: BLAS may round equal rows differently, element-wise sums may not.
     key = np.zeros(rows.shape[0])
     for column, coefficient in enumerate(coefficients):
@@ -114,6 +115,11 @@ def distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
         return labels, cell
     labels, cell = np.unique(rows, axis=0, return_inverse=True)
     return labels, cell.reshape(-1)
+
+
+@lru_cache(maxsize=256)
+def _coefficients(columns: int) -> FloatArray:
+    return np.random.default_rng(20240711).standard_normal((columns,))
 
 
 def checked_weights(name: str, weights: Any, rows: int) -> FloatArray:

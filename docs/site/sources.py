@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from docs.site import notebook, reference
+from docs.site import crosslinks, notebook, reference
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = ROOT / "docs" / "README.md"
@@ -65,7 +65,7 @@ def _page(page: Path) -> Iterator[str]:
     yield title
     if notebook.has_code(page):
         yield f"\nRun this page: {{download}}`notebook <{page.stem}.ipynb>`."
-    yield _below_the_title(_without_links_to_files(page, rest))
+    yield _below_the_title(crosslinks.linked(page, _without_links_to_files(page, rest)))
 
 
 def _without_links_to_files(page: Path, text: str) -> str:

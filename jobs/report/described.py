@@ -119,7 +119,7 @@ def described(run: Run, shared: Shared, keys: Mapping[tuple[Any, ...], str]) -> 
     return Described(
         cases=pa.Table.from_pylist(rows, schema=CASES),
         frames={
-            name: pa.Table.from_pandas(frame, schema=FRAMES[name], preserve_index=False)
+            name: pa.Table.from_pandas(frame, schema=FRAMES[name], preserve_index=False).cast(FRAMES[name])
             for name, frame in frames.items()
         },
     )
@@ -148,7 +148,9 @@ def _selections(results: pd.DataFrame, repaired: pd.DataFrame) -> pd.DataFrame:
     keys = repaired[SELECTION].astype({"parameter_value": float})
     measured = results[ABOUT].astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
     parts = ((TOP, top_k_rows(results)), (REPAIRED, repaired), (MEASURED, measured))
-    return pd.concat([rows[ABOUT].assign(role=role) for role, rows in parts if len(rows)], ignore_index=True)
+    found = [rows[ABOUT].assign(role=role) for role, rows in parts if len(rows)]
+    # Without top_k nothing is audited, and then nothing need be repaired either.
+    return pd.concat(found, ignore_index=True) if found else results[ABOUT].iloc[:0].assign(role="")
 
 
 def _unmet(results: pd.DataFrame) -> pd.DataFrame:

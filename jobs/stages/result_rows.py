@@ -120,7 +120,8 @@ COLUMNS = (
         "mpr_corrected",
         NUMBER,
         "MPR of the selection by the true labels, estimated from what is known of their errors; null where labels are "
-        "taken as right, where nothing can be told of the true ones, and in rows of another attention than uniform",
+        "taken as right, where nothing can be told of the true ones, and in rows of another attention than uniform, as "
+        "its interval is of items that count alike",
         of_corrected(lambda found: found.value),
     ),
     Column(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,10 @@ from .receipts import FileReceipt
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+
+# Up to so many rows a dictionary of a column's values takes more than it spares.
+FEW_ROWS = 20
 
 
 class Tables(ABC):
@@ -116,6 +121,17 @@ def _paths(schema: pa.Schema) -> list[str]:
     return [columns.column(place).path for place in range(len(columns.names))]
 
 
+@lru_cache(maxsize=64)
+def _is_said_by_parquet(schema: pa.Schema) -> bool:
+    """Whether Parquet's own types say all of a schema: Arrow's, beside them, would be a third of a small file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = pa.BufferOutputStream()
+    pq.write_table(schema.empty_table(), buffer, store_schema=False)
+    return bool(pq.read_schema(pa.BufferReader(buffer.getvalue())).equals(schema, check_metadata=True))
+
+
 def schema_digest(schema: pa.Schema) -> str:
     """SHA-256 of a table's columns and their types."""
     return hashlib.sha256(schema.serialize().to_pybytes()).hexdigest()
@@ -151,8 +167,11 @@ def _parquet_file(
         write_page_checksum=True,
         # Nobody looks for rows by value.
         write_statistics=False,
+        store_schema=not _is_said_by_parquet(table.schema),
         # A column has either a dictionary or another encoding.
-        use_dictionary=[path for path in _paths(table.schema) if path not in encodings] if encodings else True,
+        use_dictionary=[path for path in _paths(table.schema) if path not in encodings]
+        if encodings
+        else table.num_rows > FEW_ROWS,
         column_encoding=dict(encodings) or None,
     )
     content = buffer.getvalue()

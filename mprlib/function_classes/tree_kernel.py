@@ -6,8 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import BoolArray, FloatArray, IntArray
 from mprlib.compiled import compiled
+
+# Columns that are worked on together: the rows that sets share then stay in the processor's cache.
+CHUNK = 128
+# What rounding may add to a sum of two gains.
+ABOVE = 1.0 + 1e-9
 
 
 @compiled
@@ -43,6 +48,92 @@ def best_splits(children: IntArray, after: FloatArray, worth: FloatArray) -> Int
                 best, found[place] = own, split
         worth[place] = best
     return found
+
+
+@compiled
+def near_splits(
+    parts: IntArray, least: FloatArray, most: FloatArray, least_of_sets: FloatArray, most_of_sets: FloatArray
+) -> BoolArray:
+    """Which splits (sets, S) may be the best of their set, where the worths of parts (sets, S, 2) are in [least, most].
+
+    Bounds (sets + 1,) of the sets' own worths are written, 0 in the last place.
+    """
+    near = np.zeros(parts.shape[:2], np.bool_)
+    for place in range(parts.shape[0]):
+        low, high = 0.0, 0.0
+        for split in range(parts.shape[1]):
+            left, right = parts[place, split, 0], parts[place, split, 1]
+            low, high = max(low, least[left] + least[right]), max(high, most[left] + most[right])
+        for split in range(parts.shape[1]):
+            near[place, split] = (most[parts[place, split, 0]] + most[parts[place, split, 1]]) * ABOVE >= low
+        least_of_sets[place], most_of_sets[place] = low, high
+    least_of_sets[parts.shape[0]] = most_of_sets[parts.shape[0]] = 0.0
+    return near
+
+
+@compiled
+def needed_parts(parts: IntArray, near: BoolArray, is_needed: BoolArray, count: int) -> BoolArray:
+    """Which of `count` parts the near splits of the sets (sets,) that are needed leave."""
+    found = np.zeros(count, np.bool_)
+    for place in range(parts.shape[0]):
+        for split in range(parts.shape[1]):
+            if is_needed[place] and near[place, split]:
+                found[parts[place, split, 0]] = found[parts[place, split, 1]] = True
+    return found
+
+
+@compiled
+def leaf_gains(
+    kept: FloatArray,
+    moved: FloatArray,
+    masses: FloatArray,
+    is_signed: bool,
+    is_needed: BoolArray,
+    found: FloatArray,
+) -> None:
+    """What leaves are worth into found (U + 1, B), the last row for the empty one: their differences are kept (U,)
+    less moved (U, B), their masses (U, B) or (U, 1)."""
+    for place in range(moved.shape[0]):
+        if not is_needed[place]:
+            continue
+        own, gains = kept[place], found[place]
+        for row in range(moved.shape[1]):
+            change = own - moved[place, row]
+            gains[row] = abs(change) if is_signed else change * change
+        if is_signed:
+            continue
+        # A leaf may be empty at masses that are not the problem's.
+        if masses.shape[1] == 1:
+            mass = masses[place, 0]
+            for row in range(gains.size):
+                gains[row] = gains[row] / mass if mass > 0.0 else 0.0
+        else:
+            for row in range(gains.size):
+                mass = masses[place, row]
+                gains[row] = gains[row] / mass if mass > 0.0 else 0.0
+    found[moved.shape[0]] = 0.0
+
+
+@compiled
+def best_of(worths: FloatArray, parts: IntArray, near: BoolArray, is_needed: BoolArray, found: FloatArray) -> None:
+    """The best near split's worth of each needed set into found (sets + 1, B), 0 in the last row; parts (sets, S, 2)
+    are rows of worths (parts, B)."""
+    for start in range(0, worths.shape[1], CHUNK):
+        stop = min(start + CHUNK, worths.shape[1])
+        for place in range(parts.shape[0]):
+            if not is_needed[place]:
+                continue
+            found[place, start:stop] = 0.0
+            for split in range(parts.shape[1]):
+                if not near[place, split]:
+                    continue
+                left = worths[parts[place, split, 0], start:stop]
+                right = worths[parts[place, split, 1], start:stop]
+                best = found[place, start:stop]
+                for row in range(best.size):
+                    own, known = left[row] + right[row], best[row]
+                    best[row] = own if own > known else known
+    found[parts.shape[0]] = 0.0
 
 
 class Leaves(NamedTuple):

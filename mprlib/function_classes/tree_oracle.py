@@ -9,6 +9,8 @@ of every last split are then one matrix product.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
@@ -21,6 +23,40 @@ from mprlib.problem import Problem
 SAME_FUNCTION = 1e-9
 # A distance between shares below this is the rounding of their sums.
 FLOOR_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class MovedLeaves:
+    """What resamples move in every set that a leaf may hold.
+
+    Shapes:  moved (U, B); masses (U, B) or (U, 1). reach, lightest, heaviest (U,): the largest size of what is moved,
+             the smallest mass above zero, and the largest mass, infinite where some mass is zero.
+    """
+
+    moved: FloatArray
+    masses: FloatArray
+    reach: FloatArray
+    lightest: FloatArray
+    heaviest: FloatArray
+
+    @classmethod
+    def of(cls, moved: FloatArray, masses: FloatArray) -> MovedLeaves:
+        """With its bounds."""
+        positive = np.where(masses > 0, masses, np.inf)
+        return cls(
+            moved=moved,
+            masses=masses,
+            reach=np.abs(moved).max(axis=1, initial=0.0),
+            lightest=positive.min(axis=1),
+            heaviest=positive.max(axis=1),
+        )
+
+    def bounds(self, kept: FloatArray, is_signed: bool) -> tuple[FloatArray, FloatArray]:
+        """The least and the most (U + 1,) that each leaf is worth in any resample, 0 for the empty one."""
+        least, most = np.maximum(np.abs(kept) - self.reach, 0.0), np.abs(kept) + self.reach
+        if not is_signed:
+            least, most = least**2 / self.heaviest, most**2 / self.lightest
+        return np.append(least, 0.0), np.append(most, 0.0)
 
 
 class TreeOracle(Oracle):
@@ -92,16 +128,29 @@ class TreeOracle(Oracle):
 
     def gaps_of_leaves(self, leaf: FloatArray, masses: FloatArray) -> FloatArray:
         """The best tree's gap (B,) from the differences (U, B) and the masses (U, B) or (U, 1) of all leaves."""
+        unlimited, one = np.full(len(leaf), np.inf), np.ones(len(leaf))
+        leaves = MovedLeaves(moved=leaf, masses=masses, reach=unlimited, lightest=one, heaviest=one)
+        return self.gaps_near(np.zeros(len(leaf)), leaves)
+
+    def gaps_near(self, kept: FloatArray, leaves: MovedLeaves) -> FloatArray:
+        """The same (B,) where the differences are kept (U,) less what each resample moves; splits that are best in no
+        resample are left out."""
+        from mprlib.function_classes import tree_kernel as kernel
+
         _, position = self._distinct_leaves()
-        if self.is_signed:
-            gains = np.abs(leaf)
-        else:
-            # A leaf may be empty at masses that are not the problem's.
-            gains = np.divide(leaf**2, masses, out=np.zeros_like(leaf), where=masses > 0)
-        gains = np.vstack([gains, np.zeros(gains.shape[1])])
-        worth = _best_of(gains, position.reshape(len(self._intersections), -1, 2))
-        for children in reversed(self._children):
-            worth = _best_of(np.vstack([worth, np.zeros(worth.shape[1])]), children)
+        levels = (position.reshape(len(self._intersections), -1, 2), *reversed(self._children))
+        least, most = leaves.bounds(kept, self.is_signed)
+        near, needed = [], [np.ones(1, dtype=bool)]
+        for parts in levels:
+            below, least, most = (least, most), np.empty(len(parts) + 1), np.empty(len(parts) + 1)
+            near.append(kernel.near_splits(parts, *below, least, most))
+        for parts, own, count in zip(levels[::-1], near[::-1], [*(len(parts) for parts in levels[-2::-1]), len(kept)]):
+            needed.append(kernel.needed_parts(parts, own, needed[-1], count + 1))
+        worth = np.empty((len(kept) + 1, leaves.moved.shape[1]))
+        kernel.leaf_gains(kept, leaves.moved, leaves.masses, self.is_signed, needed[-1], worth)
+        for parts, own, asked in zip(levels, near, needed[-2::-1]):
+            parted, worth = worth, np.empty((len(parts) + 1, leaves.moved.shape[1]))
+            kernel.best_of(parted, parts, own, asked, worth)
         best: FloatArray = worth[0]
         return best if self.is_signed else np.sqrt(self._problem.scale * best)
 
@@ -190,11 +239,3 @@ class TreeOracle(Oracle):
             places = kernel.parts(children, places, splits, len(below))
         leaves = kernel.Leaves(self._intersections, self._sides, self._inverse_masses, self.is_signed)
         kernel.write_leaves(leaves, leaf, places, best_split[-1], function)
-
-
-def _best_of(worths: FloatArray, parts: IntArray) -> FloatArray:
-    """The best split's worth (sets, B): parts (sets, S, 2) are rows of worths (parts, B)."""
-    best: FloatArray = worths[parts[:, 0, 0]] + worths[parts[:, 0, 1]]
-    for split in range(1, parts.shape[1]):
-        np.maximum(best, worths[parts[:, split, 0]] + worths[parts[:, split, 1]], out=best)
-    return best

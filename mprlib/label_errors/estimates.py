@@ -23,8 +23,8 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.label_errors.confusions import DRAWS, Matrices, confusions_of, inverse
-from mprlib.label_errors.evidence import as_known, codes_by_pattern
-from mprlib.label_errors.score_model import score_model
+from mprlib.label_errors.evidence import codes_by_pattern
+from mprlib.label_errors.score_model import drawn_matrices, score_model
 from mprlib.label_errors.true_cells import along, true_cells
 from mprlib.problem import Problem
 
@@ -61,7 +61,8 @@ def by_inverse(problem: Problem, items: IntArray) -> Estimate:
         counts = np.bincount(joint, minlength=cells.size)[None, :] / items.size
         own = along(counts, cells.shape, {axis: inverses[axis] for axis in unknown})
         shares += own[0]
-        error += _label_noise(problem, tau[places], unknown, inverses) / items.size
+        used = {axis: drawn.get(axis, inverses[axis]) for axis in unknown}
+        error += _label_noise(problem, tau[places], used) / items.size
         if any(axis in drawn for axis in unknown):
             repeated = np.repeat(counts, DRAWS, axis=0)
             exact = {axis: inverses[axis] for axis in unknown if axis not in drawn}
@@ -78,12 +79,7 @@ def reference_estimate(problem: Problem) -> Estimate:
 
 def pool_shares(problem: Problem) -> FloatArray:
     """Estimated shares (G,) of the true cells in the whole pool, none of them negative."""
-
-    def build() -> FloatArray:
-        found: FloatArray = score_model(problem).posterior(np.arange(problem.n)).mean(axis=0)
-        return found
-
-    return problem.cached("true pool", build)
+    return score_model(problem).shares
 
 
 def _reference(problem: Problem) -> Estimate:
@@ -103,25 +99,27 @@ def _reference(problem: Problem) -> Estimate:
     return Estimate(shares=shares, own=None, error=sampling + estimated)
 
 
-def _label_noise(problem: Problem, tau: FloatArray, axes: list[int], inverses: dict[int, FloatArray]) -> FloatArray:
+def _label_noise(problem: Problem, tau: FloatArray, inverses: Matrices) -> FloatArray:
     """How far sums (DRAWS, G) of inverse rows are from the sums of true cells, for labels drawn anew.
 
-    The true cells are drawn from tau, and labels given them: only the labels' part of the variance is left.
+    The true cells are drawn from tau, and labels given them: only the labels' part of the variance is left. Where a
+    confusion is estimated each draw has its own, for the labels and for their inverse: by one estimate that happens to
+    be too good labels would vary too little.
     """
-    cells, matrices = true_cells(problem), as_known(problem)
+    cells, matrices = true_cells(problem), drawn_matrices(problem, slice(None))
     true = _drawn_cells(tau, DRAWS)
-    predicted = _predicted(true, cells.shape, {axis: matrices[axis] for axis in axes})
-    noise = along(_counts(predicted, cells.size), cells.shape, {axis: inverses[axis] for axis in axes})
-    return noise - _counts(true, cells.size)
+    predicted = _predicted(true, cells.shape, {axis: matrices[axis] for axis in inverses})
+    return along(_counts(predicted, cells.size), cells.shape, inverses) - _counts(true, cells.size)
 
 
 def _predicted(true: IntArray, shape: tuple[int, ...], matrices: Matrices) -> IntArray:
-    """Predicted cells (B, a) of true ones."""
-    random = np.random.default_rng(true.size)
+    """Predicted cells (B, a) of true ones; matrices (L, L), or (B, L, L) of draws."""
+    random, draws = np.random.default_rng(true.size), np.arange(len(true))[:, None]
     codes = list(np.unravel_index(true, shape))
     for axis, matrix in matrices.items():
-        cumulated = np.cumsum(matrix, axis=1)[:, :-1]
-        codes[axis] = (random.random(true.shape)[..., None] > cumulated[codes[axis]]).sum(axis=-1)
+        cumulated = np.cumsum(matrix, axis=-1)[..., :-1]
+        of_true = cumulated[codes[axis]] if matrix.ndim == 2 else cumulated[draws, codes[axis]]
+        codes[axis] = (random.random(true.shape)[..., None] > of_true).sum(axis=-1)
     found: IntArray = np.ravel_multi_index(tuple(codes), shape)
     return found
 

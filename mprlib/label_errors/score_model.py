@@ -74,7 +74,8 @@ class ScoreModel:
     """Fitted probabilities of true cells.
 
     Shapes:  features (n, F) of the items' scores; members (G, levels), 1 where a cell has a level of some axis;
-             parameters (P,), the cells' logits and then the slopes (levels, F); drawn (DRAWS, P).
+             parameters (P,), the cells' logits and then the slopes (levels, F); drawn (DRAWS, P);
+             shares (G,), expected ones of the whole pool.
     """
 
     problem: Problem
@@ -82,6 +83,7 @@ class ScoreModel:
     members: FloatArray
     parameters: FloatArray
     drawn: FloatArray
+    shares: FloatArray
 
     def prior(self, items: IntArray, parameters: FloatArray) -> FloatArray:
         """P(g | s) (a, G) of some items."""
@@ -153,6 +155,7 @@ def _fitted(problem: Problem) -> ScoreModel:
         members=members,
         parameters=parameters,
         drawn=_drawn(fit, parameters, information, problem),
+        shares=fit.expected_items(parameters, as_known(problem)) / problem.n,
     )
 
 
@@ -245,6 +248,12 @@ class _Fit:
         prior = self._prior(parameters)
         expected, _ = self.evidence.expected(np.broadcast_to(prior, (draws, *prior.shape)), matrices)
         return self._gradient(expected, prior, parameters)
+
+    def expected_items(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
+        """Of the pool, in each cell (G,)."""
+        expected, _ = self.evidence.expected(self._prior(parameters)[None], matrices)
+        found: FloatArray = expected[0].sum(axis=1)
+        return found
 
     def information(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
         """The information matrix (P, P) of the likelihood."""

@@ -45,7 +45,7 @@ from mprlib.selection import SMALLEST_BOUND, Status
 # Widths of the beam, one pass after the other: the first finds an order, the others prove it or better it.
 WIDTHS = (24, 256, 1_024)
 # Width of one more pass where none was found and none ruled out, and entries of counts that its states may have.
-LAST_WIDTH, MOST_ENTRIES = 2_048, 8_000_000
+LAST_WIDTH, MOST_ENTRIES = 8_192, 8_000_000
 # Rounds of separation for classes that are no unit balls.
 ROUNDS = 25
 # What is said of an order that keeps its limits.

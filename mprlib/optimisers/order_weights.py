@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 # Steps of the dual for one rho, moves of one local search, and places that the nodes of one proof may fill: a node
 # looks at what is left for each place.
 ITERATIONS, MOVES, PLACES_FILLED = 300, 200, 40_000
-# Rounds of separation for one rho.
-ROUNDS = 25
+# Rounds of separation and of proofs for one rho.
+ROUNDS = 50
 # Factors of the dual's price of rho by which a local search weighs what exceeds it: the last is as good as a ban.
 PENALTIES = (2.0, 20.0, 1e6)
 

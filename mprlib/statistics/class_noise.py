@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -16,16 +17,29 @@ from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.function_classes.saturated import SaturatedOracle
-from mprlib.function_classes.tree_oracle import TreeOracle
+from mprlib.function_classes.tree_oracle import MovedLeaves, TreeOracle
+from mprlib.measurement import Measurement
 from mprlib.problem import Problem
 from mprlib.statistics.draws import Block, Draws
-from mprlib.statistics.margin import distances_of, kernel_margin, lengths, tree_resamples
+from mprlib.statistics.margin import distances_of, kernel_margin, tree_resamples
 from mprlib.statistics.resampling import is_drawn_in_cells
 
 # Numbers of a class's resamples that are kept from selection to selection, 32 MB.
 LARGEST_KEPT = 4_000_000
-# What a class sees in resamples: what they moved and their masses, each (B, .).
-Seen = tuple[FloatArray, FloatArray]
+
+
+class Seen(NamedTuple):
+    """What a class sees in resamples: what they moved and their masses, each (B, .), or of a class's own kind."""
+
+    moved: FloatArray
+    masses: FloatArray
+    leaves: MovedLeaves | None = None
+
+    @property
+    def size(self) -> int:
+        """Numbers that it holds."""
+        of_leaves = 0 if self.leaves is None else self.leaves.moved.size + self.leaves.masses.size
+        return self.moved.size + self.masses.size + of_leaves
 
 
 def class_noise(problem: Problem, chosen: FunctionClass, level: float, draws: Draws) -> ClassNoise:
@@ -38,10 +52,11 @@ def class_noise(problem: Problem, chosen: FunctionClass, level: float, draws: Dr
 class ClassNoise:
     """Of a class that would have to be searched for each resample: no function's error exceeds that of all functions.
 
-    has_drifts: `drifts` can be had.
+    has_drifts: `drifts` can be had. needs_function: from the worst function, and not from its value alone.
     """
 
     has_drifts = False
+    needs_function = False
 
     def __init__(self, problem: Problem, chosen: FunctionClass, oracle: Oracle, level: float, draws: Draws) -> None:
         self.problem, self.chosen, self.oracle, self.draws, self.level = problem, chosen, oracle, draws, level
@@ -69,7 +84,8 @@ class ClassNoise:
 
     def quantile(self, values: FloatArray) -> float:
         """At the level; no value between two resamples."""
-        return float(np.quantile(values, self.level, method="higher"))
+        place = int(np.ceil(self.level * (values.size - 1)))
+        return float(np.partition(values, place)[place])
 
     def upper(self, differences: FloatArray, value: float) -> float:
         """The upper end for d (G,) with this value, by the error of one function's mean."""
@@ -95,14 +111,12 @@ class ClassNoise:
         spread[places[places >= 0]] = squares[places >= 0]
         return spread
 
-    def drifts(self, differences: FloatArray, found: WorstCase, part: float) -> FloatArray:
+    def drifts(self, differences: FloatArray, found: WorstCase | Measurement, part: float) -> FloatArray:
         """v(part d - x*) - part v(d) for each resample's noise x* (B,), of d (G,) whose worst case is known."""
-        blocks = [self._drifts(part * differences, part * found.value, found, *seen) for seen in self._all_seen()]
+        blocks = [self._drifts(part * differences, part * found.value, found, seen) for seen in self._all_seen()]
         return np.concatenate(blocks)
 
-    def _drifts(
-        self, kept: FloatArray, value: float, found: WorstCase, moved: FloatArray, masses: FloatArray
-    ) -> FloatArray:
+    def _drifts(self, kept: FloatArray, value: float, found: WorstCase | Measurement, seen: Seen) -> FloatArray:
         """Of one block: kept (G,) is what remains of d, and value of its value."""
         raise NotImplementedError
 
@@ -110,12 +124,12 @@ class ClassNoise:
         if self._kept is not None:
             return self._kept
         found = [self._seen(block) for block in self.draws.blocks()]
-        if sum(moved.size + masses.size for moved, masses in found) <= LARGEST_KEPT:
+        if sum(seen.size for seen in found) <= LARGEST_KEPT:
             self._kept = found
         return found
 
     def _seen(self, block: Block) -> Seen:
-        return self.draws.moved_and_masses(block)
+        return Seen(*self.draws.moved_and_masses(block))
 
 
 class BallNoise(ClassNoise):
@@ -136,12 +150,14 @@ class BallNoise(ClassNoise):
         return float(np.sqrt(max(np.linalg.eigvalsh(covariance)[-1], 0.0))) if covariance.size else 0.0
 
     def _seen(self, block: Block) -> Seen:
-        return self.draws.moved(block) @ self.oracle.features, np.zeros((0, 0))
+        return Seen(self.draws.moved(block) @ self.oracle.features, np.zeros((0, 0)))
 
-    def _drifts(
-        self, kept: FloatArray, value: float, found: WorstCase, moved: FloatArray, masses: FloatArray
-    ) -> FloatArray:
-        drifts: FloatArray = np.linalg.norm(kept @ self.oracle.features - moved, axis=1) - value
+    def _drifts(self, kept: FloatArray, value: float, found: WorstCase | Measurement, seen: Seen) -> FloatArray:
+        from mprlib.statistics import noise_kernel as kernel
+
+        drifts = np.empty(len(seen.moved))
+        kernel.ball_lengths(kept @ self.oracle.features, seen.moved, drifts)
+        drifts -= value
         return drifts
 
 
@@ -156,11 +172,16 @@ class SaturatedNoise(ClassNoise):
         """A ball's values depend on lengths alone."""
         return 1.0
 
-    def _drifts(
-        self, kept: FloatArray, value: float, found: WorstCase, moved: FloatArray, masses: FloatArray
-    ) -> FloatArray:
-        own = np.broadcast_to(kept, moved.shape)
-        return lengths(self.problem, kept - moved, masses) - lengths(self.problem, own, masses)
+    def _seen(self, block: Block) -> Seen:
+        moved, masses = self.draws.moved_and_masses(block)
+        return Seen(moved, np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0))
+
+    def _drifts(self, kept: FloatArray, value: float, found: WorstCase | Measurement, seen: Seen) -> FloatArray:
+        from mprlib.statistics import noise_kernel as kernel
+
+        drifts = np.empty(len(seen.moved))
+        kernel.saturated_drifts(kept, seen.moved, seen.masses, self.oracle.scale, drifts)
+        return drifts
 
 
 class GroupsNoise(ClassNoise):
@@ -186,12 +207,15 @@ class GroupsNoise(ClassNoise):
         cell = np.broadcast_to(np.arange(oracle.cells.size), oracle.codes.shape).ravel()
         is_member = (np.ones(cell.size), (oracle.codes.ravel(), cell))
         members = scipy.sparse.csr_array(is_member, shape=(len(oracle.names), oracle.cells.size))
-        return np.asarray(members @ self.draws.moved(block).T).T, np.zeros((0, 0))
+        moved = np.asarray(members @ self.draws.moved(block).T)
+        return Seen(moved, np.abs(moved).max(axis=1)[None, :])
 
-    def _drifts(
-        self, kept: FloatArray, value: float, found: WorstCase, moved: FloatArray, masses: FloatArray
-    ) -> FloatArray:
-        drifts: FloatArray = self._unit * np.abs(self.oracle.totals(kept) - moved).max(axis=1) - value
+    def _drifts(self, kept: FloatArray, value: float, found: WorstCase | Measurement, seen: Seen) -> FloatArray:
+        """moved (groups, B), and in the place of masses the largest that each group moves (1, groups)."""
+        gaps, [reach] = self.oracle.totals(kept), seen.masses
+        # Whatever a resample is, other groups' gaps are below one of these.
+        near = np.flatnonzero(np.abs(gaps) + reach >= (np.abs(gaps) - reach).max())
+        drifts: FloatArray = self._unit * np.abs(gaps[near, None] - seen.moved[near]).max(axis=0) - value
         return drifts
 
 
@@ -199,6 +223,7 @@ class TreeNoise(ClassNoise):
     """Of all trees, evaluated for each resample from what moved in the sets that leaves may hold."""
 
     has_drifts = True
+    needs_function = True
     oracle: TreeOracle
 
     def __init__(self, problem: Problem, chosen: FunctionClass, oracle: TreeOracle, level: float, draws: Draws) -> None:
@@ -206,17 +231,16 @@ class TreeNoise(ClassNoise):
 
     def _seen(self, block: Block) -> Seen:
         moved, masses = self.draws.moved_and_masses(block)
-        return self.oracle.leaf_sums(moved), np.concatenate([self.oracle.leaf_sums(masses), masses.T])
+        leaves = MovedLeaves.of(self.oracle.leaf_sums(moved), self.oracle.leaf_sums(masses))
+        return Seen(moved, masses, leaves)
 
-    def _drifts(
-        self, kept: FloatArray, value: float, found: WorstCase, moved: FloatArray, masses: FloatArray
-    ) -> FloatArray:
-        leaves = len(moved)
-        gaps = self.oracle.gaps_of_leaves(self.oracle.leaf_sums(kept[None, :]) - moved, masses[:leaves])
+    def _drifts(self, kept: FloatArray, value: float, found: WorstCase | Measurement, seen: Seen) -> FloatArray:
+        assert isinstance(found, WorstCase) and seen.leaves is not None
+        gaps = self.oracle.gaps_near(self.oracle.leaf_sums(kept[None, :])[:, 0], seen.leaves)
         if self.oracle.is_signed:
             return gaps - value
         # The worst tree of d, scaled by the masses of each resample: no more than the class sees there.
-        norms = np.sqrt(found.function**2 @ masses[leaves:])
+        norms = np.sqrt(found.function**2 @ seen.masses.T)
         own = value * np.sqrt(self.problem.scale) / np.where(norms > 0, norms, np.inf)
         drifts: FloatArray = gaps - own
         return drifts

@@ -114,8 +114,8 @@ class Draws:
         if self._is_fixed or not is_drawn_in_cells(self._reference):
             return self._cells.reference_shares, self._plain(block)
         if self._reference.counts.size == self._cells.size:
-            at_hand = self._drawn
-            drawn = self._of_reference(block, True) if at_hand is None else at_hand.smoothed[: block.resamples]
+            at_hand = None if self._drawn is None else self._drawn.smoothed[: block.resamples]
+            drawn = self._of_reference(block, True) if at_hand is None else at_hand
             return self._placed(smoothed(self._reference.effective_counts)[None, :])[0], self._placed(drawn)
         # Cells of the pool alone could be in a resample as well: they are this problem's own.
         shares = smoothed(self._cells.masses - self._cells.pool_counts)

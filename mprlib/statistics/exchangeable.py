@@ -78,8 +78,8 @@ class Exchange:
         means, variances = self._moments(self.members)
         wider = (variances * self._factors()).sum(axis=0)
         deviations = np.abs(self.members[self.is_entered].sum(axis=0) - means)
-        studentised: FloatArray = np.divide(deviations, np.sqrt(wider), out=np.zeros_like(wider), where=wider > 0)
-        return studentised
+        found: FloatArray = np.divide(deviations, np.sqrt(wider), out=np.zeros_like(wider), where=wider > 0)
+        return found
 
     def _factors(self) -> FloatArray:
         """1 + (f - a)^2 / (a (1 - a)) (strata, groups); 1 where nobody of a stratum is near the last place."""

@@ -35,7 +35,7 @@ from mprlib.assumptions import warn_of_assumption
 from mprlib.attention import UNIFORM, AnyAttention, attended
 from mprlib.cells import selection_weights
 from mprlib.declarations import strict
-from mprlib.function_classes.base import FunctionClass, WorstCase
+from mprlib.function_classes.base import FunctionClass
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
@@ -115,15 +115,14 @@ def _interval(
     noise: ClassNoise, weights: FloatArray, part: float, is_fitted: bool, known: Measurement | None
 ) -> Interval:
     """Of the selection with these weights (n,), whose items may be this part of the reference's rows."""
-    found = known if known is not None and not noise.has_drifts else noise.oracle.worst_case(weights)
+    found = known if known is not None and not noise.needs_function else noise.oracle.worst_case(weights)
     if part > LARGEST_PART or (is_fitted and not noise.has_drifts):
         return Interval(max(0.0, found.value - noise.margin), found.upper_bound + noise.margin)
     differences = noise.oracle.cells.differences(weights)
     low, high = max(0.0, found.value - noise.of_all), noise.upper(differences, found.upper_bound)
-    if isinstance(found, WorstCase):
-        if is_fitted:
-            high = max(high, found.upper_bound + noise.quantile(noise.drifts(-differences, found, 1.0)))
-        if noise.has_drifts and low > 0:
-            left = low / found.value / noise.slack
-            low = max(low, found.value - noise.quantile(noise.drifts(differences, found, left)))
+    if noise.has_drifts and is_fitted:
+        high = max(high, found.upper_bound + noise.quantile(noise.drifts(-differences, found, 1.0)))
+    if noise.has_drifts and low > 0:
+        left = low / found.value / noise.slack
+        low = max(low, found.value - noise.quantile(noise.drifts(differences, found, left)))
     return Interval(min(low, found.value), high + found.upper_bound * part / (1.0 - part))

@@ -1,12 +1,12 @@
 """Is what is called chance chance, and what is found beyond it: python -m tests.benchmarks.chance [--audits 2000]
 
-Five tables, of which `--only` prints one. `uniform`, p values of fair draws: Kolmogorov and Smirnov's test of uniformity
-(only upwards for classes with few values, whose p values may be larger than uniform), and the share within the chance
-level: bar 93 to 97% of 1,000, where values are not few. `attended`, the same where places have weights: the level of
-MPR under attention. `costs`, of the level, once per reference and k: bar 20 ms. `power`: how often a group's gap of so
-many points is beyond chance at k = 50, by its own query and among 24 queries (false discovery rate 5%). `systems`: how
-often one is said to be better where both are alike and queries share people, bar 5%, and where one is five points
-better over 50 queries. Times are seconds of the processor, on one thread.
+Five tables, of which `--only` prints one. `uniform`, p values of fair draws: Kolmogorov and Smirnov's test of being
+uniform (only upwards for classes with few values, whose p values may be larger than uniform), and the share within the
+chance level: bar 93 to 97% of 1,000, where values are not few. `attended`, the same where places have weights: the
+level of MPR under attention. `costs`, of the level, once per reference and k: bar 20 ms. `power`: how often a group's
+gap of so many points is beyond chance at k = 50, by its own query and among 24 queries (false discovery rate 5%).
+`systems`: how often one is said to be better where both are alike and queries share people, bar 5%, and where one is
+five points better over 50 queries. Times are seconds of the processor, on one thread.
 """
 
 from __future__ import annotations

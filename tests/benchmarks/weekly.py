@@ -225,11 +225,13 @@ def one_query_more(folder: Path, items: int) -> None:
     more = audits.run("101 queries", audits.audit("101", table, [*queries, "a retired sailor"]))
     share = (more["cpu"] - nothing["cpu"]) / (first["cpu"] - nothing["cpu"])
     print(f"  after set-up (a run of 200 texts), the query takes 1/{1 / max(share, 1e-9):.0f}; the bar is 1/50")
-    print(
-        f"  units alone take {more['units']:.1f} s of processor after {first['units']:.1f} s (set-up among them: "
-        f"{nothing['units']:.1f} s); tables and page of all queries are written anew, in "
-        f"{first['reporting']:.1f} s and {more['reporting']:.1f} s"
-    )
+    print(f"  {'processor seconds':<28}{'set-up':>10}{'first run':>10}{'one more':>10}")
+    runs = (nothing, first, more)
+    for stage in dict.fromkeys(name for one in (first, more) for name in one["stages"]):
+        print(f"  {stage:<28}" + "".join(f"{one['stages'].get(stage, 0.0):>10.2f}" for one in runs))
+    others = (one["cpu"] - sum(one["stages"].values()) for one in runs)
+    print(f"  {'start, plan, tables, page':<28}" + "".join(f"{seconds:>10.2f}" for seconds in others))
+    print(f"  {'of them tables, page (wall)':<28}" + "".join(f"{one['reporting']:>10.2f}" for one in runs))
 
 
 def lookup(folder: Path, keys: int) -> None:

@@ -10,7 +10,7 @@ from scipy.stats import kstest
 import mprlib
 from mprlib import registry
 from mprlib.cells import cells_of, selection_weights
-from mprlib.chance import chance_of, gap_p_values
+from mprlib.chance import chance_level_of, chance_of, gap_p_values
 from mprlib.lotteries import drawn_cells
 from mprlib.statistics import benjamini_yekutieli
 from tests.populations import one_hot_problem
@@ -204,3 +204,21 @@ def test_the_false_discovery_rate_holds_over_dependent_groups_and_queries():
         found = benjamini_yekutieli(p_values) <= 0.05
         false += found[:20].sum() / max(found.sum(), 1) / runs
     assert false <= 0.05
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_level_by_the_lotteries_near_it_is_that_of_all(seed):
+    """Of a ball only lotteries that may have the level are measured; rare levels and few people included."""
+    random = np.random.default_rng(seed)
+    people, levels = int(random.integers(3, 300)), int(random.integers(2, 6))
+    codes = np.minimum(random.geometric(0.5, people) - 1, levels - 1), (random.random(people) < 0.05).astype(int)
+    items = random.integers(0, levels, 150), random.integers(0, 2, 150)
+    reference, labels = (np.hstack([np.eye(levels)[one], np.eye(2)[two]]) for one, two in (codes, items))
+    weights = 10.0 ** -random.integers(0, 9, people) if seed % 3 == 0 else None
+    problem = mprlib.Problem(
+        scores=random.random(150), labels=labels, reference=reference, reference_weights=weights, k=7
+    )
+    linear = registry.function_class("linear")
+    chance = chance_of(problem, linear)
+    assert chance is not None
+    assert chance_level_of(problem, linear) == pytest.approx(chance.level, rel=1e-11, abs=1e-12)

@@ -52,6 +52,16 @@ def test_every_public_name_is_in_the_reference(site):
             assert f">{one.name.rpartition('.')[2]}<" in text, one.name
 
 
+def test_links_to_columns_lead_to_their_rows(site):
+    rows = set(re.findall(r'id="(column-\w+)"', (site / "docs" / "columns.html").read_text(encoding="utf-8")))
+    linked = {
+        place
+        for page in (site / "docs").glob("*.html")
+        for place in re.findall(r'href="columns\.html#(column-\w+)"', page.read_text(encoding="utf-8"))
+    }
+    assert len(linked) > 20 and linked <= rows
+
+
 def test_formulas_are_drawn_by_the_browser(site):
     text = (site / "docs" / "method.html").read_text(encoding="utf-8")
     assert text.count("<math") > 100 and "$$" not in text and "MathJax" not in text

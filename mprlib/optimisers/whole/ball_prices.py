@@ -37,7 +37,8 @@ class BallPrices:
     @classmethod
     def of(cls, relaxation: Relaxation, pool: CellPool, cells: IntArray, features: FloatArray) -> BallPrices:
         """From a relaxation; features (F, r) are those of the cells with items (F,)."""
-        direction = least_squares(features, relaxation.price[cells])
+        # Centred features depend on each other, as a rule.
+        direction = np.linalg.lstsq(features, relaxation.price[cells], rcond=None)[0]
         return cls(
             direction=direction,
             length=relaxation.multiplier,

@@ -20,27 +20,20 @@ from jobs.cache.vectors import RememberingEncoder
 from jobs.cli import main
 from jobs.encoders import sentence
 
-WIDTH = 8
+from .test_text_runs import CountedModel
+
 # A shard takes longer than noticing that another process has begun.
 SHARD_SECONDS = 0.2
 # Starting a second process on a busy machine.
 PATIENCE_SECONDS = 120.0
 
 
-class NotedModel:
-    """Vectors drawn from each text's letters."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def close(self) -> None:
-        pass
+class SlowModel(CountedModel):
+    """Takes its time."""
 
     def encode(self, texts: list[str]) -> np.ndarray:
         time.sleep(SHARD_SECONDS)
-        self.texts += texts
-        vectors = np.stack([np.random.default_rng(list(text.encode())).standard_normal(WIDTH) for text in texts])
-        return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        return super().encode(texts)
 
 
 def meet(folder: Path, runs: int) -> None:
@@ -53,7 +46,7 @@ def meet(folder: Path, runs: int) -> None:
 
 def noted(folder: Path, runs: int) -> int:
     """Run the command that the arguments say."""
-    model, encode = NotedModel(), RememberingEncoder.encode
+    model, encode = SlowModel(), RememberingEncoder.encode
     notes = folder / f"{os.getpid()}.notes"
 
     def encode_and_note(self: RememberingEncoder, texts: list[str]) -> np.ndarray:

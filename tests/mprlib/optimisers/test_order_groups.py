@@ -1,0 +1,52 @@
+"""Counts of named groups in prefixes: exactly what the measuring code finds within the limits."""
+
+import numpy as np
+import pytest
+
+import mprlib
+from mprlib import registry
+from mprlib.optimisers.order_course import OrderCourse, prefix_limits
+from mprlib.optimisers.order_groups import GroupCounts
+from tests.populations import one_hot_problem
+
+K = 5
+
+
+@pytest.mark.parametrize("settings", [{}, {"signed": True}, {"max_attributes": 1}])
+def test_counts_within_their_limits_are_the_prefixes_that_the_measuring_code_accepts(settings):
+    for seed in range(4):
+        problem = one_hot_problem(seed, n=60, m=50, k=K, levels=((2, 3), (2, 2, 2), (4,), (2, 2))[seed])
+        oracle = registry.function_class("groups", **settings).bind(problem)
+        cells, first = np.unique(oracle.cells.pool_cell, return_index=True)
+        counts = GroupCounts.of(oracle, cells)
+        random, accepted, refused = np.random.default_rng(seed), 0, 0
+        for rho in (0.1, 0.3, 0.6):
+            limits = prefix_limits(rho, k=K, first=2)
+            functions, low, high = counts.bounded(limits, np.full(cells.size, K))
+            for length in (2, 3, K):
+                for order in random.integers(cells.size, size=(30, length)):
+                    weights = np.bincount(first[order], minlength=problem.n) / length
+                    is_within = oracle.worst_case(weights).value <= limits[length]
+                    held = functions[order].sum(axis=0)
+                    assert is_within == ((low[length] <= held) & (held <= high[length])).all()
+                    accepted, refused = accepted + is_within, refused + (not is_within)
+        assert accepted and refused
+
+
+def test_sets_that_no_order_could_break_are_left_out():
+    problem = one_hot_problem(0, n=300, k=20, levels=(2, 7, 9))
+    oracle = registry.function_class("groups").bind(problem)
+    course = OrderCourse.of(problem, oracle, problem.best_first[:20])
+    sets = course.kernel_course(prefix_limits(0.2, k=20, first=5), 5, 20).functions.shape[1]
+    assert 0 < sets < len(oracle.names) / 4
+    assert course.kernel_course(prefix_limits(1.0, k=20, first=5), 5, 20).functions.shape[1] == 0
+
+
+def test_a_group_that_none_of_the_items_is_in_counts():
+    """Half of the reference are men, and the items are women: no order of any length is near it."""
+    women, men = [1, 0], [0, 1]
+    problem = mprlib.Problem(
+        scores=[0.9, 0.8, 0.7], labels=3 * [women], reference=[women, men], k=3, attributes={"gender": [0, 1]}
+    )
+    assert mprlib.fair_order(problem, [0, 1, 2], 0.4, "groups", first=2).status.value == "infeasible"
+    assert mprlib.fair_order(problem, [0, 1, 2], 0.5, "groups", first=2).status.value == "optimal"
