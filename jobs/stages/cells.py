@@ -48,6 +48,7 @@ class Cells(Unit):
         "mprlib.encoding",
         "mprlib.exact_sums",
         "mprlib.frames.levels",
+        "mprlib.frames.text_kernel",
         "mprlib.level_names",
         "jobs.stages.labels",
         "jobs.stages.vectors",

@@ -54,6 +54,7 @@ class ReferenceCells(Unit):
         "mprlib.encoding",
         "mprlib.exact_sums",
         "mprlib.frames.levels",
+        "mprlib.frames.text_kernel",
         "mprlib.kept",
         "mprlib.level_names",
         "mprlib.populations",
