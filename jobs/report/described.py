@@ -150,7 +150,7 @@ def _selections(results: pd.DataFrame, repaired: pd.DataFrame) -> pd.DataFrame:
     parts = ((TOP, top_k_rows(results)), (REPAIRED, repaired), (MEASURED, measured))
     found = [rows[ABOUT].assign(role=role) for role, rows in parts if len(rows)]
     # A run may have other methods alone.
-    return pd.concat(found or [results[ABOUT].iloc[:0].assign(role=TOP)], ignore_index=True)
+    return pd.concat(found, ignore_index=True) if found else results[ABOUT].iloc[:0].assign(role=TOP)
 
 
 def _unmet(results: pd.DataFrame) -> pd.DataFrame:
