@@ -45,6 +45,7 @@ class Cells(Unit):
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.cell_table",
+        "mprlib.compiled",
         "mprlib.encoding",
         "mprlib.exact_sums",
         "mprlib.frames.levels",

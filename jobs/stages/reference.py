@@ -51,6 +51,7 @@ class ReferenceCells(Unit):
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.cell_table",
+        "mprlib.compiled",
         "mprlib.encoding",
         "mprlib.exact_sums",
         "mprlib.frames.levels",
