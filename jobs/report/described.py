@@ -149,8 +149,8 @@ def _selections(results: pd.DataFrame, repaired: pd.DataFrame) -> pd.DataFrame:
     measured = results[ABOUT].astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
     parts = ((TOP, top_k_rows(results)), (REPAIRED, repaired), (MEASURED, measured))
     found = [rows[ABOUT].assign(role=role) for role, rows in parts if len(rows)]
-    # Without top_k nothing is audited, and then nothing need be repaired either.
-    return pd.concat(found, ignore_index=True) if found else results[ABOUT].iloc[:0].assign(role="")
+    # A run may have other methods alone.
+    return pd.concat(found, ignore_index=True) if found else results[ABOUT].iloc[:0].assign(role=TOP)
 
 
 def _unmet(results: pd.DataFrame) -> pd.DataFrame:
