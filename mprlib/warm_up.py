@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mprlib.api import select
 from mprlib.problem import Problem
 from mprlib.registry import function_class, method
 
@@ -21,12 +22,16 @@ from mprlib.registry import function_class, method
 CLASSES = ("linear", "saturated", "groups", "tree", "rkhs")
 POINTS = 25
 ITEMS, LEVELS, K = 2_000, (2, 7), (5, 12, 20)
+# Settings by which items have an order of their own: each has its searches, the same for all classes.
+ORDERS = ({"order": "fair"}, {"attention": "log2"})
 # Numbers of a vector, for the methods that read them.
 WIDTH = 8
 
 
 def warm_up(classes: Sequence[str] = CLASSES) -> float:
-    """Solve small problems under each class with `mopr`, and by `mmr` and `dpp`; afterwards nothing is left to compile.
+    """Solve small problems under each class with `mopr`, in orders of their own as well, and by `mmr` and `dpp`.
+
+    Afterwards nothing is left to compile.
 
     Returns: the seconds that it took: about half a minute the first time, a few seconds later.
 
@@ -40,6 +45,8 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
             oracle = function_class(name).bind(problem)
             mopr = method("mopr")
             mopr.sweep(problem, oracle, [0.0, *mopr.grid(problem, oracle, POINTS)])
+    for settings in ORDERS:
+        select(_problem(K[0]), "mopr", 0.1, CLASSES[0], **settings)
     problem = _problem(K[0])
     vectors = np.random.default_rng(1).standard_normal((problem.n, WIDTH))
     for precision in (np.float32, np.float64):

@@ -135,6 +135,8 @@ class _Search:
                 break
             if bound - least <= OPTIMALITY or bound == -np.inf:
                 break
+            if not items.size and self._course.look_closer():
+                self._compiled = self._course.kernel_course(self._limits, self._first, self._k)
         return self._described(items, least, bound)
 
     def _separated(self, width: int, least: float) -> tuple[IntArray, float, float]:

@@ -65,6 +65,7 @@ class OrderCourse:
     Shapes:  items (N,), positions in the pool; cell (N,), places in cells (C,), the oracle's.
              functions (C, r), the gaps that an item adds; those of a class that is no ball are found one by one,
              but for named groups, whose counts are known.
+    is_thorough: derive limits of counts from each other, which takes as long as a short search.
     """
 
     problem: Problem
@@ -76,6 +77,7 @@ class OrderCourse:
     is_ball: bool
     groups: GroupCounts | None
     scale: ScoreScale
+    is_thorough: bool = False
 
     @classmethod
     def of(cls, problem: Problem, oracle: Oracle, items: IntArray) -> OrderCourse:
@@ -103,6 +105,12 @@ class OrderCourse:
     def is_complete(self) -> bool:
         """Whether an order within all limits at hand is within those of the class, but for rounding."""
         return self.is_ball or self.groups is not None
+
+    def look_closer(self) -> bool:
+        """Whether limits will be narrower than they were."""
+        is_new = self.groups is not None and not self.is_thorough
+        self.is_thorough = self.is_thorough or is_new
+        return is_new
 
     def kernel_course(self, limits: FloatArray, first: int, k: int) -> Course:
         """As compiled code reads it: limits on gaps added up over the items of a prefix."""
@@ -136,7 +144,7 @@ class OrderCourse:
         if self.is_ball:
             return self.functions, np.zeros((limits.size, 0)), np.zeros((limits.size, 0))
         if self.groups is not None:
-            functions, low, high = self.groups.bounded(limits, capacity)
+            functions, low, high = self.groups.bounded(limits, capacity, is_thorough=self.is_thorough)
         else:
             functions, most = self.functions, limits * np.maximum(np.arange(limits.size), 1)
             high = np.repeat(most[:, None], functions.shape[1], axis=1)

@@ -29,6 +29,9 @@ import numpy as np
 from mprlib.arrays import BoolArray, FloatArray, IntArray
 from mprlib.function_classes.groups import GroupsOracle
 
+# Rounds in which limits are derived from others, each from those of the round before.
+ROUNDS = 10
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class GroupCounts:
@@ -65,11 +68,28 @@ class GroupCounts:
             sign=2.0 if oracle.signed else 1.0,
         )
 
-    def bounded(self, limits: FloatArray, capacity: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def bounded(
+        self, limits: FloatArray, capacity: IntArray, *, is_thorough: bool = False
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The sets (C, r) that an order could break, with the least and the most (k + 1, r) that a prefix may have.
 
         Shapes:  limits (k + 1,), on the gaps of prefixes; capacity (C,), how many items a cell has.
+        is_thorough: derive limits from those of other sets. Where they contradict each other what is returned is one
+        set that nobody is in and that every prefix needs one of.
         """
+        lengths = np.arange(limits.size)
+        held = (capacity @ self.members)[:, None]
+        least, most = np.maximum(lengths - (capacity.sum() - held), 0.0), np.minimum(held, lengths)
+        low, high = self._of_groups(limits)
+        if is_thorough:
+            low, high = np.maximum(low, least), np.minimum(high, most)
+            if not self._is_consistent(low, high):
+                return np.zeros((capacity.size, 1)), np.ones((limits.size, 1)), np.zeros((limits.size, 1))
+        matters = ((low > least) | (high < most)).any(axis=1)
+        return np.ascontiguousarray(self.members[:, matters]), low[matters].T, high[matters].T
+
+    def _of_groups(self, limits: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The least and the most (r, k + 1) of each set by the limits (k + 1,) of its groups."""
         lengths = np.flatnonzero(np.isfinite(limits))
         target, room = np.outer(self.shares, lengths), limits[lengths] * lengths / self.sign
         least, most = np.ceil(target - room), np.floor(target + room)
@@ -77,8 +97,38 @@ class GroupCounts:
         low, high = np.full((2, self.members.shape[1], limits.size), [[[-np.inf]], [[np.inf]]])
         low[:, lengths] = np.maximum.reduceat(least, self.first)
         high[:, lengths] = np.minimum.reduceat(most, self.first)
-        held = capacity @ self.members
-        can_have = np.minimum(held[:, None], np.arange(limits.size))
-        has_at_least = np.maximum(np.arange(limits.size) - (capacity.sum() - held)[:, None], 0.0)
-        matters = ((low > has_at_least) | (high < can_have)).any(axis=1)
-        return np.ascontiguousarray(self.members[:, matters]), low[matters].T, high[matters].T
+        return low, high
+
+    def _is_consistent(self, low: FloatArray, high: FloatArray) -> bool:
+        """Narrow limits (r, k + 1) by those of parts and wholes, and of other lengths; False where none are left.
+
+        Of two sets that together are a third the counts add up, and a place adds one item at most.
+        """
+        one, other, whole = self._parts()
+        for _ in range(ROUNDS):
+            before = float((high - low).sum())
+            np.maximum.at(low, whole, low[one] + low[other])
+            np.minimum.at(high, whole, high[one] + high[other])
+            for part, rest in ((one, other), (other, one)):
+                np.maximum.at(low, part, low[whole] - high[rest])
+                np.minimum.at(high, part, high[whole] - low[rest])
+            for length in range(low.shape[1] - 1, 0, -1):
+                np.maximum(low[:, length - 1], low[:, length] - 1.0, out=low[:, length - 1])
+                np.minimum(high[:, length - 1], high[:, length], out=high[:, length - 1])
+            for length in range(1, low.shape[1]):
+                np.maximum(low[:, length], low[:, length - 1], out=low[:, length])
+                np.minimum(high[:, length], high[:, length - 1] + 1.0, out=high[:, length])
+            if (low > high).any():
+                return False
+            if float((high - low).sum()) == before:
+                break
+        return True
+
+    def _parts(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Pairs of sets without a common cell, and the set that they are together."""
+        places = {column.tobytes(): place for place, column in enumerate(np.ascontiguousarray(self.members.T))}
+        sizes = self.members.sum(axis=0)
+        one, other = np.nonzero(np.triu(self.members.T @ self.members == 0, 1) & np.outer(sizes, sizes).astype(bool))
+        together = np.ascontiguousarray((self.members[:, one] + self.members[:, other]).T)
+        whole = np.array([places.get(column.tobytes(), -1) for column in together], dtype=np.intp)
+        return one[whole >= 0], other[whole >= 0], whole[whole >= 0]

@@ -1,5 +1,7 @@
 """Counts of named groups in prefixes: exactly what the measuring code finds within the limits."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -50,3 +52,27 @@ def test_a_group_that_none_of_the_items_is_in_counts():
     )
     assert mprlib.fair_order(problem, [0, 1, 2], 0.4, "groups", first=2).status.value == "infeasible"
     assert mprlib.fair_order(problem, [0, 1, 2], 0.5, "groups", first=2).status.value == "optimal"
+
+
+def test_limits_derived_from_others_refuse_no_order_that_keeps_all():
+    is_narrower = is_ruled_out = False
+    for seed in range(12):
+        problem = one_hot_problem(seed, n=60, m=50, k=K, levels=(2, 3))
+        oracle = registry.function_class("groups").bind(problem)
+        course = OrderCourse.of(problem, oracle, np.random.default_rng(seed).choice(60, K, replace=False))
+        capacity = np.bincount(course.cell)
+        for rho in (0.15, 0.25, 0.35):
+            limits = prefix_limits(rho, k=K, first=2)
+            plain = course.groups.bounded(limits, capacity)
+            thorough = course.groups.bounded(limits, capacity, is_thorough=True)
+            found = [kept(order, *plain) for order in permutations(course.cell)]
+            assert found == [kept(order, *thorough) for order in permutations(course.cell)]
+            is_narrower |= plain[0].shape != thorough[0].shape
+            is_ruled_out |= (thorough[1] > thorough[2]).any()
+    assert is_narrower and is_ruled_out
+
+
+def kept(order, functions, low, high):
+    """Whether every prefix of an order of cells is within the limits on its counts."""
+    held = np.cumsum(functions[list(order)], axis=0)
+    return bool(((low[1:] <= held) & (held <= high[1:])).all())
