@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 MOST_AT_MEDIAN, MOST_AT_NINETIETH_PERCENTILE = 6, 20
 MOST_LINES, MOST_PARAMETERS = 60, 8
+# What a user says of two data frames in one call, a keyword each; whoever adds one more should find an object for them.
+PUBLIC_PARAMETERS = {"mprlib/problem.py:from_frames": 9}
 EACH_PACKAGE = pytest.mark.parametrize("package", ["mprlib", "jobs"])
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -54,6 +56,6 @@ def test_no_function_is_long_or_takes_many_parameters(package):
     offenders = {
         name: f"{length} lines, {parameters} parameters"
         for name, (length, parameters) in sizes.items()
-        if length > MOST_LINES or parameters > MOST_PARAMETERS
+        if length > MOST_LINES or parameters > PUBLIC_PARAMETERS.get(name, MOST_PARAMETERS)
     }
     assert not offenders
