@@ -109,12 +109,30 @@ def distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
     key = np.zeros(rows.shape[0])
     for column, coefficient in enumerate(coefficients):
         key += rows[:, column] * coefficient
-    _, first, cell = np.unique(key, return_index=True, return_inverse=True)
+    first, cell = _distinct(key)
     labels = rows[first]
     if np.array_equal(labels[cell], rows):
         return labels, cell
     labels, cell = np.unique(rows, axis=0, return_inverse=True)
     return labels, cell.reshape(-1)
+
+
+def _distinct(values: FloatArray) -> tuple[IntArray, IntArray]:
+    """The first row of each distinct value, rising, and the place (n,) of each row's own among them.
+
+    What np.unique gives, in half the time for the few rows of a request.
+    """
+    order = np.argsort(values, kind="stable")
+    rising = values[order]
+    if rising.size and np.isnan(rising[-1]):
+        # Of rows of the largest numbers.
+        _, first, own = np.unique(values, return_index=True, return_inverse=True)
+        return first, own
+    is_first = np.ones(values.size, dtype=bool)
+    np.not_equal(rising[1:], rising[:-1], out=is_first[1:])
+    place = np.empty(values.size, dtype=np.intp)
+    place[order] = np.cumsum(is_first) - 1
+    return order[is_first], place
 
 
 @lru_cache(maxsize=256)

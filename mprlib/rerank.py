@@ -16,6 +16,8 @@ Worked example: two women and two men, of whom men score higher, beside a refere
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -31,6 +33,7 @@ from mprlib.frames.matching import column_names
 from mprlib.from_frames import expect_rows, widened
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
+from mprlib.method import Method
 from mprlib.problem import Problem
 from mprlib.problem_arguments import checked_ids, checked_k
 from mprlib.reference import Reference
@@ -73,11 +76,24 @@ def rerank(
     >>> [str(one) for one in chosen.ids], chosen.status.value, round(chosen.mpr, 3)
     (['a', 'd'], 'optimal', 0.0)
     """
-    method, measuring = resolved("mopr", function_class, {"nodes": NODES, **settings, "order": order})
+    method, measuring = _settled(function_class, {"nodes": NODES, **settings, "order": order})
     problem = _problem(scores, labels, reference, k, ids)
     if measuring.is_normalised:
         warn_of_assumption(problem, f"values under {measuring.name} depend")
     return swept(problem, method, measuring, [rho])[0]
+
+
+def _settled(function_class: str | FunctionClass, settings: Mapping[str, Any]) -> tuple[Method, FunctionClass]:
+    """The method and the class with their settings; those of a name are immutable, and made once."""
+    if isinstance(function_class, str):
+        with suppress(TypeError):  # settings that no table holds, or that are wrong
+            return _made(function_class, tuple((name, value, type(value)) for name, value in settings.items()))
+    return resolved("mopr", function_class, settings)
+
+
+@lru_cache(maxsize=256)
+def _made(function_class: str, settings: tuple[tuple[str, Any, type], ...]) -> tuple[Method, FunctionClass]:
+    return resolved("mopr", function_class, {name: value for name, value, _ in settings})
 
 
 def _problem(scores: Any, labels: Any, reference: Any, k: int, ids: Any) -> Problem:

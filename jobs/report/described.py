@@ -148,7 +148,9 @@ def _selections(results: pd.DataFrame, repaired: pd.DataFrame) -> pd.DataFrame:
     keys = repaired[SELECTION].astype({"parameter_value": float})
     measured = results[ABOUT].astype({"parameter_value": float}).merge(keys, on=SELECTION, how="inner")
     parts = ((TOP, top_k_rows(results)), (REPAIRED, repaired), (MEASURED, measured))
-    return pd.concat([rows[ABOUT].assign(role=role) for role, rows in parts if len(rows)], ignore_index=True)
+    found = [rows[ABOUT].assign(role=role) for role, rows in parts if len(rows)]
+    # A run may have other methods alone.
+    return pd.concat(found, ignore_index=True) if found else results[ABOUT].iloc[:0].assign(role=TOP)
 
 
 def _unmet(results: pd.DataFrame) -> pd.DataFrame:

@@ -25,17 +25,16 @@ class Shelf:
     cache: CachePlace | None = None
     packed: Mapping[str, PackedUnit] = field(default_factory=dict)
 
-    def restore(self, store: Store, wanted: Collection[str]) -> None:
-        """Copy the units that describe some of these cases, by their keys."""
+    def restore(self, store: Store, wanted: Collection[str]) -> bool:
+        """Copy the units that describe some of these cases, by their keys; whether there were any."""
         if self.cache is None or not wanted:
-            return
+            return False
         missing, units = set(wanted), []
         for unit in self.packed.values():
             if unit.receipt.stage == STAGE and not missing.isdisjoint(unit.likeness.split()):
                 missing.difference_update(unit.likeness.split())
                 units.append(unit)
-        if units:
-            restored(self.cache, store, units)
+        return bool(units) and restored(self.cache, store, units) > 0
 
 
 def kept_cases(store: Store) -> dict[str, str]:

@@ -68,8 +68,8 @@ def _described(store: Store, executor: Lazily, found: Survey, shared: Shared, sh
     """The key of each case, with that of the unit that describes it; units that describe none go."""
     keys = {case: key_of_case(case, units, shared) for case, units in found.units.items()}
     kept = kept_cases(store)
-    shelf.restore(store, set(keys.values()) - set(kept))
-    kept = kept_cases(store)
+    if shelf.restore(store, set(keys.values()) - set(kept)):
+        kept = kept_cases(store)
     missing = [case for case, key in keys.items() if key not in kept]
     kept |= _describe(store, executor, found, missing, keys, shared)
     described_by = {key: kept[key] for key in keys.values()}

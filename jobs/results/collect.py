@@ -74,15 +74,14 @@ def _together(
     units: Sequence[Solve], tables: Sequence[pa.Table], schema: pa.Schema, filled: Mapping[str, str]
 ) -> pa.Table:
     """One table of several units', with each unit's key and what else is the same for all filled in."""
-    parts = []
-    for unit, rows in zip(units, tables):
-        constants = {
-            name: pa.repeat(pa.scalar(value, pa.string()), rows.num_rows)
-            for name, value in (dict(filled) | {"unit": unit.key}).items()
-        }
-        columns = {name: constants.get(name, rows[name]) for name in schema.names}
-        parts.append(pa.table(columns).cast(schema))
-    return pa.concat_tables(parts)
+    own = pa.schema([one.remove_metadata() for one in schema if one.name not in {*filled, "unit"}])
+    chosen = (rows.select(own.names) for rows in tables)
+    together = pa.concat_tables(rows if rows.schema.equals(own) else rows.cast(own) for rows in chosen)
+    keys = pa.chunked_array([pa.repeat(unit.key, rows.num_rows) for unit, rows in zip(units, tables)], pa.string())
+    constants = {name: pa.repeat(pa.scalar(value, pa.string()), len(keys)) for name, value in filled.items()}
+    columns = constants | {"unit": keys}
+    found = [columns[name] if name in columns else together[name] for name in schema.names]
+    return pa.Table.from_arrays(found, schema=schema)
 
 
 class _Chosen:

@@ -15,7 +15,7 @@ from mprlib.attention import UNIFORM
 from mprlib.encoding import Encoding
 from mprlib.measurement import measure_with
 from mprlib.metrics.worst_attribute import worst_attributes
-from mprlib.statistics import Interval, Resamples, sampling_interval, sampling_margin
+from mprlib.statistics import Chosen, Interval, Resamples, sampling_interval, sampling_margin
 
 from ..config.entries import ClassEntry, Over
 from ..datasets.part import PROBABILITIES
@@ -188,9 +188,8 @@ class Case:
                 margin = sampling_margin(self.view(entry), function_class, items=items, **asked)
                 ends = Interval(low=max(0.0, found.value - margin), high=found.upper_bound + margin)
             else:
-                ends = sampling_interval(
-                    self.view(entry), items, function_class, is_fitted=is_fitted, found=found, **asked
-                )
+                chosen = Chosen(items=items, is_fitted=is_fitted, found=found)
+                ends = sampling_interval(self.view(entry), chosen, function_class, **asked)
             self._intervals[key] = ends
         return self._intervals[key]
 

@@ -45,9 +45,11 @@ class Cells(Unit):
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.cell_table",
+        "mprlib.compiled",
         "mprlib.encoding",
         "mprlib.exact_sums",
         "mprlib.frames.levels",
+        "mprlib.frames.text_kernel",
         "mprlib.level_names",
         "jobs.stages.labels",
         "jobs.stages.vectors",

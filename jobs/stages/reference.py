@@ -51,9 +51,11 @@ class ReferenceCells(Unit):
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.cell_table",
+        "mprlib.compiled",
         "mprlib.encoding",
         "mprlib.exact_sums",
         "mprlib.frames.levels",
+        "mprlib.frames.text_kernel",
         "mprlib.kept",
         "mprlib.level_names",
         "mprlib.populations",

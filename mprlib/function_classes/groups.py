@@ -130,7 +130,7 @@ class GroupsOracle(Oracle):
         """Each group's sum (groups,) of values (G,) over its cells; or of each row (B, groups) of values (B, G)."""
         if cell_values.ndim == 2:
             return np.array([self.totals(row) for row in cell_values]).reshape(len(cell_values), len(self.names))
-        repeated = np.broadcast_to(cell_values, self.codes.shape).ravel()
+        repeated = np.concatenate([cell_values] * len(self.codes))
         return sums_by(self.codes.ravel(), repeated, len(self.names))
 
     def shares(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -7,9 +7,9 @@ what the estimate may be off by (`mprlib.label_errors.estimates`), W d is W (tru
 
 where an inverse has no o: noise makes lengths longer, and what is known only up to a distribution is as long as its
 mean square. Intervals: of an inverse, by inversion (`mprlib.label_errors.norms`); with o, quantiles of its draws,
-widened by the length of W e in squares, as the two are independent. Named groups are the largest of many gaps, whose
-error is the largest of the groups' own. Trees, networks and models have no closed form: their value is the class's at
-the estimated shares, and the margin that of all functions of the labels.
+widened by the length of W e in squares, as the two are independent, and by what either lean of e allows. Named groups
+are the largest of many gaps, whose error is the largest of the groups' own. Trees, networks and models have no closed
+form: their value is the class's at the estimated shares, and the margin that of all functions of the labels.
 """
 
 from __future__ import annotations
@@ -141,12 +141,16 @@ def _of_ball(found: Difference, features: FloatArray, confidence: float) -> Ends
         # Draws near a share of 0 lean to one side; the interval holds what either lean allows.
         low, high = length_interval(seen, np.concatenate([error, -error]), confidence)
         return Ends(value=unbiased_length(seen, error), low=low, high=high)
-    noise = mean_square(error)
-    squares = np.einsum("ij,ij->i", *[seen + found.own @ features] * 2)
+    noise, own = mean_square(error), seen + found.own @ features
+    squares = np.einsum("ij,ij->i", own, own)
     lengths = np.sqrt(np.maximum(squares - noise, 0.0))
     value = float(np.sqrt(max(float(squares.mean()) - noise, 0.0)))
     margin = float(np.quantile(np.linalg.norm(error, axis=1), confidence))
-    return _widened(value, lengths, margin, confidence)
+    widened, repeated = _widened(value, lengths, margin, confidence), np.resize(error, own.shape)
+    # Where groups vanish errors of the parameters lean to one side; the interval holds what either lean allows.
+    leaning = [_quantiles(np.linalg.norm(own + sign * repeated, axis=1), confidence) for sign in (1.0, -1.0)]
+    lows, highs = zip(*leaning, (widened.low, widened.high))
+    return Ends(value=value, low=min(lows), high=max(highs))
 
 
 def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float) -> Ends:
@@ -178,9 +182,14 @@ def _of_others(
 
 
 def _widened(value: float, lengths: FloatArray, margin: float, confidence: float) -> Ends:
-    low, high = np.quantile(lengths, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    low, high = _quantiles(lengths, confidence)
     return Ends(
         value=value,
         low=value - float(np.hypot(max(value - low, 0.0), margin)),
         high=value + float(np.hypot(max(high - value, 0.0), margin)),
     )
+
+
+def _quantiles(draws: FloatArray, confidence: float) -> tuple[float, float]:
+    low, high = np.quantile(draws, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    return float(low), float(high)

@@ -86,7 +86,7 @@ def with_advice(
         parts.append(f"no set with MPR <= {row.rho:g} was found, and none was ruled out: {not_found}")
     if row.status == Status.TIME_LIMIT:
         parts.append(stopped)
-    return replace(row, message="; ".join(parts))
+    return replace(row, message="; ".join(parts)) if parts else row
 
 
 def at_least(value: float) -> str:

@@ -6,7 +6,7 @@ Limits become cuts when an optimum breaks them: a few dozen of hundreds do. Only
 does not depend on tolerances, so that an optimum which rounding has spoilt costs a sharper bound at most; HiGHS goes on
 where the method ends without one.
 
-Worked example: two women, more similar than two men, k = 2, and one woman at most: her place is worth the difference.
+Worked example: two women, more similar than two men, k = 2, and one woman at most: a place more is worth 0.9 - 0.5.
 
 >>> from mprlib import Problem
 >>> from mprlib.cells import cells_of
@@ -15,7 +15,7 @@ Worked example: two women, more similar than two men, k = 2, and one woman at mo
 >>> cells = cells_of(problem)
 >>> programme = RangedCells(cell_pool_of(problem, cells), (cells.labels[:, 0] == 0).astype(int)[None, :], 2)
 >>> programme.priced(np.array([0.0, 0.0]), np.array([1.0, 2.0])).price.round(6).tolist()
-[0.666667, 0.0]
+[0.4, 0.0]
 """
 
 from __future__ import annotations

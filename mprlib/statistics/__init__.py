@@ -10,7 +10,7 @@ from mprlib.statistics.bounds import (
     vc_bound,
 )
 from mprlib.statistics.exchange import Found, exchange_test, group_p_values, moved_groups
-from mprlib.statistics.interval import Interval, sampling_interval
+from mprlib.statistics.interval import Chosen, Interval, sampling_interval
 from mprlib.statistics.margin import sampling_margin
 from mprlib.statistics.multiple_testing import benjamini_hochberg, benjamini_yekutieli
 from mprlib.statistics.paired import Difference, paired_difference
@@ -19,6 +19,7 @@ from mprlib.statistics.resampling import Resamples
 from mprlib.statistics.shares import share_interval
 
 __all__ = [
+    "Chosen",
     "Difference",
     "Found",
     "Interval",

@@ -3,7 +3,7 @@
 Let q be the sample's shares, Q the population's, v(d) = sup over c in C of sum_g d_g c_g, d = p - q for the selection's
 shares p, so that MPR = v(d), and what it estimates is v(p - Q). Resamples give noise x*, the distribution of q - Q.
 
-**Of a selection that was chosen without reading the sample** (`is_fitted=False`):
+**Of a selection that was chosen without reading the sample** (`Chosen(..., is_fitted=False)`):
 
 - *Upper end.* Let c* be the function that attains v(p - Q). It depends on nothing that was sampled, so that
   v(p - Q) = sum d c* + sum (q - Q) c* <= MPR + z sd(c*): the error of one mean, however many functions there are.
@@ -25,6 +25,7 @@ rows. The upper end allows for it where that may be. docs/method.md has the proo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -35,11 +36,11 @@ from mprlib.assumptions import warn_of_assumption
 from mprlib.attention import UNIFORM, AnyAttention, attended
 from mprlib.cells import selection_weights
 from mprlib.declarations import strict
-from mprlib.function_classes.base import FunctionClass
+from mprlib.function_classes.base import FunctionClass, WorstCase
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
-from mprlib.settings import PROBABILITY, SEED, Flag, Whole
+from mprlib.settings import PROBABILITY, SEED, Whole
 from mprlib.statistics.class_noise import ClassNoise, class_noise
 from mprlib.statistics.draws import Draws
 from mprlib.statistics.resampling import RESAMPLES, Resamples
@@ -60,20 +61,36 @@ class Interval(NamedTuple):
     high: float
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Chosen:
+    """Items (k,) and what is known of how they were chosen, for `sampling_interval`.
+
+    is_fitted: what chose them had read the reference, as optimisers do, and not their scores alone
+    (`reads_reference` of a method). may_be_in_reference: they may be among the reference's rows, as where the
+    reference is the data set that is searched. found: their measurement under the class, where it is at hand.
+
+    >>> from mprlib.statistics import Chosen
+    >>> Chosen(items=[0, 1], is_fitted=False).may_be_in_reference
+    True
+    """
+
+    items: ArrayLike
+    is_fitted: bool = True
+    may_be_in_reference: bool = True
+    found: Measurement | None = None
+
+
 @strict
 def sampling_interval(
     problem: Problem,
-    items: ArrayLike,
+    items: ArrayLike | Chosen,
     function_class: str | FunctionClass = "linear",
     *,
-    is_fitted: Annotated[bool, Flag()] = True,
-    may_be_in_reference: Annotated[bool, Flag()] = True,
     confidence: Annotated[float, PROBABILITY] = 0.95,
     resamples: Annotated[int, Whole(least=1)] = RESAMPLES,
     seed: Annotated[int, SEED] = 0,
     drawn: Resamples | None = None,
     attention: AnyAttention = UNIFORM,
-    found: Measurement | None = None,
 ) -> Interval:
     """An interval of the MPR of these items against the whole population.
 
@@ -81,48 +98,46 @@ def sampling_interval(
     Classes without a closed form (networks, forests, trees too many to list, kernels on continuous labels) take that
     margin where nothing sharper is known. confidence to attention: as for `sampling_margin`.
 
-    is_fitted: what chose the items had read the reference, as optimisers do, and not their scores alone
-    (`reads_reference` of a method). may_be_in_reference: the items may be among the reference's rows, as where the
-    reference is the data set that is searched. found: their measurement under the class, where it is at hand.
+    items: (k,) items, taken as fitted to the reference and as some of its rows, or what is `Chosen`.
 
     Returns: ends with 0 <= low <= MPR <= high.
     Raises:  InputError for a confidence outside (0, 1), fewer than 1 resample, or items that are none of the pool's.
 
     >>> import mprlib
-    >>> from mprlib.statistics import sampling_interval
+    >>> from mprlib.statistics import Chosen, sampling_interval
     >>> problem = mprlib.Problem(
     ...     scores=[0.9, 0.8, 0.7, 0.6], labels=[[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1]] * 500, k=2,
     ...     label_names=["women", "men"], attributes={"gender": [0, 1]})
-    >>> low, high = sampling_interval(problem, [0, 1], "groups", is_fitted=False)
+    >>> low, high = sampling_interval(problem, Chosen(items=[0, 1], is_fitted=False), "groups")
     >>> round(low, 2), round(high, 2)
     (0.47, 0.53)
     """
-    chosen = registered(function_class)
+    kind, chosen = registered(function_class), items if isinstance(items, Chosen) else Chosen(items=items)
     problem = attended(problem, attention)
     warn_of_assumption(problem, "the interval depends")
-    shown = problem.checked_items(items)
+    shown = problem.checked_items(chosen.items)
     # Where places have weights, items come in their order.
     ordered = np.sort(shown) if problem.place_weights is None else shown
     level = (1.0 + confidence) / 2.0
     # The noise holds the resamples, so that no others come to have their identity.
-    key = ("noise", chosen, level, resamples, seed, None if drawn is None else id(drawn))
-    noise = problem.cached(key, lambda: class_noise(problem, chosen, level, Draws(problem, resamples, seed, drawn)))
-    part = ordered.size / problem.m if may_be_in_reference else 0.0
-    return _interval(noise, selection_weights(problem, ordered), part, is_fitted, found)
+    key = ("noise", kind, level, resamples, seed, None if drawn is None else id(drawn))
+    noise = problem.cached(key, lambda: class_noise(problem, kind, level, Draws(problem, resamples, seed, drawn)))
+    part = ordered.size / problem.m if chosen.may_be_in_reference else 0.0
+    return _interval(noise, selection_weights(problem, ordered), part, chosen)
 
 
-def _interval(
-    noise: ClassNoise, weights: FloatArray, part: float, is_fitted: bool, known: Measurement | None
-) -> Interval:
+def _interval(noise: ClassNoise, weights: FloatArray, part: float, chosen: Chosen) -> Interval:
     """Of the selection with these weights (n,), whose items may be this part of the reference's rows."""
-    found = known if known is not None and not noise.needs_function else noise.oracle.worst_case(weights)
-    if part > LARGEST_PART or (is_fitted and not noise.has_drifts):
+    known = None if noise.has_drifts else chosen.found
+    found = known or noise.oracle.worst_case(weights)
+    if part > LARGEST_PART or (chosen.is_fitted and not noise.has_drifts):
         return Interval(max(0.0, found.value - noise.margin), found.upper_bound + noise.margin)
     differences = noise.oracle.cells.differences(weights)
     low, high = max(0.0, found.value - noise.of_all), noise.upper(differences, found.upper_bound)
-    if noise.has_drifts and is_fitted:
-        high = max(high, found.upper_bound + noise.quantile(noise.drifts(-differences, found, 1.0)))
-    if noise.has_drifts and low > 0:
-        left = low / found.value / noise.slack
-        low = max(low, found.value - noise.quantile(noise.drifts(differences, found, left)))
+    if isinstance(found, WorstCase) and noise.has_drifts:
+        if chosen.is_fitted:
+            high = max(high, found.upper_bound + noise.quantile(noise.drifts(-differences, found, 1.0)))
+        if low > 0:
+            left = low / found.value / noise.slack
+            low = max(low, found.value - noise.quantile(noise.drifts(differences, found, left)))
     return Interval(min(low, found.value), high + found.upper_bound * part / (1.0 - part))

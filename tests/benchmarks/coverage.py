@@ -32,6 +32,7 @@ from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.registry import function_class
 from mprlib.statistics import (
+    Chosen,
     cells_bound,
     finite_bound,
     sampling_interval,
@@ -122,12 +123,15 @@ def coverage(
                 measured, truth = (_value(oracle, selected - own) for own in (cells.reference_shares, true_shares))
                 error = measured - truth
                 if has_intervals:
-                    ends = sampling_interval(
-                        problem,
-                        items,
-                        name,
+                    chosen = Chosen(
+                        items=items,
                         is_fitted=SELECTIONS.get(kind, True),
                         may_be_in_reference=setting.is_overlapping,
+                    )
+                    ends = sampling_interval(
+                        problem,
+                        chosen,
+                        name,
                         confidence=CONFIDENCE,
                         resamples=resamples,
                         seed=population,

@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument(
         "--thumbnails", type=float, default=ReportSettings().thumbnail_megabytes, help="megabytes of the page"
     )
-    parser.add_argument("--pictures", action="store_true", help="time the PNG files too")
+    parser.add_argument("--pictures", action="store_true", help="write the drawings too")
     settings = parser.parse_args()
     started = time.perf_counter()
     tables = synthetic.tables(

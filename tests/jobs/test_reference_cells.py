@@ -18,7 +18,7 @@ from jobs.stages.solve import Solve
 from jobs.store import Store
 from mprlib.cell_table import CellTable
 from mprlib.encoding import Encoding
-from mprlib.statistics import sampling_interval
+from mprlib.statistics import Chosen, sampling_interval
 
 from .conftest import people, write_audit
 
@@ -113,7 +113,7 @@ def test_a_solve_unit_sees_the_people_of_the_table(tmp_path):
     for entry in unit.function_classes[:3]:
         assert case.measure(entry, case.top_k) == mprlib.measure(by_rows, case.top_k, entry.name)
         for is_fitted in (False, True):
-            own = sampling_interval(by_rows, case.top_k, entry.name, is_fitted=is_fitted)
+            own = sampling_interval(by_rows, Chosen(items=case.top_k, is_fitted=is_fitted), entry.name)
             assert case.interval(entry, case.top_k, is_fitted=is_fitted) == own
     over_gender = unit.function_classes[3]
     assert case.view(over_gender).labels.shape[1] == 2

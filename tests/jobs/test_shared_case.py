@@ -9,9 +9,12 @@ from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.stages import shared_case
+from jobs.stages.group_rows import group_rows
 from jobs.stages.shared_case import case_of
 from jobs.stages.solve import Solve
 from jobs.store import Store
+from mprlib import Selection
+from mprlib.selection import Status
 
 from .conftest import write_audit
 
@@ -68,3 +71,34 @@ def test_a_class_over_embeddings_keeps_no_case(solving):
     store, units = solving
     seeing = replace(units[0], reference_vectors=units[2].vectors, vectors=units[2].vectors)
     assert case_of(seeing, store) is not case_of(seeing, store)
+
+
+def test_groups_of_many_selections_are_those_of_each(solving):
+    """Of several sizes, and of a row without a selection."""
+    store, units = solving
+    unit = next(unit for unit in units if unit.method.name == "mopr")
+    case = case_of(unit, store)
+    best = case.problem.best_first
+    selections = [
+        Selection(
+            items=best[:size],
+            status=Status.DONE,
+            method="mopr",
+            value=value,
+            similarity=0.0,
+            mpr=None,
+            mpr_upper_bound=None,
+        )
+        for size, value in ((5, 0.1), (3, 0.2), (0, 0.3), (5, None), (7, 0.5))
+    ]
+    alone = pa.concat_tables([group_rows(unit, case, [one]) for one in selections])
+    assert group_rows(unit, case, selections).equals(alone)
+    assert alone.num_rows == 4 * len(set(alone["group"].to_pylist()))
+    assert group_rows(unit, case, selections[2:3]).num_rows == 0
+
+
+def test_a_reference_is_kept_with_what_was_computed_of_it(solving):
+    store, units = solving
+    by_query = {unit.query: unit for unit in units}
+    first, second = (case_of(unit, store).problem.population for unit in list(by_query.values())[:2])
+    assert first is second

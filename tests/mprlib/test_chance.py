@@ -156,6 +156,19 @@ def test_what_no_lottery_shows_has_a_p_value_below_their_number():
     assert mprlib.measure(problem, worst, "linear").p_value == pytest.approx(1e-4)
 
 
+def test_many_p_values_are_those_of_each():
+    """Below, among and beyond all lotteries, where a bound may serve."""
+    problem = audited()
+    for name in ("groups", "linear"):
+        chance = chance_of(problem, mprlib.FUNCTION_CLASSES[name]())
+        observed = np.array([0.0, chance.level, chance.values[-1], 0.9, 1.0])
+        assert chance.p_values(observed).tolist() == [chance.p_value(one) for one in observed.tolist()]
+    assert gap_p_values(np.array([[0.5, 0.1], [0.2, 0.4]]), np.array([0.3, 0.3]), np.array([[10], [5]])).tolist() == [
+        gap_p_values(np.array(selected), np.array([0.3, 0.3]), k).tolist()
+        for selected, k in (([0.5, 0.1], 10), ([0.2, 0.4], 5))
+    ]
+
+
 def test_a_searched_class_has_no_p_value():
     problem = audited(k=5)
     found = mprlib.measure(problem, [0, 1, 2, 3, 4], "forest")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from mprlib import InputError, Problem, measure
-from mprlib.frames.levels import coded
+from mprlib.frames.levels import coded, coded_as
 
 LABELS = {"woman": [1, 0, 1, 1], "old": [0, 0, 1, 1], "tall": [1, 1, 0, 1]}
 REFERENCE = {"woman": [1, 0, 0], "old": [1, 0, 0], "tall": [0, 0, 1]}
@@ -261,3 +261,23 @@ def test_one_number_is_one_level_whatever_writes_it():
         pd.NA,
     ]
     assert levels_of([*missing, "x"]) == [None] * len(missing) + ["x"]
+
+
+@pytest.mark.parametrize("kind", ["<U9", ">U9", "<U4"])
+def test_texts_are_the_places_of_known_levels(kind):
+    levels = ("woman", "", "män", "man") if kind != "<U4" else ("man", "", "män")
+    texts = np.array(list(levels) * 3, dtype=kind)
+    for given in (texts, np.repeat(texts, 2)[::2]):
+        found = coded_as(given, levels)
+        assert found is not None and found.codes.tolist() == list(range(len(levels))) * 3
+    assert coded_as(np.array(["man", "mann"], dtype=kind), levels) is None
+    assert coded_as(np.array(["man", "other"], dtype=object), levels) is None
+
+
+def test_ids_that_are_called_twice_are_named_whatever_their_type():
+    for ids in (["a", "bb", "a"], [1, 2, 1], np.array([b"x", b"y", b"x"]), np.array([3, 3, 4], dtype=np.int8)):
+        with pytest.raises(InputError, match="repeats"):
+            Problem(scores=[1, 2, 3], labels=np.ones((3, 1)), reference=np.ones((1, 1)), k=1, item_ids=ids)
+    many = np.array([f"item {number}" for number in range(5_000)])
+    problem = Problem(scores=np.arange(5_000), labels=np.ones((5_000, 1)), reference=[[1]], k=1, item_ids=many)
+    assert problem.item_ids is not None and problem.item_ids.size == 5_000

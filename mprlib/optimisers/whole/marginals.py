@@ -73,7 +73,7 @@ class Marginals:
         last = np.cumsum(sizes) - 1
         column = np.column_stack(columns)
         indicators = np.zeros((filled.size, sum(sizes)))
-        np.put_along_axis(indicators, column, 1.0, axis=1)
+        indicators[np.arange(filled.size)[:, None], column] = 1.0
         centred = indicators - indicators.mean(axis=0)
         centred[:, last] = 0.0
         return cls(

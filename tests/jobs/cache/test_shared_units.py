@@ -8,6 +8,7 @@ import pytest
 
 from jobs.cache.packs import packed_units
 from jobs.cli import main
+from jobs.report import part
 from jobs.stages.solve import Solve
 from jobs.store import Store
 from tests.jobs.conftest import write_audit
@@ -27,6 +28,26 @@ def solved(monkeypatch):
 
     monkeypatch.setattr(Solve, "_sweep", counted)
     return titles
+
+
+@pytest.fixture
+def described(monkeypatch):
+    """Queries that a report describes."""
+    queries = []
+    original = part.described
+
+    def counted(run, *others):
+        queries.extend(run.results["query"].unique())
+        return original(run, *others)
+
+    monkeypatch.setattr(part, "described", counted)
+    return queries
+
+
+def report(output):
+    """The report's files but the page, which has the run's times."""
+    store = Store(str(output))
+    return {name: store.read(name) for name in store.list("report") if not name.endswith(".html")}
 
 
 def audit(folder: Path, **changes) -> Path:
@@ -51,21 +72,23 @@ def cached(tmp_path):
     return "--set", f"cache={tmp_path / 'cache'}"
 
 
-def test_the_same_audit_in_another_folder_solves_nothing(tmp_path, capsys, solved):
+def test_the_same_audit_in_another_folder_solves_nothing(tmp_path, capsys, solved, described):
     path = audit(tmp_path / "one")
     first = run(capsys, path, tmp_path / "week 1", *cached(tmp_path))
     assert (first["queries_computed"], first["queries_reused"], len(solved)) == (2, 0, 6)
     second = run(capsys, path, tmp_path / "week 2", *cached(tmp_path))
     assert (second["queries_computed"], second["queries_reused"], len(solved)) == (0, 2, 6)
     pd.testing.assert_frame_equal(rows(tmp_path / "week 2"), rows(tmp_path / "week 1"))
+    assert len(described) == 2 and report(tmp_path / "week 2") == report(tmp_path / "week 1")
     assert main(["verify", str(tmp_path / "week 2")]) == 0
     # A run that finds its units in the cache does not put them there again.
     assert len([name for name in Store(str(tmp_path / "cache")).list("units") if name.endswith(".index")]) == 1
 
 
-def test_one_more_query_is_searched_and_solved_alone(tmp_path, capsys, solved):
+def test_one_more_query_is_searched_solved_and_described_alone(tmp_path, capsys, solved, described):
     run(capsys, audit(tmp_path / "one"), tmp_path / "week 1", *cached(tmp_path))
     solved.clear()
+    described.clear()
     path = audit(tmp_path / "two", queries=["nurse", "chef", "pilot"])
     # The given vectors of the first two queries are other ones.
     vectors = pd.read_parquet(tmp_path / "two" / "queries.parquet")
@@ -77,7 +100,9 @@ def test_one_more_query_is_searched_and_solved_alone(tmp_path, capsys, solved):
     second = run(capsys, path, tmp_path / "week 2", *cached(tmp_path))
     assert (second["queries_computed"], second["queries_reused"]) == (1, 2)
     assert len(solved) == 3 and all("pilot" in title for title in solved)
+    assert described == ["pilot"]
     run(capsys, path, tmp_path / "without")
+    assert report(tmp_path / "week 2") == report(tmp_path / "without")
     pd.testing.assert_frame_equal(
         rows(tmp_path / "week 2", "solve_seconds"), rows(tmp_path / "without", "solve_seconds")
     )

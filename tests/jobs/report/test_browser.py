@@ -310,3 +310,29 @@ def test_newcomers_that_are_known_to_be_something_else_are_marked(tmp_path: Path
         assert page.problems == []
 
     chromium.browse(script)
+
+
+def test_shares_by_the_true_labels_stand_below_those_of_predicted_ones(tmp_path: Path):
+    tables = synthetic.tables(queries=1, points=2, k=20)
+    groups = tables["groups"].to_pandas()
+    groups["share_corrected"], groups["share_reference_corrected"] = 0.123, 0.456
+    groups["share_corrected_low"], groups["share_corrected_high"] = 0.1, 0.789
+    tables |= {"groups": pa.Table.from_pandas(groups, schema=tables["groups"].schema)}
+    run = from_tables(**tables, manifest=synthetic.manifest())
+    (tmp_path / "index.html").write_bytes(build(run, has_pictures=False)["index.html"])
+
+    async def script(page: chromium.Page) -> None:
+        await page.open(tmp_path / "index.html", "#case-0")
+        cells = (
+            "[...document.querySelector('#groups tbody tr').cells].map((one) => one.innerText.replace(/\\s+/g, ' '))"
+        )
+        cells = await page.ask(cells)
+        assert cells[1].endswith(" true labels 46%")
+        assert cells[2].endswith(" true labels 12% (10% to 79%)")
+        # Of the first few items nothing is estimated.
+        await page.ask("document.getElementById('counted').value = '5'")
+        await page.ask("document.getElementById('counted').dispatchEvent(new Event('change'))")
+        assert "true labels" not in await page.ask("document.querySelector('#groups tbody tr').cells[2].innerText")
+        assert page.problems == []
+
+    chromium.browse(script)

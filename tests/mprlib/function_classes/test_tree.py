@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 from mprlib import InputError, Problem, measure
 from mprlib.cells import cells_of, selection_weights
 from mprlib.function_classes.tree import Tree
+from mprlib.function_classes.tree_oracle import MovedLeaves
 from tests.populations import one_hot_problem, row_value, signed_weights
 
 
@@ -122,3 +123,29 @@ def test_a_depth_three_value_takes_less_time_than_the_greedy_fit_on_the_rows():
 def test_refuses_a_depth_that_is_no_count(depth):
     with pytest.raises(InputError, match="depth"):
         measure(one_hot_problem(), range(20), "tree", depth=depth)
+
+
+@pytest.mark.parametrize("is_signed", [False, True])
+@pytest.mark.parametrize("size", [0.0, 0.01, 0.3])
+def test_splits_that_are_best_in_no_resample_change_nothing(is_signed, size):
+    """Whatever remains of a selection's differences, and where leaves are empty in some resamples."""
+    problem, random = one_hot_problem(), np.random.default_rng(4)
+    oracle = Tree(depth=3, signed=is_signed).bind(problem)
+    differences = size * oracle.cells.differences(selection_weights(problem, problem.best_first[:20]))
+    moved = 0.02 * random.standard_normal((50, oracle.cells.size))
+    masses = random.integers(0, 3, moved.shape) * random.random(moved.shape)
+    leaves = MovedLeaves.of(oracle.leaf_sums(moved), oracle.leaf_sums(masses))
+    [kept] = oracle.leaf_sums(differences[None, :]).T
+    expected = oracle.gaps_of_leaves(kept[:, None] - leaves.moved, leaves.masses)
+    assert np.array_equal(oracle.gaps_near(kept, leaves), expected)
+    by_hand = oracle.gaps(differences - moved[:1], masses[:1])
+    assert by_hand[0] == pytest.approx(expected[0])
+
+
+def test_other_first_splits_part_the_cells_otherwise():
+    problem = one_hot_problem()
+    oracle = Tree(depth=2).bind(problem)
+    found = oracle.worst_cases(selection_weights(problem, problem.best_first[:20]), 4)
+    assert len(found) > 1 and all(one.value <= found[0].value for one in found)
+    for place, one in enumerate(found):
+        assert not any(np.allclose(one.function, other.function, rtol=1e-9, atol=0.0) for other in found[:place])

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import mprlib
-from mprlib import Status
-from mprlib.label_errors import corrected
+from mprlib import Problem, Status
+from mprlib.label_errors import corrected, corrected_groups
+from mprlib.label_errors.claims import claim_of
+from mprlib.label_errors.corrected import difference_of, features_of
+from mprlib.label_errors.true_problem import true_problem
 from mprlib.registry import function_class
-from tests.benchmarks.label_audits import REPAIRED, Setting, people
+from tests.benchmarks.label_audits import REPAIRED, K, Setting, people
 from tests.benchmarks.label_noise import coverage
 
 # 95% intervals; 24 audits tell that to some four points.
@@ -17,6 +20,9 @@ FLOOR, AUDITS = 0.86, 24
 SETTINGS = [
     Setting(levels=(2,), error=0.1, is_symmetric=True),
     Setting(levels=(7,), error=0.2, is_symmetric=False, hand_labels=300),
+    # Log odds that are no lines.
+    Setting(levels=(2,), error=0.1, is_symmetric=True, scores="skewed up"),
+    Setting(levels=(2,), error=0.1, is_symmetric=True, scores="heavy tails"),
 ]
 
 
@@ -56,6 +62,37 @@ def test_a_claimed_bound_is_kept(name):
                 similarities.append(row.similarity)
     assert len(kept) > 8
     assert np.mean(kept) >= 0.8
+
+
+def test_a_claim_counts_errors_of_what_is_estimated_with_the_sign_that_is_against_it():
+    seen = people(SETTINGS[0], 40_000).seen(100)
+    top, linear = seen.best_first[:K], function_class("linear")
+    found, features = difference_of(seen, top, "labels"), features_of(linear.bind(true_problem(seen)))
+    own, error = found.shares + found.own, np.resize(found.error, found.own.shape)
+    both = [np.linalg.norm((own + sign * error) @ features, axis=1) for sign in (1, -1)]
+    claim = claim_of(seen, top, linear)
+    assert claim.draws == pytest.approx(np.sort(np.maximum(*both)))
+    assert claim.bound(0.9) >= max(np.quantile(one, 0.9) for one in both)
+
+
+def test_where_a_group_vanishes_its_share_may_be_none():
+    # The most similar 300 of 3,000 are men, one in ten of them labelled a woman, and these women are chosen.
+    random = np.random.default_rng(0)
+    women = np.arange(3_000) >= 300
+    women[300:] = random.random(2_700) < 0.6
+    labels = np.where(random.random(3_000) < 0.1, ~women, women)
+    rows = np.stack([labels, ~labels], axis=1).astype(float)
+    seen = Problem(
+        scores=np.linspace(1, 0, 3_000),
+        labels=rows,
+        reference=rows,
+        k=20,
+        attributes={"gender": [0, 1]},
+        label_names=["gender=woman", "gender=man"],
+        label_error={"gender": [[0.9, 0.1], [0.1, 0.9]]},
+    )
+    share = corrected_groups(seen, np.flatnonzero(labels[:300])[:20])["gender=woman"]
+    assert share.low == 0.0 and share.share < 0.3
 
 
 def test_a_bound_that_noise_does_not_carry_is_not_claimed():

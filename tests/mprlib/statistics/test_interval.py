@@ -9,7 +9,7 @@ from scipy.stats import norm
 from mprlib import FUNCTION_CLASSES, METHODS, InputError, Problem, measure, select
 from mprlib.cells import cells_of, selection_weights
 from mprlib.registry import function_class
-from mprlib.statistics import Resamples, sampling_interval, sampling_margin
+from mprlib.statistics import Chosen, Resamples, sampling_interval, sampling_margin
 from mprlib.statistics.class_noise import class_noise
 from mprlib.statistics.draws import Draws
 from tests.populations import one_hot_problem
@@ -31,10 +31,10 @@ def test_the_upper_end_is_that_of_one_share():
     """Half of 1,000 are women, all of 2 items: 1/2, a share's error by Wilson, and 2 of 1,000 that may be the same."""
     z = norm.ppf(0.975)
     error = z * np.sqrt(0.25 / 1000 + (z / 2000) ** 2)
-    interval = sampling_interval(halves(1000), [0, 1], "groups", is_fitted=False)
+    interval = sampling_interval(halves(1000), Chosen(items=[0, 1], is_fitted=False), "groups")
     assert interval.high == pytest.approx(0.5 + error + 0.5 * 2 / 998)
     assert interval.low == pytest.approx(0.5 - error, abs=0.003)
-    apart = sampling_interval(halves(1000), [0, 1], "groups", is_fitted=False, may_be_in_reference=False)
+    apart = sampling_interval(halves(1000), Chosen(items=[0, 1], is_fitted=False, may_be_in_reference=False), "groups")
     assert apart.high == pytest.approx(0.5 + error)
 
 
@@ -42,7 +42,7 @@ def test_under_the_normalised_class_no_mean_varies_by_more_than_the_root_of_d_ov
     problem = one_hot_problem(m=500)
     for name in ("linear", "saturated", "tree"):
         found = measure(problem, problem.best_first[:20], name)
-        _, high = sampling_interval(problem, problem.best_first[:20], name, is_fitted=False)
+        _, high = sampling_interval(problem, Chosen(items=problem.best_first[:20], is_fitted=False), name)
         most = norm.ppf(0.975) * np.sqrt(problem.scale) / problem.m + found.value * 20 / 480
         assert found.value < high <= found.value + most
 
@@ -68,7 +68,8 @@ def test_every_class_has_an_interval_around_its_value(name):
     items = problem.best_first[:20]
     found, margin = measure(problem, items, name), sampling_margin(problem, name, resamples=200)
     alone, fitted = (
-        sampling_interval(problem, items, name, is_fitted=one, resamples=200, found=found) for one in (False, True)
+        sampling_interval(problem, Chosen(items=items, is_fitted=one, found=found), name, resamples=200)
+        for one in (False, True)
     )
     assert 0 <= alone.low <= found.value <= found.upper_bound < alone.high <= fitted.high
     if name not in CLOSED and name != "mlp":
@@ -89,7 +90,7 @@ def test_a_value_below_the_noise_may_be_nothing():
 
 def test_items_that_are_much_of_the_reference_take_the_interval_for_all():
     problem = halves(4)
-    low, high = sampling_interval(problem, [0, 1], "groups", is_fitted=False)
+    low, high = sampling_interval(problem, Chosen(items=[0, 1], is_fitted=False), "groups")
     margin = sampling_margin(problem, "groups")
     assert (low, high) == (max(0.0, 0.5 - margin), 0.5 + margin)
 
@@ -113,7 +114,7 @@ def test_resamples_that_are_at_hand_are_of_one_call():
     assert of_others == sampling_interval(problem, range(20), "groups", drawn=others, resamples=50)
 
 
-@pytest.mark.parametrize("given", [{"confidence": 1.0}, {"resamples": 0}, {"is_fitted": 2}])
+@pytest.mark.parametrize("given", [{"confidence": 1.0}, {"resamples": 0}])
 def test_refuses_bad_settings(given):
     with pytest.raises(InputError, match=next(iter(given))):
         sampling_interval(one_hot_problem(), range(20), **given)
