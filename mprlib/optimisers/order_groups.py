@@ -14,8 +14,8 @@ the second cell; at 0.2 off three items have one or two of it.
 >>> oracle = mprlib.FUNCTION_CLASSES["groups"]().bind(problem)
 >>> counts = GroupCounts.of(oracle, np.array([0, 1]))
 >>> counts.members.tolist()
-[[0.0, 0.0], [0.0, 1.0]]
->>> functions, low, high = counts.bounded(np.array([np.inf, np.inf, np.inf, 0.2]), np.array([2, 2]))
+[[0.0], [1.0]]
+>>> functions, low, high = counts.bounded(np.array([np.inf, np.inf, np.inf, 0.2]), np.array([3, 3]))
 >>> functions.tolist(), low[3].tolist(), high[3].tolist()
 ([[0.0], [1.0]], [1.0], [2.0])
 """
