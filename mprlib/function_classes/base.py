@@ -72,6 +72,28 @@ class CentredProducts(Protocol):
         ...
 
 
+class NamedGroups(Protocol):
+    """Groups that cells belong to by their names; functions are their indicators.
+
+    Shapes:  codes (p, G), the group of each cell in each of p partitions.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def codes(self) -> IntArray: ...
+
+    @property
+    def signed(self) -> bool:
+        """Whether values are {-1, +1} instead of {0, 1}."""
+        ...
+
+    def totals(self, cell_values: FloatArray) -> FloatArray:
+        """Each group's sum (groups,) of values (G,) over its cells."""
+        ...
+
+
 class Oracle(Protocol):
     """A function class bound to a problem. Oracles inherit from it, and override what is particular to them."""
 
@@ -88,6 +110,10 @@ class Oracle(Protocol):
 
     def ball_products(self) -> CentredProducts | None:
         """Products of a ball's features where the features themselves would be too large."""
+        return None
+
+    def named_groups(self) -> NamedGroups | None:
+        """The groups whose shares are all that the class looks at; None for other classes."""
         return None
 
     def first_functions(self) -> FloatArray:

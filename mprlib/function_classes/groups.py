@@ -119,6 +119,9 @@ class GroupsOracle(Oracle):
         value = float(differences @ function)
         return WorstCase(value=value, upper_bound=value, is_exact=True, function=function)
 
+    def named_groups(self) -> GroupsOracle:
+        return self
+
     def first_functions(self) -> FloatArray:
         """Indicators of the groups of one attribute, less their shares of the reference."""
         single = np.flatnonzero(np.array(self.attribute_counts) == 1)

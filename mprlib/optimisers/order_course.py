@@ -27,7 +27,6 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import LOG2
 from mprlib.function_classes.base import Oracle, uncut_limit
 from mprlib.function_classes.gaps import closed_form_gaps
-from mprlib.function_classes.groups import GroupsOracle
 from mprlib.optimisers.ball_region import centred_features
 from mprlib.optimisers.cell_pool import ScoreScale
 from mprlib.optimisers.order_groups import GroupCounts
@@ -86,7 +85,8 @@ class OrderCourse:
         cells, cell = np.unique(oracle.cells.pool_cell[items], return_inverse=True)
         features = centred_features(oracle, 1)
         is_ball = features is not None
-        groups = GroupCounts.of(oracle, cells) if isinstance(oracle, GroupsOracle) else None
+        named = oracle.named_groups()
+        groups = None if named is None else GroupCounts.of(named, oracle.cells.reference_shares, cells)
         if features is None:
             features = np.zeros((oracle.cells.size, 0)) if groups is not None else oracle.first_functions()
         return cls(

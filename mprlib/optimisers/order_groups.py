@@ -12,7 +12,7 @@ the second cell; at 0.2 off three items have one or two of it.
 >>> problem = mprlib.Problem(scores=[0.9, 0.8], labels=[women, men], reference=[women, men], k=2,
 ...                          attributes={"gender": [0, 1]})
 >>> oracle = mprlib.FUNCTION_CLASSES["groups"]().bind(problem)
->>> counts = GroupCounts.of(oracle, np.array([0, 1]))
+>>> counts = GroupCounts.of(oracle.named_groups(), oracle.cells.reference_shares, np.array([0, 1]))
 >>> counts.members.tolist()
 [[0.0], [1.0]]
 >>> functions, low, high = counts.bounded(np.array([np.inf, np.inf, np.inf, 0.2]), np.array([3, 3]))
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mprlib.arrays import BoolArray, FloatArray, IntArray
-from mprlib.function_classes.groups import GroupsOracle
+from mprlib.function_classes.base import NamedGroups
 
 # Rounds in which limits are derived from others, each from those of the round before.
 ROUNDS = 10
@@ -50,10 +50,10 @@ class GroupCounts:
     sign: float
 
     @classmethod
-    def of(cls, oracle: GroupsOracle, cells: IntArray) -> GroupCounts:
-        """Of the cells (C,) of some items."""
-        members = np.zeros((len(oracle.names), cells.size))
-        codes = oracle.codes[:, cells]
+    def of(cls, groups: NamedGroups, reference: FloatArray, cells: IntArray) -> GroupCounts:
+        """Of the cells (C,) of some items, and shares (G,) of the reference in all cells."""
+        members = np.zeros((len(groups.names), cells.size))
+        codes = groups.codes[:, cells]
         members[codes, np.broadcast_to(np.arange(cells.size), codes.shape)] = 1.0
         is_rest = members[:, 0] > 0
         members[is_rest] = 1.0 - members[is_rest]
@@ -64,8 +64,8 @@ class GroupCounts:
             members=np.ascontiguousarray(members[first].T),
             first=first,
             is_rest=is_rest,
-            shares=oracle.totals(oracle.cells.reference_shares)[by_set],
-            sign=2.0 if oracle.signed else 1.0,
+            shares=groups.totals(reference)[by_set],
+            sign=2.0 if groups.signed else 1.0,
         )
 
     def bounded(

@@ -20,7 +20,7 @@ def test_counts_within_their_limits_are_the_prefixes_that_the_measuring_code_acc
         problem = one_hot_problem(seed, n=60, m=50, k=K, levels=((2, 3), (2, 2, 2), (4,), (2, 2))[seed])
         oracle = registry.function_class("groups", **settings).bind(problem)
         cells, first = np.unique(oracle.cells.pool_cell, return_index=True)
-        counts = GroupCounts.of(oracle, cells)
+        counts = GroupCounts.of(oracle, oracle.cells.reference_shares, cells)
         random, accepted, refused = np.random.default_rng(seed), 0, 0
         for rho in (0.1, 0.3, 0.6):
             limits = prefix_limits(rho, k=K, first=2)
