@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -85,6 +86,7 @@ def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """Full names of everything that a file imports, at its top or inside a function."""
     return names_in(ast.walk(ast.parse(path.read_text(encoding="utf-8"))), path)

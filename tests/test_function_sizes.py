@@ -5,6 +5,7 @@ A body's length is its number of lines without docstring, comments and blank lin
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,14 @@ EACH_PACKAGE = pytest.mark.parametrize("package", ["mprlib", "jobs"])
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def functions(package: str) -> Iterator[tuple[str, list[str], Function]]:
-    """Name, lines of the file, and tree of every function, those within functions too."""
+@cache
+def functions(package: str) -> list[tuple[str, int, int]]:
+    """Name, lines of the body and number of parameters of every function, those within functions too."""
+    return [(name, body_length(lines, node), parameter_count(node)) for name, lines, node in trees(package)]
+
+
+def trees(package: str) -> Iterator[tuple[str, list[str], Function]]:
+    """Name, lines of the file, and tree of every function."""
     for path in sorted((ROOT / package).rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(text)):
@@ -44,7 +51,7 @@ def parameter_count(function: Function) -> int:
 
 @EACH_PACKAGE
 def test_most_functions_are_short(package):
-    sizes = {name: body_length(lines, function) for name, lines, function in functions(package)}
+    sizes = {name: length for name, length, _ in functions(package)}
     longest = sorted(sizes.items(), key=lambda item: -item[1])[: len(sizes) // 10]
     assert np.median(list(sizes.values())) <= MOST_AT_MEDIAN
     assert np.percentile(list(sizes.values()), 90) <= MOST_AT_NINETIETH_PERCENTILE, longest
@@ -52,7 +59,7 @@ def test_most_functions_are_short(package):
 
 @EACH_PACKAGE
 def test_no_function_is_long_or_takes_many_parameters(package):
-    sizes = {name: (body_length(lines, node), parameter_count(node)) for name, lines, node in functions(package)}
+    sizes = {name: (length, parameters) for name, length, parameters in functions(package)}
     offenders = {
         name: f"{length} lines, {parameters} parameters"
         for name, (length, parameters) in sizes.items()

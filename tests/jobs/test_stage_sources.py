@@ -2,6 +2,7 @@
 
 import ast
 import copy
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,8 +31,13 @@ NAMES_ONLY = {
 }
 
 
+@cache
 def imported(module):
     """Modules that a module imports, or imports names from."""
+    return frozenset(sources_of(module))
+
+
+def sources_of(module):
     path = Path(find_spec(module).origin)
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
