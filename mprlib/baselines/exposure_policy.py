@@ -78,7 +78,7 @@ class ExposurePolicy(FixedBaseline):
 
         Raises:  InputError where an attribute has no levels.
         """
-        policy = exposure_policy(problem)
+        policy = problem.cached("exposure policy", lambda: exposure_policy(problem))
         at = int(np.random.default_rng(self.seed).choice(policy.chances.size, p=policy.chances))
         drawn = f"one of {policy.chances.size} rankings, drawn with probability {policy.chances[at]:.2f}"
         off = "no level is off its share of attention in expectation"
