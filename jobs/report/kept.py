@@ -52,11 +52,16 @@ def kept_cases(store: Store) -> dict[str, str]:
 
 
 def receipts_of(store: Store) -> Iterator[tuple[Receipt, str]]:
-    """Receipts of the folder's units, each with the keys of its cases, by which others look for it."""
+    """Receipts of the folder's units, each with the keys of its cases, by which others look for it; none of damaged
+    ones."""
     for key in _keys(store, RECEIPTS):
         receipt = committed_receipt(store, STAGE, key)
+        try:
+            cases = keys_in(store, key) if receipt is not None else []
+        except (OSError, pa.ArrowException):
+            continue
         if receipt is not None:
-            yield receipt, " ".join(keys_in(store, key))
+            yield receipt, " ".join(cases)
 
 
 def sweep(store: Store, needed: Collection[str]) -> None:

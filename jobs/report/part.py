@@ -35,17 +35,23 @@ class DescribedCases(Unit):
     seconds: ClassVar[float] = 1.0
     numeric_code: ClassVar[tuple[str, ...]] = (
         "jobs.analysis.cases",
+        "jobs.analysis.chance",
         "jobs.analysis.curves",
         "jobs.analysis.fractions",
         "jobs.analysis.frames",
+        "jobs.analysis.load",
+        "jobs.analysis.parts",
         "jobs.analysis.predicted",
         "jobs.analysis.tables",
+        "jobs.analysis.wording",
         "jobs.analysis.worst",
         "jobs.report.described",
         "jobs.report.embed",
         "jobs.report.figures",
         "jobs.report.styles",
         "jobs.report.svg",
+        "jobs.stages.first_shown",
+        "jobs.words",
     )
 
     keys: tuple[str, ...]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs.report.part import DescribedCases
 from jobs.stages.registry import STAGES
 from tests.jobs import stage_sources
 from tests.jobs.stage_sources import COMMAND, current, differences, digest, modules, recorded, refused
@@ -76,6 +77,14 @@ def test_a_stage_declares_the_numeric_code_that_it_reaches(stage):
     reached = {name for module in declared if is_numeric(module) for name in imported(module)}
     used = {name for name in {*imported(STAGES[stage].__module__), *reached} if is_numeric(name)}
     assert used <= declared, f"add {sorted(used - declared)} to numeric_code of stage {stage}"
+
+
+def test_descriptions_of_cases_declare_what_they_are_made_of():
+    """What is kept of a report is used as long as none of this changes."""
+    declared = modules(DescribedCases.stage)
+    reached = {name for module in declared for name in imported(module)}
+    made_of = {name for name in reached if name.startswith(("jobs.analysis", "jobs.words", "jobs.stages.first_shown"))}
+    assert made_of <= declared, f"add {sorted(made_of - declared)} to numeric_code of DescribedCases"
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,16 @@ def test_a_damaged_description_is_made_again(tmp_path, described, damage):
     assert published(tmp_path) == cold and 0 < len(described) < 3
 
 
+def test_a_description_that_cannot_be_read_is_not_left_in_the_cache(tmp_path):
+    synthetic.write(tmp_path, tables(3))
+    published(tmp_path)
+    store = Store(str(tmp_path))
+    whole = [cases for _, cases in receipts_of(store)]
+    name = next(one for one in store.list("units/report") if one.endswith("cases.arrow"))
+    store.write(name, b"no table")
+    assert len([cases for _, cases in receipts_of(store)]) == len(whole) - 1
+
+
 def test_drawings_that_are_lost_are_written_again(tmp_path, described):
     synthetic.write(tmp_path, tables(2))
     cold = published(tmp_path)
