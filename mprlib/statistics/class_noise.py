@@ -26,8 +26,8 @@ from mprlib.statistics.resampling import is_drawn_in_cells
 
 # Numbers of a class's resamples that are kept from selection to selection, 32 MB.
 LARGEST_KEPT = 4_000_000
-# Resamples that trees are evaluated for. The 196th of 200 is exceeded by another one in 5 of 201 cases: fewer draws leave
-# coverage as it is, and a width that varies by a tenth of the noise's part of it.
+# Resamples that trees are evaluated for. The 196th of 200 is exceeded by another one in 5 of 201 cases: few draws
+# leave coverage as it is, and a width that varies by a tenth of the noise's part of it.
 TREE_RESAMPLES = 200
 
 
