@@ -20,6 +20,8 @@ import pandas as pd
 import psutil
 from ray.cluster_utils import Cluster
 
+from jobs.report.part import DescribedCases
+
 OBJECT_STORE_BYTES = 80 * 1024 * 1024
 # A dead node is noticed after about five seconds instead of fifteen.
 HEALTH = {
@@ -103,9 +105,11 @@ class Audit:
         return json.loads(out.strip().splitlines()[-1])
 
     def receipts(self) -> dict[str, int]:
-        """When each finished unit was committed, by its receipt."""
+        """When each finished unit of the plan was committed, by its receipt; what reports keep is no part of it."""
         found = {}
         for path in (self.output / "receipts").rglob("*.json"):
+            if path.parent.name == DescribedCases.stage:
+                continue
             with suppress(FileNotFoundError):
                 found[path.name] = path.stat().st_mtime_ns
         return found
