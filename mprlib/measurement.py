@@ -13,7 +13,7 @@ from mprlib.cells import selection_weights
 from mprlib.chance import Chance, chance_of
 from mprlib.errors import InputError
 from mprlib.frames import output
-from mprlib.function_classes.base import FunctionClass
+from mprlib.function_classes.base import FunctionClass, WorstCase
 from mprlib.html import facts, table
 from mprlib.problem import KIND, Problem
 from mprlib.tables.groups import group_table
@@ -22,11 +22,13 @@ from mprlib.witness import Witness, witness
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Measured:
-    """What was measured: lotteries and tables of groups are made of it when somebody asks."""
+    """What was measured, and the class's worst function of it: lotteries, tables of groups and intervals are made of it
+    when somebody asks."""
 
     problem: Problem
     items: IntArray
     function_class: FunctionClass
+    worst: WorstCase
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
@@ -128,7 +130,7 @@ def measure_with(
     problem = attended(problem, attention, len(items))
     oracle = function_class.bind(problem)
     weights = selection_weights(problem, items)
-    worst = oracle.worst_case(weights)
+    found = worst = oracle.worst_case(weights)
     chi = None
     if function_class.is_normalised:
         # Under C' MPR is at most 1 (Proposition 3); sums of n terms may round above it.
@@ -140,5 +142,5 @@ def measure_with(
         is_exact=worst.is_exact,
         chi=chi,
         witness=witness(problem, oracle, worst, weights),
-        of=Measured(problem=problem, items=items, function_class=function_class),
+        of=Measured(problem=problem, items=items, function_class=function_class, worst=found),
     )

@@ -17,6 +17,7 @@ import numpy as np
 from mprlib.api import select
 from mprlib.problem import Problem
 from mprlib.registry import function_class, method
+from mprlib.statistics import sampling_interval
 
 # Classes whose solving is compiled, and so many values of rho that some row of each class meets every search.
 CLASSES = ("linear", "saturated", "groups", "tree", "rkhs")
@@ -29,7 +30,8 @@ WIDTH = 8
 
 
 def warm_up(classes: Sequence[str] = CLASSES) -> float:
-    """Solve small problems under each class with `mopr`, in orders of their own as well, and by `mmr` and `dpp`.
+    """Solve small problems under each class with `mopr`, with an interval, in orders of their own as well, and by `mmr`
+    and `dpp`.
 
     Afterwards nothing is left to compile.
 
@@ -45,6 +47,7 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
             oracle = function_class(name).bind(problem)
             mopr = method("mopr")
             mopr.sweep(problem, oracle, [0.0, *mopr.grid(problem, oracle, POINTS)])
+        sampling_interval(problem, problem.best_first[: problem.k], name)
     for settings in ORDERS:
         select(_problem(K[0]), "mopr", 0.1, CLASSES[0], **settings)
     problem = _problem(K[0])

@@ -59,13 +59,19 @@ class CutRegion:
 
     def swap_values(self, counts: IntArray, cells: IntArray) -> FloatArray:
         """Values (c, c) after a move from the row's cell to the column's."""
-        own = self.cuts[:, cells]
-        return _largest(own - (self.cuts @ counts)[:, None], own)
+        from mprlib.optimisers import cut_region_kernel as kernel
+
+        values: FloatArray = np.zeros((cells.size, cells.size))
+        kernel.after_swaps(self.cuts, cells, self.cuts @ counts, values)
+        return values
 
     def pair_values(self, counts: IntArray, giving: IntArray, taking: IntArray) -> FloatArray:
         """Values (w, w) after two of the moves."""
-        moves = self.cuts[:, taking] - self.cuts[:, giving]
-        return _largest(-moves - (self.cuts @ counts)[:, None], moves)
+        from mprlib.optimisers import cut_region_kernel as kernel
+
+        values: FloatArray = np.zeros((giving.size, giving.size))
+        kernel.after_pairs(self.cuts, giving, taking, self.cuts @ counts, values)
+        return values
 
     def separate(self, counts: IntArray, worst: WorstCase) -> bool:
         """Add the named function as a cut where it sees more than all cuts; whether it did."""
@@ -77,12 +83,3 @@ class CutRegion:
     def first_cuts(self, counts: FloatArray) -> FloatArray:
         """All of them."""
         return self.cuts
-
-
-def _largest(left: FloatArray, right: FloatArray) -> FloatArray:
-    """max over cuts of |right_b - left_a|, (a, b); 0 without cuts."""
-    from mprlib.optimisers import cut_region_kernel as kernel
-
-    largest: FloatArray = np.zeros((left.shape[1], right.shape[1]))
-    kernel.largest(left, right, largest)
-    return largest

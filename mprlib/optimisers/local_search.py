@@ -127,22 +127,21 @@ class LocalSearch:
 
     def next_inside(self, counts: IntArray) -> IntArray | None:
         """Counts after the move that gains most among those that the region values at most rho; None at an optimum."""
-        gain = self._gains(counts)
-        gain[self.region.swap_values(counts, self.cells) > self.rho] = -np.inf
-        np.fill_diagonal(gain, -np.inf)
-        best = int(gain.argmax())
-        if not gain.flat[best] > SMALLEST_GAIN:
-            return None
-        giving, taking = divmod(best, self.cells.size)
-        after = counts.copy()
-        after[self.cells[giving]] -= 1
-        after[self.cells[taking]] += 1
-        return after
+        # Whatever the value here is, no move may violate rho.
+        after, _, gain = self._after_best_swap(counts, self.rho, 0.0)
+        return after if gain > SMALLEST_GAIN else None
 
-    def _gains(self, counts: IntArray) -> FloatArray:
-        """Similarity (c, c) that a move from the row's cell to the column's gains."""
-        gains, losses = self.pool.next_gains(counts), self.pool.last_losses(counts)
-        return gains[self.cells][None, :] - losses[self.cells][:, None]
+    def _after_best_swap(self, counts: IntArray, value: float, penalty: float) -> tuple[IntArray, float, float]:
+        """Counts after the best move from counts of this value, their own value, and what is gained in merit."""
+        from mprlib.optimisers import local_search_kernel as kernel
+
+        cells, values = self.cells, self.region.swap_values(counts, self.cells)
+        gains, losses = self.pool.next_gains(counts)[cells], self.pool.last_losses(counts)[cells]
+        giving, taking, merit = kernel.best_swap(values, gains, losses, value, self.rho, penalty)
+        after = counts.copy()
+        after[cells[giving]] -= 1
+        after[cells[taking]] += 1
+        return after, float(values[giving, taking]), merit
 
     def _ascend(self, counts: IntArray, penalty: float) -> tuple[IntArray, float]:
         """Counts that no move improves at this penalty, and their value."""
@@ -150,15 +149,9 @@ class LocalSearch:
         value = self.region.value(counts)
         pair_steps = 0
         for _ in range(LARGEST_MOVES_PER_ITEM * self.pool.k):
-            after = self.region.swap_values(counts, self.cells)
-            merit = self._merit(self._gains(counts), after, value, penalty)
-            np.fill_diagonal(merit, -np.inf)
-            best = int(merit.argmax())
-            if merit.flat[best] > SMALLEST_GAIN:
-                giving, taking = divmod(best, self.cells.size)
-                counts[self.cells[giving]] -= 1
-                counts[self.cells[taking]] += 1
-                value = float(after.flat[best])
+            after, value_after, merit = self._after_best_swap(counts, value, penalty)
+            if merit > SMALLEST_GAIN:
+                counts, value = after, value_after
                 continue
             is_enough = value <= self.rho and self.pool.similarity(counts) >= self.enough
             if pair_steps >= self.region.neighbourhood.pair_steps or is_enough:
@@ -171,37 +164,22 @@ class LocalSearch:
         # Differences accumulate rounding; the value of the result is summed anew.
         return counts, self.region.value(counts)
 
-    def _merit(self, similarity: FloatArray, after: FloatArray, value: float, penalty: float) -> FloatArray:
-        """Gain in merit, in place of the gain in similarity; -inf for a move from inside rho to outside."""
-        excess = np.maximum(after - self.rho, 0.0)
-        if value <= self.rho:
-            similarity[excess > 0.0] = -np.inf
-            return similarity
-        excess -= value - self.rho
-        excess *= penalty
-        similarity -= excess
-        return similarity
-
     def _move_pair(self, counts: IntArray, value: float, penalty: float) -> float | None:
         """Apply the best pair of moves that share no cell, in place; the value after it, None when none improves."""
+        from mprlib.optimisers import local_search_kernel as kernel
+
         moves = self._cheapest_moves(counts)
         giving, taking = moves.giving, moves.taking
         if giving.size < 2:
             return None
-        after = self.region.pair_values(counts, giving, taking)
-        merit = self._merit(moves.gain[:, None] + moves.gain[None, :], after, value, penalty)
-        # Marginal gains of two moves add up only when they share no cell.
-        merit[giving[:, None] == giving] = -np.inf
-        merit[taking[:, None] == taking] = -np.inf
-        merit[giving[:, None] == taking] = -np.inf
-        merit[taking[:, None] == giving] = -np.inf
-        best = int(merit.argmax())
-        if not merit.flat[best] > SMALLEST_GAIN:
+        values = self.region.pair_values(counts, giving, taking)
+        first, second, merit = kernel.best_pair(values, (giving, taking, moves.gain), value, self.rho, penalty)
+        if not merit > SMALLEST_GAIN:
             return None
-        for move in divmod(best, giving.size):
+        for move in (first, second):
             counts[giving[move]] -= 1
             counts[taking[move]] += 1
-        return float(after.flat[best])
+        return float(values[first, second])
 
     def _cheapest_moves(self, counts: IntArray) -> _Moves:
         """The possible moves that lose least at the relaxation's prices."""

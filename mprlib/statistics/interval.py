@@ -128,8 +128,7 @@ def sampling_interval(
 
 def _interval(noise: ClassNoise, weights: FloatArray, part: float, chosen: Chosen) -> Interval:
     """Of the selection with these weights (n,), whose items may be this part of the reference's rows."""
-    known = None if noise.has_drifts else chosen.found
-    found = known or noise.oracle.worst_case(weights)
+    found = _found(noise, weights, chosen.found)
     if part > LARGEST_PART or (chosen.is_fitted and not noise.has_drifts):
         return Interval(max(0.0, found.value - noise.margin), found.upper_bound + noise.margin)
     differences = noise.oracle.cells.differences(weights)
@@ -141,3 +140,12 @@ def _interval(noise: ClassNoise, weights: FloatArray, part: float, chosen: Chose
             left = low / found.value / noise.slack
             low = max(low, found.value - noise.quantile(noise.drifts(differences, found, left)))
     return Interval(min(low, found.value), high + found.upper_bound * part / (1.0 - part))
+
+
+def _found(noise: ClassNoise, weights: FloatArray, measured: Measurement | None) -> WorstCase | Measurement:
+    """What the class sees in the weights (n,), searched only where no measurement is at hand."""
+    if measured is None:
+        return noise.oracle.worst_case(weights)
+    if not noise.has_drifts:
+        return measured
+    return noise.oracle.worst_case(weights) if measured.of is None else measured.of.worst

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
 
 
@@ -32,3 +32,14 @@ def saturated_drifts(
             square += change * change * inverse_masses[row, cell]
             own += kept[cell] * kept[cell] * inverse_masses[row, cell]
         found[row] = np.sqrt(scale * square) - np.sqrt(scale * own)
+
+
+@compiled
+def largest_gaps(gaps: FloatArray, moved: FloatArray, near: IntArray, found: FloatArray) -> None:
+    """The largest |gap - moved| of the groups `near` into found (B,): gaps (groups,), moved (groups, B)."""
+    found[:] = 0.0
+    for group in near:
+        gap, own = gaps[group], moved[group]
+        for row in range(found.size):
+            changed = abs(gap - own[row])
+            found[row] = changed if changed > found[row] else found[row]

@@ -1,6 +1,6 @@
 """How often intervals and bounds hold and how wide they are, on generated populations whose truth is known.
 
-    OMP_NUM_THREADS=1 python -m tests.benchmarks.coverage [populations]
+    OMP_NUM_THREADS=1 python -m tests.benchmarks.coverage [populations [class ...]]
 
 For each population: shares Q over G cells, a reference sample of m rows, a pool of n items, and
 selections of k: *biased* (the pool tilted), *random* (drawn from the pool), *top* (by scores that lean to
@@ -250,16 +250,17 @@ def _position(labels: np.ndarray, one_hot: np.ndarray) -> np.ndarray:
 def main() -> None:
     """Print the tables; exit with 1 where a row's interval misses a bar."""
     populations = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    classes = sys.argv[2:] or CLASSES
     print(f"{populations} populations a setting, nominal {CONFIDENCE:.0%}; covered % (half-width), of intervals in")
     print("brackets also how many times the 95% quantile of the error that is\n")
     sizes = f"{'cells':>5} {'m':>6} {'n':>6} {'k':>5}"
     print(f"{sizes}  {'class':9} {'selection':9} {'MPR':>7}  {'interval':>22}  {'MPR +- t':>22}  {'percentile':>16}")
     missed = []
     for setting in SETTINGS:
-        records = coverage(setting, populations)
+        records = coverage(setting, populations, classes=classes)
         mark = "w" if setting.is_weighted else "o" if setting.is_overlapping else " "
         sizes = f"{setting.cells:>5} {setting.m:>5}{mark} {setting.n:>6} {setting.k:>5}"
-        for name in CLASSES:
+        for name in classes:
             for kind in (*SELECTIONS, *(f"mopr {part}" for part in OPTIMISED), "all"):
                 truth = float(np.mean([one[1] for one in records["margin", name, kind]]))
                 columns = [_cell(records.get((method, name, kind))) for method in ("interval", "margin", "percentile")]

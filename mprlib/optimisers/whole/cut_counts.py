@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import BoolArray, FloatArray, IntArray
 from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.near_counts import margin_of
@@ -30,7 +30,7 @@ from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 
 if TYPE_CHECKING:
-    from mprlib.optimisers.whole.cut_kernel import CutCells
+    from mprlib.optimisers.whole.cut_kernel import CutCells, CutOptions
 
 # Sets that the measuring code is asked about for one rho: as many as take some milliseconds, by the size of its
 # tables, and within limits.
@@ -106,11 +106,13 @@ class TreeProof:
 
         held = np.array([*self.separator.region.directions.T, *self.cuts]).reshape(-1, self.pool.cell_count)
         options = kernel.cut_options(cells, bound - best)
-        state = kernel.new_state(cells, len(held) + listing.left)
-        cuts = np.zeros((self.cells.size, len(held) + listing.left))
-        cuts[:, : len(held)] = held[:, self.cells].T
-        kernel.add_cuts(options, state, cuts, len(held))
-        visited, used = 0, len(held)
+        # Most of the cuts are far from rho, and would only be carried along.
+        near = held[_may_refuse(options, held[:, self.cells], rho)][:, self.cells]
+        visited, used = 0, len(near)
+        state = kernel.new_state(cells, used + listing.left)
+        cuts = np.zeros((self.cells.size, used + listing.left))
+        cuts[:, :used] = near.T
+        kernel.add_cuts(options, state, cuts, used)
         while True:
             limits = (rho + SMALLEST_EXCESS, bound - best, nodes - visited)
             loss, is_complete, own = kernel.next_candidate(cells, options, state, cuts, used, limits)
@@ -132,3 +134,11 @@ class TreeProof:
             cuts[:, used] = cut[self.cells]
             kernel.add_cut(options, state, cuts[:, used], used)
             used += 1
+
+
+def _may_refuse(options: CutOptions, cuts: FloatArray, rho: float) -> BoolArray:
+    """Which cuts (J, F) are beyond rho for some counts of the options, or so near that rounding decides."""
+    ends = cuts * options.low, cuts * options.high
+    least, most = np.minimum(*ends).sum(axis=1), np.maximum(*ends).sum(axis=1)
+    beyond: BoolArray = np.maximum(most, -least) > rho
+    return beyond

@@ -46,10 +46,15 @@ class CutOptions(NamedTuple):
 
 
 class CutState(NamedTuple):
-    """Where the search is.  Shapes: place (1,); pick, total, lost, priced (F + 1,); gap, least, most (F + 1, J)."""
+    """Where the search is.
+
+    Shapes:  place (1,); pick, total, lost, priced, refusing (F + 1,); gap, least, most (F + 1, J).
+    refusing: the cut that refused a count of each place last, which is likely to refuse the next one.
+    """
 
     place: IntArray
     pick: IntArray
+    refusing: IntArray
     total: IntArray
     lost: FloatArray
     priced: FloatArray
@@ -93,6 +98,7 @@ def new_state(cells: CutCells, most_cuts: int) -> CutState:
         np.zeros(1, np.int64),
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
         np.zeros(size),
         np.zeros(size),
         np.zeros((size, most_cuts)),
@@ -126,11 +132,19 @@ def add_cuts(options: CutOptions, state: CutState, cuts: FloatArray, used: int) 
 def reaches(state: CutState, cuts: FloatArray, used: int, cell: int, count: int, rho: float) -> bool:
     """Whether what follows may bring every cut within rho, after this count; the gaps are written."""
     place = state.place[0]
-    for number in range(used):
-        gap = state.gap[place, number] + count * cuts[cell, number]
-        if gap + state.least[place + 1, number] > rho or gap + state.most[place + 1, number] < -rho:
+    least, most = state.least[place + 1], state.most[place + 1]
+    before, after, own = state.gap[place], state.gap[place + 1], cuts[cell]
+    number = state.refusing[place]
+    if number < used:
+        gap = before[number] + count * own[number]
+        if gap + least[number] > rho or gap + most[number] < -rho:
             return False
-        state.gap[place + 1, number] = gap
+    for number in range(used):
+        gap = before[number] + count * own[number]
+        if gap + least[number] > rho or gap + most[number] < -rho:
+            state.refusing[place] = number
+            return False
+        after[number] = gap
     return True
 
 

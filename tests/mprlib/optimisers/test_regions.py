@@ -11,6 +11,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells, cells_of
 from mprlib.function_classes.base import CentredProducts, Oracle, WorstCase
 from mprlib.function_classes.linear import Linear
+from mprlib.optimisers import local_search_kernel
 from mprlib.optimisers.ball_region import BallRegion
 from mprlib.optimisers.cut_region import CutRegion
 from mprlib.optimisers.solve_relaxation import ball_region
@@ -118,3 +119,17 @@ def test_no_optimiser_asks_for_the_type_of_an_oracle_or_region():
         for line in path.read_text(encoding="utf-8").splitlines():
             assert "isinstance(" not in line or "int)" in line, f"{path.name}: {line.strip()}"
             assert "getattr(" not in line, f"{path.name}: {line.strip()}"
+
+
+@pytest.mark.parametrize(("value", "penalty"), [(0.4, 2.0), (0.9, 2.0), (0.9, 0.0)])
+def test_the_best_move_is_that_of_a_table_of_all(value, penalty):
+    """From inside rho = 1/2 none leads outside; from outside what is violated has its price."""
+    random, rho = np.random.default_rng(4), 0.5
+    after, gains, losses = random.uniform(0, 1, (6, 6)), random.uniform(0, 1, 6), random.uniform(0, 1, 6)
+    merit = gains[None, :] - losses[:, None]
+    excess = np.maximum(after - rho, 0.0)
+    merit = np.where(excess > 0, -np.inf, merit) if value <= rho else merit - (excess - (value - rho)) * penalty
+    np.fill_diagonal(merit, -np.inf)
+    giving, taking, best = local_search_kernel.best_swap(after, gains, losses, value, rho, penalty)
+    assert (giving, taking) == divmod(int(merit.argmax()), 6)
+    assert best == merit.max()

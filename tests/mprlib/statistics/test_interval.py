@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from mprlib import FUNCTION_CLASSES, METHODS, InputError, Problem, measure, select
 from mprlib.cells import cells_of, selection_weights
+from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
 from mprlib.statistics import Chosen, Resamples, sampling_interval, sampling_margin
 from mprlib.statistics.class_noise import class_noise
@@ -60,6 +61,36 @@ def test_noise_beside_a_gap_falls_as_the_gap_grows(name):
         assert (after <= before + 1e-12).all() or name == "tree"
     assert noise.quantile(drifts[0]) == pytest.approx(noise.of_all)
     assert noise.quantile(drifts[-1]) < noise.of_all
+
+
+@pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.parametrize("is_fitted", [False, True])
+def test_a_measurement_at_hand_changes_nothing(name, is_fitted):
+    problem = one_hot_problem()
+    items = problem.best_first[:20]
+    with_it, without = (
+        sampling_interval(problem, Chosen(items=items, is_fitted=is_fitted, found=found), name, resamples=50)
+        for found in (measure(problem, items, name), None)
+    )
+    assert with_it == without
+
+
+@pytest.mark.parametrize("name", ["groups", "tree"])
+def test_what_is_left_out_as_never_the_worst_is_never_the_worst(name):
+    problem = one_hot_problem()
+    noise = class_noise(problem, function_class(name), 0.975, Draws(problem, 50, 3))
+    weights = selection_weights(problem, problem.best_first[:20])
+    differences, found = cells_of(problem).differences(weights), noise.oracle.worst_case(weights)
+    [block] = noise.draws.blocks()
+    if name == "groups":
+        expected = closed_form_gaps(noise.oracle, differences - noise.draws.moved(block)) - found.value
+        assert noise.drifts(differences, found, 1.0) == pytest.approx(expected, abs=1e-15)
+    else:
+        moved, masses = noise.draws.moved_and_masses(block)
+        own = np.sqrt(problem.scale / (found.function**2 @ masses.T)) * found.value
+        assert noise.drifts(differences, found, 1.0) == pytest.approx(
+            noise.oracle.gaps(differences - moved, masses) - own, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", FUNCTION_CLASSES)
