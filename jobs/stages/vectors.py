@@ -46,11 +46,16 @@ def to_column(vectors: np.ndarray, storage: str = "float32") -> pa.Array:
 
 def to_matrix(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     """Rows (n, d) of a column in its own dtype, without a copy where it is one chunk."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    array = _in_one(column) if isinstance(column, pa.ChunkedArray) else column
     if len(array) == 0:
         return np.empty((0, array.type.list_size), dtype=array.type.value_type.to_pandas_dtype())
     flat: np.ndarray = array.flatten().to_numpy()
     return flat.reshape(len(array), -1)
+
+
+def _in_one(column: pa.ChunkedArray) -> pa.Array:
+    # Asked to combine, Arrow copies a single chunk as well: a mapped file would be read into the worker's own memory.
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def shard_table(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from jobs.audit import prepare
@@ -232,3 +233,13 @@ def test_a_plan_says_what_the_search_reads(tmp_path):
     assert cost.read_bytes == ROWS * WIDTH * 4 + 2 * TOP * WIDTH * 4
     assert cost.search_seconds > 0
     assert estimate(settings, plan, set()).read_bytes == 0
+
+
+def test_a_mapped_shard_is_not_copied(tmp_path):
+    store = Store(str(tmp_path))
+    vectors = np.random.default_rng(0).normal(size=(1000, WIDTH)).astype(np.float32)
+    store.write_table("shard.arrow", pa.table({"vector": to_column(vectors)}))
+    column = store.map_table("shard.arrow")["vector"]
+    found = to_matrix(column)
+    assert np.shares_memory(found, column.chunk(0).flatten().to_numpy())
+    assert np.array_equal(found, vectors)
