@@ -17,9 +17,9 @@ from ..analysis.frames import records
 from ..analysis.tables import GROUP_SHARES, group_shares, lines, lines_by_case
 from ..analysis.worst import judged, largest, worst_off
 from ..errors import UsageError
-from . import embed
 from .described import ABOUT, CODEC, MEASURED, REPAIRED, TOP, Described, case_of
 from .overview import Distribution, distribution
+from .packed import as_text, digits, digits_for
 from .shared import Shared
 
 PREFIX = {"dataset": "items ", "reference": "reference ", "k": "k = "}
@@ -68,24 +68,24 @@ class Assembled:
         item, group = ({name: place for place, name in enumerate(names)} for names in (self.ids, self.groups))
         for items, groups, block in zip(*(self.column(name) for name in ("items", "groups", "block"))):
             try:
-                of_items = embed.digits([item[one] for one in items], self.item_width)
+                of_items = digits([item[one] for one in items], self.item_width)
             except KeyError as missing:
                 raise UsageError(
                     f"item {missing.args[0]!r:.200} is in results/ and not in items/: run the audit again to repair "
                     "them"
                 ) from None
-            of_groups = embed.digits([group[one] for one in groups], self.group_width)
-            yield f"{of_items}.{of_groups}.{embed.as_text(block)}"
+            of_groups = digits([group[one] for one in groups], self.group_width)
+            yield f"{of_items}.{of_groups}.{as_text(block)}"
 
     @property
     def item_width(self) -> int:
         """Digits of an item's number in the page."""
-        return embed.digits_for(len(self.ids))
+        return digits_for(len(self.ids))
 
     @property
     def group_width(self) -> int:
         """Digits of a group's number in the page."""
-        return embed.digits_for(len(self.groups))
+        return digits_for(len(self.groups))
 
     def said(self) -> dict[tuple[Any, ...], tuple[str, bool]]:
         """The verdict on each case that has a worst pair, and whether that is of several attributes together."""

@@ -22,6 +22,7 @@ from ..stages.result_rows import RESULTS
 from ..store.schema import GROUPS
 from . import embed
 from .figures import curve_pictures
+from .packed import deflated
 from .shared import Shared
 
 # One row a case. block: deflated JSON; items and groups: what its numbers refer to; curves and drawing: lines of
@@ -101,7 +102,7 @@ def described(run: Run, shared: Shared, keys: Mapping[tuple[Any, ...], str]) -> 
         {name: block.about[name] for name in CASE}
         | {
             "key": keys[block.case],
-            "block": embed.deflated(block.about),
+            "block": deflated(block.about),
             "items": block.items,
             "groups": block.groups,
             "curves": _packed(lines[block.case]),

@@ -1,24 +1,19 @@
 """A run as compact text inside the page: one packed block a case, and one for all items.
 
-A block is JSON, deflated and written in base64: no text of the data can close its element or
-become markup, and a block is unpacked only when its case is looked at. Inside, a selection's
-items and counts are digits in base 64 of fixed width, for which JSON lists would be thrice as long.
+A block is unpacked only when its case is looked at; `packed` says how it is written.
 """
 
 from __future__ import annotations
 
 import base64
-import json
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import IntArray
 
 from ..analysis.cases import CASE, SELECTION, function_classes, method_order
 from ..analysis.curves import NO_VALUE
@@ -26,53 +21,15 @@ from ..analysis.frames import numbered, records
 from ..analysis.load import Chosen, Run
 from ..analysis.tables import places_by_case
 from ..analysis.wording import is_missing
-from ..stages.first_shown import FIRST
+from .group_digits import group_digits, shares_by_case
+from .packed import digits, digits_for, rounded, rounded_values
 
-DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", dtype=np.uint8)
-# Shares that are no multiples of 1/k are kept to this fraction of 1: three digits, 0.0004 points.
-FINEST_SHARE = 64**3 - 1
-# Shares of attention are kept to this fraction of 1: two digits, 0.02 points.
-EXPOSURE_UNIT = 64**2 - 1
-# Columns of shares by the true labels, and the parts of 1 in which they are shown.
-CORRECTED = ("share_corrected", "share_corrected_low", "share_corrected_high")
-OF_REFERENCE_CORRECTED = "share_reference_corrected"
-CORRECTED_UNIT = 1_000
-# Above this deviation from a whole number, k * share is no count of items.
-COUNT_TOLERANCE = 1e-6
 MEASURED = ["mpr", "mpr_low", "mpr_high", "p_chance", "chi", "mpr_fraction"]
 SOLVED = ["similarity", "similarity_fraction", "gap", "rho_min", "precision"]
 # A selection within its case: method, parameter value, target class, nulls as None.
 Key = tuple[str, float | None, str | None]
 # What a block says of its case, and the columns of the results that hold it.
 FACTS = {"prompt": "prompt", "pool": "n_pool", "size": "reference_size"}
-# Columns of the groups that a block is made of.
-OF_GROUPS = [
-    "attributes", "share_reference", "share_selected", "largest_gap_chance",
-    *(f"share_first_{first}" for first in FIRST), "exposure", *CORRECTED, OF_REFERENCE_CORRECTED,
-]  # fmt: skip
-
-
-def pack(value: Any) -> str:
-    """JSON, deflated, in base64."""
-    return as_text(deflated(value))
-
-
-def deflated(value: Any) -> bytes:
-    """JSON, deflated."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return zlib.compress(text.encode("utf-8", "replace"), level=6)
-
-
-def as_text(content: bytes) -> str:
-    """Bytes in base64."""
-    return base64.b64encode(content).decode("ascii")
-
-
-def digits(values: ArrayLike, width: int) -> str:
-    """Whole numbers below 64**width in base 64, each `width` digits, most significant first."""
-    values = np.asarray(values, dtype=np.int64)
-    places = 64 ** np.arange(width - 1, -1, -1)
-    return DIGITS[(values[:, None] // places) % 64].tobytes().decode("ascii")
 
 
 def items_block(ids: Sequence[str], items: pd.DataFrame) -> dict[str, Any]:
@@ -147,13 +104,13 @@ def case_blocks(
     facts = {tuple(row[key] for key in CASE): row for row in records(firsts)}
     chosen = run.chosen.among(sorted(run.chosen.ids))
     table = _Columns(curves, numbered(curves, SELECTION, run.groups))
-    shares = _shares_by_case(run.groups, table.selection[len(curves) :])
+    shares = shares_by_case(run.groups, table.selection[len(curves) :])
     blocks = []
     for case, places in sorted(places_by_case(curves)):
         about = dict(zip(CASE, [*case[:3], int(case[3])]))
         about |= {name: _plain(facts[case][column]) for name, column in FACTS.items()}
         series, keys, items = _series(table, places.tolist(), classes, chosen, chosen_default.get(case))
-        shown, groups = _group_digits(shares.get(case), keys, int(case[3]))
+        shown, groups = group_digits(shares.get(case), keys, int(case[3]))
         about |= series | shown
         about["levels"], about["bands"] = _chance_levels(table, places.tolist(), classes)
         about["floors"] = [rounded(floors.get((*case, name), 0.0)) for name in classes]
@@ -168,9 +125,7 @@ class _Columns:
         self.rows, self.selection = curves.index.tolist(), selection
         texts = ("method", "parameter", "target_class", "function_class", "status", "message", "note")
         self.texts = {name: [_plain(value) for value in curves[name].tolist()] for name in texts}
-        self.numbers = {
-            name: _rounded_values(curves[name].tolist()) for name in ("parameter_value", *MEASURED, *SOLVED)
-        }
+        self.numbers = {name: rounded_values(curves[name].tolist()) for name in ("parameter_value", *MEASURED, *SOLVED)}
         unrounded = ("parameter_value", "mpr_chance", "mpr_top_k")
         self.values = {name: [_plain(value) for value in curves[name].tolist()] for name in unrounded}
 
@@ -248,106 +203,6 @@ def _point(table: _Columns, first: int, rows: Mapping[str, int], classes: list[s
     return {name: value for name, value in point.items() if not _is_empty(value)}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class _Shares:
-    """A case's rows of groups: numbers by column, the selection of each, as in the curves, and its group, a position in
-    `names`."""
-
-    rows: Mapping[str, FloatArray]
-    selection: IntArray
-    group: IntArray
-    names: list[str]
-
-
-def _shares_by_case(groups: pd.DataFrame, selection: IntArray) -> dict[tuple[Any, ...], _Shares]:
-    """The rows of groups by case. selection: each row's, as in the curves."""
-    of_all, names = pd.factorize(groups["group"])
-    columns = {name: groups[name].to_numpy(dtype=float) for name in OF_GROUPS if name in groups}
-    found = {}
-    for case, places in places_by_case(groups):
-        own, distinct = pd.factorize(of_all[places])
-        found[case] = _Shares(
-            rows={name: values[places] for name, values in columns.items()},
-            selection=selection[places],
-            group=own,
-            names=[str(names[one]) for one in distinct.tolist()],
-        )
-    return found
-
-
-def _group_digits(shares: _Shares | None, selections: list[int], k: int) -> tuple[dict[str, Any], list[str]]:
-    """Shares of the named groups: the reference's once, each selection's as digits, "" where unknown; and the groups.
-
-    selections: those of the case's points, in their order.
-    """
-    if shares is None:
-        empty = {"attributes": [], "reference_shares": [], "unit": 1, "group_width": 1, "chance_gap": None}
-        return empty | {"shares": [""] * len(selections), "first": {}, "exposure": []}, []
-    place = np.full(int(max(*selections, shares.selection.max())) + 1, -1)
-    place[selections] = np.arange(len(selections))
-    places = place[shares.selection]
-    is_here, shape = places >= 0, (len(selections), len(shares.names))
-
-    def of_all(name: str) -> FloatArray:
-        values = np.full(shape, np.nan)
-        if name in shares.rows:
-            values[places[is_here], shares.group[is_here]] = shares.rows[name][is_here]
-        return values
-
-    values = of_all("share_selected")
-    counts = values[~np.isnan(values).any(axis=1)] * k
-    unit = k if np.all(np.abs(counts - np.rint(counts)) < COUNT_TOLERANCE) else FINEST_SHARE
-    known = np.unique(shares.group, return_index=True)[1]
-    return {
-        "attributes": shares.rows["attributes"][known].astype(int).tolist(),
-        "reference_shares": _rounded_values(shares.rows["share_reference"][known].tolist()),
-        "unit": unit,
-        "group_width": digits_for(unit),
-        "shares": _share_digits(values, unit),
-        "first": {str(first): _share_digits(of_all(f"share_first_{first}"), min(first, k)) for first in FIRST},
-        "exposure": _share_digits(of_all("exposure"), EXPOSURE_UNIT),
-        "exposure_unit": EXPOSURE_UNIT,
-        **_corrected_digits(shares.rows, known, of_all),
-        "chance_gap": _chance_gap(shares.rows),
-    }, shares.names
-
-
-def _corrected_digits(
-    rows: Mapping[str, FloatArray], known: IntArray, of_all: Callable[[str], FloatArray]
-) -> dict[str, Any]:
-    """Shares by the true labels with the ends of their intervals, as thousandths; nothing where labels are right.
-
-    known: a row of each group.
-    """
-    shares, low, high = (of_all(name) for name in CORRECTED)
-    if np.isnan(shares).all():
-        return {}
-    return {
-        "corrected": [_share_digits(values, CORRECTED_UNIT) for values in (shares, low, high)],
-        "corrected_width": digits_for(CORRECTED_UNIT),
-        "corrected_unit": CORRECTED_UNIT,
-        "corrected_reference": _rounded_values(rows[OF_REFERENCE_CORRECTED][known].tolist()),
-    }
-
-
-def _chance_gap(rows: Mapping[str, FloatArray]) -> float | None:
-    """The share within which the largest gap of 95% of lotteries stays."""
-    values = rows.get("largest_gap_chance", np.empty(0))
-    known = values[~np.isnan(values)]
-    return rounded(known[0]) if known.size else None
-
-
-def _share_digits(values: FloatArray, unit: int) -> list[str]:
-    """Shares (selections, groups) as whole multiples of 1 / unit; "" for a selection that lacks one."""
-    is_known = np.asarray(~np.isnan(values).any(axis=1), dtype=bool)
-    width = digits_for(unit)
-    packed = digits(np.rint(values[is_known] * unit).ravel(), width)
-    length, found = width * values.shape[1], []
-    for number, known in zip(np.cumsum(is_known).tolist(), is_known.tolist()):
-        found.append(packed[length * (number - 1) : length * number] if known else "")
-    return found
-
-
 def _key(row: dict[str, Any]) -> Key:
     method, value, target = (_plain(row[name]) for name in SELECTION[4:])
     return method, value, target
@@ -360,24 +215,5 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def rounded(value: Any) -> float | None:
-    """Six significant digits: more than the page shows."""
-    return None if is_missing(value) else float(f"{float(value):.6g}")
-
-
-def _rounded_values(values: Sequence[Any]) -> list[float | None]:
-    """Each number rounded; those that repeat, once."""
-    known = {value: rounded(value) for value in set(values) if not is_missing(value)}
-    return [known.get(value) for value in values]
-
-
 def _is_empty(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, list) and not any(one not in (None, "") for one in value))
-
-
-def digits_for(largest: int) -> int:
-    """Digits that a whole number takes in base 64."""
-    width = 1
-    while 64**width <= largest:
-        width += 1
-    return width

@@ -26,6 +26,7 @@ from . import embed
 from .assembled import Assembled
 from .described import case_of
 from .overview import HEIGHT, LEFT, RIGHT, WIDTH
+from .packed import pack
 from .probes import probe_sections
 from .styles import series_label, styles_of
 
@@ -67,10 +68,10 @@ def page(report: Assembled) -> Iterator[bytes]:
         shown=report.shown,
         drawing={"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT},
         labels=labels,
-        head=embed.pack(_head(report)),
-        said=embed.pack([[label, *said.get(case, ("", False))] for case, label in zip(report.names, labels)]),
-        items=embed.pack(embed.items_block(report.ids, report.items)),
-        pictures=embed.pack(embed.pictures_block(report.ids, report.thumbnails)),
+        head=pack(_head(report)),
+        said=pack([[label, *said.get(case, ("", False))] for case, label in zip(report.names, labels)]),
+        items=pack(embed.items_block(report.ids, report.items)),
+        pictures=pack(embed.pictures_block(report.ids, report.thumbnails)),
         cases=report.blocks(),
         asked=wording.cases_of_queries(len(labels), queries),
         one_case=wording.case_nouns(len(labels), queries)[0],

@@ -48,6 +48,8 @@ class DescribedCases(Unit):
         "jobs.report.described",
         "jobs.report.embed",
         "jobs.report.figures",
+        "jobs.report.group_digits",
+        "jobs.report.packed",
         "jobs.report.styles",
         "jobs.report.svg",
         "jobs.stages.first_shown",

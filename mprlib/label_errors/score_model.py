@@ -23,7 +23,7 @@ which one step of Newton's method passes on to them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,32 +33,23 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.label_errors.confusions import DRAWS, Matrices, confusions_of
 from mprlib.label_errors.evidence import (
     SMALLEST,
-    Evidence,
     as_known,
-    complete_information,
     evidence_of,
     likelihood,
     likelihood_by_axis,
     of_cells,
 )
+from mprlib.label_errors.score_fit import LARGEST_INFORMED_CELLS, Fit, prior_of, solved
 from mprlib.label_errors.true_cells import TrueCells, error_of, true_cells
+from mprlib.pool_order import ranks
 from mprlib.problem import Problem
 
-# Precisions of the normal prior: of slopes, and at first of their changes, in units of normal scores, and of the cells'
-# logits around those of independent attributes.
-SLOPE_PRECISION, CELL_PRECISION = 1.0, 0.25
-# Times that the variance of the slopes' changes is estimated anew; it hardly moves after that. What a change of slope
-# of 1 that is seen as exactly as one can be adds to it keeps it from 0 and from infinity.
-VARIANCE_ROUNDS, ADDED_CHANGES = 2, 1.0
+# Times that the variance of the slopes' changes is estimated anew; it hardly moves after that.
+VARIANCE_ROUNDS = 2
 # Items above the knots: this part of them at the lowest, half of them at the next, half of those and so on, and at the
 # highest at least as many as say what this many would with labels that are right: errors of shares are stretched by the
 # condition of the confusion.
 LARGEST_PART, FEWEST_ABOVE = 0.84, 16
-# Items that the prior of the cells counts as, spread over all levels.
-ADDED_ITEMS = 1.0
-LARGEST_ITERATIONS = 500
-# Above this many cells the information matrix costs more than all the rest: parameters then keep their error.
-LARGEST_INFORMED_CELLS = 320
 # Part of the mean curvature that every direction has at least, so that it can be inverted.
 SMALLEST_CURVATURE = 1e-9
 # Draws of the true labels of a selection: as many of each draw of the parameters.
@@ -132,22 +123,11 @@ def score_model(problem: Problem) -> ScoreModel:
     return problem.cached("score model", lambda: _fitted(problem))
 
 
-def prior_of(features: FloatArray, members: FloatArray, parameters: FloatArray) -> FloatArray:
-    """P(g | s) (a, G) at features (a, F)."""
-    cells = len(members)
-    slopes = parameters[cells:].reshape(members.shape[1], -1)
-    logits = parameters[:cells] + (features @ slopes.T) @ members.T
-    logits -= logits.max(axis=1, keepdims=True)
-    odds = np.exp(logits, out=logits)
-    found: FloatArray = odds / odds.sum(axis=1, keepdims=True)
-    return found
-
-
 def _fitted(problem: Problem) -> ScoreModel:
     cells, features = true_cells(problem), _features(problem)
     evidence = evidence_of(problem, features)
     members = _members(cells)
-    fit = _Fit(problem, evidence, members)
+    fit = Fit(problem, evidence, members)
     parameters, information = _adapted(fit, as_known(problem), cells)
     return ScoreModel(
         problem=problem,
@@ -159,7 +139,7 @@ def _fitted(problem: Problem) -> ScoreModel:
     )
 
 
-def _adapted(fit: _Fit, matrices: Matrices, cells: TrueCells) -> tuple[FloatArray, FloatArray | None]:
+def _adapted(fit: Fit, matrices: Matrices, cells: TrueCells) -> tuple[FloatArray, FloatArray | None]:
     """The mode under the variances that the data suggest, and the information near it; None for too many cells."""
     parameters, information = fit.mode(matrices), None
     for _ in range(VARIANCE_ROUNDS if cells.size <= LARGEST_INFORMED_CELLS else 0):
@@ -171,9 +151,7 @@ def _adapted(fit: _Fit, matrices: Matrices, cells: TrueCells) -> tuple[FloatArra
 
 def _features(problem: Problem) -> FloatArray:
     """Normal scores of the ranks, and their excess over each knot (n, 1 + knots)."""
-    places = np.empty(problem.n)
-    places[problem.best_first] = np.arange(problem.n)
-    normal = scipy.special.ndtri(1.0 - (places + 0.5) / problem.n)
+    normal = scipy.special.ndtri(1.0 - (ranks(problem.best_first) + 0.5) / problem.n)
     stretched = max((one.condition for one in error_of(problem).items.values()), default=1.0)
     parts = [LARGEST_PART, 0.5]
     while parts[-1] * problem.n >= 2 * FEWEST_ABOVE * stretched**2:
@@ -187,114 +165,7 @@ def _members(cells: TrueCells) -> FloatArray:
     return np.concatenate([np.eye(size)[levels[:, axis]] for axis, size in enumerate(cells.shape)], axis=1)
 
 
-class _Fit:
-    """The likelihood and its prior as functions of the parameters."""
-
-    def __init__(self, problem: Problem, evidence: Evidence, members: FloatArray) -> None:
-        self.evidence, self.members = evidence, members
-        slopes = members.shape[1] * evidence.features.shape[1]
-        self._centre = np.concatenate([_independent_logits(problem), np.zeros(slopes)])
-        self.precision = np.concatenate([np.full(len(members), CELL_PRECISION), np.full(slopes, SLOPE_PRECISION)])
-
-    def mode(self, matrices: Matrices, start: FloatArray | None = None) -> FloatArray:
-        """The parameters of the largest posterior density."""
-        from scipy.optimize import minimize
-
-        origin = self._centre if start is None else start
-        root = self._complete_root(origin)
-
-        def objective(steps: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = self._objective(origin + _solved(root, steps, trans="T"), matrices)
-            return value, _solved(root, gradient)
-
-        found = minimize(
-            objective,
-            np.zeros(origin.size),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": LARGEST_ITERATIONS, "maxcor": 30},
-        )
-        return origin + _solved(root, found.x, trans="T")
-
-    def adapt(self, parameters: FloatArray, information: FloatArray, shape: Sequence[int]) -> None:
-        """Set the prior's variance of the changes of slope of each axis to what the mode and its information say.
-
-        Source:  MacKay 1992: squares over the number of parameters that the data determine.
-        """
-        variances = np.diag(np.linalg.inv(information + np.diag(self.precision)))
-        width, first = self.evidence.features.shape[1], len(self.members)
-        for size in shape:
-            own = first + np.arange(size * width).reshape(size, width)[:, 1:].ravel()
-            first += size * width
-            determined = float(np.sum(1.0 - self.precision[own] * variances[own]))
-            squares = float(np.sum(parameters[own] ** 2))
-            self.precision[own] = (determined + ADDED_CHANGES) / (squares + ADDED_CHANGES)
-
-    def _complete_root(self, parameters: FloatArray) -> FloatArray | None:
-        """Root (P, P) of what the curvature would be if true cells were seen; None where there are too many.
-
-        In steps that it makes alike in all directions a search of so many unequal parameters takes a fifth of them.
-        """
-        if len(self.members) > LARGEST_INFORMED_CELLS:
-            return None
-        prior = prior_of(self.evidence.features, self.members, parameters)
-        found: FloatArray = np.linalg.cholesky(
-            complete_information(self.evidence, prior, self.members) + np.diag(self.precision)
-        )
-        return found
-
-    def gradients(self, parameters: FloatArray, matrices: Matrices, draws: int) -> FloatArray:
-        """Of the log posterior density (draws, P), for draws of matrices."""
-        prior = self._prior(parameters)
-        expected, _ = self.evidence.expected(np.broadcast_to(prior, (draws, *prior.shape)), matrices)
-        return self._gradient(expected, prior, parameters)
-
-    def expected_items(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
-        """Of the pool, in each cell (G,)."""
-        expected, _ = self.evidence.expected(self._prior(parameters)[None], matrices)
-        found: FloatArray = expected[0].sum(axis=1)
-        return found
-
-    def information(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
-        """The information matrix (P, P) of the likelihood."""
-        prior = prior_of(self.evidence.features, self.members, parameters)
-        return self.evidence.information(prior, matrices, self.members)
-
-    def _objective(self, parameters: FloatArray, matrices: Matrices) -> tuple[float, FloatArray]:
-        """Minus the log posterior density, and its gradient."""
-        prior = self._prior(parameters)
-        expected, values = self.evidence.expected(prior[None], matrices)
-        penalty = 0.5 * float(np.sum(self.precision * (parameters - self._centre) ** 2))
-        return penalty - float(values[0]), -self._gradient(expected, prior, parameters)[0]
-
-    def _prior(self, parameters: FloatArray) -> FloatArray:
-        """P(g | s) (G, R) of the bins."""
-        return np.ascontiguousarray(prior_of(self.evidence.features, self.members, parameters).T)
-
-    def _gradient(self, expected: FloatArray, prior: FloatArray, parameters: FloatArray) -> FloatArray:
-        """Of the log posterior density (B, P), from the expected items (B, G, R) of each cell."""
-        residual = expected - self.evidence.sizes * prior
-        slopes = (self.members.T @ residual) @ self.evidence.features
-        likely = np.concatenate([residual.sum(axis=2), slopes.reshape(len(slopes), -1)], axis=1)
-        found: FloatArray = likely - self.precision * (parameters - self._centre)
-        return found
-
-
-def _independent_logits(problem: Problem) -> FloatArray:
-    """Logits (G,) of the cells if attributes were independent, each with the shares that its labels have."""
-    cells, error = true_cells(problem), error_of(problem)
-    found = np.zeros(1)
-    for axis, size in enumerate(cells.shape):
-        name = cells.name_of(axis)
-        counts = np.bincount(cells.codes[:, axis], minlength=size).astype(float)
-        if name in error.probabilities:
-            counts = error.probabilities[name].sum(axis=0)
-        shares = (counts + ADDED_ITEMS / size) / (counts.sum() + ADDED_ITEMS)
-        found = (found[:, None] + np.log(shares)[None, :]).ravel()
-    return found
-
-
-def _drawn(fit: _Fit, parameters: FloatArray, information: FloatArray | None, problem: Problem) -> FloatArray:
+def _drawn(fit: Fit, parameters: FloatArray, information: FloatArray | None, problem: Problem) -> FloatArray:
     """Parameters (DRAWS, P) that might be the true ones."""
     if information is None:
         return np.broadcast_to(parameters, (DRAWS, parameters.size))
@@ -302,7 +173,7 @@ def _drawn(fit: _Fit, parameters: FloatArray, information: FloatArray | None, pr
     smallest = SMALLEST_CURVATURE * float(np.trace(curvature)) / len(curvature)
     root = np.linalg.cholesky(curvature + smallest * np.eye(len(curvature)))
     normal = np.random.default_rng(parameters.size).standard_normal((parameters.size, DRAWS))
-    moved = parameters[:, None] + _solved(root, normal, trans="T")
+    moved = parameters[:, None] + solved(root, normal, trans="T")
     if confusions_of(problem).items.drawn:
         gradients = np.concatenate(
             [
@@ -310,17 +181,9 @@ def _drawn(fit: _Fit, parameters: FloatArray, information: FloatArray | None, pr
                 for block in _blocks_of_draws(fit.evidence.sizes.size * len(fit.members))
             ]
         )
-        moved += _solved(root, _solved(root, gradients.T), trans="T")
+        moved += solved(root, solved(root, gradients.T), trans="T")
     draws: FloatArray = moved.T
     return draws
-
-
-def _solved(root: FloatArray | None, values: FloatArray, trans: str = "N") -> FloatArray:
-    """Values (P, ...) divided by a lower triangular root, or by its transpose (trans="T"); without one, unchanged."""
-    if root is None:
-        return values
-    found: FloatArray = scipy.linalg.solve_triangular(root, values, lower=True, trans=trans, check_finite=False)
-    return found
 
 
 def _shares_drawn_from(ends: FloatArray, times: int, random: np.random.Generator) -> FloatArray:

@@ -55,11 +55,11 @@ def class_noise(problem: Problem, chosen: FunctionClass, level: float, draws: Dr
 class ClassNoise:
     """Of a class that would have to be searched for each resample: no function's error exceeds that of all functions.
 
-    has_drifts: `drifts` can be had. needs_function: from the worst function, and not from its value alone.
+    has_drifts: `drifts` can be had. is_length: values depend on lengths alone, as a ball's do.
     """
 
     has_drifts = False
-    needs_function = False
+    is_length = False
 
     def __init__(self, problem: Problem, chosen: FunctionClass, oracle: Oracle, level: float, draws: Draws) -> None:
         self.problem, self.chosen, self.oracle, self.draws, self.level = problem, chosen, oracle, draws, level
@@ -69,7 +69,7 @@ class ClassNoise:
     @property
     def slack(self) -> float:
         """By how much the worst function's lead over others is reduced: sqrt(ln m) (Andrews and Soares 2010)."""
-        return max(1.0, float(np.sqrt(np.log(self.problem.m))))
+        return 1.0 if self.is_length else max(1.0, float(np.sqrt(np.log(self.problem.m))))
 
     @cached_property
     def margin(self) -> float:
@@ -139,12 +139,8 @@ class BallNoise(ClassNoise):
     """Of a unit ball: means of features move."""
 
     has_drifts = True
+    is_length = True
     oracle: Ball
-
-    @property
-    def slack(self) -> float:
-        """A ball's values depend on lengths alone."""
-        return 1.0
 
     @cached_property
     def _largest_deviation(self) -> float:
@@ -168,12 +164,8 @@ class SaturatedNoise(ClassNoise):
     """Of all functions, at the masses that each resample has."""
 
     has_drifts = True
+    is_length = True
     oracle: SaturatedOracle
-
-    @property
-    def slack(self) -> float:
-        """A ball's values depend on lengths alone."""
-        return 1.0
 
     def _seen(self, block: Block) -> Seen:
         moved, masses = self.draws.moved_and_masses(block)
@@ -236,7 +228,6 @@ class TreeNoise(ClassNoise):
     """Of all trees, evaluated for each resample from what moved in the sets that leaves may hold."""
 
     has_drifts = True
-    needs_function = True
     oracle: TreeOracle
 
     def __init__(self, problem: Problem, chosen: FunctionClass, oracle: TreeOracle, level: float, draws: Draws) -> None:

@@ -13,12 +13,12 @@ import pytest
 from jobs.analysis.cases import repaired_rows
 from jobs.analysis.curves import trade_offs, vertical_floors
 from jobs.analysis.load import Chosen, Run, from_tables
-from jobs.report import embed
+from jobs.report import embed, group_digits, packed
 from tests.jobs.report import synthetic
 
 
 def undigits(text: str, width: int) -> list[int]:
-    alphabet = embed.DIGITS.tobytes().decode()
+    alphabet = packed.DIGITS.tobytes().decode()
     values = [alphabet.index(digit) for digit in text]
     rows = [values[at : at + width] for at in range(0, len(values), width)]
     return [sum(value * 64 ** (width - 1 - place) for place, value in enumerate(row)) for row in rows]
@@ -26,14 +26,14 @@ def undigits(text: str, width: int) -> list[int]:
 
 @pytest.mark.parametrize(("values", "width", "text"), [([0, 1, 63], 1, "01_"), ([64, 4095], 2, "10__"), ([], 2, "")])
 def test_digits_by_hand(values: list[int], width: int, text: str):
-    assert embed.digits(values, width) == text
+    assert packed.digits(values, width) == text
     assert undigits(text, width) == values
 
 
 def test_a_block_unpacks_to_the_same_value():
     value = {"text": "</script>\u2028\U0001f600\"'", "none": None, "numbers": [1, 0.5]}
-    assert json.loads(zlib.decompress(base64.b64decode(embed.pack(value)))) == value
-    assert "<" not in embed.pack(value)
+    assert json.loads(zlib.decompress(base64.b64decode(packed.pack(value)))) == value
+    assert "<" not in packed.pack(value)
 
 
 def blocks_of(tables: dict) -> tuple[list[dict], Run]:
@@ -122,7 +122,7 @@ def test_shares_that_are_no_counts_keep_three_digits():
     groups = tables["groups"].to_pandas()
     groups["share_selected"] = groups["share_selected"] * 0.9871
     blocks, _ = blocks_of(tables | {"groups": tables["groups"].from_pandas(groups, schema=tables["groups"].schema)})
-    assert blocks[0]["unit"] == embed.FINEST_SHARE
+    assert blocks[0]["unit"] == group_digits.FINEST_SHARE
     first = undigits(blocks[0]["shares"][0], blocks[0]["group_width"])[0] / blocks[0]["unit"]
     assert first == pytest.approx(groups["share_selected"].iloc[0], abs=4e-6)
 
