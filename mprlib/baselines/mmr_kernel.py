@@ -85,10 +85,7 @@ def advance(
     for item in range(column.size):
         # The error of the nearest or farthest is at most the largest of all.
         errors = max(error[item], terms.square_error / max(column[item], terms.root))
-        if spread == NEAREST:
-            distances = min(total[item], column[item])
-        else:
-            distances = max(total[item], column[item])
+        distances = min(total[item], column[item]) if spread == NEAREST else max(total[item], column[item])
         total[item], error[item] = distances, errors
         merit = relevance[item] + share * distances
         doubt = share * (errors + terms.relative_rounding * distances) + rounding
