@@ -49,7 +49,7 @@ LAYERS = [
     {"selection"},
     {"encoding", "proportional_fitting", "shares", "cell_table", "confusion", "hand_labels"},
     {"label_error", "stated_table"},
-    {"reference", "reference_arguments", "populations"},
+    {"reference", "reference_arguments", "reference_columns", "populations"},
     {"problem", "problem_arguments", "pool_order", "coded_problem", "from_frames", "cells"},
     {"assumptions", "attention", "naming", "probes"},
     {"function_classes", "witness"},
