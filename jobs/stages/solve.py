@@ -124,6 +124,7 @@ class Solve(Unit):
         "mprlib.proportional_fitting",
         "mprlib.reference",
         "mprlib.reference_arguments",
+        "mprlib.reference_columns",
         "mprlib.selection",
         "mprlib.shares",
         "mprlib.stated_table",

@@ -31,7 +31,7 @@ from mprlib.optimisers.cell_programme import LARGEST_STEPS_PER_PLACE, top_basis
 from mprlib.optimisers.linear_model import Priced
 
 if TYPE_CHECKING:
-    from mprlib.optimisers.highs_programmes import RangedProgramme
+    from mprlib.optimisers.highs.programmes import RangedProgramme
 
 
 class RangedCells:
@@ -94,6 +94,6 @@ class RangedCells:
         return price
 
     def _by_highs(self) -> RangedProgramme:
-        from mprlib.optimisers.highs_programmes import RangedProgramme
+        from mprlib.optimisers.highs.programmes import RangedProgramme
 
         return RangedProgramme(self._pool.scores, self._codes[:, self._pool.cell], self._groups, self._pool.k)

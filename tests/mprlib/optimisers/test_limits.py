@@ -10,7 +10,7 @@ from mprlib.cells import selection_weights
 from mprlib.errors import SolverError
 from mprlib.optimisers import cell_programme, cone, gurobi, highs, paper
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.optimisers.highs import HighsModel
+from mprlib.optimisers.highs.model import HighsModel
 from mprlib.optimisers.linear_model import Window
 from mprlib.registry import function_class
 

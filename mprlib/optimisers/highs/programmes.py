@@ -11,7 +11,7 @@ from highspy._core import _Highs
 from numpy.typing import NDArray
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.optimisers.highs import LARGEST_ITERATIONS_PER_PLACE, OPTIONS, SMALLEST_ITERATION_LIMIT, Outcome
+from mprlib.optimisers.highs.model import LARGEST_ITERATIONS_PER_PLACE, OPTIONS, SMALLEST_ITERATION_LIMIT, Outcome
 from mprlib.optimisers.linear_model import Priced
 
 # A branch and bound adds what it loses at each node: another ten times tighter, near HiGHS's least, 1e-10.
