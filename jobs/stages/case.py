@@ -65,6 +65,7 @@ class Case:
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
+        self._classes: dict[str, FunctionClass] = {}
         self._measured: dict[tuple[bytes, str, str], Measurement] = {}
         self._intervals: dict[tuple[str, str, bytes, bool], Interval] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
@@ -148,11 +149,16 @@ class Case:
         weights: FloatArray = people["weight"].to_numpy()
         return weights
 
+    def _class_of(self, entry: ClassEntry) -> FunctionClass:
+        if entry.display not in self._classes:
+            self._classes[entry.display] = registry.function_class(entry.name, **entry.settings)
+        return self._classes[entry.display]
+
     def measure(self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name) -> Measurement:
         """A selection's measurement; neighbours of a sweep are often the same set."""
         key = (_seen(items, attention).tobytes(), entry.display, attention)
         if key not in self._measured:
-            self._measured[key] = measure_with(self.view(entry), items, _class_of(entry), attention)
+            self._measured[key] = measure_with(self.view(entry), items, self._class_of(entry), attention)
         return self._measured[key]
 
     def in_order(self, selections: Sequence[IntArray]) -> list[metrics.WorstAttribute]:
@@ -184,7 +190,7 @@ class Case:
             Chosen(items=items, is_fitted=is_fitted, found=self.measure(entry, items, attention))
             for items in selections
         ]
-        return sampling_intervals(self.view(entry), chosen, _class_of(entry), **self._asked(entry, attention))
+        return sampling_intervals(self.view(entry), chosen, self._class_of(entry), **self._asked(entry, attention))
 
     def _of_draws(
         self, entry: ClassEntry, selections: Sequence[IntArray], attention: str, is_fitted: bool
@@ -193,7 +199,7 @@ class Case:
         problem, asked, ends = self.view(entry), self._asked(entry, attention), []
         for items in selections:
             found = self.measure(entry, items, attention)
-            margin = sampling_margin(problem, _class_of(entry), items=items, **asked)
+            margin = sampling_margin(problem, self._class_of(entry), items=items, **asked)
             ends.append(Interval(low=max(0.0, found.value - margin), high=found.upper_bound + margin))
         return ends
 
@@ -211,10 +217,6 @@ class Case:
             return self._unit.reference.resamples(self._store, self._encoding_of(entry.over), problem.population)
 
         return problem.population.kept.get("resamples", read)
-
-
-def _class_of(entry: ClassEntry) -> FunctionClass:
-    return registry.function_class(entry.name, **entry.settings)
 
 
 def _seen(items: IntArray, attention: str) -> IntArray:
