@@ -165,7 +165,7 @@ class MarginalProof:
         """The best counts in the cap."""
         from mprlib.optimisers.whole import marginal_kernel as kernel
 
-        prices = BallPrices.of(relaxation, self.pool, self.marginals.cells, self.features)
+        prices = BallPrices.of(relaxation, self.pool, self.marginals.cells, self.features, self.unit)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
         bound = prices.bound + SMALLEST_EXCESS * length
