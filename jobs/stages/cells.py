@@ -21,6 +21,7 @@ from mprlib.exact_sums import ExactSums
 
 from ..datasets.catalogue import ATTRIBUTE
 from ..store import Store
+from ..store.chunks import in_one
 from .catalogue import attribute_names, read_range
 from .labels import with_predicted
 from .unit import Cost, Tables, Unit, reads
@@ -131,7 +132,7 @@ def restored(written: pa.Table, labels: FloatArray) -> CellTable:
 
 def _coded(column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
     """The levels of a column, and the position of each row's among them."""
-    coded = column.combine_chunks()
+    coded = in_one(column)
     if not pa.types.is_dictionary(coded.type):
         coded = coded.dictionary_encode()
     return coded.dictionary, coded.indices.to_numpy().astype(np.int64)

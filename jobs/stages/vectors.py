@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ..store.chunks import in_one
+
 BYTES_PER_NUMBER = {"float32": 4, "float16": 2}
 # Keys of the schema's metadata: the length of a shard's longest vector, and how many items it is for.
 LARGEST_LENGTH = b"largest_length"
@@ -46,16 +48,11 @@ def to_column(vectors: np.ndarray, storage: str = "float32") -> pa.Array:
 
 def to_matrix(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     """Rows (n, d) of a column in its own dtype, without a copy where it is one chunk."""
-    array = _in_one(column) if isinstance(column, pa.ChunkedArray) else column
+    array = in_one(column)
     if len(array) == 0:
         return np.empty((0, array.type.list_size), dtype=array.type.value_type.to_pandas_dtype())
     flat: np.ndarray = array.flatten().to_numpy()
     return flat.reshape(len(array), -1)
-
-
-def _in_one(column: pa.ChunkedArray) -> pa.Array:
-    # Asked to combine, Arrow copies a single chunk as well: a mapped file would be read into the worker's own memory.
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def shard_table(
