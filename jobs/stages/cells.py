@@ -31,7 +31,7 @@ TABLE = "cells"
 # Key of the schema's metadata: what is of the table as a whole.
 WHOLE = b"whole"
 # Seconds of one core, and bytes of memory beside a worker's own, for a person.
-SECONDS_PER_PERSON = 1e-6
+SECONDS_PER_PERSON = 0.3e-6
 BYTES_PER_PERSON = 100
 
 

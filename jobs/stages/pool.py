@@ -41,7 +41,7 @@ class Pool(Unit):
 
     stage: ClassVar[str] = "pool"
     version: ClassVar[int] = 4
-    seconds: ClassVar[float] = 0.03
+    seconds: ClassVar[float] = 0.01
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.search.survivors", "jobs.stages.vectors")
     encodings: ClassVar[Mapping[str, str]] = {

@@ -381,3 +381,14 @@ def test_many_small_shards_are_parts_that_processes_read(tmp_path, small_parts, 
     one = datasets.load(described(block), tmp_path)
     assert (len(one.parts), len(small_parts)) == (1, 1)
     same_items(parts, one)
+
+
+def test_files_of_many_short_rows_are_parts_however_few_their_bytes(tmp_path, small_parts, monkeypatch):
+    write(tmp_path, table(), table(item_id=[f"j{number}" for number in range(100)]), ending="csv")
+    parts = loaded(tmp_path)
+    assert [summary.rows for summary in parts.summaries] == [100, 100] and len(small_parts) == 2
+    monkeypatch.setattr(table_files, "PART_ROWS", 300)
+    small_parts.clear()
+    whole = loaded(tmp_path)
+    assert len(whole.parts) == 1 and small_parts == []
+    same_items(parts, whole)
