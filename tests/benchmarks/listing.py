@@ -3,8 +3,9 @@
     python -m tests.benchmarks.listing [--items 100000] [--only pictures shards csv]
 
 As many small pictures in a hundred folders, whose names are their labels; the same in shards of 5,000 with a JSON file
-beside each; ten times as many rows of CSV with a text, in files of 100,000. `plan` is run twice; seconds by the clock and of
-processors, of the command and the processes that read for it, and the most memory of either. Nothing is embedded.
+beside each; ten times as many rows of CSV with a text, in files of 100,000. `plan` is run twice. Seconds are by the
+clock and of processors, of the command and of the processes that read for it, memory is the most of either; nothing is
+embedded.
 """
 
 from __future__ import annotations
