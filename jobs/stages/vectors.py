@@ -84,6 +84,20 @@ def edges(shards: Sequence[Shard], start: int = 0) -> np.ndarray:
     return start + np.cumsum([0] + [shard.extent for shard in shards])
 
 
+def rows_at(shards: Sequence[Shard], positions: np.ndarray, start: int = 0) -> np.ndarray:
+    """Rows of the catalogue (n,) of some vectors of neighbouring shards, the first at row `start`.
+
+    positions (n,) ascending, counted through the vectors of all.
+    """
+    begins, begin_rows = np.cumsum([0] + [len(shard.vectors) for shard in shards]), edges(shards, start)
+    ends = np.searchsorted(positions, begins)
+    rows = positions + np.repeat(begin_rows[:-1] - begins[:-1], np.diff(ends))
+    for shard, low, high, begin, row in zip(shards, ends, ends[1:], begins, begin_rows):
+        if len(shard.vectors) < shard.extent:
+            rows[low:high] = row + shard.places[positions[low:high] - begin]
+    return rows
+
+
 def rows_with_vectors(shards: Sequence[Shard], start: int = 0) -> np.ndarray:
     """Rows of the catalogue (n,), ascending, of all vectors of neighbouring shards, the first at row `start`."""
     return np.concatenate([edge + shard.places for edge, shard in zip(edges(shards, start), shards)])
