@@ -32,7 +32,7 @@ TABLE = "cells"
 WHOLE = b"whole"
 # Seconds of one core, and bytes of memory beside a worker's own, for a person.
 SECONDS_PER_PERSON = 0.3e-6
-BYTES_PER_PERSON = 100
+BYTES_PER_PERSON = 180
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
