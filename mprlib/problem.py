@@ -21,6 +21,7 @@ from mprlib.problem_arguments import (
     checked_ids,
     checked_k,
     checked_names,
+    checked_vectors,
     columns_by_attribute,
     distinct_positions,
     divided,
@@ -209,13 +210,7 @@ class Problem:
             object.__setattr__(self, "attributes", population.attributes)
 
     def _take_vectors(self, embeddings: Any, query: Any) -> None:
-        if embeddings is not None:
-            embeddings = finite("embeddings", embeddings, ndim=2, dtype=None)
-            expect_length("embeddings", embeddings, self.labels.shape[0], "labels has that many rows")
-        if query is not None:
-            query = finite("query", query, ndim=1, dtype=None)
-            if embeddings is not None:
-                expect_length("query", query, embeddings.shape[1], "embeddings has that many columns")
+        embeddings, query = checked_vectors(embeddings, query, self.n)
         object.__setattr__(self, "embeddings", embeddings)
         object.__setattr__(self, "query", query)
 

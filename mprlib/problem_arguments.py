@@ -9,7 +9,7 @@ from typing import Any, Required, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, expect_length, finite
 from mprlib.errors import InputError, shown
 from mprlib.frames import matching
 from mprlib.label_error import LabelError
@@ -154,6 +154,18 @@ def _surely_differ(ids: NDArray[Any]) -> bool:
 @lru_cache(maxsize=64)
 def _weights(words: int) -> NDArray[np.uint64]:
     return np.random.default_rng(SEED).integers(0, 2**63, words, dtype=np.uint64)
+
+
+def checked_vectors(embeddings: Any, query: Any, n: int) -> tuple[FloatArray | None, FloatArray | None]:
+    """Vectors of n items and of the query, as wide as each other, where they are given."""
+    if embeddings is not None:
+        embeddings = finite("embeddings", embeddings, ndim=2, dtype=None)
+        expect_length("embeddings", embeddings, n, "labels has that many rows")
+    if query is not None:
+        query = finite("query", query, ndim=1, dtype=None)
+        if embeddings is not None:
+            expect_length("query", query, embeddings.shape[1], "embeddings has that many columns")
+    return embeddings, query
 
 
 def distinct_positions(items: Any, n: int) -> IntArray:

@@ -21,6 +21,7 @@ from mprlib.statistics import Chosen, Interval, Resamples, sampling_intervals, s
 from ..config.entries import ClassEntry, Over
 from ..datasets.part import PROBABILITIES
 from ..store import Store
+from ..store.chunks import in_one
 from .catalogue import read_items
 from .cells import encoded_levels
 from .embed import open_shard
@@ -228,7 +229,7 @@ def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:
     """1 for each item (n,) whose true term is the query, else 0; None where no term is known."""
     if terms.null_count == len(terms):
         return None
-    coded, asked = terms.combine_chunks(), query.strip().casefold()
+    coded, asked = in_one(terms), query.strip().casefold()
     if not pa.types.is_dictionary(coded.type):
         coded = coded.dictionary_encode()
     is_query = [float(term is not None and term.strip().casefold() == asked) for term in coded.dictionary.to_pylist()]
