@@ -55,6 +55,7 @@ class Rescore(Unit):
         "scores.list.element": "BYTE_STREAM_SPLIT",
     }
     numeric_code: ClassVar[tuple[str, ...]] = (
+        "mprlib.pool_order",
         "jobs.search.canonical",
         "jobs.search.survivors",
         "jobs.stages.candidates",
