@@ -1,7 +1,7 @@
 """Compiled loop of `ball_annealing`: simulated annealing over the cells of a ball.
 
-The energy of a set is  penalty max(0, |v| - rho) - similarity.  A move exchanges one of the k items for the next best of
-another cell; with K the products of features it changes |v|^2 by
+The energy of a set is  penalty max(0, |v| - rho) - similarity.  A move exchanges one of the k items for the next
+best of another cell; with K the products of features it changes |v|^2 by
 
     2 (M_h - M_g) . v + |M_h|^2 + |M_g|^2 - 2 K_gh,
 
@@ -48,7 +48,7 @@ class Cooling(NamedTuple):
 
 @compiled
 def annealed(cells: Cells, cooling: Cooling, most: float, chosen: IntArray, best: IntArray) -> float:
-    """The largest similarity above `most` of sets within rho, from the cells (k,) of k items; written to `best` (k,)."""
+    """The largest similarity above `most` of sets within rho, from the cells (k,) of k items; its own are written."""
     count, k = cells.offset.size, chosen.size
     counts, lean = np.zeros(count, np.int64), np.zeros(count)
     similarity, square = 0.0, 0.0
