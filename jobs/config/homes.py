@@ -25,13 +25,13 @@ TOP = "the top level"
 def unknown_key(name: str, known: Sequence[str], form: type[Block]) -> str | None:
     """What is said of a key that a block with these keys lacks, where another block of the form has it, or one like it.
 
-    None where nothing better can be said than which keys the block has.
+    None where nothing better can be said than which of its many keys, or which one like it, may have been meant.
     """
     homes = homes_of(form)
     slip = closest(name, known, SLIP) or next((one for one in known if one[:STEM] == name[:STEM]), None)
     meant = name if name in homes else None if slip else closest(name, homes, SLIP)
     if meant is None:
-        return None
+        return None if slip or len(known) > FEW else f"unknown key; known are {', '.join(known)}"
     here = f"did you mean {slip!r}? " if slip else "" if meant == name else f"did you mean {meant!r}? "
     there = "" if slip or len(known) > FEW else f"; known are {', '.join(known)}"
     return f"unknown key; {here}{meant} belongs to {_listed(homes[meant])}{there}"
