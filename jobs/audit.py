@@ -36,6 +36,7 @@ from .run import shared
 from .run.clearing import clear, clear_finished
 from .run.compute import Progress, compute
 from .run.executor import Lazily, expect_available
+from .run.intermediate import without_removed
 from .run.journal import Journal, opened
 from .run.lock import Lock
 from .run.progress import Reporter
@@ -71,7 +72,8 @@ def inventory(plan: Plan, store: Store) -> Inventory:
 
     Raises:  UsageError for a folder that cannot be read.
     """
-    return take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units))
+    found = take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units))
+    return without_removed(plan, found)
 
 
 def resumed(

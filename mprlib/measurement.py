@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -118,6 +119,15 @@ class Measurement:
         # One name for zero and no rounding residue below it: values are compared and printed.
         object.__setattr__(self, "value", float(np.maximum(self.value, 0.0)))
         object.__setattr__(self, "upper_bound", float(np.maximum(self.upper_bound, self.value)))
+
+
+def p_values(found: Sequence[Measurement]) -> list[float | None]:
+    """The p value of each measurement; all are under one class, of selections of one size from one problem."""
+    chance = found[0]._chance() if found else None
+    if chance is None:
+        return [None] * len(found)
+    values: list[float | None] = chance.p_values(np.array([one.value for one in found])).tolist()
+    return values
 
 
 def measure_with(

@@ -33,7 +33,8 @@ class Method(Declared):
     is_constrained: the method bounds the MPR of the oracle's class (it has a target class).
     reads_labels: it looks at the labels of the items when it chooses them.
     reads_reference: what it chooses depends on the reference, whose sampling error it may then fit.
-    needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query.
+    needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query. takes_distances: it looks at
+    embeddings for the distances between them alone, and takes those that somebody keeps (`Problem.with_vectors`).
     """
 
     __slots__ = ()
@@ -47,6 +48,7 @@ class Method(Declared):
     reads_reference: ClassVar[bool] = True
     needs_embeddings: ClassVar[bool] = False
     needs_query: ClassVar[bool] = False
+    takes_distances: ClassVar[bool] = False
 
     @abstractmethod
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[Any]) -> list[Selection]:

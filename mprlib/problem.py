@@ -35,6 +35,8 @@ T = TypeVar("T")
 
 # What a problem remembers the library of its frames by.
 KIND = "kind of frame"
+# And what is known of its embeddings.
+OF_EMBEDDINGS = "of embeddings"
 # Attributes that one line names.
 SHOWN_ATTRIBUTES = 5
 
@@ -212,14 +214,15 @@ class Problem:
         object.__setattr__(self, "embeddings", embeddings)
         object.__setattr__(self, "query", query)
 
-    def with_vectors(self, embeddings: Any, query: Any = None) -> Problem:
+    def with_vectors(self, embeddings: Any, query: Any = None, known: Any = None) -> Problem:
         """The same problem with these vectors in the place of its own; what was computed of it so far is shared.
 
+        known: what somebody keeps of the embeddings, as `mprlib.baselines.distances`, which may stand for them.
         Raises:  InputError as for a new problem.
         """
         other = copy(self)
         other._take_vectors(embeddings, query)
-        object.__setattr__(other, "_cache", dict(self._cache))
+        object.__setattr__(other, "_cache", {**self._cache, OF_EMBEDDINGS: known})
         return other
 
     def _expect_width(self, columns: int) -> None:

@@ -181,6 +181,7 @@ def _manifest_faults(
         elif (
             entry is not None
             and receipt is not None
+            and not receipt.is_removed
             and entry["files"] != {table: file.sha256 for table, file in receipt.files.items()}
         ):
             ledger.add(name, f"receipt and manifest disagree on the files of {unit.stage} {unit.title}")

@@ -36,6 +36,7 @@ class Merge(Unit):
     stage: ClassVar[str] = "merge"
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 0.1
+    is_intermediate: ClassVar[bool] = True
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
     encodings: ClassVar[Mapping[str, str]] = ENCODINGS
     numeric_code: ClassVar[tuple[str, ...]] = (

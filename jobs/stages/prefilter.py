@@ -47,6 +47,7 @@ class Prefilter(Unit):
     stage: ClassVar[str] = "prefilter"
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 0.2
+    is_intermediate: ClassVar[bool] = True
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
     encodings: ClassVar[Mapping[str, str]] = ENCODINGS
     numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search", "jobs.stages.candidates", "jobs.stages.vectors")

@@ -40,6 +40,7 @@ class Rescore(Unit):
     stage: ClassVar[str] = "rescore"
     version: ClassVar[int] = 3
     seconds: ClassVar[float] = 0.2
+    is_intermediate: ClassVar[bool] = True
     rows_per_group: ClassVar[int] = 1
     encodings: ClassVar[Mapping[str, str]] = {
         "rows.list.element": "DELTA_BINARY_PACKED",

@@ -25,6 +25,7 @@ from .case import Case
 from .debiased import read_debiased_vector
 from .earlier import earlier_tables, with_views
 from .group_rows import group_rows
+from .kept_distances import are_kept, kept_bytes
 from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
@@ -139,6 +140,7 @@ class Solve(Unit):
         "jobs.stages.earlier",
         "jobs.stages.group_rows",
         "jobs.stages.hand_labels",
+        "jobs.stages.kept_distances",
         "jobs.stages.label_errors",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
@@ -215,9 +217,14 @@ class Solve(Unit):
         rate = SECONDS_PER_POINT.get(self.method.name, SECONDS_PER_POINT_OTHERWISE)
         pooled = self.size.items * self.size.width if self.vectors else 0
         seen = self.size.people * self.size.width if self.reference_vectors else 0
+        takes_distances = registry.METHODS[self.method.name].takes_distances and not self.reference_vectors
+        are_shared = takes_distances and are_kept(self.size.items, self.size.people)
         return Cost(
             seconds=self.points * rate + seen * SECONDS_PER_NUMBER,
-            memory_bytes=self.size.items * ITEM_BYTES + pooled * VECTOR_NUMBER_BYTES + seen * LABEL_NUMBER_BYTES,
+            memory_bytes=self.size.items * ITEM_BYTES
+            + pooled * VECTOR_NUMBER_BYTES
+            + seen * LABEL_NUMBER_BYTES
+            + (kept_bytes(self.size.people) if are_shared else 0),
             disk_bytes=self.points * len(self.function_classes) * len(self.attention) * ROW_BYTES,
         )
 

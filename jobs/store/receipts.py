@@ -32,7 +32,8 @@ class FileReceipt:
 class Receipt:
     """A finished unit. `seconds` is its computing time by the wall clock, `cpu_seconds` what its process used.
 
-    reused: vectors that it took from the cache.
+    reused: vectors that it took from the cache. Without files it is of a unit whose tables were removed once all that
+    read them were done.
     """
 
     stage: str
@@ -42,6 +43,11 @@ class Receipt:
     seconds: float
     cpu_seconds: float = 0.0
     reused: int = 0
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether the unit's tables were removed, as every unit writes some."""
+        return not self.files
 
     def to_json(self) -> str:
         """One line of JSON."""

@@ -123,13 +123,19 @@ def _paths(schema: pa.Schema) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _is_said_by_parquet(schema: pa.Schema) -> bool:
-    """Whether Parquet's own types say all of a schema: Arrow's, beside them, would be a third of a small file."""
+    """Whether Parquet's own types say all of a schema: Arrow's, beside them, would be a third of a small file.
+
+    What a reader sees is compared: names of lists' elements are Parquet's own in either case.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    buffer = pa.BufferOutputStream()
-    pq.write_table(schema.empty_table(), buffer, store_schema=False)
-    return bool(pq.read_schema(pa.BufferReader(buffer.getvalue())).equals(schema, check_metadata=True))
+    def read_back(*, store_schema: bool) -> pa.Schema:
+        buffer = pa.BufferOutputStream()
+        pq.write_table(schema.empty_table(), buffer, store_schema=store_schema)
+        return pq.read_schema(pa.BufferReader(buffer.getvalue()))
+
+    return bool(read_back(store_schema=False).equals(read_back(store_schema=True), check_metadata=True))
 
 
 def schema_digest(schema: pa.Schema) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.baselines.mmr_columns_kernel import Columns, Pool, place_of
+from mprlib.baselines.mmr_columns_kernel import NONE, Columns, Kept, Pool, place_of
 from mprlib.compiled import compiled
 
 # How distances to the chosen items become one number.
@@ -143,7 +143,7 @@ def settle(pool: Pool, walkers: Walkers, own: int, item: int, chosen: IntArray, 
     """The exact distances of an item to all that are chosen, which replace its total."""
     exact = walkers.exact[own, item]
     for place in range(walkers.known[own, item], chosen.size):
-        apart = distance(pool.given, item, chosen[place])
+        apart = distance(pool.given, pool.rows[item], pool.rows[chosen[place]])
         if spread == MEAN:
             exact += apart
         elif spread == NEAREST:
@@ -223,7 +223,14 @@ def promising(pool: Pool, walkers: Walkers, ahead: Ahead, step: int, chosen: Int
 
 @compiled
 def walk(
-    pool: Pool, columns: Columns, walkers: Walkers, terms: Terms, ahead: Ahead, spread: int, chosen: IntArray
+    pool: Pool,
+    kept: Kept,
+    columns: Columns,
+    walkers: Walkers,
+    terms: Terms,
+    ahead: Ahead,
+    spread: int,
+    chosen: IntArray,
 ) -> None:
     """The items (L, k) of each lambda after the first one, which is given, in the order in which they are taken."""
     number, k = chosen.shape
@@ -233,9 +240,9 @@ def walk(
     for step in range(1, k):
         is_missing = False
         for own in range(number):
-            is_missing |= columns.slot[chosen[own, step - 1]] < 0
+            is_missing |= columns.slot[chosen[own, step - 1]] == NONE
         likely = promising(pool, walkers, ahead, step, chosen, wanted) if is_missing else 0
-        place_of(pool, columns, chosen[:, step - 1].copy(), wanted[:likely], places)
+        place_of(pool, kept, columns, chosen[:, step - 1].copy(), wanted[:likely], places)
         for own in range(number):
             walkers.relevance[own, chosen[own, step - 1]] = -np.inf
             take(walkers, own, columns.table[places[own]], terms, spread)
