@@ -49,7 +49,7 @@ class LabelErrors:
 
     probes, reference_probes: units of probes by attribute, whose confusions on held-out items are those of the labels
     that they predict. hand_labels: the unit with true levels of some items. probabilities: levels of the attributes
-    whose items have columns of them, in those columns' order. likely: units that counted what they say of all items, and
+    whose items have columns of them, in the columns' order. likely: units that counted what they say of all items, and
     so of the labels of a reference's people from the same source; is_of_pool: these people are the pool's own items.
     """
 
