@@ -64,9 +64,10 @@ def searched(folder, table=None, shards=1, parts=1, top=TOP, **prefilter):
 def pools(plan, store) -> list[dict]:
     """Pools, with the vectors of their items."""
     found = []
+    shards = [unit.key for unit in plan.stages["embed"]]
     for unit in plan.stages["pool"]:
         pool = read_pool(store, unit.key)
-        vectors = pool_vectors(store, unit.vectors, pool["row"].to_numpy())
+        vectors = pool_vectors(store, shards, pool["row"].to_numpy())
         assert vectors.dtype == np.float32
         found.append(pool.to_pydict() | {"vector": vectors.tolist()})
     return found
