@@ -73,7 +73,7 @@ class Incumbents:
         found = self._best(relaxation)
         if found.is_feasible:
             self.previous = found.counts
-        return replace(found, oracle_calls=self.separator.calls - calls)
+        return found.with_bound(found.bound, nodes=found.nodes, oracle_calls=self.separator.calls - calls)
 
     def rho_min(self, relaxation: Relaxation) -> float | None:
         """The largest proven lower bound on the MPR of every set."""
@@ -114,7 +114,7 @@ class Incumbents:
             return Incumbent(counts=self.floor.counts, is_feasible=False, bound=-np.inf)
         found = self._found(relaxation)
         if self.proof is None:
-            return replace(found, bound=relaxation.bound)
+            return found.with_bound(relaxation.bound)
         return self._proven(self.proof, relaxation, found)
 
     def _proven(self, proof: WholeProof, relaxation: Relaxation, found: Incumbent) -> Incumbent:
@@ -123,9 +123,9 @@ class Incumbents:
             found = self._from_floor(proof, relaxation, found)
         is_below = self.floor is not None and relaxation.rho < self.floor.rho
         if is_below or relaxation.is_infeasible:
-            return replace(found, bound=-np.inf)
+            return found.with_bound(-np.inf)
         if found.is_feasible and self._is_best(found.counts, relaxation.bound):
-            return replace(found, bound=relaxation.bound)
+            return found.with_bound(relaxation.bound)
         return self._annealed(proof, relaxation, self._searched(proof, relaxation, found, self.nodes))
 
     def _searched(self, proof: WholeProof, relaxation: Relaxation, found: Incumbent, nodes: int) -> Incumbent:
@@ -195,4 +195,4 @@ class Incumbents:
         elif is_complete:
             bound = -np.inf
             self.rule_out(relaxation.rho, found.counts)
-        return replace(found, bound=bound, nodes=searched.nodes)
+        return found.with_bound(bound, nodes=searched.nodes)
