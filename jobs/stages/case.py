@@ -21,6 +21,7 @@ from mprlib.statistics import Chosen, Interval, Resamples, sampling_intervals, s
 from ..config.entries import ClassEntry, Over
 from ..datasets.part import PROBABILITIES
 from ..store import Store
+from ..store.chunks import in_one
 from .catalogue import read_items
 from .cells import encoded_levels
 from .embed import open_shard
@@ -65,6 +66,7 @@ class Case:
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
+        self._classes: dict[str, FunctionClass] = {}
         self._measured: dict[tuple[bytes, str, str], Measurement] = {}
         self._intervals: dict[tuple[str, str, bytes, bool], Interval] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
@@ -148,11 +150,16 @@ class Case:
         weights: FloatArray = people["weight"].to_numpy()
         return weights
 
+    def _class_of(self, entry: ClassEntry) -> FunctionClass:
+        if entry.display not in self._classes:
+            self._classes[entry.display] = registry.function_class(entry.name, **entry.settings)
+        return self._classes[entry.display]
+
     def measure(self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name) -> Measurement:
         """A selection's measurement; neighbours of a sweep are often the same set."""
         key = (_seen(items, attention).tobytes(), entry.display, attention)
         if key not in self._measured:
-            self._measured[key] = measure_with(self.view(entry), items, _class_of(entry), attention)
+            self._measured[key] = measure_with(self.view(entry), items, self._class_of(entry), attention)
         return self._measured[key]
 
     def in_order(self, selections: Sequence[IntArray]) -> list[metrics.WorstAttribute]:
@@ -184,7 +191,7 @@ class Case:
             Chosen(items=items, is_fitted=is_fitted, found=self.measure(entry, items, attention))
             for items in selections
         ]
-        return sampling_intervals(self.view(entry), chosen, _class_of(entry), **self._asked(entry, attention))
+        return sampling_intervals(self.view(entry), chosen, self._class_of(entry), **self._asked(entry, attention))
 
     def _of_draws(
         self, entry: ClassEntry, selections: Sequence[IntArray], attention: str, is_fitted: bool
@@ -193,7 +200,7 @@ class Case:
         problem, asked, ends = self.view(entry), self._asked(entry, attention), []
         for items in selections:
             found = self.measure(entry, items, attention)
-            margin = sampling_margin(problem, _class_of(entry), items=items, **asked)
+            margin = sampling_margin(problem, self._class_of(entry), items=items, **asked)
             ends.append(Interval(low=max(0.0, found.value - margin), high=found.upper_bound + margin))
         return ends
 
@@ -213,10 +220,6 @@ class Case:
         return problem.population.kept.get("resamples", read)
 
 
-def _class_of(entry: ClassEntry) -> FunctionClass:
-    return registry.function_class(entry.name, **entry.settings)
-
-
 def _seen(items: IntArray, attention: str) -> IntArray:
     """What decides a measurement: only where places do not count alike does their order matter."""
     return np.sort(items) if attention == UNIFORM.name else items
@@ -226,7 +229,7 @@ def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:
     """1 for each item (n,) whose true term is the query, else 0; None where no term is known."""
     if terms.null_count == len(terms):
         return None
-    coded, asked = terms.combine_chunks(), query.strip().casefold()
+    coded, asked = in_one(terms), query.strip().casefold()
     if not pa.types.is_dictionary(coded.type):
         coded = coded.dictionary_encode()
     is_query = [float(term is not None and term.strip().casefold() == asked) for term in coded.dictionary.to_pylist()]

@@ -21,6 +21,7 @@ from mprlib.exact_sums import ExactSums
 
 from ..datasets.catalogue import ATTRIBUTE
 from ..store import Store
+from ..store.chunks import in_one
 from .catalogue import attribute_names, read_range
 from .labels import with_predicted
 from .unit import Cost, Tables, Unit, reads
@@ -30,8 +31,8 @@ TABLE = "cells"
 # Key of the schema's metadata: what is of the table as a whole.
 WHOLE = b"whole"
 # Seconds of one core, and bytes of memory beside a worker's own, for a person.
-SECONDS_PER_PERSON = 1e-6
-BYTES_PER_PERSON = 100
+SECONDS_PER_PERSON = 0.3e-6
+BYTES_PER_PERSON = 180
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,7 +132,7 @@ def restored(written: pa.Table, labels: FloatArray) -> CellTable:
 
 def _coded(column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
     """The levels of a column, and the position of each row's among them."""
-    coded = column.combine_chunks()
+    coded = in_one(column)
     if not pa.types.is_dictionary(coded.type):
         coded = coded.dictionary_encode()
     return coded.dictionary, coded.indices.to_numpy().astype(np.int64)

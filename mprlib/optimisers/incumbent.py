@@ -8,7 +8,7 @@ within a number of nodes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -67,7 +67,7 @@ class Incumbents:
         found = self._best(relaxation)
         if found.is_feasible:
             self.previous = found.counts
-        return replace(found, oracle_calls=self.separator.calls - calls)
+        return found.with_bound(found.bound, nodes=found.nodes, oracle_calls=self.separator.calls - calls)
 
     def rho_min(self, relaxation: Relaxation) -> float | None:
         """The largest proven lower bound on the MPR of every set."""
@@ -108,7 +108,7 @@ class Incumbents:
             return Incumbent(counts=self.floor.counts, is_feasible=False, bound=-np.inf)
         found = self._found(relaxation)
         if self.proof is None:
-            return replace(found, bound=relaxation.bound)
+            return found.with_bound(relaxation.bound)
         return self._proven(self.proof, relaxation, found)
 
     def _proven(self, proof: WholeProof, relaxation: Relaxation, found: Incumbent) -> Incumbent:
@@ -117,9 +117,9 @@ class Incumbents:
             found = self._from_floor(proof, relaxation, found)
         is_below = self.floor is not None and relaxation.rho < self.floor.rho
         if is_below or relaxation.is_infeasible:
-            return replace(found, bound=-np.inf)
+            return found.with_bound(-np.inf)
         if found.is_feasible and self._is_best(found.counts, relaxation.bound):
-            return replace(found, bound=relaxation.bound)
+            return found.with_bound(relaxation.bound)
         known = found.counts if found.is_feasible else None
         return self._with(proof.searched(relaxation, known, self.nodes), relaxation, found)
 
@@ -162,4 +162,4 @@ class Incumbents:
         elif is_complete:
             bound = -np.inf
             self.rule_out(relaxation.rho, found.counts)
-        return replace(found, bound=bound, nodes=searched.nodes)
+        return found.with_bound(bound, nodes=searched.nodes)

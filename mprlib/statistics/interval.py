@@ -32,12 +32,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.assumptions import warn_of_assumption
 from mprlib.attention import UNIFORM, AnyAttention, attended
-from mprlib.cells import selection_weights
 from mprlib.declarations import strict
-from mprlib.function_classes.base import FunctionClass, WorstCase
+from mprlib.function_classes.base import FunctionClass, WorstCase, measured
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
@@ -180,9 +179,9 @@ class _Selected(NamedTuple):
         shown = problem.checked_items(chosen.items)
         # Where places have weights, items come in their order.
         ordered = np.sort(shown) if problem.place_weights is None else shown
-        weights = selection_weights(problem, ordered)
         part = ordered.size / problem.m if chosen.may_be_in_reference else 0.0
-        return cls(chosen, noise.oracle.cells.differences(weights), _found(noise, weights, chosen.found), part)
+        differences = noise.oracle.cells.differences_of(ordered, problem.place_weights)
+        return cls(chosen, differences, _found(problem, noise, ordered, chosen.found), part)
 
     def is_for_all(self, noise: ClassNoise) -> bool:
         """Whether it takes the interval for all selections."""
@@ -231,10 +230,8 @@ def _quantiles(
     return found
 
 
-def _found(noise: ClassNoise, weights: FloatArray, measured: Measurement | None) -> Worst:
-    """What the class sees in the weights (n,), searched only where no measurement is at hand."""
-    if measured is None:
-        return noise.oracle.worst_case(weights)
-    if not noise.has_drifts:
-        return measured
-    return noise.oracle.worst_case(weights) if measured.of is None else measured.of.worst
+def _found(problem: Problem, noise: ClassNoise, items: IntArray, known: Measurement | None) -> Worst:
+    """What the class sees in a selection, searched only where no measurement is at hand."""
+    if known is not None and not noise.has_drifts:
+        return known
+    return measured(problem, noise.oracle, items) if known is None or known.of is None else known.of.worst

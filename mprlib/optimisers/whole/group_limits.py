@@ -134,7 +134,7 @@ class GroupProof:
             return Searched(counts=None, bound=np.inf, is_complete=False)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         margin = float(np.partition(reduced, reduced.size - self.pool.k)[reduced.size - self.pool.k])
-        loss = losses(self.pool, self._of_cells(price), margin)[self.cells]
+        loss = losses(self.pool, self._of_cells(price), margin, self.cells)
         problem = kernel.Grouped(
             self.pool.k, self.group, self.pool.capacity[self.cells].astype(np.int64), loss, low, high, price
         )
