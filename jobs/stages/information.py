@@ -41,7 +41,6 @@ class Information(Unit):
         "mprlib.arrays",
         "mprlib.baselines.mutual_information",
         "mprlib.baselines.group_labels",
-        "mprlib.frames.levels",
         "jobs.methods.joint_levels",
         "jobs.stages.labels",
         "jobs.stages.vectors",
