@@ -144,6 +144,7 @@ class Solve(Unit):
         "jobs.stages.hand_labels",
         "jobs.stages.kept_distances",
         "jobs.stages.label_errors",
+        "jobs.stages.likely",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.row_values",
