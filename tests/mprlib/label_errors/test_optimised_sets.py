@@ -20,9 +20,11 @@ FLOOR, AUDITS = 0.86, 24
 SETTINGS = [
     Setting(levels=(2,), error=0.1, is_symmetric=True),
     Setting(levels=(7,), error=0.2, is_symmetric=False, hand_labels=300),
-    # Log odds that are no lines.
+    # Log odds that are no lines, and that jump.
     Setting(levels=(2,), error=0.1, is_symmetric=True, scores="skewed up"),
     Setting(levels=(2,), error=0.1, is_symmetric=True, scores="heavy tails"),
+    Setting(levels=(2,), error=0.1, is_symmetric=True, scores="skewed down"),
+    Setting(levels=(7,), error=0.1, is_symmetric=False, scores="bounded"),
 ]
 
 
