@@ -25,9 +25,9 @@ from .label_errors import (
     confusions_of,
     hand_label_notes,
     hand_labels_unit,
-    held_out_of,
     label_errors,
     probabilities_of,
+    probes_of,
     with_their_levels,
 )
 from .level_remarks import level_remarks, similar_levels
@@ -205,7 +205,7 @@ class _Planner:
                 self.hand_labels[block.name],
                 probabilities_of(block),
                 reference.kind not in ("balanced", "shares") and reference.dataset is None,
-                held_out_of(block, reference, self.probing.fits),
+                probes_of(block, reference, self.probing.fits),
             )
         return Compared(
             searched=searched,

@@ -47,15 +47,16 @@ class LabelErrors:
     """Confusions by attribute, of the items and of the reference's people.
 
     probes, reference_probes: units of probes by attribute, whose confusions on held-out items are those of the labels
-    that they predict. hand_labels: the unit with true levels of some items. probabilities: levels of the attributes
-    whose items have columns of them, in those columns' order; alike: those of them whose labels the reference's people
-    have from the same source.
+    that they predict; likely_probes: units of those whose calibrated probabilities are used of each item. hand_labels:
+    the unit with true levels of some items. probabilities: levels of the attributes whose items have columns of them,
+    in those columns' order; alike: those of them whose labels the reference's people have from the same source.
     """
 
     items: Mapping[str, ConfusionTable] = field(default_factory=dict)
     reference: Mapping[str, ConfusionTable] = field(default_factory=dict)
     probes: Mapping[str, str] = reads(default_factory=dict)
     reference_probes: Mapping[str, str] = reads(default_factory=dict)
+    likely_probes: Mapping[str, str] = reads(default_factory=dict)
     hand_labels: str | None = reads(default=None)
     probabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alike: tuple[str, ...] = ()
@@ -70,12 +71,16 @@ class LabelErrors:
         return replace(self, items=items, reference=people, probes={}, reference_probes={})
 
     def label_error(
-        self, known: Mapping[str, IntArray], likely: Mapping[str, FloatArray], predicted: Mapping[str, FloatArray]
+        self,
+        known: Mapping[str, IntArray],
+        likely: Mapping[str, FloatArray],
+        predicted: Mapping[str, FloatArray],
+        base_shares: Mapping[str, FloatArray],
     ) -> LabelError | None:
-        """What the library takes, with no probe left; None where nothing is known to be wrong.
+        """What the library takes, with no confusion of a probe left; None where nothing is known to be wrong.
 
         known: true levels of items, where given. likely: probabilities (n, L) of items, where given. predicted: one-hot
-        rows (n, L) of the items' labels by attribute.
+        rows (n, L) of the items' labels by attribute. base_shares (L,): of those that a probe learnt from.
         """
         assert not self.probes and not self.reference_probes
         if not self.items and not self.reference and not likely:
@@ -85,7 +90,7 @@ class LabelErrors:
         )
         # The items say how wrong labels of this source are, and people of the same source have the same errors.
         people |= {name: _expected_confusion(likely[name], predicted[name]) for name in self.alike}
-        return LabelError(items=items, reference=people, known=known, probabilities=likely)
+        return LabelError(items=items, reference=people, known=known, probabilities=likely, base_shares=base_shares)
 
 
 def _of_probe(probe: Probe, levels: tuple[str, ...]) -> ConfusionTable:
