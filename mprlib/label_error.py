@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from mprlib.confusion import Confusion
 from mprlib.errors import InputError
 from mprlib.level_names import level_name
 
+# What a selection was chosen by: scores and labels as they are, expected true labels, or neither.
+ChosenBy = Literal["labels", "expected", "other"]
 # Probability with which a claimed bound on the true MPR holds, where nothing else is asked for.
 CONFIDENCE = 0.9
 # Probabilities of a row are written with a few digits.

@@ -103,7 +103,8 @@ class Probe:
                 f"embeddings has {matrix.shape[1]} columns, the probe was trained on {self.coefficients.shape[1]}"
             )
         # Not a BLAS product: equal rows must get equal labels at every position.
-        return np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts
+        evidence: FloatArray = np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts
+        return evidence
 
     def predict(self, embeddings: ArrayLike) -> list[str]:
         """The most probable level for each of the embeddings (n, d)."""

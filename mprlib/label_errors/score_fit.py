@@ -26,6 +26,8 @@ ADDED_CHANGES = 1.0
 # Items that the prior of the cells counts as, spread over all levels.
 ADDED_ITEMS = 1.0
 LARGEST_ITERATIONS = 500
+# Newton's steps for each draw of the confusions.
+REFIT_STEPS = 4
 # Above this many cells the information matrix costs more than all the rest: parameters then keep their error.
 LARGEST_INFORMED_CELLS = 320
 
@@ -34,14 +36,21 @@ def prior_of(
     features: FloatArray, members: FloatArray, parameters: FloatArray, is_possible: BoolArray | None = None
 ) -> FloatArray:
     """P(g | s) (a, G) at features (a, F); is_possible (a, G), where some cells have no items."""
+    return priors_of(features, members, parameters[None], is_possible)[0]
+
+
+def priors_of(
+    features: FloatArray, members: FloatArray, parameters: FloatArray, is_possible: BoolArray | None = None
+) -> FloatArray:
+    """The same (B, a, G) for draws (B, P) of the parameters."""
     cells = len(members)
-    slopes = parameters[cells:].reshape(members.shape[1], -1)
-    logits = parameters[:cells] + (features @ slopes.T) @ members.T
+    slopes = parameters[:, cells:].reshape(len(parameters), members.shape[1], -1)
+    logits = parameters[:, None, :cells] + (features @ np.swapaxes(slopes, 1, 2)) @ members.T
     if is_possible is not None:
         logits = np.where(is_possible, logits, -np.inf)
-    logits -= logits.max(axis=1, keepdims=True)
+    logits -= logits.max(axis=2, keepdims=True)
     odds = np.exp(logits, out=logits)
-    found: FloatArray = odds / odds.sum(axis=1, keepdims=True)
+    found: FloatArray = odds / odds.sum(axis=2, keepdims=True)
     return found
 
 
@@ -118,6 +127,22 @@ class Fit:
         prior = self._prior(parameters)
         expected, _ = self.evidence.expected(np.broadcast_to(prior, (draws, *prior.shape)), matrices)
         return self._gradient(expected, prior, parameters)
+
+    def refitted(self, parameters: FloatArray, root: FloatArray, matrices: Matrices, draws: int) -> FloatArray:
+        """Parameters (draws, P) that are nearly the modes under draws of matrices, by steps of Newton's method from
+        those as they are known, with the root of the curvature there; of all steps the one of the highest density."""
+        found = np.tile(parameters, (draws, 1))
+        tried, highest = found.copy(), np.full(draws, -np.inf)
+        for step in range(REFIT_STEPS + 1):
+            prior = np.swapaxes(priors_of(self.evidence.features, self.members, tried, self._is_possible), 1, 2)
+            expected, likelihoods = self.evidence.expected(np.ascontiguousarray(prior), matrices)
+            densities = likelihoods - 0.5 * np.sum(self.precision * (tried - self._centre) ** 2, axis=1)
+            is_higher = densities > highest
+            found[is_higher], highest[is_higher] = tried[is_higher], densities[is_higher]
+            if step < REFIT_STEPS:
+                gradient = self._gradient(expected, prior, tried)
+                tried = tried + solved(root, solved(root, gradient.T), trans="T").T
+        return found
 
     def expected_items(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
         """Of the pool, in each cell (G,)."""

@@ -19,8 +19,8 @@ priors (a posterior mode). Then
 are the probabilities of the true cells of item i. They hold for every selection that was made by looking at scores and
 labels, since the items that were chosen are then like those of the same score and label that were not.
 
-Draws of the parameters hold their own sampling error (the curvature of the likelihood) and that of the confusions,
-which one step of Newton's method passes on to them.
+Draws of the parameters hold their own sampling error (the curvature of the likelihood) and that of the confusions: for
+each draw of those a few steps of Newton's method fit the parameters anew.
 """
 
 from __future__ import annotations
@@ -222,15 +222,10 @@ def _drawn(curved: Curved, problem: Problem) -> FloatArray:
     fit, root, size = curved.fit, curved.root, curved.parameters.size
     moved = solved(root, np.random.default_rng(size).standard_normal((size, DRAWS)), trans="T")
     if confusions_of(problem).items.drawn:
-        gradients = np.concatenate(
-            [
-                fit.gradients(curved.parameters, drawn_matrices(problem, block), block.stop - block.start)
-                for block in _blocks_of_draws(fit.evidence.sizes.size * len(fit.members))
-            ]
-        )
-        moved += solved(root, solved(root, gradients.T), trans="T")
-    draws: FloatArray = moved.T
-    return draws
+        for block in _blocks_of_draws(fit.evidence.sizes.size * len(fit.members)):
+            matrices, draws = drawn_matrices(problem, block), block.stop - block.start
+            moved[:, block] += (fit.refitted(curved.parameters, root, matrices, draws) - curved.parameters).T
+    return moved.T
 
 
 def _shares_drawn_from(ends: FloatArray, times: int, random: np.random.Generator) -> FloatArray:
