@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..search.canonical import best, exact_scores
 from ..store import Store
-from ..store.chunks import in_one
-from .asked import Asked
 from .candidates import COPIES, Candidates
 from .catalogue import attribute_names, read_rows
 from .embed import open_shard
@@ -21,23 +19,18 @@ from .queries import read_query_vectors
 from .unit import Cost, Tables, Unit, outside_key, reads
 from .vectors import BYTES_PER_NUMBER, Shard, edges
 
-if TYPE_CHECKING:
-    import pyarrow.parquet as pq
-
-FOUND, KNOWN = "found", "known.arrow"
+# Mapped: every pool looks for its own query in the tables of all parts.
+FOUND, KNOWN = "found.arrow", "known.arrow"
 # Products of two numbers that one core makes a second while it computes exact scores
 # (`python -m tests.benchmarks.prefilter` prints them; this is cautious).
 PRODUCTS_PER_SECOND = 0.5e9
 # Items of which one core reads what is known of them a second; bytes of that, and of a found row and its score.
 KNOWN_PER_SECOND, KNOWN_BYTES, FOUND_BYTES = 4e6, 80, 16
-# Units' files that a process keeps open: one of a thousand queries has as many row groups, which take longer to list
-# than a query's items to read.
-KEPT_FILES = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rescore(Unit):
-    """Each query's best items of some neighbouring shards, at most `top`: one row and row group a query.
+    """Each query's best items of some neighbouring shards, at most `top`: one row a query.
 
     Columns: prompt, rows (of the catalogue, ascending) and scores (float64). What is known of the items that any
     query found, their ids, relevance, weights and levels of attributes, is in a second table, once each, by row. The
@@ -46,14 +39,9 @@ class Rescore(Unit):
     """
 
     stage: ClassVar[str] = "rescore"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     seconds: ClassVar[float] = 0.2
     is_intermediate: ClassVar[bool] = True
-    rows_per_group: ClassVar[int] = 1
-    encodings: ClassVar[Mapping[str, str]] = {
-        "rows.list.element": "DELTA_BINARY_PACKED",
-        "scores.list.element": "BYTE_STREAM_SPLIT",
-    }
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.pool_order",
         "jobs.search.canonical",
@@ -111,33 +99,19 @@ class Rescore(Unit):
             search_seconds=seconds,
             read_bytes=numbers * BYTES_PER_NUMBER[self.storage],
             memory_bytes=min(self.expected_rows, self.rows) * KNOWN_BYTES + COPIES * self.expected_rows * FOUND_BYTES,
-            disk_bytes=min(self.expected_rows, self.rows) * KNOWN_BYTES + self.expected_rows * FOUND_BYTES / 2,
+            disk_bytes=min(self.expected_rows, self.rows) * KNOWN_BYTES + self.expected_rows * FOUND_BYTES,
         )
 
 
 def items_of(store: Store, key: str, prompt: str) -> pa.Table:
-    """A prompt's items of one unit, row and score first; only its row group is read, and what is known of its rows."""
-    opened = _opened(Asked(store, key, key))
-    found = opened.file.read_row_group(opened.places[prompt], columns=["rows", "scores"])
-    rows, scores = (in_one(found[name]).flatten() for name in ("rows", "scores"))
+    """A prompt's items of one unit, row and score first; only what is of the prompt is read of the unit's tables."""
+    found = store.map_table(Rescore.file(key, FOUND))
+    position = pc.index(found["prompt"], prompt).as_py()
+    rows, scores = (found[name][position].values for name in ("rows", "scores"))
     known = store.map_table(Rescore.file(key, KNOWN))
     places = np.searchsorted(known["row"].to_numpy(), rows.to_numpy())
     items = known.drop_columns("row").take(pa.array(places))
     return items.add_column(0, "row", rows).add_column(1, "score", scores)
-
-
-class _Opened(NamedTuple):
-    """A unit's file, and the row group of each prompt."""
-
-    file: pq.ParquetFile
-    places: dict[str, int]
-
-
-@lru_cache(maxsize=KEPT_FILES)
-def _opened(asked: Asked[str]) -> _Opened:
-    file = asked.store.parquet(Rescore.file(asked.what, FOUND))
-    prompts = file.read(columns=["prompt"])["prompt"].to_pylist()
-    return _Opened(file, {prompt: place for place, prompt in enumerate(prompts)})
 
 
 def ids_of(ids: pa.ChunkedArray) -> np.ndarray:

@@ -93,7 +93,7 @@ def sampling_interval(
     drawn: Resamples | None = None,
     attention: AnyAttention = UNIFORM,
 ) -> Interval:
-    """An interval of the MPR of these items against the whole population.
+    """An interval of the MPR of these items against the whole population; MPR alone against stated shares.
 
     It is of one selection by itself; for all selections at once take MPR +- `sampling_margin`, several times as wide.
     Classes without a closed form (networks, forests, trees too many to list, kernels on continuous labels) take that
@@ -146,6 +146,8 @@ def sampling_intervals(
     kind = registered(function_class)
     problem = attended(problem, attention)
     warn_of_assumption(problem, "the interval depends")
+    if not problem.population.is_sample:
+        return [_without_error(problem, kind, one) for one in chosen]
     level = (1.0 + confidence) / 2.0
     # The noise holds the resamples, so that no others come to have their identity.
     key = ("noise", kind, level, resamples, seed, None if drawn is None else id(drawn))
@@ -154,6 +156,13 @@ def sampling_intervals(
     for start in range(0, len(chosen), TOGETHER):
         found += _intervals(noise, [_Selected.of(problem, noise, one) for one in chosen[start : start + TOGETHER]])
     return found
+
+
+def _without_error(problem: Problem, kind: FunctionClass, chosen: Chosen) -> Interval:
+    """What a reference of no sampling error leaves open: the class's own bound."""
+    items = problem.checked_items(chosen.items)
+    found = chosen.found or measured(problem, kind.bind(problem), items)
+    return Interval(found.value, found.upper_bound)
 
 
 class _Selected(NamedTuple):

@@ -87,13 +87,14 @@ def worst_text(output: str, settings: Audit) -> str:
 
 def _repair(pair: Mapping[str, Any]) -> str:
     """What it costs to bring a query to what chance shows, where a selection does."""
-    from ...analysis.wording import cost, percent
+    from ...analysis.wording import cost, is_below_chance, percent
 
     if pair["is_repaired_to_chance"] is not True:
         return ""
     before, after = pair["precision"], pair["precision_repaired"]
     precision = "" if before != before or after != after else f", precision {percent(before)} to {percent(after)}"
-    return f"; to chance level for {cost(pair)} of similarity{precision}"
+    bound = "at most " if is_below_chance(pair) else ""
+    return f"; to chance level for {bound}{cost(pair)} of similarity{precision}"
 
 
 def run_text(summary: RunSummary) -> str:
@@ -109,6 +110,7 @@ def run_text(summary: RunSummary) -> str:
         *([items] if has_items else []),
         *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
         *(_skipped_line(dataset, reasons, summary.output) for dataset, reasons in summary.skipped_items.items()),
+        *(_calibration_line(probe, found) for probe, found in summary.calibration.items()),
         f"report: {summary.report or 'none, no unit was solved'}",
     ]
     return "\n".join(lines)
@@ -119,3 +121,10 @@ def _skipped_line(dataset: str, reasons: Mapping[str, Mapping[str, Any]], output
 
     number = sum(entry["items"] for entry in reasons.values())
     return f"skipped: {number:,} items of {dataset}: {reasons_text(reasons)}; listed in {output}/{TABLE}"
+
+
+def _calibration_line(probe: str, calibration: Mapping[str, Any]) -> str:
+    from ...analysis.calibration import calibration_text, consequence
+
+    follows = consequence(calibration)
+    return f"probabilities of the probe {probe}: {calibration_text(calibration)}{'; ' if follows else ''}{follows}"
