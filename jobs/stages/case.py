@@ -22,7 +22,7 @@ from ..config.entries import ClassEntry, Over
 from ..datasets.part import PROBABILITIES
 from ..store import Store
 from ..store.chunks import in_one
-from .catalogue import read_items
+from .catalogue import read_items, read_rows
 from .cells import encoded_levels
 from .embed import open_shard
 from .hand_labels import known_levels
@@ -73,7 +73,7 @@ class Case:
 
     def _label_error(self, pool: pa.Table, labels: FloatArray) -> LabelError | None:
         """How far the labels (n, l) of the pool and of the reference can be trusted."""
-        errors = self._unit.label_errors.of_held_out(self._store, self._encoding.levels)
+        errors = self._unit.label_errors.read(self._store, self._encoding.levels)
         places = {name: list(columns) for name, columns in self._encoding.attributes.items()}
         likely = {name: self._likely(name, levels) for name, levels in errors.probabilities.items()}
         return errors.label_error(
@@ -83,10 +83,11 @@ class Case:
     def _likely(self, name: str, levels: tuple[str, ...]) -> FloatArray:
         """Probabilities (n, L) of an attribute's levels, in the order of its columns, of the pool's items."""
         column = PROBABILITIES + name
-        given = to_matrix(read_items(self._store, self._unit.catalogue, [column])[column].take(pa.array(self.rows)))
-        known = self._encoding.levels[name]
-        found = np.zeros((len(given), len(known)))
-        found[:, [known.index(level) for level in levels]] = given
+        order, known = np.argsort(self.rows), self._encoding.levels[name]
+        found = np.zeros((self.rows.size, len(known)))
+        given = read_rows(self._store, self._unit.catalogue, self.rows[order], [column])[column]
+        places = np.array([known.index(level) for level in levels])
+        found[order[:, None], places] = to_matrix(given)
         return found
 
     def _known(self, ids: pa.ChunkedArray) -> dict[str, IntArray]:

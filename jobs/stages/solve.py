@@ -89,7 +89,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 21
+    version: ClassVar[int] = 22
     seconds: ClassVar[float] = 0.02
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
@@ -144,6 +144,7 @@ class Solve(Unit):
         "jobs.stages.hand_labels",
         "jobs.stages.kept_distances",
         "jobs.stages.label_errors",
+        "jobs.stages.likely",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.row_values",

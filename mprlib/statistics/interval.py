@@ -161,7 +161,7 @@ def sampling_intervals(
 def _without_error(problem: Problem, kind: FunctionClass, chosen: Chosen) -> Interval:
     """What a reference of no sampling error leaves open: the class's own bound."""
     items = problem.checked_items(chosen.items)
-    found = chosen.found or kind.bind(problem).worst_case(selection_weights(problem, items))
+    found = chosen.found or measured(problem, kind.bind(problem), items)
     return Interval(found.value, found.upper_bound)
 
 

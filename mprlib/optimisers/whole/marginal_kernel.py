@@ -17,6 +17,7 @@ from mprlib.optimisers.whole.decoder_kernel import ROUNDING, Basis, Walk, close,
 from mprlib.optimisers.whole.marginal_fill_kernel import cheapest_fill
 from mprlib.optimisers.whole.marginal_loss_kernel import Cells, Fill, least_of, prepare
 
+
 class Lattice(NamedTuple):
     """Marginal counts c of the decided columns, and v as in `Basis`.
 
