@@ -25,7 +25,7 @@ from .plan.likeness import earlier_units, with_earlier
 from .plan.plan import Plan, unanswered
 from .plan.plan_file import write_plan
 from .plan.rates import learn
-from .report.kept import Shelf, receipts_of
+from .report.kept import Shelf, kept_are_whole, receipts_of
 from .report.publish import publish
 from .report.thumbnails import write_thumbnails
 from .results.collect import collect
@@ -120,7 +120,8 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     progress = Progress(done=dict(found.done))
     # Also where nothing is left to compute: max_skipped_share may have changed.
     expect_few_skipped(store, plan, progress.done)
-    if len(progress.done) == len(plan.units) and results_are_current(store, plan, settings):
+    is_computed = len(progress.done) == len(plan.units)
+    if is_computed and results_are_current(store, plan, settings) and kept_are_whole(store):
         run_id = store.read_json(MANIFEST)["run_id"]
         clear_finished(store, run_id, found, reporter)
         return summary_of(store, plan, progress, run_id, started)

@@ -24,6 +24,7 @@ from ..store.keys import digest
 from .case import Case
 from .debiased import read_debiased_vector
 from .earlier import earlier_tables, with_views
+from .first_shown import exposure_curve
 from .group_rows import group_rows
 from .kept_distances import are_kept, kept_bytes
 from .label_errors import LabelErrors
@@ -88,7 +89,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 20
+    version: ClassVar[int] = 22
     seconds: ClassVar[float] = 0.02
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
@@ -143,6 +144,7 @@ class Solve(Unit):
         "jobs.stages.hand_labels",
         "jobs.stages.kept_distances",
         "jobs.stages.label_errors",
+        "jobs.stages.likely",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.row_values",
@@ -177,8 +179,9 @@ class Solve(Unit):
 
     @property
     def likeness(self) -> str:
-        """The same for units that choose the same items: all that is in the key but under what they are measured."""
-        return digest(self.content(without=("attention", "function_classes")))
+        """The same for units that choose the same items and say the same of their groups: all that is in the key but
+        under what selections are measured."""
+        return digest([self.content(without=("attention", "function_classes")), exposure_curve(self.attention).name])
 
     @property
     def shared_reading(self) -> str:

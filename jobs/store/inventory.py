@@ -49,7 +49,8 @@ def take_inventory(store: Store, units: Iterable[tuple[str, str]]) -> Inventory:
         contents = store.read_many([receipt_file(stage, key) for stage, key in some])
         for stage, key in some:
             receipt = Receipt.parsed(contents.get(receipt_file(stage, key), b""))
-            if receipt is not None and _is_whole(store, receipt, stage, key, listing):
+            is_own = receipt is not None and (receipt.stage, receipt.key) == (stage, key)
+            if receipt is not None and is_own and _is_whole(store, receipt, stage, key, listing):
                 done[key] = receipt
             else:
                 damaged.append((stage, key))

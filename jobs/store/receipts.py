@@ -89,7 +89,7 @@ def committed_receipt(store: Store, stage: str, key: str) -> Receipt | None:
 def valid_receipt(store: Store, stage: str, key: str) -> Receipt | None:
     """The unit's receipt if it can be read and its files hold the bytes that it states."""
     receipt = read_receipt(store, stage, key)
-    if receipt is None:
+    if receipt is None or (receipt.stage, receipt.key) != (stage, key):
         return None
     for name, file in receipt.files.items():
         if not store.holds(unit_file(stage, key, name), file.bytes, file.sha256):

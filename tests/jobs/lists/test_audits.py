@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from jobs.cli import main
@@ -125,6 +126,25 @@ def test_a_run_of_trec_with_labels_beside_it(tmp_path):
     rows = run(path)
     assert rows["similarity"].tolist() == [8.5, 8.5]
     assert shares(path, "gender=woman") == {("nurse", 2): (1.0, 0.5), ("chef", 2): (0.0, 0.5)}
+
+
+def test_what_chance_level_costs_is_said_of_chance_level(tmp_path, capsys):
+    # 40 men come first; 20 women have to be fetched from far below for half of them, and fewer for chance.
+    genders = ["man"] * 40 + ["woman"] * 40
+    people = pd.DataFrame({"id": [f"{number:02d}" for number in range(80)], "gender": genders})
+    shown = pd.DataFrame({"query": "chef", "item": people["id"], "rank": range(1, 81)})
+    costs = {}
+    for methods in (["as_shown", {"mopr": {"values": [0.01]}}], ["as_shown", {"mopr": {"values": [0.01, "chance"]}}]):
+        path = write(tmp_path, shown, people, k=40, methods=methods)
+        assert main(["run", str(path)]) == 0
+        printed = capsys.readouterr().out
+        page = (tmp_path / "run/report/index.html").read_text(encoding="utf-8")
+        is_bound = len(methods[1]["mopr"]["values"]) == 1
+        assert ("to chance level for at most " in printed) == is_bound
+        assert ("chance level itself costs at most that" in page) == is_bound
+        assert ("held within the MPR of a random 40 under groups, 0.15 (mopr, rho = 0.01)," in page) == is_bound
+        costs[is_bound] = float(printed.partition("of similarity")[0].rpartition(" ")[0].rpartition(" ")[2].rstrip("%"))
+    assert 0 < costs[False] < costs[True]
 
 
 def test_two_k_of_a_query_are_two_cases_and_the_page_says_of_how_many_queries(tmp_path, capsys):
