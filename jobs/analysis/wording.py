@@ -136,7 +136,7 @@ def _repair(pair: Mapping[str, Any]) -> str:
     if pair.get("is_repaired_to_chance") is True:
         target = pair.get("target_repaired")
         under = "" if is_missing(target) else f" under {target}"
-        level = pair.get("mpr_chance_repaired")
+        level: Any = pair.get("mpr_chance_repaired")
         if is_missing(level) or math.isclose(rho, level, rel_tol=SAME_MPR):
             return f"held to the MPR of a random {pair['k']}{under} ({method}, rho = {rho:.3g})"
         return f"held within the MPR of a random {pair['k']}{under}, {level:.3g} ({method}, rho = {rho:.3g}),"
@@ -146,7 +146,8 @@ def _repair(pair: Mapping[str, Any]) -> str:
 def is_below_chance(pair: Mapping[str, Any]) -> bool:
     """Whether the repaired selection was held to less MPR than a random draw shows: what it costs is then an upper
     bound of what chance level costs."""
-    rho, level = pair["rho_repaired"], pair.get("mpr_chance_repaired")
+    rho: Any = pair["rho_repaired"]
+    level: Any = pair.get("mpr_chance_repaired")
     if pair.get("is_repaired_to_chance") is not True or is_missing(rho) or is_missing(level):
         return False
     return bool(rho < level and not math.isclose(rho, level, rel_tol=SAME_MPR))
