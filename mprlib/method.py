@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from mprlib.arrays import IntArray, mean_of
 from mprlib.declarations import Declared
 from mprlib.errors import SettingError
-from mprlib.function_classes.base import FunctionClass, Oracle, measured
+from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase, measured
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection, Status
@@ -146,6 +146,7 @@ class Proof:
     rho_min: no set has a smaller MPR. is_infeasible: no set meets rho.
     is_stopped: a clock ended the search, so that a rerun may find another set.
     tolerance: sets this close to the bound, in mean similarity, are as good as any.
+    worst: what the measuring code says of the set that is given out, where it was asked already.
     """
 
     similarity_bound: float | None = None
@@ -154,6 +155,7 @@ class Proof:
     is_infeasible: bool = False
     is_stopped: bool = False
     tolerance: float = 0.0
+    worst: WorstCase | None = None
 
 
 def selected(
@@ -175,7 +177,7 @@ def selected(
     """
     # Where places have weights, items come in their order.
     ranked = problem.ranked(items) if problem.place_weights is None else items
-    worst = measured(problem, oracle, ranked)
+    worst = measured(problem, oracle, ranked) if proof.worst is None else proof.worst
     similarity = mean_score(problem, ranked)
     is_inside = rho is not None and worst.value <= rho
     bound, relaxed, rho_min = proof.similarity_bound, proof.relaxation_bound, proof.rho_min

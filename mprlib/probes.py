@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.declarations import strict
 from mprlib.errors import InputError
+from mprlib.frames.levels import levels_of
 from mprlib.scikit_learn import scikit_learn_for
 from mprlib.settings import PROBABILITY, SEED, refuse_text
 
@@ -129,7 +130,7 @@ def train_probe(
         from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
     matrix, levels, codes = _checked(embeddings, labels, held_out_share)
-    names = None if groups is None else np.asarray(groups).astype(str)
+    names = None if groups is None else levels_of(groups)
     if names is not None and names.shape != codes.shape:
         raise InputError(f"groups has shape {names.shape}, {codes.shape} expected: one name per row")
     train, held_out = train_test_split(
@@ -161,7 +162,7 @@ def _checked(
     embeddings: ArrayLike, labels: ArrayLike, held_out_share: float
 ) -> tuple[FloatArray, tuple[str, ...], IntArray]:
     matrix = _matrix(embeddings)
-    rows = np.asarray(labels).astype(str)
+    rows = levels_of(labels)
     if rows.shape != (matrix.shape[0],):
         raise InputError(f"labels has shape {rows.shape}, ({matrix.shape[0]},) expected: one level per row")
     levels, codes, counts = np.unique(rows, return_inverse=True, return_counts=True)

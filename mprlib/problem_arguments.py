@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mprlib.arrays import FloatArray, IntArray, expect_length, finite
 from mprlib.errors import InputError, shown
 from mprlib.frames import matching
+from mprlib.frames.columns import is_missing
 from mprlib.label_error import LabelError
 from mprlib.level_names import level_name
 from mprlib.reference import Reference
@@ -133,6 +134,9 @@ def checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if array.shape != (n,):
         raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id per item")
     if array.dtype.kind not in "iuUS":
+        absent = next((place for place, one in enumerate(array.tolist()) if is_missing(one)), None)
+        if absent is not None:
+            raise InputError(f"item_ids has no value for item {absent}: each item needs an id of its own")
         array = np.array(matching.names_of("item_ids", array.tolist()))
     if not _surely_differ(array) and len(set(array.tolist())) != n:
         distinct, counts = np.unique(array, return_counts=True)

@@ -37,7 +37,7 @@ from mprlib.encoding import Encoding, Side
 from mprlib.errors import InputError
 from mprlib.frames import matching
 from mprlib.frames.columns import column_called
-from mprlib.frames.levels import checked_bins
+from mprlib.frames.levels import checked_bins, level_of
 from mprlib.kept import Kept
 from mprlib.reference_arguments import checked_attributes, checked_parts, lists_by_name
 from mprlib.reference_columns import by_columns, by_levels, columns_of
@@ -193,7 +193,7 @@ class Reference:
         """
         from mprlib.populations import balanced
 
-        return balanced(Encoding(levels=lists_by_name("levels", levels)), size)
+        return balanced(Encoding(levels=lists_by_name("levels", levels, level_of)), size)
 
     @classmethod
     def of_codes(cls, encoding: Encoding, codes: Sequence[IntArray], weights: ArrayLike | None = None) -> Self:

@@ -186,12 +186,14 @@ def label_errors(
     reference: Confusions,
     by_hand: HandLabels | None,
     probabilities: Mapping[str, tuple[str, ...]],
-    is_alike: bool,
+    likely: tuple[str, ...],
+    is_of_pool: bool,
     probes: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> LabelErrors:
     """What a unit keeps of the confusions of items and of the reference's people, of hand labels, and of columns with
-    probabilities. is_alike: the reference's people have their labels from where the items have them. probes: units of
-    those whose errors on held-out items count, of the items and of the reference's people.
+    probabilities. likely: units that counted these over the data set that the reference's people are from; is_of_pool:
+    these people are each pool's own. probes: units of those whose errors on held-out items count, of the items and of
+    the reference's people.
 
     Raises:  UsageError for a level that some item has and the confusion lacks.
     """
@@ -205,7 +207,8 @@ def label_errors(
             reference_probes=probes[1],
             hand_labels=None if by_hand is None else by_hand.key,
             probabilities=probabilities,
-            alike=tuple(probabilities) if is_alike else (),
+            likely=likely,
+            is_of_pool=is_of_pool,
         )
 
 

@@ -11,6 +11,7 @@ from ..datasets.catalogue import ATTRIBUTE, Catalogue
 from ..queries import Query
 from ..stages.pool import TABLE, Pool
 from ..stages.unit import Tables
+from ..store.chunks import table_in_one
 from .listed import Listed, QueryList
 from .search_units import Embedded, Search
 
@@ -50,7 +51,7 @@ def _pool_tables(catalogue: Catalogue, shown: QueryList) -> Tables:
         "weight",
         *(one for one in catalogue.items.column_names if one.startswith(ATTRIBUTE)),
     ]
-    known = catalogue.items.select(names).take(pa.array(shown.rows)).combine_chunks()
+    known = table_in_one(catalogue.items.select(names).take(pa.array(shown.rows)))
     columns = {
         "item_id": known["item_id"],
         "row": pa.array(shown.rows.astype("int64")),

@@ -21,7 +21,8 @@ from mprlib.statistics import Chosen, Interval, Resamples, sampling_intervals, s
 from ..config.entries import ClassEntry, Over
 from ..datasets.part import PROBABILITIES
 from ..store import Store
-from .catalogue import read_items
+from ..store.chunks import in_one
+from .catalogue import read_items, read_rows
 from .cells import encoded_levels
 from .embed import open_shard
 from .hand_labels import known_levels
@@ -65,13 +66,14 @@ class Case:
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
+        self._classes: dict[str, FunctionClass] = {}
         self._measured: dict[tuple[bytes, str, str], Measurement] = {}
         self._intervals: dict[tuple[str, str, bytes, bool], Interval] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
     def _label_error(self, pool: pa.Table, labels: FloatArray) -> LabelError | None:
         """How far the labels (n, l) of the pool and of the reference can be trusted."""
-        errors = self._unit.label_errors.of_held_out(self._store, self._encoding.levels)
+        errors = self._unit.label_errors.read(self._store, self._encoding.levels)
         places = {name: list(columns) for name, columns in self._encoding.attributes.items()}
         likely = {name: self._likely(name, levels) for name, levels in errors.probabilities.items()}
         return errors.label_error(
@@ -81,10 +83,11 @@ class Case:
     def _likely(self, name: str, levels: tuple[str, ...]) -> FloatArray:
         """Probabilities (n, L) of an attribute's levels, in the order of its columns, of the pool's items."""
         column = PROBABILITIES + name
-        given = to_matrix(read_items(self._store, self._unit.catalogue, [column])[column].take(pa.array(self.rows)))
-        known = self._encoding.levels[name]
-        found = np.zeros((len(given), len(known)))
-        found[:, [known.index(level) for level in levels]] = given
+        order, known = np.argsort(self.rows), self._encoding.levels[name]
+        found = np.zeros((self.rows.size, len(known)))
+        given = read_rows(self._store, self._unit.catalogue, self.rows[order], [column])[column]
+        places = np.array([known.index(level) for level in levels])
+        found[order[:, None], places] = to_matrix(given)
         return found
 
     def _known(self, ids: pa.ChunkedArray) -> dict[str, IntArray]:
@@ -148,11 +151,16 @@ class Case:
         weights: FloatArray = people["weight"].to_numpy()
         return weights
 
+    def _class_of(self, entry: ClassEntry) -> FunctionClass:
+        if entry.display not in self._classes:
+            self._classes[entry.display] = registry.function_class(entry.name, **entry.settings)
+        return self._classes[entry.display]
+
     def measure(self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name) -> Measurement:
         """A selection's measurement; neighbours of a sweep are often the same set."""
         key = (_seen(items, attention).tobytes(), entry.display, attention)
         if key not in self._measured:
-            self._measured[key] = measure_with(self.view(entry), items, _class_of(entry), attention)
+            self._measured[key] = measure_with(self.view(entry), items, self._class_of(entry), attention)
         return self._measured[key]
 
     def in_order(self, selections: Sequence[IntArray]) -> list[metrics.WorstAttribute]:
@@ -184,7 +192,7 @@ class Case:
             Chosen(items=items, is_fitted=is_fitted, found=self.measure(entry, items, attention))
             for items in selections
         ]
-        return sampling_intervals(self.view(entry), chosen, _class_of(entry), **self._asked(entry, attention))
+        return sampling_intervals(self.view(entry), chosen, self._class_of(entry), **self._asked(entry, attention))
 
     def _of_draws(
         self, entry: ClassEntry, selections: Sequence[IntArray], attention: str, is_fitted: bool
@@ -193,7 +201,7 @@ class Case:
         problem, asked, ends = self.view(entry), self._asked(entry, attention), []
         for items in selections:
             found = self.measure(entry, items, attention)
-            margin = sampling_margin(problem, _class_of(entry), items=items, **asked)
+            margin = sampling_margin(problem, self._class_of(entry), items=items, **asked)
             ends.append(Interval(low=max(0.0, found.value - margin), high=found.upper_bound + margin))
         return ends
 
@@ -213,10 +221,6 @@ class Case:
         return problem.population.kept.get("resamples", read)
 
 
-def _class_of(entry: ClassEntry) -> FunctionClass:
-    return registry.function_class(entry.name, **entry.settings)
-
-
 def _seen(items: IntArray, attention: str) -> IntArray:
     """What decides a measurement: only where places do not count alike does their order matter."""
     return np.sort(items) if attention == UNIFORM.name else items
@@ -226,7 +230,7 @@ def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:
     """1 for each item (n,) whose true term is the query, else 0; None where no term is known."""
     if terms.null_count == len(terms):
         return None
-    coded, asked = terms.combine_chunks(), query.strip().casefold()
+    coded, asked = in_one(terms), query.strip().casefold()
     if not pa.types.is_dictionary(coded.type):
         coded = coded.dictionary_encode()
     is_query = [float(term is not None and term.strip().casefold() == asked) for term in coded.dictionary.to_pylist()]

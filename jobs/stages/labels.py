@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ..datasets.catalogue import ATTRIBUTE
 from ..store import Store
+from ..store.chunks import in_one
 from .embed import open_shard
 from .probe import read_probe
 from .unit import Tables, Unit, reads
@@ -67,8 +68,8 @@ class Labels(Unit):
 def predicted_levels(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str], store: Store) -> pa.ChunkedArray:
     """The level (n,) that the labels units give to each item; null for one that has no vector."""
     tables = [store.read_table(Labels.file(key, TABLE), columns=["item_id", "level"]) for key in keys]
-    known = pa.concat_tables(tables).combine_chunks()
-    return known["level"].take(pc.index_in(ids, value_set=known["item_id"].combine_chunks()))
+    known = pa.concat_tables(tables)
+    return known["level"].take(pc.index_in(ids, value_set=in_one(known["item_id"])))
 
 
 def with_predicted(items: pa.Table, predicted: Mapping[str, Sequence[str]], store: Store) -> pa.Table:

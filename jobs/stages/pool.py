@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..search.canonical import best
 from ..store import Store
+from ..store.chunks import table_in_one
 from .embed import open_shard
 from .rescore import ids_of, items_of
 from .unit import Cost, Tables, Unit, outside_key, reads
@@ -40,7 +41,7 @@ class Pool(Unit):
 
     stage: ClassVar[str] = "pool"
     version: ClassVar[int] = 4
-    seconds: ClassVar[float] = 0.03
+    seconds: ClassVar[float] = 0.01
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.search.survivors", "jobs.stages.vectors")
     encodings: ClassVar[Mapping[str, str]] = {
@@ -63,7 +64,7 @@ class Pool(Unit):
     def run(self, store: Store) -> Tables:
         found = pa.concat_tables(items_of(store, key, self.prompt) for key in self.scored)
         chosen = best(ids_of(found["item_id"]), found["score"].to_numpy(), self.top)
-        pool = found.take(pa.array(chosen)).combine_chunks()
+        pool = table_in_one(found.take(pa.array(chosen)))
         return {TABLE: pool if self.with_weights else pool.drop_columns("weight")}
 
     def cost(self) -> Cost:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ..search.canonical import best, exact_scores
 from ..store import Store
+from ..store.chunks import in_one
 from .candidates import COPIES, Candidates
 from .catalogue import attribute_names, read_rows
 from .embed import open_shard
@@ -111,7 +112,7 @@ def items_of(store: Store, key: str, prompt: str) -> pa.Table:
     file = store.parquet(Rescore.file(key, FOUND))
     position = pc.index(file.read(columns=["prompt"])["prompt"], prompt).as_py()
     found = file.read_row_group(position, columns=["rows", "scores"])
-    rows, scores = (found[name].combine_chunks().flatten() for name in ("rows", "scores"))
+    rows, scores = (in_one(found[name]).flatten() for name in ("rows", "scores"))
     known = store.map_table(Rescore.file(key, KNOWN))
     places = np.searchsorted(known["row"].to_numpy(), rows.to_numpy())
     items = known.drop_columns("row").take(pa.array(places))

@@ -311,9 +311,7 @@ def _values(row: Row, columns: Sequence[Column]) -> dict[str, Any]:
     return {column.name: column.value(row) for column in columns}
 
 
-def _seen(
-    unit: Solve, case: Case, selections: Sequence[IntArray], attention: str, entry: ClassEntry
-) -> Iterator[Seen]:
+def _seen(unit: Solve, case: Case, selections: Sequence[IntArray], attention: str, entry: ClassEntry) -> Iterator[Seen]:
     """What a view shows of each selection."""
     measured = [case.measure(entry, items, attention) for items in selections]
     is_fitted = registry.METHODS[unit.method.name].reads_reference

@@ -13,6 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .chunks import table_in_one
 from .places import MAPPED_SUFFIX
 from .receipts import FileReceipt
 
@@ -150,7 +151,7 @@ def arrow_file(table: pa.Table) -> tuple[memoryview, pa.Schema]:
 
     buffer = pa.BufferOutputStream()
     with pyarrow.ipc.new_file(buffer, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
+        writer.write_table(table_in_one(table))
     return memoryview(buffer.getvalue()), table.schema
 
 

@@ -179,8 +179,8 @@ class Walk:
     def _ahead(self, lambdas: int) -> Ahead:
         from mprlib.baselines.mmr_kernel import Ahead
 
-        # Of kept columns few are missing.
-        if self.pool.vectors.nbytes <= NEAR_BYTES or self.kept.owner.size:
+        # What one pool lacks of kept columns, others may ask for.
+        if self.pool.vectors.nbytes <= NEAR_BYTES and not self.kept.owner.size:
             return Ahead(most=0, from_top=0, settled=0)
         # At the first step, small lambda take the most similar items.
         from_top = min(self.problem.k, 2 * BATCH) if lambdas > 1 else 0

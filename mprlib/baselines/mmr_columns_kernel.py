@@ -130,16 +130,23 @@ def fill(pool: Pool, kept: Kept, items: IntArray, found: FloatArray) -> int:
 
 
 @compiled
+def is_kept(pool: Pool, kept: Kept, item: int) -> bool:
+    """Whether an item's column needs no product."""
+    return kept.slot.size > 0 and kept.slot[pool.rows[item]] != NONE
+
+
+@compiled
 def place_of(pool: Pool, kept: Kept, columns: Columns, needed: IntArray, likely: IntArray, places: IntArray) -> None:
     """The row of the table of each needed item (L,), into places; what lacks one is computed, with likely items."""
     room, used = columns.table.shape[0] - needed.size, columns.number[0]
     missing, first = np.empty(needed.size + likely.size, np.int64), used
-    for group in (needed, likely):
-        for item in group:
-            if columns.slot[item] == NONE and used < room:
-                missing[used - first] = item
-                columns.slot[item] = used
-                used += 1
+    for place in range(missing.size):
+        is_needed = place < needed.size
+        item = needed[place] if is_needed else likely[place - needed.size]
+        if columns.slot[item] == NONE and used < room and (is_needed or not is_kept(pool, kept, item)):
+            missing[used - first] = item
+            columns.slot[item] = used
+            used += 1
     if used > first:
         columns.number[1] += fill(pool, kept, missing[: used - first], columns.table[first:used])
         columns.number[0] = used

@@ -15,7 +15,7 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray, sums_by
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
-from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
+from mprlib.function_classes.base import CellOracle, FunctionClass, WorstCase
 from mprlib.level_names import joint_name
 from mprlib.naming import AttributeLevels, cell_levels
 from mprlib.problem import Problem
@@ -95,7 +95,7 @@ class Named(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class GroupsOracle(Oracle):
+class GroupsOracle(CellOracle):
     """Exact by enumeration.
 
     Shapes:  names (groups,), "attribute=level & attribute=level".
@@ -109,9 +109,8 @@ class GroupsOracle(Oracle):
     codes: IntArray
     signed: bool
 
-    def worst_case(self, weights: FloatArray) -> WorstCase:
+    def worst_in(self, differences: FloatArray) -> WorstCase:
         """The group with the largest gap; on ties the one of fewest attributes, then the first."""
-        differences = self.cells.differences(weights)
         gaps = self.totals(differences)
         worst = int(np.argmax(np.abs(gaps)))
         indicator = (self.codes == worst).any(axis=0).astype(float)
@@ -136,9 +135,10 @@ class GroupsOracle(Oracle):
         repeated = np.concatenate([cell_values] * len(self.codes))
         return sums_by(self.codes.ravel(), repeated, len(self.names))
 
-    def shares(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Each group's share selected and share in the reference, (groups,) both."""
-        return self.totals(self.cells.shares(weights)), self.totals(self.cells.reference_shares)
+    def shares_of(self, problem: Problem, items: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Each group's share of a selection and of the reference, (groups,) both."""
+        selected = self.cells.shares_of(items, problem.place_weights)
+        return self.totals(selected), self.totals(self.cells.reference_shares)
 
 
 def _intersections(levels: list[AttributeLevels]) -> tuple[IntArray, list[str]]:

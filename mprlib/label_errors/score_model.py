@@ -24,7 +24,8 @@ which one step of Newton's method passes on to them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy
@@ -39,6 +40,7 @@ from mprlib.label_errors.evidence import (
     likelihood_by_axis,
     of_cells,
 )
+from mprlib.label_errors.given_probabilities import as_given
 from mprlib.label_errors.score_fit import LARGEST_INFORMED_CELLS, Fit, prior_of, solved
 from mprlib.label_errors.true_cells import TrueCells, error_of, true_cells
 from mprlib.pool_order import ranks
@@ -82,10 +84,10 @@ class ScoreModel:
 
     def posterior(self, items: IntArray) -> FloatArray:
         """tau (a, G) of some items."""
-        matrices = as_known(self.problem)
+        seen = partial(likelihood, self.problem, matrices=as_known(self.problem))
         block = max(1, LARGEST_BLOCK // len(self.members))
         parts = [
-            _normalised(self.prior(part, self.parameters) * likelihood(self.problem, part, matrices))
+            _normalised(as_given(self.problem, part, self.prior(part, self.parameters) * seen(part)))
             for part in np.split(items, np.arange(block, items.size, block))
         ]
         return np.concatenate(parts)
@@ -100,7 +102,7 @@ class ScoreModel:
             odds, factors = self._odds(items, self.drawn[block])
             seen = likelihood_by_axis(self.problem, items, drawn_matrices(self.problem, block))
             joint = of_cells([own * one for own, one in zip(factors, seen)]) * odds[:, None, :]
-            ends = np.cumsum(joint, axis=2)
+            ends = np.cumsum(as_given(self.problem, items, joint), axis=2)
             ends /= np.maximum(ends[:, :, -1:], SMALLEST)
             means[block] = np.diff(ends.mean(axis=1), axis=1, prepend=0.0)
             shares[:, block] = _shares_drawn_from(ends, times, random)
@@ -129,7 +131,7 @@ def _fitted(problem: Problem) -> ScoreModel:
     members = _members(cells)
     fit = Fit(problem, evidence, members)
     parameters, information = _adapted(fit, as_known(problem), cells)
-    return ScoreModel(
+    model = ScoreModel(
         problem=problem,
         features=features,
         members=members,
@@ -137,6 +139,9 @@ def _fitted(problem: Problem) -> ScoreModel:
         drawn=_drawn(fit, parameters, information, problem),
         shares=fit.expected_items(parameters, as_known(problem)) / problem.n,
     )
+    if not error_of(problem).probabilities:
+        return model
+    return replace(model, shares=model.posterior(np.arange(problem.n)).mean(axis=0))
 
 
 def _adapted(fit: Fit, matrices: Matrices, cells: TrueCells) -> tuple[FloatArray, FloatArray | None]:

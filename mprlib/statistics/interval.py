@@ -32,12 +32,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.assumptions import warn_of_assumption
 from mprlib.attention import UNIFORM, AnyAttention, attended
-from mprlib.cells import selection_weights
 from mprlib.declarations import strict
-from mprlib.function_classes.base import FunctionClass, WorstCase
+from mprlib.function_classes.base import FunctionClass, WorstCase, measured
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
@@ -94,7 +93,7 @@ def sampling_interval(
     drawn: Resamples | None = None,
     attention: AnyAttention = UNIFORM,
 ) -> Interval:
-    """An interval of the MPR of these items against the whole population.
+    """An interval of the MPR of these items against the whole population; MPR alone against stated shares.
 
     It is of one selection by itself; for all selections at once take MPR +- `sampling_margin`, several times as wide.
     Classes without a closed form (networks, forests, trees too many to list, kernels on continuous labels) take that
@@ -147,6 +146,8 @@ def sampling_intervals(
     kind = registered(function_class)
     problem = attended(problem, attention)
     warn_of_assumption(problem, "the interval depends")
+    if not problem.population.is_sample:
+        return [_without_error(problem, kind, one) for one in chosen]
     level = (1.0 + confidence) / 2.0
     # The noise holds the resamples, so that no others come to have their identity.
     key = ("noise", kind, level, resamples, seed, None if drawn is None else id(drawn))
@@ -155,6 +156,13 @@ def sampling_intervals(
     for start in range(0, len(chosen), TOGETHER):
         found += _intervals(noise, [_Selected.of(problem, noise, one) for one in chosen[start : start + TOGETHER]])
     return found
+
+
+def _without_error(problem: Problem, kind: FunctionClass, chosen: Chosen) -> Interval:
+    """What a reference of no sampling error leaves open: the class's own bound."""
+    items = problem.checked_items(chosen.items)
+    found = chosen.found or measured(problem, kind.bind(problem), items)
+    return Interval(found.value, found.upper_bound)
 
 
 class _Selected(NamedTuple):
@@ -171,9 +179,9 @@ class _Selected(NamedTuple):
         shown = problem.checked_items(chosen.items)
         # Where places have weights, items come in their order.
         ordered = np.sort(shown) if problem.place_weights is None else shown
-        weights = selection_weights(problem, ordered)
         part = ordered.size / problem.m if chosen.may_be_in_reference else 0.0
-        return cls(chosen, noise.oracle.cells.differences(weights), _found(noise, weights, chosen.found), part)
+        differences = noise.oracle.cells.differences_of(ordered, problem.place_weights)
+        return cls(chosen, differences, _found(problem, noise, ordered, chosen.found), part)
 
     def is_for_all(self, noise: ClassNoise) -> bool:
         """Whether it takes the interval for all selections."""
@@ -222,10 +230,8 @@ def _quantiles(
     return found
 
 
-def _found(noise: ClassNoise, weights: FloatArray, measured: Measurement | None) -> Worst:
-    """What the class sees in the weights (n,), searched only where no measurement is at hand."""
-    if measured is None:
-        return noise.oracle.worst_case(weights)
-    if not noise.has_drifts:
-        return measured
-    return noise.oracle.worst_case(weights) if measured.of is None else measured.of.worst
+def _found(problem: Problem, noise: ClassNoise, items: IntArray, known: Measurement | None) -> Worst:
+    """What the class sees in a selection, searched only where no measurement is at hand."""
+    if known is not None and not noise.has_drifts:
+        return known
+    return measured(problem, noise.oracle, items) if known is None or known.of is None else known.of.worst

@@ -14,7 +14,7 @@ from jobs.stages.embed import VECTORS, Embed, open_shard
 from jobs.stages.execute import commit, execute
 from jobs.stages.pool import pool_vectors, read_pool
 from jobs.stages.queries import query_tables
-from jobs.stages.vectors import shard_table, to_column, to_matrix
+from jobs.stages.vectors import Shard, rows_at, rows_with_vectors, shard_table, to_column, to_matrix
 from jobs.store import Store, receipt_file, unit_file
 
 from .conftest import write_audit
@@ -243,3 +243,22 @@ def test_a_mapped_shard_is_not_copied(tmp_path):
     found = to_matrix(column)
     assert np.shares_memory(found, column.chunk(0).flatten().to_numpy())
     assert np.array_equal(found, vectors)
+
+
+def test_positions_are_rows_of_the_catalogue_where_some_have_no_vector():
+    extents, with_vector = (4, 3, 5, 0, 6), ([0, 1, 2, 3], [1], [], [], [0, 2, 5])
+    shards = [
+        Shard(
+            key=str(extent),
+            ids=pa.chunked_array([], pa.string()),
+            vectors=np.zeros((len(places), 2)),
+            places=np.array(places, dtype=np.int64),
+            extent=extent,
+            largest_length=1.0,
+        )
+        for extent, places in zip(extents, with_vector)
+    ]
+    known = rows_with_vectors(shards, 10)
+    for positions in ([], [0], [7], [1, 4, 6], range(8)):
+        asked = np.array(positions, dtype=np.int64)
+        assert rows_at(shards, asked, 10).tolist() == known[asked].tolist()

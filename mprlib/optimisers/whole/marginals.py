@@ -17,6 +17,7 @@ Worked example: one attribute of two levels, equal shares, k = 3: v is proportio
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,8 @@ from mprlib.problem import Problem
 
 if TYPE_CHECKING:
     from mprlib.optimisers.whole.decoder_kernel import Basis
-    from mprlib.optimisers.whole.marginal_kernel import Cells, Lattice
+    from mprlib.optimisers.whole.marginal_fill_kernel import Cells
+    from mprlib.optimisers.whole.marginal_kernel import Lattice
 
 # Features are affine in the indicators where the fit misses them by less than this part of the longest one.
 AFFINE = 1e-10
@@ -64,8 +66,9 @@ class Marginals:
         filled = np.flatnonzero(capacity)
         columns: list[IntArray] = []
         sizes: list[int] = []
-        for attribute in problem.attributes.values():
-            code, levels = _levels(labels[np.ix_(filled, list(attribute))])
+        own = labels[filled]
+        for attribute in _one_hot(own, problem.attributes.values()):
+            code, levels = _levels(own[:, attribute])
             columns.append(code + sum(sizes))
             sizes.append(levels)
         if sum(sizes) > MOST_LEVELS:
@@ -144,7 +147,7 @@ class MarginalProof:
         from mprlib.optimisers.whole import marginal_kernel as kernel
 
         rho = value / self.unit + SMALLEST_EXCESS
-        task = kernel.Task(self.pool.k, rho, 0.0, 0.0, nodes, CELL_NODES * nodes, True)
+        task = kernel.Task(rho, 0.0, 0.0, nodes, CELL_NODES * nodes, True)
         counts = self._counts(closest)
         _, square, is_complete, _ = kernel.decoded(
             self._basis(np.zeros_like(self.constant)), self.lattice, self.cells, task, -np.inf, counts
@@ -162,7 +165,7 @@ class MarginalProof:
         """The best counts in the cap."""
         from mprlib.optimisers.whole import marginal_kernel as kernel
 
-        prices = BallPrices.of(relaxation, self.pool, self.marginals.cells, self.features)
+        prices = BallPrices.of(relaxation, self.pool, self.marginals.cells, self.features, self.unit)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
         bound = prices.bound + SMALLEST_EXCESS * length
@@ -170,7 +173,7 @@ class MarginalProof:
         counts = np.zeros(self.marginals.cells.size, np.int64)
 
         def search(threshold: float, left: int) -> tuple[float, bool, int]:
-            task = kernel.Task(self.pool.k, rho, length, bound, left, CELL_NODES * left, False)
+            task = kernel.Task(rho, length, bound, left, CELL_NODES * left, False)
             best, _, is_complete, visited = kernel.decoded(basis, self.lattice, cells, task, threshold, counts)
             return best, is_complete, visited
 
@@ -186,6 +189,30 @@ class MarginalProof:
 
     def _basis(self, direction: FloatArray) -> Basis:
         return basis_of(self.form, self.constant, direction)
+
+
+def _one_hot(rows: FloatArray, attributes: Iterable[Sequence[int]]) -> list[list[int]]:
+    """The columns of each attribute; neighbours that are one each, and of which every row (F, l) has one, are one.
+
+    Fewer attributes of more levels say the same, and bound what is lost more closely.
+    """
+    found: list[list[int]] = []
+    block: list[int] = []
+    taken = np.zeros(rows.shape[0])
+    for attribute in attributes:
+        column = rows[:, attribute[0]]
+        is_indicator = len(attribute) == 1 and bool(((column == 0) | (column == 1)).all())
+        if not is_indicator or (taken + column).max() > 1:
+            found += [[one] for one in block]
+            block, taken = [], np.zeros(rows.shape[0])
+        if not is_indicator:
+            found.append(list(attribute))
+            continue
+        block, taken = [*block, attribute[0]], taken + column
+        if taken.min() == 1:
+            found.append(block)
+            block, taken = [], np.zeros(rows.shape[0])
+    return found + [[one] for one in block]
 
 
 def _levels(rows: FloatArray) -> tuple[IntArray, int]:
@@ -215,14 +242,20 @@ def _lattice(pool: CellPool, marginals: Marginals, form: Triangular) -> Lattice:
     for level in range(column.size - 1, -1, -1):
         rest[attribute[level]] -= capacity[column[level]]
         left[level] = rest[attribute[level]]
+    first = [int(np.flatnonzero(attribute == own)[0]) for own in np.unique(attribute)]
     return Lattice(
-        attribute=attribute.astype(np.int64), column=column.astype(np.int64), capacity=capacity[column], rest=left
+        k=pool.k,
+        attribute=attribute.astype(np.int64),
+        column=column.astype(np.int64),
+        capacity=capacity[column],
+        is_final=np.isin(np.arange(column.size), first).astype(np.int64),
+        rest=left,
     )
 
 
 def _cells(pool: CellPool, marginals: Marginals) -> Cells:
     """The cells with items, without losses."""
-    from mprlib.optimisers.whole.marginal_kernel import Cells
+    from mprlib.optimisers.whole.marginal_fill_kernel import Cells
 
     known = np.zeros(marginals.size, np.int64)
     known[marginals.decided] = 1
@@ -236,6 +269,7 @@ def _cells(pool: CellPool, marginals: Marginals) -> Cells:
     everyone = np.full((marginals.cells.size, 1), marginals.size)
     return Cells(
         column=np.hstack([marginals.column, everyone]).astype(np.int64),
+        attribute=np.append(marginals.attribute, last.size).astype(np.int64),
         capacity=pool.capacity[marginals.cells].astype(np.int64),
         loss=np.zeros((marginals.cells.size, pool.k + 1)),
         last=last.astype(np.int64),

@@ -163,3 +163,14 @@ def test_shards_of_pictures_are_parts(tmp_path, small_parts, monkeypatch):
     assert (parts.levels, parts.root, parts.remarks) == (whole.levels, whole.root, whole.remarks)
     with pytest.raises(UsageError, match="attributes.nothing names column 'nothing', which .* lacks"):
         datasets.load(described(block | {"attributes": {"nothing": {}}}), tmp_path)
+
+
+def test_files_of_many_short_rows_are_parts_however_few_their_bytes(tmp_path, small_parts, monkeypatch):
+    write(tmp_path, table(), table(item_id=[f"j{number}" for number in range(100)]), ending="csv")
+    parts = loaded(tmp_path)
+    assert [summary.rows for summary in parts.summaries] == [100, 100] and len(small_parts) == 2
+    monkeypatch.setattr(table_files, "PART_ROWS", 300)
+    small_parts.clear()
+    whole = loaded(tmp_path)
+    assert len(whole.parts) == 1 and small_parts == []
+    same_items(parts, whole)

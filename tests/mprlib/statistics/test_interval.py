@@ -89,9 +89,7 @@ def test_what_is_left_out_as_never_the_worst_is_never_the_worst(name):
     else:
         moved, masses = noise.draws.moved_and_masses(block)
         own = np.sqrt(problem.scale / (found.function**2 @ masses.T)) * found.value
-        assert drifts == pytest.approx(
-            noise.oracle.gaps(differences - moved, masses) - own, abs=1e-12
-        )
+        assert drifts == pytest.approx(noise.oracle.gaps(differences - moved, masses) - own, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", CLOSED)
