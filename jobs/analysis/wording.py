@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..words import numbered
+from .cases import CASE
+from .frames import records
 
 # Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
 ROUNDING = 1e-9
@@ -211,6 +213,31 @@ def cases_of_queries(cases: int, queries: int) -> str:
     return said if cases == queries else f"{said} of {numbered(queries, 'query', 'queries')}"
 
 
+# What is said before a key of a case; the query says itself.
+PREFIX = {"dataset": "items ", "reference": "reference ", "k": "k = "}
+
+
+def case_labels(cases: Sequence[Sequence[Any]]) -> list[str]:
+    """Names of all cases of a run or a table: the query, and what else it takes to tell them apart.
+
+    cases: values of CASE.
+
+    >>> case_labels([("items", "population", "nurse", 10), ("items", "population", "nurse", 50)])
+    ['nurse, k = 10', 'nurse, k = 50']
+    """
+    several = [place for place, _ in enumerate(CASE) if len({case[place] for case in cases}) > 1]
+    prefixes = [(place, PREFIX[CASE[place]]) for place in several if CASE[place] in PREFIX]
+    query = CASE.index("query")
+    return [", ".join([case[query], *(f"{prefix}{case[place]}" for place, prefix in prefixes)]) for case in cases]
+
+
+def labelled(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table, each with the label of its case among those of the table."""
+    cases = list(table[CASE].drop_duplicates().itertuples(index=False, name=None))
+    known = dict(zip(cases, case_labels(cases)))
+    return [row | {"label": known[tuple(row[key] for key in CASE)]} for row in records(table)]
+
+
 def is_missing_or_true(value: Any) -> bool:
     """What nothing speaks against."""
     return is_missing(value) or bool(value)
@@ -220,7 +247,7 @@ def _gap_sentence(pair: Mapping[str, Any]) -> str:
     group, chance = group_name(pair["group"]), chance_clause(pair)
     reference = f"reference \u201c{pair['reference']}\u201d" if "reference" in pair else "the reference"
     shares = (
-        f"{percent(pair['share_selected'])} of the {pair['k']} items{by_labels(pair)} against "
+        f"{percent(pair['share_selected'])} of the {numbered(pair['k'], 'item')}{by_labels(pair)} against "
         f"{percent(pair['share_reference'])} of "
         f"{reference} ({points(pair['gap_points'])} points{'; ' if chance else ''}{chance})."
     )
