@@ -25,7 +25,7 @@ from .plan.likeness import earlier_units, with_earlier
 from .plan.plan import Plan, unanswered
 from .plan.plan_file import write_plan
 from .plan.rates import learn
-from .report.kept import Shelf, receipts_of
+from .report.kept import Shelf, kept_are_whole, receipts_of
 from .report.publish import publish
 from .report.thumbnails import write_thumbnails
 from .results.collect import collect
@@ -36,6 +36,7 @@ from .run import shared
 from .run.clearing import clear, clear_finished
 from .run.compute import Progress, compute
 from .run.executor import Lazily, expect_available
+from .run.intermediate import without_removed
 from .run.journal import Journal, opened
 from .run.lock import Lock
 from .run.progress import Reporter
@@ -71,7 +72,8 @@ def inventory(plan: Plan, store: Store) -> Inventory:
 
     Raises:  UsageError for a folder that cannot be read.
     """
-    return take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units))
+    found = take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units))
+    return without_removed(plan, found)
 
 
 def resumed(
@@ -118,7 +120,8 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     progress = Progress(done=dict(found.done))
     # Also where nothing is left to compute: max_skipped_share may have changed.
     expect_few_skipped(store, plan, progress.done)
-    if len(progress.done) == len(plan.units) and results_are_current(store, plan, settings):
+    is_computed = len(progress.done) == len(plan.units)
+    if is_computed and results_are_current(store, plan, settings) and kept_are_whole(store):
         run_id = store.read_json(MANIFEST)["run_id"]
         clear_finished(store, run_id, found, reporter)
         return summary_of(store, plan, progress, run_id, started)

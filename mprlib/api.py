@@ -225,7 +225,8 @@ def swept(
     """One Selection per value, by default of up to `points` values of the method's own grid."""
     method.expect_inputs(problem)
     if values is None:
-        values = method.grid(problem, measuring.bind(problem), points)
+        # A grid whose ends are one has the same value at every point.
+        values = list(dict.fromkeys(method.grid(problem, measuring.bind(problem), points)))
     width = None if problem.embeddings is None else problem.embeddings.shape[1]
     return method.swept(problem, measuring, method.checked_values(values, width))
 

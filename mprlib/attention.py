@@ -129,6 +129,8 @@ def attended(problem: Problem, attention: AnyAttention = UNIFORM, size: int | No
     C' is normalised by the selection's own effective size. What depends on neither is shared with the problem.
     """
     size, chosen = problem.k if size is None else size, attention_of(attention)
+    if chosen == UNIFORM and size == problem.k and problem.place_weights is None:
+        return problem
     weights = chosen.weights(size)
     is_uniform = bool((weights == weights[0]).all())
     known = problem.place_weights

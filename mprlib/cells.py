@@ -56,9 +56,24 @@ class Cells:
         """Shares p (G,) of the cells under pool weights (n,) that sum to 1."""
         return sums_by(self.pool_cell, weights, self.size)
 
+    def shares_of(self, items: IntArray, place_weights: FloatArray | None = None) -> FloatArray:
+        """The same of a selection: items (any number,) that count alike, or (k,) in their order by weights (k,) of
+        places. Sums are in the order of the pool, as those of all its weights are."""
+        if place_weights is None:
+            return sums_by(self.pool_cell[items], np.full(len(items), 1.0 / len(items)), self.size)
+        order = np.argsort(items)
+        return sums_by(self.pool_cell[items[order]], place_weights[order], self.size)
+
     def differences(self, weights: FloatArray) -> FloatArray:
         """p - q (G,): what a selection shows too much of, or too little, in each cell."""
-        differences = self.shares(weights) - self.reference_shares
+        return self._differences(self.shares(weights))
+
+    def differences_of(self, items: IntArray, place_weights: FloatArray | None = None) -> FloatArray:
+        """The same of a selection, as `shares_of` takes it."""
+        return self._differences(self.shares_of(items, place_weights))
+
+    def _differences(self, shares: FloatArray) -> FloatArray:
+        differences = shares - self.reference_shares
         differences[np.abs(differences) <= ROUNDING] = 0.0
         return differences
 

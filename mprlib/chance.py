@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -46,7 +47,7 @@ from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.function_classes.tree_oracle import TreeOracle
-from mprlib.lotteries import BLOCK, draws_for, lottery_counts, weighted_lotteries
+from mprlib.lotteries import BLOCK, drawing_order, draws_for, lottery_counts, weighted_lotteries
 from mprlib.lotteries_of_rows import kernel_values, values_of_rows
 from mprlib.lottery_reuse import kept_groups, reused, reused_place
 from mprlib.problem import Problem
@@ -167,15 +168,26 @@ def _is_of_reference(problem: Problem, oracle: Oracle) -> bool:
     return is_few and problem.place_weights is None
 
 
-def _counts_of(problem: Problem, oracle: Oracle) -> Callable[[int], IntArray]:
+def _counts_of(problem: Problem, oracle: Oracle) -> Callable[[], IntArray]:
     """Makes the counts (B, open cells) of lotteries."""
 
-    def counts(open_cells: int) -> IntArray:
-        shares = oracle.cells.reference_shares
-        draws = draws_for(_work(oracle, open_cells))
-        return lottery_counts(shares[shares > 0].tobytes(), problem.k, draws)
+    return lambda: _drawn(problem, oracle)
 
-    return counts
+
+def _drawn(problem: Problem, oracle: Oracle) -> Any:
+    """What lotteries draw of each cell that the reference has (B, open cells): counts, or the weights of places."""
+    cells, k, places = oracle.cells, problem.k, problem.place_weights
+    open_cells = np.flatnonzero(cells.reference_shares > 0)
+    shares, draws = cells.reference_shares[open_cells], draws_for(_work(oracle, open_cells.size))
+
+    def draw(shares: FloatArray) -> FloatArray | IntArray:
+        given = shares.tobytes()
+        return lottery_counts(given, k, draws) if places is None else weighted_lotteries(given, places.tobytes(), draws)
+
+    if not isinstance(oracle, SaturatedOracle):
+        return draw(shares)
+    order = drawing_order(problem, cells.labels[open_cells], shares)
+    return draw(shares[order])[:, np.argsort(order)]
 
 
 def _lottery_values(problem: Problem, function_class: FunctionClass, oracle: Oracle) -> FloatArray | None:
@@ -209,13 +221,7 @@ def _values(problem: Problem, oracle: Oracle) -> FloatArray | None:
     if cells.size > MANY_CELLS:
         return values_of_rows(problem, cells, oracle)
     open_cells = np.flatnonzero(cells.reference_shares > 0)
-    shares = cells.reference_shares[open_cells]
-    draws = draws_for(_work(oracle, open_cells.size))
-    counts: FloatArray | IntArray
-    if problem.place_weights is None:
-        counts, divisor = lottery_counts(shares.tobytes(), problem.k, draws), problem.k
-    else:
-        counts, divisor = weighted_lotteries(shares.tobytes(), problem.place_weights.tobytes(), draws), 1
+    counts, divisor = _drawn(problem, oracle), problem.k if problem.place_weights is None else 1
     blocks = range(0, len(counts), BLOCK)
     return np.concatenate([_gaps_of(oracle, counts[at : at + BLOCK] / divisor, open_cells) for at in blocks])
 

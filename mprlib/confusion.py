@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.arrays import FloatArray, expect_length, finite
 from mprlib.errors import InputError
+from mprlib.frames.levels import level_of
 
 # Shares are written with a few digits: thirds as 0.333.
 SUM_TOLERANCE = 5e-3
@@ -93,8 +94,8 @@ class Confusion:
         if len(table) < 2:
             has = "is empty" if not table else f"has one level, {next(iter(table))!r}"
             raise InputError(f"confusion {has}, and at least two levels are needed: {EXAMPLE}")
-        levels = [str(level) for level in table]
-        rows = {str(true): {str(level): value for level, value in row.items()} for true, row in table.items()}
+        levels = [level_of(level) for level in table]
+        rows = {level_of(true): {level_of(level): one for level, one in row.items()} for true, row in table.items()}
         for true, row in rows.items():
             for predicted in row:
                 if predicted not in rows:
@@ -169,8 +170,9 @@ def _checked(matrix: ArrayLike, levels: Sequence[str] | None) -> FloatArray:
         if names.ndim != 1:
             raise InputError(f"levels is a {type(levels).__name__}: a list of names, one for each row, is expected")
         expect_length("levels", names, len(table), "confusion has that many rows")
-        if len(set(map(str, names))) < len(names):
-            raise InputError(f"levels has a name twice, of {', '.join(map(str, names))}: each row needs its own")
+        own = list(map(level_of, names))
+        if len(set(own)) < len(own):
+            raise InputError(f"levels has a name twice, of {', '.join(own)}: each row needs its own")
     if (table < 0).any():
         raise InputError(f"confusion holds {table.min():g}: shares and counts cannot be negative")
     return table
@@ -182,7 +184,7 @@ def _may_be_counts(table: FloatArray) -> bool:
 
 
 def _name(levels: Sequence[str] | None, place: int) -> str:
-    return f"number {place}" if levels is None else levels[place]
+    return f"number {place}" if levels is None else level_of(levels[place])
 
 
 def _totals(table: FloatArray) -> FloatArray:
@@ -194,7 +196,7 @@ def _totals(table: FloatArray) -> FloatArray:
 
 
 def _named(levels: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if levels is None else tuple(map(str, levels))
+    return None if levels is None else tuple(map(level_of, levels))
 
 
 def _frozen(array: Any) -> FloatArray:

@@ -10,8 +10,8 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
-from mprlib.frames.columns import columns_of
-from mprlib.frames.levels import Coded, coded, coded_as
+from mprlib.frames.columns import columns_of, is_missing
+from mprlib.frames.levels import Coded, coded, coded_as, level_of, levels_of
 from mprlib.level_names import UNKNOWN, bin_names, level_name, missing_name
 
 # Joint codes are made small again beyond this, so that one attribute more fits 63 bits.
@@ -35,7 +35,10 @@ class Encoding:
     def __post_init__(self) -> None:
         if not self.levels:
             raise InputError("levels is empty: at least one attribute is needed")
-        text = {str(attribute): tuple(map(str, levels)) for attribute, levels in self.levels.items()}
+        text = {
+            str(attribute): tuple(level_of(level, self.missing) for level in levels)
+            for attribute, levels in self.levels.items()
+        }
         if len(text) < len(self.levels):
             raise InputError(f"levels has two attributes of one name: {', '.join(map(repr, self.levels))}")
         object.__setattr__(self, "levels", text)
@@ -242,8 +245,6 @@ def _text(attribute: str, rows: Mapping[str, Sequence[str]]) -> np.ndarray:
     given = rows[attribute]
     if isinstance(given, np.ndarray) and given.dtype.kind in "US":
         return given.astype(str)
-    # As objects, since numpy writes a missing value among texts as the text "nan" or "None".
-    values = np.asarray(given, dtype=object)
-    if any(type(value).__name__ in ("NoneType", "NAType") or value != value for value in values.tolist()):
+    if any(map(is_missing, np.asarray(given, dtype=object).tolist())):
         raise InputError(f"attribute {attribute!r} has a missing value: name a level for such rows, or drop them")
-    return values.astype(str)
+    return levels_of(given)

@@ -54,7 +54,7 @@ def problem_of(
     scores = _scores(frames)
     population, pool, encoding = _encoded(frames, names, checked_bins(bins, names))
     expect_rows("candidates", pool, scores.size)
-    _warn_of_absent(population, encoding, pool)
+    warn_of_absent(population, encoding, pool)
     ids = None if frames.id is None else _ids(frames)
     error = None if frames.label_error is None else _label_error(frames.label_error, encoding, scores.size)
     problem = coded_problem(
@@ -187,15 +187,17 @@ def _expect_groups(encoding: Encoding, rows: int) -> None:
             )
 
 
-def _warn_of_absent(population: Reference, encoding: Encoding, pool: Side) -> None:
+def warn_of_absent(population: Reference, encoding: Encoding, pool: Side) -> None:
     """Warn of levels that candidates have and nobody in the reference."""
-    shares = dict(zip(encoding.names, population.shares @ population.labels))
+    without = population.kept.get(
+        ("levels without a share", encoding.missing), lambda: _without_share(population, encoding)
+    )
     absent = []
-    for name, levels in encoding.levels.items():
+    for name, levels in without.items():
         own = pool.columns[name]
         counts = np.bincount(own.codes + 1, minlength=len(own.levels) + 1)
         for level, count in zip((encoding.missing, *own.levels), counts.tolist()):
-            if count and level in levels and not shares[level_name(name, level)]:
+            if count and level in levels:
                 absent.append(f"{level_name(name, level)} ({count:,} of {pool.rows:,} candidates)")
     if absent:
         shown = ", ".join(absent[:SHOWN_LEVELS]) + (", ..." if len(absent) > SHOWN_LEVELS else "")
@@ -205,3 +207,13 @@ def _warn_of_absent(population: Reference, encoding: Encoding, pool: Side) -> No
             AssumptionWarning,
             stacklevel=frames_of_the_library() + 1,
         )
+
+
+def _without_share(population: Reference, encoding: Encoding) -> dict[str, set[str]]:
+    """By attribute, levels that nobody has."""
+    shares = dict(zip(encoding.names, population.shares @ population.labels))
+    absent = {
+        name: {level for level in levels if not shares[level_name(name, level)]}
+        for name, levels in encoding.levels.items()
+    }
+    return {name: levels for name, levels in absent.items() if levels}

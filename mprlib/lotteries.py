@@ -5,11 +5,16 @@ Source:  Walker's alias method (Vose 1991) for draws of single cells.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray, sums_by_row
+from mprlib.function_classes.base import DECIMALS
+from mprlib.problem import Problem
+from mprlib.problem_arguments import checked_names
 
 SEED = 20240711
 # Lotteries, by what they cost: of each number plus one, 95% is whole. p values are known to their inverse.
@@ -58,6 +63,18 @@ def weighted_lotteries(shares: bytes, weights: bytes, draws: int) -> FloatArray:
         found[start : start + len(drawn)] = sums_by_row(drawn, of_places, given.size)
     found.flags.writeable = False
     return found
+
+
+def drawing_order(problem: Problem, labels: FloatArray, shares: FloatArray) -> IntArray:
+    """Cells (G,) in an order that no order of the columns changes: by their labels (G, l), columns sorted by name.
+
+    Columns without names are sorted by their mean over cells with these shares (G,).
+    """
+    names: Sequence[Any] = problem.label_names
+    if names == checked_names(None, len(names)):
+        names = np.round(shares @ labels, DECIMALS).tolist()
+    columns = sorted(range(len(names)), key=lambda column: names[column])
+    return np.lexsort(labels[:, columns[::-1]].T)
 
 
 def drawn_cells(shares: FloatArray, shape: tuple[int, int], random: np.random.Generator) -> IntArray:

@@ -13,7 +13,7 @@ from mprlib.function_classes.base import Oracle
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.rkhs import KernelOracle
 from mprlib.function_classes.saturated import SaturatedOracle
-from mprlib.lotteries import LARGEST_BLOCK, SEED, drawn_cells, draws_for
+from mprlib.lotteries import LARGEST_BLOCK, SEED, drawing_order, drawn_cells, draws_for
 from mprlib.problem import Problem
 
 
@@ -21,27 +21,29 @@ def values_of_rows(problem: Problem, cells: Cells, oracle: Oracle) -> FloatArray
     """MPR (B,) of lotteries."""
     k, shares, weights = problem.k, cells.reference_shares, problem.place_weights
     if isinstance(oracle, Ball):
-        return _in_blocks(cells, k, oracle.features.shape[1], lambda drawn: _ball_values(oracle, drawn, weights))
+        return _in_blocks(shares, k, oracle.features.shape[1], lambda drawn: _ball_values(oracle, drawn, weights))
     if isinstance(oracle, SaturatedOracle):
         inverse = 1.0 / cells.masses
         rest = float(shares**2 @ inverse)
+        order = drawing_order(problem, cells.labels, shares)
+        shares, inverse = shares[order], inverse[order]
         return _in_blocks(
-            cells,
+            shares,
             k,
             4,
             lambda drawn: np.sqrt(oracle.scale * np.maximum(_squares(drawn, shares, inverse, weights) + rest, 0.0)),
         )
     if isinstance(oracle, GroupsOracle):
-        return _in_blocks(cells, k, 4 * len(oracle.codes), lambda drawn: _group_values(oracle, drawn, weights))
+        return _in_blocks(shares, k, 4 * len(oracle.codes), lambda drawn: _group_values(oracle, drawn, weights))
     return None
 
 
-def _in_blocks(cells: Cells, k: int, width: int, values_of: Callable[[IntArray], FloatArray]) -> FloatArray:
+def _in_blocks(shares: FloatArray, k: int, width: int, values_of: Callable[[IntArray], FloatArray]) -> FloatArray:
     draws = draws_for(float(k * width * 4))
     random = np.random.default_rng([SEED, k])
     block = max(1, LARGEST_BLOCK // max(k * width, 1))
     sizes = [min(block, draws - start) for start in range(0, draws, block)]
-    return np.concatenate([values_of(drawn_cells(cells.reference_shares, (size, k), random)) for size in sizes])
+    return np.concatenate([values_of(drawn_cells(shares, (size, k), random)) for size in sizes])
 
 
 def _ball_values(ball: Ball, drawn: IntArray, weights: FloatArray | None) -> FloatArray:
@@ -107,4 +109,4 @@ def kernel_values(problem: Problem, cells: Cells, oracle: KernelOracle) -> Float
         lengths: FloatArray = np.sqrt(np.maximum(within - 2.0 * across + oracle.reference_square, 0.0))
         return lengths
 
-    return _in_blocks(cells, k, width, values_of)
+    return _in_blocks(cells.reference_shares, k, width, values_of)

@@ -32,7 +32,7 @@ MOST_ENTRIES, MOST_DRAWS = 2_000_000, 10_000
 # Directions in which gaps vary less than this part of the most, as rounding does, are part of the rest.
 SMALLEST_VARIANCE = 1e-13
 
-Counts = Callable[[int], IntArray]
+Counts = Callable[[], IntArray]
 T = TypeVar("T")
 
 
@@ -173,6 +173,6 @@ class _Lotteries:
 
     def _gaps(self, counts: Counts) -> FloatArray:
         """p - q (B, own cells)."""
-        gaps: FloatArray = counts(self.own.size) / self.k
+        gaps: FloatArray = counts() / self.k
         gaps -= self.cells.reference_shares[self.own]
         return gaps

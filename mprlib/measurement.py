@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,11 +10,10 @@ import numpy as np
 
 from mprlib.arrays import IntArray
 from mprlib.attention import UNIFORM, AnyAttention, attended
-from mprlib.cells import selection_weights
 from mprlib.chance import Chance, chance_of
 from mprlib.errors import InputError
 from mprlib.frames import output
-from mprlib.function_classes.base import FunctionClass, WorstCase
+from mprlib.function_classes.base import FunctionClass, WorstCase, measured
 from mprlib.html import facts, table
 from mprlib.problem import KIND, Problem
 from mprlib.tables.groups import group_table
@@ -120,6 +120,15 @@ class Measurement:
         object.__setattr__(self, "upper_bound", float(np.maximum(self.upper_bound, self.value)))
 
 
+def p_values(found: Sequence[Measurement]) -> list[float | None]:
+    """The p value of each measurement; all are under one class, of selections of one size from one problem."""
+    chance = found[0]._chance() if found else None
+    if chance is None:
+        return [None] * len(found)
+    values: list[float | None] = chance.p_values(np.array([one.value for one in found])).tolist()
+    return values
+
+
 def measure_with(
     problem: Problem, items: IntArray, function_class: FunctionClass, attention: AnyAttention = UNIFORM
 ) -> Measurement:
@@ -129,18 +138,18 @@ def measure_with(
     """
     problem = attended(problem, attention, len(items))
     oracle = function_class.bind(problem)
-    weights = selection_weights(problem, items)
-    found = worst = oracle.worst_case(weights)
+    found = worst = measured(problem, oracle, items)
     chi = None
     if function_class.is_normalised:
         # Under C' MPR is at most 1 (Proposition 3); sums of n terms may round above it.
-        worst = replace(worst, value=min(worst.value, 1.0), upper_bound=min(worst.upper_bound, 1.0))
+        if worst.upper_bound > 1.0:
+            worst = replace(worst, value=min(worst.value, 1.0), upper_bound=min(worst.upper_bound, 1.0))
         chi = worst.value * float(np.sqrt((problem.n + problem.m) / problem.scale))
     return Measurement(
         value=worst.value,
         upper_bound=worst.upper_bound,
         is_exact=worst.is_exact,
         chi=chi,
-        witness=witness(problem, oracle, worst, weights),
+        witness=witness(problem, oracle, worst, items),
         of=Measured(problem=problem, items=items, function_class=function_class, worst=found),
     )

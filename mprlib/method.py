@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from mprlib.arrays import IntArray, mean_of
 from mprlib.declarations import Declared
 from mprlib.errors import SettingError
-from mprlib.function_classes.base import FunctionClass, Oracle, measured
+from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase, measured
 from mprlib.label_error import ChosenBy
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
@@ -35,7 +35,8 @@ class Method(Declared):
     reads_labels: it looks at the labels of the items when it chooses them.
     reads_expected_labels: where labels may be wrong, it chooses by expected true ones.
     reads_reference: what it chooses depends on the reference, whose sampling error it may then fit.
-    needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query.
+    needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query. takes_distances: it looks at
+    embeddings for the distances between them alone, and takes those that somebody keeps (`Problem.with_vectors`).
     """
 
     __slots__ = ()
@@ -50,6 +51,7 @@ class Method(Declared):
     reads_reference: ClassVar[bool] = True
     needs_embeddings: ClassVar[bool] = False
     needs_query: ClassVar[bool] = False
+    takes_distances: ClassVar[bool] = False
 
     @classmethod
     def chooses_by(cls) -> ChosenBy:
@@ -154,6 +156,7 @@ class Proof:
     rho_min: no set has a smaller MPR. is_infeasible: no set meets rho.
     is_stopped: a clock ended the search, so that a rerun may find another set.
     tolerance: sets this close to the bound, in mean similarity, are as good as any.
+    worst: what the measuring code says of the set that is given out, where it was asked already.
     """
 
     similarity_bound: float | None = None
@@ -162,6 +165,7 @@ class Proof:
     is_infeasible: bool = False
     is_stopped: bool = False
     tolerance: float = 0.0
+    worst: WorstCase | None = None
 
 
 def selected(
@@ -183,7 +187,7 @@ def selected(
     """
     # Where places have weights, items come in their order.
     ranked = problem.ranked(items) if problem.place_weights is None else items
-    worst = measured(problem, oracle, ranked)
+    worst = measured(problem, oracle, ranked) if proof.worst is None else proof.worst
     similarity = mean_score(problem, ranked)
     is_inside = rho is not None and worst.value <= rho
     bound, relaxed, rho_min = proof.similarity_bound, proof.relaxation_bound, proof.rho_min

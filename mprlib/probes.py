@@ -24,6 +24,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.calibration import Calibration, calibration_of, temperature_of
 from mprlib.declarations import strict
 from mprlib.errors import InputError
+from mprlib.frames.levels import levels_of
 from mprlib.scikit_learn import scikit_learn_for
 from mprlib.settings import PROBABILITY, SEED, refuse_text
 
@@ -43,7 +44,6 @@ class Probe:
              coefficients (L, d) and intercepts (L,): a level's evidence is their linear function.
              confusion (L, L), counts of held-out rows: true level by row, predicted by column.
              accuracy_by_level (L,), the share of a level's held-out rows that is recognised.
-             level_shares (L,), of the rows that it was trained on.
     strength: the C that cross-validation took.
     temperature: what its evidence is divided by in calibrated probabilities; calibration: how they
     did on the held-out rows.
@@ -64,7 +64,6 @@ class Probe:
     strength: float
     confusion: IntArray
     accuracy_by_group: dict[str, float]
-    level_shares: FloatArray
     temperature: float
     calibration: Calibration
 
@@ -88,8 +87,7 @@ class Probe:
         return found
 
     def calibrated(self, embeddings: ArrayLike) -> FloatArray:
-        """The same, as sure as the probe was right about rows that it was not trained on; for
-        items of about the `level_shares` of its training.
+        """The same, as sure as the probe was right about rows that it was not trained on.
 
         Raises:  InputError as for `probabilities`.
         """
@@ -152,7 +150,7 @@ def train_probe(
         from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, train_test_split
 
     matrix, levels, codes = _checked(embeddings, labels, held_out_share)
-    names = None if groups is None else np.asarray(groups).astype(str)
+    names = None if groups is None else levels_of(groups)
     if names is not None and names.shape != codes.shape:
         raise InputError(f"groups has shape {names.shape}, {codes.shape} expected: one name per row")
     train, held_out = train_test_split(
@@ -179,7 +177,6 @@ def train_probe(
         strength=float(search.best_params_["C"]),
         accuracy_by_group=_means(is_right, None if names is None else names[held_out]),
         confusion=_confusion(codes[held_out], predicted, len(levels)),
-        level_shares=np.bincount(codes[train]) / train.size,
         temperature=temperature,
         calibration=calibration_of(scipy.special.softmax(evidence / temperature, axis=1), codes[held_out]),
     )
@@ -194,7 +191,7 @@ def _checked(
     embeddings: ArrayLike, labels: ArrayLike, held_out_share: float
 ) -> tuple[FloatArray, tuple[str, ...], IntArray]:
     matrix = _matrix(embeddings)
-    rows = np.asarray(labels).astype(str)
+    rows = levels_of(labels)
     if rows.shape != (matrix.shape[0],):
         raise InputError(f"labels has shape {rows.shape}, ({matrix.shape[0]},) expected: one level per row")
     levels, codes, counts = np.unique(rows, return_inverse=True, return_counts=True)

@@ -21,6 +21,7 @@ from mprlib.problem_arguments import (
     checked_ids,
     checked_k,
     checked_names,
+    checked_vectors,
     columns_by_attribute,
     distinct_positions,
     divided,
@@ -34,6 +35,8 @@ T = TypeVar("T")
 
 # What a problem remembers the library of its frames by.
 KIND = "kind of frame"
+# And what is known of its embeddings.
+OF_EMBEDDINGS = "of embeddings"
 # Attributes that one line names.
 SHOWN_ATTRIBUTES = 5
 
@@ -207,24 +210,19 @@ class Problem:
             object.__setattr__(self, "attributes", population.attributes)
 
     def _take_vectors(self, embeddings: Any, query: Any) -> None:
-        if embeddings is not None:
-            embeddings = finite("embeddings", embeddings, ndim=2, dtype=None)
-            expect_length("embeddings", embeddings, self.labels.shape[0], "labels has that many rows")
-        if query is not None:
-            query = finite("query", query, ndim=1, dtype=None)
-            if embeddings is not None:
-                expect_length("query", query, embeddings.shape[1], "embeddings has that many columns")
+        embeddings, query = checked_vectors(embeddings, query, self.n)
         object.__setattr__(self, "embeddings", embeddings)
         object.__setattr__(self, "query", query)
 
-    def with_vectors(self, embeddings: Any, query: Any = None) -> Problem:
+    def with_vectors(self, embeddings: Any, query: Any = None, known: Any = None) -> Problem:
         """The same problem with these vectors in the place of its own; what was computed of it so far is shared.
 
+        known: what somebody keeps of the embeddings, as `mprlib.baselines.distances`, which may stand for them.
         Raises:  InputError as for a new problem.
         """
         other = copy(self)
         other._take_vectors(embeddings, query)
-        object.__setattr__(other, "_cache", dict(self._cache))
+        object.__setattr__(other, "_cache", {**self._cache, OF_EMBEDDINGS: known})
         return other
 
     def _expect_width(self, columns: int) -> None:

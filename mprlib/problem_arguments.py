@@ -9,9 +9,10 @@ from typing import Any, Required, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, expect_length, finite
 from mprlib.errors import InputError, shown
 from mprlib.frames import matching
+from mprlib.frames.columns import is_missing
 from mprlib.label_error import LabelError
 from mprlib.level_names import level_name
 from mprlib.reference import Reference
@@ -133,6 +134,9 @@ def checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if array.shape != (n,):
         raise InputError(f"item_ids has shape {array.shape}, ({n},) expected: one id per item")
     if array.dtype.kind not in "iuUS":
+        absent = next((place for place, one in enumerate(array.tolist()) if is_missing(one)), None)
+        if absent is not None:
+            raise InputError(f"item_ids has no value for item {absent}: each item needs an id of its own")
         array = np.array(matching.names_of("item_ids", array.tolist()))
     if not _surely_differ(array) and len(set(array.tolist())) != n:
         distinct, counts = np.unique(array, return_counts=True)
@@ -156,6 +160,18 @@ def _weights(words: int) -> NDArray[np.uint64]:
     return np.random.default_rng(SEED).integers(0, 2**63, words, dtype=np.uint64)
 
 
+def checked_vectors(embeddings: Any, query: Any, n: int) -> tuple[FloatArray | None, FloatArray | None]:
+    """Vectors of n items and of the query, as wide as each other, where they are given."""
+    if embeddings is not None:
+        embeddings = finite("embeddings", embeddings, ndim=2, dtype=None)
+        expect_length("embeddings", embeddings, n, "labels has that many rows")
+    if query is not None:
+        query = finite("query", query, ndim=1, dtype=None)
+        if embeddings is not None:
+            expect_length("query", query, embeddings.shape[1], "embeddings has that many columns")
+    return embeddings, query
+
+
 def distinct_positions(items: Any, n: int) -> IntArray:
     """A selection, or its items, as distinct positions in a pool of n.
 
@@ -173,9 +189,10 @@ def distinct_positions(items: Any, n: int) -> IntArray:
         raise InputError("items is empty or not one-dimensional: a list of positions in the pool is expected")
     if array.dtype.kind not in "iu":
         raise InputError(f"items has dtype {array.dtype}: whole positions in the pool are expected")
-    outside = (array < 0) | (array >= n)
-    if outside.any():
-        raise InputError(f"items holds {array[outside][0]}, outside the pool's positions 0 to {n - 1}")
-    if np.unique(array).size != array.size:
+    rising = np.sort(array)
+    if rising[0] < 0 or rising[-1] >= n:
+        outside = array[(array < 0) | (array >= n)][0]
+        raise InputError(f"items holds {outside}, outside the pool's positions 0 to {n - 1}")
+    if (rising[1:] == rising[:-1]).any():
         raise InputError("items repeats a position: each item can be returned once")
     return array.astype(np.intp)

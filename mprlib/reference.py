@@ -37,9 +37,10 @@ from mprlib.encoding import Encoding, Side
 from mprlib.errors import InputError
 from mprlib.frames import matching
 from mprlib.frames.columns import column_called
-from mprlib.frames.levels import checked_bins
+from mprlib.frames.levels import checked_bins, level_of
 from mprlib.kept import Kept
 from mprlib.reference_arguments import checked_attributes, checked_parts, lists_by_name
+from mprlib.reference_columns import by_columns, by_levels, columns_of
 from mprlib.settings import SIZE, checked
 from mprlib.stated_table import named_levels, stated_table
 
@@ -192,7 +193,7 @@ class Reference:
         """
         from mprlib.populations import balanced
 
-        return balanced(Encoding(levels=lists_by_name("levels", levels)), size)
+        return balanced(Encoding(levels=lists_by_name("levels", levels, level_of)), size)
 
     @classmethod
     def of_codes(cls, encoding: Encoding, codes: Sequence[IntArray], weights: ArrayLike | None = None) -> Self:
@@ -202,13 +203,13 @@ class Reference:
         """
         labels, groups = encoding.groups(codes)
         checked = None if weights is None else checked_weights("weights", weights, groups.size)
-        return cls(table=CellTable.of_groups(labels, groups, checked), **_columns(encoding))
+        return cls(table=CellTable.of_groups(labels, groups, checked), **columns_of(encoding))
 
     @classmethod
     def stated(cls, encoding: Encoding, shares: Mapping[Any, Mapping[Any, float]], size: float) -> Self:
         """What `target_shares` gives."""
         table = stated_table(encoding, shares)
-        return cls(table=table, size=float(checked(SIZE, "size", size)), is_sample=False, **_columns(encoding))
+        return cls(table=table, size=float(checked(SIZE, "size", size)), is_sample=False, **columns_of(encoding))
 
     @classmethod
     def merged(cls, parts: Sequence[Reference]) -> Self:
@@ -258,26 +259,14 @@ class Reference:
 
     def of_columns(self, columns: Sequence[int]) -> Reference:
         """The same people, seen by some of the columns alone and in the order given."""
-        names = None if self.label_names is None else tuple(self.label_names[column] for column in columns)
-        attributes = {name: own for name, own in (self.attributes or {}).items() if set(own) <= set(names or ())}
-        table = self.table.of_labels(self.labels[:, list(columns)])
-        return replace(self, table=table, label_names=names, attributes=attributes or None, encoding=None)
+        return by_columns(self, columns)
 
     def of_levels(self, encoding: Encoding) -> Reference:
         """The same people over an encoding of some of their attributes, or of more levels than they have.
 
         Raises:  InputError for an attribute that they lack.
         """
-        own = self.encoding
-        if own is None:
-            raise InputError("reference was made of an array of labels: one made of levels is expected, from_frame's")
-        if encoding is own:
-            return self
-        known = own.with_missing(encoding.missing).names
-        places = [known.index(name) if name in known else -1 for name in encoding.names]
-        padded = np.column_stack([self.labels, np.zeros(len(self.labels))])
-        table = self.table.of_labels(padded[:, places])
-        return replace(self, table=table, **_columns(encoding))
+        return by_levels(self, encoding)
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process gets: not what was computed here."""
@@ -298,10 +287,3 @@ class Reference:
             self._cache[key] = build()
         found: T = self._cache[key]
         return found
-
-
-def _columns(encoding: Encoding) -> dict[str, Any]:
-    """Names of a reference's columns, as `Reference` takes them."""
-    names = encoding.names
-    attributes = {name: tuple(names[place] for place in places) for name, places in encoding.attributes.items()}
-    return {"label_names": names, "attributes": attributes, "encoding": encoding}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mprlib.errors import InputError, shown
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from mprlib.reference import Reference
 
 
-def lists_by_name(argument: str, given: Any) -> dict[str, tuple[str, ...]]:
+def lists_by_name(argument: str, given: Any, name_of: Callable[[Any], str] = str) -> dict[str, tuple[str, ...]]:
     if not isinstance(given, Mapping):
         raise InputError(f"{argument} is {shown(given)}: a mapping of attributes to lists of names is expected")
-    return {str(name): matching.names_of(f"{argument}[{name!r}]", own) for name, own in given.items()}
+    return {str(name): matching.names_of(f"{argument}[{name!r}]", own, name_of) for name, own in given.items()}
 
 
 def checked_attributes(attributes: Any) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from mprlib.encoding import Side
 from mprlib.errors import InputError
 from mprlib.frames.columns import column_called, is_frame
 from mprlib.frames.matching import column_names
-from mprlib.from_frames import expect_rows, widened
+from mprlib.from_frames import expect_rows, warn_of_absent, widened
 from mprlib.function_classes.base import FunctionClass
 from mprlib.keywords import resolved
 from mprlib.method import Method
@@ -108,6 +108,7 @@ def _problem(scores: Any, labels: Any, reference: Any, k: int, ids: Any) -> Prob
     checked = _scores(given["scores"])
     expect_rows("labels", pool, checked.size)
     population, encoding = widened(population, pool)
+    warn_of_absent(population, encoding, pool)
     return coded_problem(
         encoding,
         encoding.codes_of(pool),

@@ -24,6 +24,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
+from mprlib.frames.levels import level_of
 
 # Combinations of levels of a stated population: each is a row of the reference, and a cell of every problem.
 LARGEST_COMBINATIONS = 100_000
@@ -132,10 +133,10 @@ def _attributes(key: Any, levels: Mapping[str, Sequence[str]]) -> tuple[str, ...
 
 def _group(attributes: Any, key: Any, known: Sequence[Sequence[str]]) -> tuple[str, ...]:
     if isinstance(key, tuple):
-        group = tuple(map(str, key))
+        group = tuple(map(level_of, key))
         found = [group] if len(group) == len(known) and all(map(_contains, known, group)) else []
     else:
-        found = list(_readings(str(key), known))
+        found = list(_readings(level_of(key), known))
     if len(found) > 1:
         raise InputError(f"shares[{attributes!r}] names {key!r}, {_ambiguous(found)}")
     if not found:

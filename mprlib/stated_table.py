@@ -11,6 +11,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.cell_table import CellTable
 from mprlib.encoding import Encoding
 from mprlib.errors import InputError
+from mprlib.frames.levels import level_of
 from mprlib.proportional_fitting import fit_shares
 from mprlib.shares import Statement, possible_combinations, statement
 
@@ -36,7 +37,7 @@ def named_levels(shares: Any) -> dict[str, tuple[str, ...]]:
         for key in stated if isinstance(stated, Mapping) else ():
             group = key if isinstance(attributes, tuple) and isinstance(key, tuple) else (key,)
             for name, level in zip(names, group):
-                levels.setdefault(str(name), {})[str(level)] = None
+                levels.setdefault(str(name), {})[level_of(level)] = None
     if not levels:
         raise InputError("shares is empty: the shares of at least one attribute are expected")
     return {name: tuple(own) for name, own in levels.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.cells import Cells
+from mprlib.cells import Cells, selection_weights
 from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.naming import MOST_SINGLE_VALUES, cell_names
@@ -80,13 +80,13 @@ class Witness:
         return self.sentence
 
 
-def witness(problem: Problem, oracle: Oracle, worst: WorstCase, weights: FloatArray) -> Witness:
-    """The groups, cells or items that contribute most to a worst case under pool weights (n,)."""
+def witness(problem: Problem, oracle: Oracle, worst: WorstCase, items: IntArray) -> Witness:
+    """The groups, cells or items that contribute most to a selection's worst case."""
     if isinstance(oracle, GroupsOracle):
-        return _named_groups(oracle, worst, weights)
+        return _named_groups(problem, oracle, worst, items)
     if is_continuous(oracle.cells, problem):
-        return _extreme_items(problem, oracle.cells, worst, weights)
-    return _cells(problem, oracle.cells, worst, weights)
+        return _extreme_items(problem, oracle.cells, worst, selection_weights(problem, items))
+    return _cells(problem, oracle.cells, worst, items)
 
 
 def is_continuous(cells: Cells, problem: Problem) -> bool:
@@ -98,8 +98,8 @@ def is_continuous(cells: Cells, problem: Problem) -> bool:
     return any(np.unique(column).size > max(MOST_SINGLE_VALUES, rows / 2) for column in cells.labels.T)
 
 
-def _cells(problem: Problem, cells: Cells, worst: WorstCase, weights: FloatArray) -> Witness:
-    shares = cells.shares(weights)
+def _cells(problem: Problem, cells: Cells, worst: WorstCase, items: IntArray) -> Witness:
+    shares = cells.shares_of(items, problem.place_weights)
     contributions = (shares - cells.reference_shares) * worst.function
     largest = np.argsort(-contributions, kind="stable")[:LARGEST_WITNESS]
     names = cell_names(problem, largest)
@@ -107,9 +107,9 @@ def _cells(problem: Problem, cells: Cells, worst: WorstCase, weights: FloatArray
     return Witness(groups=groups, sentence=_sentence(worst.value, groups))
 
 
-def _named_groups(oracle: GroupsOracle, worst: WorstCase, weights: FloatArray) -> Witness:
+def _named_groups(problem: Problem, oracle: GroupsOracle, worst: WorstCase, items: IntArray) -> Witness:
     """Groups overlap: each contributes its own gap, and the first one's is the value."""
-    selected, reference = oracle.shares(weights)
+    selected, reference = oracle.shares_of(problem, items)
     contributions = np.abs(selected - reference) * (2 if oracle.signed else 1)
     largest = np.argsort(-contributions, kind="stable")[:LARGEST_WITNESS]
     names = [oracle.names[group] for group in largest]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..stages.result_rows import RESULTS
 from ..store import Store, schema
+from ..store.chunks import in_one
 from ..words import shortened
 from .worst import MINIMUM_SHARE
 
@@ -44,7 +45,7 @@ class Chosen:
     @classmethod
     def of(cls, lists: pa.ChunkedArray) -> Chosen:
         """From a column of list<string>; a null row holds no items."""
-        array = lists.combine_chunks()
+        array = in_one(lists)
         values = array.flatten().dictionary_encode()
         lengths = np.asarray(array.value_lengths().fill_null(0), dtype=np.int64)
         return cls(

@@ -12,6 +12,8 @@ from ..words import numbered
 
 # Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
 ROUNDING = 1e-9
+# Two values of MPR that are one but for a table's twelve digits and a sum's order.
+SAME_MPR = 1e-9
 
 
 def is_missing(value: Any) -> bool:
@@ -134,8 +136,20 @@ def _repair(pair: Mapping[str, Any]) -> str:
     if pair.get("is_repaired_to_chance") is True:
         target = pair.get("target_repaired")
         under = "" if is_missing(target) else f" under {target}"
-        return f"held to the MPR of a random {pair['k']}{under} ({method}, rho = {rho:.3g})"
+        level = pair.get("mpr_chance_repaired")
+        if is_missing(level) or math.isclose(rho, level, rel_tol=SAME_MPR):
+            return f"held to the MPR of a random {pair['k']}{under} ({method}, rho = {rho:.3g})"
+        return f"held within the MPR of a random {pair['k']}{under}, {level:.3g} ({method}, rho = {rho:.3g}),"
     return f"constrained by {method} with rho = {rho:.3g}, the smallest it met,"
+
+
+def is_below_chance(pair: Mapping[str, Any]) -> bool:
+    """Whether the repaired selection was held to less MPR than a random draw shows: what it costs is then an upper
+    bound of what chance level costs."""
+    rho, level = pair["rho_repaired"], pair.get("mpr_chance_repaired")
+    if pair.get("is_repaired_to_chance") is not True or is_missing(rho) or is_missing(level):
+        return False
+    return bool(rho < level and not math.isclose(rho, level, rel_tol=SAME_MPR))
 
 
 def _rest(pair: Mapping[str, Any]) -> str:
@@ -149,11 +163,12 @@ def _cost_clause(pair: Mapping[str, Any]) -> str:
     given_up = cost(pair)
     if given_up in ("0%", "0"):
         return "at no cost in mean similarity"
-    if not is_missing(pair["similarity_fraction"]):
-        return f"at the cost of {given_up} of top-k's mean similarity"
-    if is_missing(pair.get("similarity_loss")):
+    if is_missing(pair["similarity_fraction"]) and is_missing(pair.get("similarity_loss")):
         return "its cost in similarity is unknown"
-    return f"at the cost of {given_up} in mean similarity, which is not positive for top-k"
+    chance = "; chance level itself costs at most that" if is_below_chance(pair) else ""
+    if not is_missing(pair["similarity_fraction"]):
+        return f"at the cost of {given_up} of top-k's mean similarity{chance}"
+    return f"at the cost of {given_up} in mean similarity, which is not positive for top-k{chance}"
 
 
 def _precision(pair: Mapping[str, Any]) -> str:

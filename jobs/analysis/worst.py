@@ -28,7 +28,7 @@ PAIRS = [
     *CASE, "group", "attributes", "share_selected", "share_reference", "gap_points", "is_headline", "is_largest",
     "is_beyond_chance", "p_chance", "p_adjusted", "chance_points", "mpr", "chi", "function_class", "precision",
     "n_pool", "share_repaired", "gap_repaired_points", "method_repaired", "rho_repaired", "target_repaired",
-    "is_repaired_to_chance", "precision_repaired", "similarity_fraction", "similarity_loss",
+    "is_repaired_to_chance", "mpr_chance_repaired", "precision_repaired", "similarity_fraction", "similarity_loss",
     "is_predicted", "share_corrected", "share_corrected_low", "share_corrected_high", "share_repaired_corrected",
     "mpr_corrected", "mpr_corrected_low", "mpr_corrected_high",
 ]  # fmt: skip
@@ -41,8 +41,8 @@ OF_AUDITED = [
 # Columns of the pairs of some cases: the others follow from those of all.
 CASE_PAIRS = [*(name for name in PAIRS if name not in JOINT), *CHANCE[1:]]
 OF_REPAIRED = [
-    "method_repaired", "rho_repaired", "target_repaired", "is_repaired_to_chance", "precision_repaired",
-    "similarity_fraction", "similarity_loss",
+    "method_repaired", "rho_repaired", "target_repaired", "is_repaired_to_chance", "mpr_chance_repaired",
+    "precision_repaired", "similarity_fraction", "similarity_loss",
 ]  # fmt: skip
 
 
@@ -162,7 +162,8 @@ def _repaired_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFram
     """Each group's share in the repaired selection, and what that selection costs."""
     repaired = repaired_rows(results)
     repaired["is_repaired_to_chance"] = is_within_chance(repaired)
-    repaired = repaired.rename(columns={"rho": "rho_repaired", "precision": "precision_repaired"})
+    names = {"rho": "rho_repaired", "precision": "precision_repaired", "mpr_chance": "mpr_chance_repaired"}
+    repaired = repaired.rename(columns=names)
     repaired["method_repaired"], repaired["target_repaired"] = repaired["method"], repaired["target_class"]
     has_top_k = has_top_k_to_divide_by(results)[repaired.index]
     repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(has_top_k)

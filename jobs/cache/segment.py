@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from ..store import Store
+from ..store.chunks import in_one
 from ..store.tables import arrow_file
 from .keys import HALF, in_chunks, ordered
 from .names import INDEX, NAME_DIGITS, ROWS, is_as_written, is_beside, now
@@ -138,9 +139,7 @@ class Segment:
     def __init__(self, store: Store, name: str, table: pa.Table, facts: Facts) -> None:
         self._store, self.name, self.facts = store, name, facts
         # Chunks of an index are one: it is one record batch.
-        self._high, self._low, self._row = (
-            table[column].combine_chunks().to_numpy() for column in ("high", "low", "row")
-        )
+        self._high, self._low, self._row = (in_one(table[column]).to_numpy() for column in ("high", "low", "row"))
         self._checksums = bytes.fromhex(facts.checksums)
 
     @property

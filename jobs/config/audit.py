@@ -32,7 +32,7 @@ from ..errors import BadSetting
 from ..lists import AnyResults
 from ..lists.items import ListedItems
 from ..queries.block import Queries
-from ..settings.block import Block, Many, Whole
+from ..settings.block import Block, Distinct, Many, Whole
 from . import checks
 from .checks import ALL, MISSING
 from .entries import ClassEntry, MethodEntry, class_entry, method_entry
@@ -136,7 +136,7 @@ class Audit(Block):
     )
     prefilter: Prefilter = Field(Prefilter(), description="how each query's pool is found")
     shard_items: Whole = Field(4096, ge=1, description="items per shard, which one unit embeds")
-    k: Annotated[Many[Depth], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
+    k: Annotated[Distinct[Depth], BeforeValidator(_one_or_many), Field(min_length=1)] = Field(
         (50,),
         description="number of retrieved items, at least 1: a number, or a list of numbers; `all` is the whole list of "
         "each query, where an engine's `results` are audited",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 
 import mprlib
 from mprlib import registry
+from mprlib.declarations import declarations
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass
 from mprlib.method import DEFAULT_POINTS, Method
@@ -20,15 +21,18 @@ from mprlib.settings import Whole, checked
 from ..errors import BadSetting
 from ..methods import checked_settings, known_settings
 from ..methods.named_arrays import texts_of
-from ..settings.block import Block, Many, as_written
+from ..settings.block import Block, Many, UnknownKey, as_written
+from ..words import closest
 
 Over = Literal["labels", "embedding"] | Many[str]
 # The paper's curves have 50; each point costs a selection, its measurements and result rows for every query.
 POINTS = Whole(least=1, most=10_000)
 # Methods whose selection is what everything else is compared with: a run has one of each.
 ALONE = ("top_k", "as_shown")
-# Settings that an entry of `methods` has whatever the method is.
+# Settings of an entry of `methods` that are not the method's own.
 OF_AN_ENTRY = ("name", "points", "values", "targets")
+# How alike a setting's name and the parameter's are where the parameter is meant (1: equal).
+LIKE_THE_PARAMETER = 0.75
 # An entry's own name is part of result rows, legends, file names and tags of TREC runs.
 LABEL = re.compile(r"[^\s()]{1,30}")
 
@@ -83,6 +87,7 @@ def class_entry(entry: Any) -> Any:
     if not (over in ("labels", "embedding") if isinstance(over, str) else _is_list_of_names(over)):
         raise BadSetting(f"over is {over!r:.80}: labels, embedding or a list of attributes is expected", name, "over")
     try:
+        _expect_known(name, settings, settings_of_class(registry.function_class_type(name).name))
         instance = registry.function_class(name, **settings)
         if over == "embedding":
             _bind_to_vectors(instance)
@@ -107,10 +112,7 @@ def method_entry(entry: Any) -> Any:
         label = None if label is None else _label(method, label)
         points, values = _points_and_values(method, points, values)
         targets = None if targets is None else _targets(method, targets)
-        unknown = sorted(set(settings) - set(known_settings(name)))
-        if unknown:
-            known = [*OF_AN_ENTRY, *known_settings(name)]
-            raise SettingError(f"no setting {unknown[0]!r}: known are {', '.join(known)}", setting=unknown[0])
+        _expect_known(name, settings, settings_of(name), method.parameter)
         extras = checked_settings(method, settings)
     except mprlib.InputError as error:
         raise _refused(name, error) from None
@@ -126,6 +128,30 @@ def _named(entry: Any, kind: str) -> tuple[str, dict[str, Any]]:
         if settings is None or isinstance(settings, Mapping):
             return str(name), dict(settings or {})
     raise BadSetting(f"{kind} entry {entry!r:.80}: a name, or one name with a block of settings, is expected")
+
+
+def settings_of(method: str) -> list[str]:
+    """The keys that an entry of the method may have."""
+    kind = registry.METHODS[method]
+    own = {"values": kind.parameter is not None, "points": kind.parameter is not None, "targets": kind.is_constrained}
+    return [*(key for key in OF_AN_ENTRY if own.get(key, method not in ALONE)), *known_settings(method)]
+
+
+def settings_of_class(function_class: str) -> list[str]:
+    """The keys that an entry of the function class may have."""
+    return ["over", *declarations(registry.FUNCTION_CLASSES[function_class])]
+
+
+def _expect_known(name: str, settings: Mapping[str, Any], known: Sequence[str], parameter: str | None = None) -> None:
+    """Refuse a setting that the method or class of this name lacks."""
+    for setting in map(str, settings):
+        if setting in known:
+            continue
+        if parameter is not None and closest(setting, [parameter], LIKE_THE_PARAMETER):
+            raise UnknownKey(
+                f"unknown key; {parameter} is {name}'s parameter: `values` or `points` give it", name, setting
+            )
+        raise UnknownKey.among(setting, known, name)
 
 
 def _refused(name: str, error: mprlib.InputError) -> BadSetting:

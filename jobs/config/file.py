@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -16,6 +17,7 @@ from ..settings.block import Block
 from ..settings.document import DocumentError, Node, RepeatedKey, parse, scalar
 from ..settings.places import Places
 from .audit import Audit
+from .homes import unknown_key
 
 Settings = TypeVar("Settings", bound=Block)
 # Configurations have kilobytes; long lists of queries belong in a file of their own, which is read faster.
@@ -79,7 +81,8 @@ def read_config(
     try:
         settings = form.model_validate(root.value())
     except ValidationError as error:
-        raise UsageError(places.explained(error)) from None
+        said = partial(unknown_key, form=form)
+        raise UsageError(places.explained(error, said)) from None
     return ConfigFile(settings=settings, path=path.resolve(), places=places)
 
 

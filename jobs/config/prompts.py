@@ -12,7 +12,7 @@ from mprlib.settings import LARGEST_SEED
 from ..datasets import AnyDataset
 from ..encoders import PromptedEncoder
 from ..encoders.token_training import TokenTraining
-from ..settings.block import Block, Label, Many, Whole
+from ..settings.block import Block, Distinct, Label, Whole
 
 # The adjectives that the paper trains with, favourable and unfavourable.
 ADJECTIVES = (
@@ -28,7 +28,7 @@ class PromptTraining(Block):
     dataset: AnyDataset = Field(description="labelled pictures")
     attribute: Label = Field(description="the attribute of the data set that the tokens hide")
     encoder: PromptedEncoder = Field(description="the model whose text tower reads the tokens")
-    prompts: Many[str] = Field(
+    prompts: Distinct[str] = Field(
         PROMPTS,
         min_length=1,
         description="texts whose similarities should reveal less of the attribute; best the audit's own prompts, since "
@@ -41,7 +41,7 @@ class PromptTraining(Block):
 
     @field_validator("prompts")
     @classmethod
-    def _distinct(cls, prompts: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(prompts)) != len(prompts) or not all(prompt.strip() for prompt in prompts):
-            raise ValueError("distinct texts are expected, none of them empty")
+    def _not_empty(cls, prompts: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(prompt.strip() for prompt in prompts):
+            raise ValueError("texts are expected, none of them empty")
         return prompts

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from mprlib.level_names import UNKNOWN
 
 from ..errors import UsageError
+from ..store.chunks import in_one
 from ..store.schema import SKIPPED_ITEMS
 from .block import Dataset
 from .columns import numbers, strings
@@ -173,7 +174,7 @@ def _identical_adjacent(items: pa.Table) -> pa.Array | None:
     seen = embedded_column(items)
     if seen.null_count:
         return None
-    first_sight = seen.combine_chunks().dictionary_encode().indices.to_numpy()
+    first_sight = in_one(seen).dictionary_encode().indices.to_numpy()
     if first_sight.size < 2 or (np.diff(first_sight) >= 0).all():
         return None
     return pa.array(np.argsort(first_sight, kind="stable"))

@@ -15,7 +15,7 @@ from pydantic import Field, FiniteFloat, GetCoreSchemaHandler, field_validator, 
 from pydantic_core import CoreSchema, core_schema
 
 from ..images.limits import ImageLimits
-from ..settings.block import Block, DriverPath, FilePath, Label, Many
+from ..settings.block import Block, Distinct, DriverPath, FilePath, Label, Many
 from .source import Listing, Place, Source
 
 # What is said of a data set's labels, and read by nobody who reads the data set: its units stay as they are.
@@ -45,7 +45,7 @@ class Attribute(Block):
     bins: Many[FiniteFloat] | None = Field(
         None, description="ascending cuts of a numeric column: [a, b] gives (-inf, a), [a, b), [b, inf)"
     )
-    order: Many[Label] = Field(
+    order: Distinct[Label] = Field(
         (), description="levels in reading order; those not named follow by name. Data sets that have an order bring it"
     )
     map: dict[str, Label] = Field(

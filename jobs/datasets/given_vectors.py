@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import UsageError
+from ..store.chunks import in_one
 from .block import Dataset
 from .columns import VECTOR_SETTING, column
 from .values import holds_lists
@@ -74,4 +75,4 @@ def _lists(column: pa.ChunkedArray) -> pa.Array | None:
     if not pa.types.is_fixed_size_list(kind):
         # Together, the numbers of all chunks may be more than a list's own offsets can count.
         column = column.cast(pa.large_list(kind.value_type))
-    return column.combine_chunks()
+    return in_one(column)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -20,10 +20,10 @@ from pydantic import Field
 from ..errors import UsageError
 from ..images import Reason
 from ..settings.block import Label
-from . import pictures, table_files
+from . import picture_parts, pictures, table_files
 from .block import Dataset
 from .columns import shown, strings
-from .source import Piece, Skip, Source, Stretch
+from .source import Listing, Piece, Place, Skip, Source, Stretch
 
 LABEL_TABLES = tuple(f"{name}{suffix}" for name in ("metadata", "labels") for suffix in table_files.SUFFIXES)
 NAMING_COLUMNS = ("file_name", "file", "path")
@@ -55,15 +55,39 @@ class Images(Dataset):
     def item_columns(self) -> dict[str, str]:
         return {} if self.image is None else {self.image: "image"}
 
+    def listing(self, folder: Path, columns: Mapping[str, str]) -> Listing | None:
+        root = pictures.folder_of(folder / self.path)
+        if _label_table(self, root) is not None:
+            # Which pictures have no row is known when all rows are read.
+            return None
+        places = picture_parts.places(root)
+        # Each picture may have changed: the folder that holds it does not tell.
+        return None if places is None else Listing(places=places, is_told_by_files=False)
+
+    def read_place(self, folder: Path, columns: Mapping[str, str], place: Place) -> Source:
+        root = pictures.folder_of(folder / self.path)
+        paths, skipped = _parted(picture_parts.entries(root, place))
+        table = _by_folders(paths)
+        lacks = tuple(name for name in columns if name not in table.column_names)
+        for name in lacks:
+            table = table.append_column(name, pa.nulls(len(paths), pa.string()))
+        return Source(
+            table=table,
+            files=pictures.fingerprint(self, root, paths),
+            id=ID,
+            image=ID,
+            root=str(root),
+            skipped=tuple(skipped),
+            lacks=lacks,
+        )
+
     def read(self, folder: Path, columns: Mapping[str, str]) -> Source:
         """The pictures of an `images` data set.
 
         Raises:  UsageError for a folder that is not there or has no pictures, or labels that cannot be read.
         """
         root = pictures.folder_of(folder / self.path)
-        found = list(pictures.pictures_below(root))
-        skipped = [entry for entry in found if isinstance(entry, Skip)]
-        paths = [entry for entry in found if isinstance(entry, str)]
+        paths, skipped = _parted(pictures.pictures_below(root))
         if not paths:
             raise UsageError(f"{root} holds no pictures ({', '.join(pictures.SUFFIXES)})")
         labels = _label_table(self, root)
@@ -83,6 +107,12 @@ class Images(Dataset):
             skipped=tuple(skipped),
             stretches=stretches,
         )
+
+
+def _parted(entries: Iterable[str | Skip]) -> tuple[list[str], list[Skip]]:
+    """Paths of pictures, and what is wrong with others."""
+    found = list(entries)
+    return [one for one in found if isinstance(one, str)], [one for one in found if isinstance(one, Skip)]
 
 
 def _label_table(block: Images, root: Path) -> Path | None:
@@ -133,7 +163,7 @@ def _as_found(named: Sequence[str | None], root: Path, paths: Sequence[str]) -> 
 
 def _by_folders(paths: list[str]) -> pa.Table:
     parents = [PurePosixPath(path).parent.parts for path in paths]
-    depth = max(map(len, parents))
+    depth = max(map(len, parents), default=0)
     columns = {"folder": [parts[-1] if parts else None for parts in parents]}
     for level in range(depth):
         columns[f"folder_{level + 1}"] = [parts[level] if level < len(parts) else None for parts in parents]

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..store.chunks import in_one
 from .content import digest_of, id_hashes
 from .vector_files import VectorFiles
 
@@ -132,7 +133,7 @@ class Part:
     @cached_property
     def id_hashes(self) -> np.ndarray:
         """Hashes (n,) uint64 of the ids, sorted."""
-        return np.sort(id_hashes(self.items["item_id"].combine_chunks()))
+        return np.sort(id_hashes(in_one(self.items["item_id"])))
 
     def items_with(self, missing: str) -> pa.Table:
         """The items, with a name for missing values."""
@@ -192,20 +193,20 @@ def _repeats(items: pa.Table) -> str:
     seen = embedded_column(items)
     if seen.null_count or not items.num_rows:
         return ""
-    codes = seen.combine_chunks().dictionary_encode().indices.to_numpy()
+    codes = in_one(seen).dictionary_encode().indices.to_numpy()
     is_same = codes[1:] == codes[:-1]
     return np.packbits(np.concatenate([[False], is_same])).tobytes().hex() if is_same.any() else ""
 
 
 def _counts(levels: pa.ChunkedArray) -> tuple[tuple[str | None, int], ...]:
-    counted = pc.value_counts(levels.combine_chunks())
+    counted = pc.value_counts(in_one(levels))
     names = counted.field("values").cast(pa.string()).to_pylist()
     return tuple(zip(names, counted.field("counts").to_pylist()))
 
 
 def _filled(levels: pa.ChunkedArray, missing: str) -> pa.DictionaryArray:
     """Codes of levels in which a missing value is a level too."""
-    codes = levels.combine_chunks()
+    codes = in_one(levels)
     if not codes.null_count:
         return codes
     names = pa.concat_arrays([codes.dictionary, pa.array([missing], pa.string())])

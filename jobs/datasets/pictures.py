@@ -6,7 +6,9 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
 from ..errors import UsageError
 from ..images import Reason
@@ -36,35 +38,81 @@ def folder_of(path: Path) -> Path:
     raise UsageError(f"{str(path)[:200]} {problem}")
 
 
-def pictures_below(root: Path) -> Iterator[str | Skip]:
-    """Paths of pictures relative to the root, with "/" between, sorted; or what is wrong with one.
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder below a root by its path from there: its own pictures by name, sorted, with links to folders before
+    them, and the folders in it that are entered, sorted."""
 
-    Hidden files and folders are passed over; links to folders are not entered.
-    """
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        below = Path(folder).relative_to(root)
-        for name in folders:
-            if (Path(folder) / name).is_symlink():
-                yield Skip(item_id=_shown(below / name), reason=Reason.OUTSIDE, detail="a link to a folder")
-        for name in sorted(names):
-            if name.startswith(".") or not name.lower().endswith(SUFFIXES):
+    below: PurePosixPath
+    links: tuple[str, ...]
+    names: tuple[str, ...]
+    folders: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """Pictures and links."""
+        return len(self.links) + len(self.names)
+
+    def entries(self, start: int = 0, stop: int | None = None) -> Iterator[str | Skip]:
+        """Paths relative to the root, with "/" between, of some of them; or what is wrong with one."""
+        links = len(self.links)
+        for place, name in list(enumerate((*self.links, *self.names)))[start:stop]:
+            path = (self.below / name).as_posix()
+            if place < links:
+                yield Skip(item_id=_shown(path), reason=Reason.OUTSIDE, detail="a link to a folder")
                 continue
-            path = (below / name).as_posix()
             fault = _fault(path)
-            yield path if fault is None else Skip(item_id=_shown(below / name), reason=Reason.BAD_NAME, detail=fault)
+            yield path if fault is None else Skip(item_id=_shown(path), reason=Reason.BAD_NAME, detail=fault)
+
+
+def folder_at(root: Path, below: PurePosixPath) -> Folder:
+    """What a folder holds: hidden files and folders are passed over, links to folders are not entered. One that cannot
+    be listed holds nothing."""
+    links, names, folders = [], [], []
+    with suppress(OSError), os.scandir(root / below) as found:
+        for entry in found:
+            if entry.name.startswith("."):
+                continue
+            if _is_folder(entry):
+                (links if entry.is_symlink() else folders).append(entry.name)
+            elif entry.name.lower().endswith(SUFFIXES):
+                names.append(entry.name)
+    return Folder(below, *(tuple(sorted(found)) for found in (links, names, folders)))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def pictures_below(root: Path) -> Iterator[str | Skip]:
+    """Paths of all pictures below a folder, sorted within each, or what is wrong with one."""
+    waiting = [PurePosixPath()]
+    while waiting:
+        folder = folder_at(root, waiting.pop())
+        yield from folder.entries()
+        waiting += (folder.below / name for name in reversed(folder.folders))
 
 
 def _fault(path: str) -> str | None:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
+    if not is_text(path):
         return "the name is not UTF-8"
     return "the name reads as a member of an archive" if split_locator(path)[1] is not None else None
 
 
-def _shown(path: Path) -> str:
-    return path.as_posix().encode("utf-8", "backslashreplace").decode()
+def is_text(name: str) -> bool:
+    """Whether a name can be written as UTF-8: those of files may hold any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "backslashreplace").decode()
 
 
 def fingerprint(block: Dataset, root: str | Path, locators: Iterable[str | None]) -> str:

@@ -25,6 +25,8 @@ FORMATS = {".parquet": parquet_files, ".csv": csv_files, ".jsonl": json_lines, "
 SUFFIXES = tuple(FORMATS)
 # Rows and bytes (of the columns that are read, not compressed) of one part: a process that reads it holds a few copies.
 PART_ROWS, PART_BYTES = 250_000, 64e6
+# Bytes of a file of text that tell how long its rows are.
+SAMPLED_BYTES = 65_536
 # Files whose footers are read at once: a shared file system answers each after milliseconds.
 LOOKS_AT_ONCE = 16
 # Vectors of files that store them in different numbers.
@@ -96,18 +98,21 @@ def places(files: Sequence[Piece], columns: Collection[str]) -> tuple[Place, ...
     with ThreadPoolExecutor(LOOKS_AT_ONCE) as threads:
         pieces = [sized for found in threads.map(lambda file: _pieces(file, columns), files) for sized in found]
     grouped: list[list[Piece]] = []
-    sizes: list[float] = []
-    rows = 0
+    sizes: list[tuple[int, float]] = []
+    rows, size_bytes = 0, 0.0
     for piece, piece_rows, piece_bytes in pieces:
-        if not grouped or rows + piece_rows > PART_ROWS or sizes[-1] + piece_bytes > PART_BYTES:
+        if not grouped or not _is_small(rows + piece_rows, size_bytes + piece_bytes):
             grouped.append([])
-            sizes.append(0.0)
-            rows = 0
-        rows, sizes[-1] = rows + piece_rows, sizes[-1] + piece_bytes
+            sizes.append((0, 0.0))
+            rows, size_bytes = 0, 0.0
+        rows, size_bytes = rows + piece_rows, size_bytes + piece_bytes
+        sizes[-1] = rows, size_bytes
         _join(grouped[-1], piece)
-    return tuple(
-        Place(pieces=tuple(together), is_small=size_bytes <= PART_BYTES) for together, size_bytes in zip(grouped, sizes)
-    )
+    return tuple(Place(pieces=tuple(together), is_small=_is_small(*size)) for together, size in zip(grouped, sizes))
+
+
+def _is_small(rows: int, size_bytes: float) -> bool:
+    return rows <= PART_ROWS and size_bytes <= PART_BYTES
 
 
 def _join(pieces: list[Piece], piece: Piece) -> None:
@@ -120,10 +125,10 @@ def _join(pieces: list[Piece], piece: Piece) -> None:
 
 
 def _pieces(file: Piece, columns: Collection[str]) -> list[tuple[Piece, int, float]]:
-    """A file's pieces, with rows as far as they are known, and bytes."""
+    """A file's pieces, with rows, of texts about as many, and bytes."""
     try:
         if FORMATS[file.path.suffix.lower()] is not parquet_files:
-            return [(file, 0, float(file.path.stat().st_size))]
+            return [_text_piece(file)]
         groups = parquet_files.group_sizes(file.path, columns)
     except (OSError, TableFault) as error:
         raise UsageError(_fault(file.path, error)) from None
@@ -136,6 +141,14 @@ def _pieces(file: Piece, columns: Collection[str]) -> list[tuple[Piece, int, flo
         ]
         start += rows
     return found or [(file, 0, 0.0)]
+
+
+def _text_piece(file: Piece) -> tuple[Piece, int, float]:
+    """A whole file of text, with as many rows as it has if all are as long as its first."""
+    size_bytes = file.path.stat().st_size
+    with file.path.open("rb") as stream:
+        start = stream.read(SAMPLED_BYTES)
+    return file, start.count(b"\n") * size_bytes // max(len(start), 1), float(size_bytes)
 
 
 def _read_one(files: Sequence[Piece], file: Piece, columns: Mapping[str, str]) -> pa.Table:

@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 
 from mprlib.level_names import decimal_name
 
+from ..store.chunks import in_one
+
 Column: TypeAlias = "pa.ChunkedArray | pa.Array"
 
 # What a text must be to count as a number: digits with a point, perhaps a sign and an exponent.
@@ -120,7 +122,7 @@ def holds_texts(kind: pa.DataType) -> bool:
 
 def _plain(column: Column) -> pa.Array:
     """The values themselves, however they are encoded."""
-    values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    values = in_one(column)
     if isinstance(values.type, getattr(pa, "UuidType", ())):
         return pa.array([None if one is None else str(one) for one in values.to_pylist()], pa.string())
     if isinstance(values.type, pa.BaseExtensionType):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -25,14 +26,17 @@ from . import pictures
 from .block import Dataset
 from .encodings import UTF8
 from .json_lines import Pairs, plain_texts
+from .picture_parts import LOOKS_AT_ONCE
 from .source import Listing, Piece, Place, Skip, Source
 from .webdataset_samples import Sample, samples
 
 ID, IMAGE = "item_id", "image_member"
 # Endings of shards that have to be unpacked first.
 PACKED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
-# Bytes of shards that are one part: of pictures of 100 kB, those of 20,000 items.
-PART_BYTES = 2e9
+# Bytes and number of shards that are one part: of pictures of 100 kB, those of 20,000 items; a shard has thousands.
+PART_BYTES, PART_SHARDS = 2e9, 8
+# Bytes of shards that the driver reads itself.
+SMALL_BYTES = 64e6
 # A label longer than this is no label.
 LARGEST_LABEL_BYTES = 1_000_000
 
@@ -47,16 +51,21 @@ class WebDataset(Dataset):
 
     def listing(self, folder: Path, columns: Mapping[str, str]) -> Listing:
         root, shards = self._shards(folder)
-        places: list[list[Piece]] = []
-        size_bytes = 0
-        for shard in shards:
-            path = Path(root, shard)
-            size_bytes += path.lstat().st_size
-            if not places or size_bytes > PART_BYTES:
-                places.append([])
-                size_bytes = path.lstat().st_size
-            places[-1].append(Piece(path=path))
-        return Listing(places=tuple(Place(pieces=tuple(pieces)) for pieces in places))
+        with ThreadPoolExecutor(LOOKS_AT_ONCE) as threads:
+            sizes = list(threads.map(lambda shard: Path(root, shard).lstat().st_size, shards))
+        grouped: list[list[Piece]] = []
+        size_bytes: list[int] = []
+        for shard, size in zip(shards, sizes):
+            if not grouped or size_bytes[-1] + size > PART_BYTES or len(grouped[-1]) == PART_SHARDS:
+                grouped.append([])
+                size_bytes.append(0)
+            grouped[-1].append(Piece(path=Path(root, shard)))
+            size_bytes[-1] += size
+        return Listing(
+            places=tuple(
+                Place(pieces=tuple(pieces), is_small=size <= SMALL_BYTES) for pieces, size in zip(grouped, size_bytes)
+            )
+        )
 
     def read_place(self, folder: Path, columns: Mapping[str, str], place: Place) -> Source:
         root, _ = self._root(folder)
@@ -156,7 +165,7 @@ def _items(root: Path, shard: str, columns: Container[str], remarks: list[str]) 
     for sample in found:
         item_id = f"{shard}{MEMBER}{sample.key}"
         remarks += [f"{shard}{MEMBER}{name}" for name in sample.beside]
-        if not _is_text(sample.key):
+        if not pictures.is_text(sample.key):
             yield Skip(item_id=_shown(item_id), reason=Reason.BAD_NAME, detail="the name is not UTF-8")
         elif sample.image is None:
             yield Skip(item_id=item_id, reason=sample.reason, detail=_shown(sample.detail))
@@ -199,7 +208,7 @@ def _flat(pairs: object, columns: Container[str]) -> dict[str, str]:
         if name in flat and name in columns:
             raise ValueError(f"{name!r} occurs twice")
         text = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
-        if name not in (ID, IMAGE) and isinstance(text, str) and _is_text(name) and _is_text(text):
+        if name not in (ID, IMAGE) and isinstance(text, str) and pictures.is_text(name) and pictures.is_text(text):
             flat[name] = text
     return flat
 
@@ -218,15 +227,6 @@ def _together(beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
             f"{len(beside)} pictures are not read, since another one of their item is read, such as {_shown(beside[0])}"
         )
     return tuple(remarks)
-
-
-def _is_text(value: str) -> bool:
-    """Whether it can be written as UTF-8: names of members and escapes of JSON may hold halves of characters."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _shown(name: str) -> str:

@@ -38,11 +38,12 @@ class OneText:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextList:
-    """A setting that lists texts: what they are, and how many at least."""
+    """A setting that lists texts: what they are, how many at least, and whether one may be there twice."""
 
     description: str
     names: str
     least: int = 1
+    may_repeat: bool = False
     is_path: ClassVar[bool] = False
 
     @property
@@ -55,7 +56,7 @@ class TextList:
 
         Raises:  SettingError for anything but a list of that many texts, none of them empty.
         """
-        return texts_of(setting, value, self.names, self.least)
+        return texts_of(setting, value, self.names, self.least, may_repeat=self.may_repeat)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -167,12 +168,15 @@ def required(settings: Mapping[str, Any], setting: str, method: str, what: str) 
         raise SettingError(f"{method} needs {setting}: {what}", setting=setting)
 
 
-def texts_of(setting: str, value: Any, names: str, least: int = 1) -> list[str]:
-    """A list of that many texts, none of them empty; a number is taken as it is written.
+def texts_of(setting: str, value: Any, names: str, least: int = 1, *, may_repeat: bool = False) -> list[str]:
+    """A list of that many texts, none of them empty and none there twice; a number is taken as it is written.
 
     Raises:  SettingError for anything else.
     """
     texts = [as_written(one) for one in value] if isinstance(value, (list, tuple)) else []
     if len(texts) < least or not all(isinstance(text, str) and text for text in texts):
         raise SettingError(f"{setting} is {value!r:.80}: a list of {names} is expected", setting=setting)
+    repeated = next((text for place, text in enumerate(texts) if text in texts[:place]), None)
+    if repeated is not None and not may_repeat:
+        raise SettingError(f"{repeated!r:.80} occurs twice in the list: distinct values are expected", setting=setting)
     return texts

@@ -23,6 +23,7 @@ class OrthCaliArrays(NamedArrays):
         "pairs": TextList(
             names="texts, two and two in turn",
             least=2,
+            may_repeat=True,
             description="texts that differ in the attribute alone, two and two in turn: they are made to agree",
         ),
     }

@@ -138,7 +138,7 @@ class _Planner:
             yield from shards
         yield from (*self.probing.fits.values(), *self.probing.labels.values())
         counted = self.reference_sources.units
-        yield from (*counted.cells.values(), *counted.references.values())
+        yield from (*counted.cells.values(), *counted.likely.values(), *counted.references.values())
         yield from {unit.key: unit for unit in self.hand_labels.values() if unit is not None}.values()
 
     def _lists(self) -> dict[Side, Search]:
@@ -191,7 +191,8 @@ class _Planner:
             targets = self.inputs.targets.get(reference.name)
             levels, remarks = shared_levels(catalogue, reference, compared, block, others, position, targets)
         items, people = confusions_of(reference, block.name, self.inputs.confusions)
-        levels = with_their_levels(levels, items, people, probabilities_of(block))
+        probabilities = probabilities_of(block)
+        levels = with_their_levels(levels, items, people, probabilities)
         self.notes += remarks
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
@@ -203,8 +204,9 @@ class _Planner:
                 items,
                 people,
                 self.hand_labels[block.name],
-                probabilities_of(block),
-                reference.kind not in ("balanced", "shares") and reference.dataset is None,
+                probabilities,
+                self.reference_sources.likely(reference, searched, probabilities),
+                reference.query_conditioned and reference.dataset is None,
                 probes_of(block, reference, self.probing.fits),
             )
         return Compared(

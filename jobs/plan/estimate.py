@@ -5,13 +5,13 @@ Each stage knows what a unit of it takes; how fast this machine has been at it i
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import psutil
 
 from ..config.audit import Audit
-from ..stages.unit import WORKER_BYTES
+from ..stages.unit import WORKER_BYTES, Cost
 from .plan import Plan
 from .rates import read_rates
 
@@ -25,7 +25,7 @@ REPORT_BYTES = 0.8e6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Estimate:
-    """Seconds of wall time, bytes of memory on this machine, bytes of disk for the run's folder.
+    """Seconds of wall time, bytes of memory on this machine, most bytes of disk that the run's folder takes.
 
     read_bytes and search_seconds are of the search alone: vectors that it reads, and wall time.
     """
@@ -52,8 +52,19 @@ def estimate(settings: Audit, plan: Plan, missing: Collection[str]) -> Estimate:
         read_bytes=sum(costs[unit.key].read_bytes for unit in waiting),
         search_seconds=sum(costs[unit.key].search_seconds * rates.of(unit.stage).work for unit in waiting) / cpus,
         memory_bytes=around_bytes + sum(held) + len(units) * UNIT_BYTES,
-        disk_bytes=sum(cost.disk_bytes for cost in costs.values()) + len(units) * UNIT_DISK_BYTES + REPORT_BYTES,
+        disk_bytes=_disk_bytes(plan, costs) + len(units) * UNIT_DISK_BYTES + REPORT_BYTES,
     )
+
+
+def _disk_bytes(plan: Plan, costs: Mapping[str, Cost]) -> float:
+    """Of all tables at the end, or when the last reader of intermediate ones is done, whichever is more."""
+    by_stage = [sum(costs[unit.key].disk_bytes for unit in units) for units in plan.stages.values()]
+    between = {unit.key for unit in plan.units if unit.is_intermediate}
+    of_intermediate = sum(costs[key].disk_bytes for key in between)
+    readers = [
+        place for place, units in enumerate(plan.stages.values()) if any(between & set(unit.needs) for unit in units)
+    ]
+    return max(sum(by_stage) - of_intermediate, sum(by_stage[: readers[-1] + 1] if readers else ()))
 
 
 def cpus_of(settings: Audit) -> int:

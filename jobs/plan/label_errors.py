@@ -198,11 +198,13 @@ def label_errors(
     reference: Confusions,
     by_hand: HandLabels | None,
     probabilities: Mapping[str, tuple[str, ...]],
-    is_alike: bool,
+    likely: tuple[str, ...],
+    is_of_pool: bool,
     probes: Probes,
 ) -> LabelErrors:
     """What a unit keeps of the confusions of items and of the reference's people, of hand labels, and of columns with
-    probabilities. is_alike: the reference's people have their labels from where the items have them.
+    probabilities. likely: units that counted these over the data set that the reference's people are from; is_of_pool:
+    these people are each pool's own.
 
     Raises:  UsageError for a level that some item has and the confusion lacks.
     """
@@ -217,7 +219,8 @@ def label_errors(
             likely_probes=probes.likely,
             hand_labels=None if by_hand is None else by_hand.key,
             probabilities=probabilities,
-            alike=tuple(probabilities) if is_alike else (),
+            likely=likely,
+            is_of_pool=is_of_pool,
         )
 
 

@@ -11,6 +11,7 @@ from ..datasets.catalogue import ATTRIBUTE, Catalogue
 from ..queries import Query
 from ..stages.pool import TABLE, Pool
 from ..stages.unit import Tables
+from ..store.chunks import table_in_one
 from .listed import Listed, QueryList
 from .search_units import Embedded, Search
 
@@ -20,7 +21,7 @@ Made = Iterator[tuple[str, Callable[[], Tables]]]
 def list_search(embedded: Embedded, lists: Listed, queries: Sequence[Query]) -> Search:
     """The lists of a data set in the place of a search."""
     pools = {query: _pool_unit(embedded, lists.of_query[query.text], query) for query in queries if lists.has(query)}
-    return Search(shards=[], parts=[], merges=[], scored=[], pools=pools)
+    return Search(shards=[], parts=[], merges=[], scored=[], pools=pools, vectors=())
 
 
 def list_tables(search: Search, catalogue: Catalogue, lists: Listed) -> Made:
@@ -33,7 +34,7 @@ def _pool_unit(embedded: Embedded, shown: QueryList, query: Query) -> Pool:
     return Pool(
         title=f"{embedded.catalogue.name}: {query.text}",
         catalogue=embedded.unit.key,
-        vectors=(),
+        vectors="",
         encoder=shown.content,
         search=(),
         prompt=query.prompt,
@@ -50,7 +51,7 @@ def _pool_tables(catalogue: Catalogue, shown: QueryList) -> Tables:
         "weight",
         *(one for one in catalogue.items.column_names if one.startswith(ATTRIBUTE)),
     ]
-    known = catalogue.items.select(names).take(pa.array(shown.rows)).combine_chunks()
+    known = table_in_one(catalogue.items.select(names).take(pa.array(shown.rows)))
     columns = {
         "item_id": known["item_id"],
         "row": pa.array(shown.rows.astype("int64")),

@@ -17,6 +17,7 @@ from ..errors import BadSetting, UsageError
 from ..images import Reason
 from ..lists.ranking import Shown
 from ..queries import Query
+from ..store.chunks import in_one
 from ..store.schema import SKIPPED_ITEMS
 from ..words import examples, numbered
 
@@ -60,7 +61,7 @@ def listed(shown: Shown, catalogue: Catalogue, *, is_own: bool) -> Listed:
 
     Raises:  UsageError where it lacks all of them.
     """
-    row_of_item = pc.index_in(shown.items, value_set=catalogue.items["item_id"].combine_chunks())
+    row_of_item = pc.index_in(shown.items, value_set=in_one(catalogue.items["item_id"]))
     rows = row_of_item.fill_null(-1).to_numpy()
     unlabelled = shown.items.filter(pa.array(rows < 0))
     if len(unlabelled) == len(shown.items):

@@ -77,8 +77,21 @@ class ReferenceSources:
             shares, size = reference.shares, reference.size
             return units.stated(reference.name, reference.kind, levels, searched.missing, shares, size)
         is_own = reference.kind == "dataset"
-        source = self.sources[Side("reference", reference.name) if is_own else Side("dataset", searched.name)]
-        people = People(
+        side = Side("reference", reference.name) if is_own else Side("dataset", searched.name)
+        return units.counted(reference.name, self._people(side, predicted), levels, searched.missing)
+
+    def likely(
+        self, reference: Reference, searched: Searched, probabilities: Mapping[str, tuple[str, ...]]
+    ) -> tuple[str, ...]:
+        """Keys of the units that count what probabilities say of the items, where a reference's people are of the same
+        data set, and not of each pool."""
+        is_stated = reference.kind in ("balanced", "shares")
+        if is_stated or reference.dataset is not None or reference.query_conditioned or not probabilities:
+            return ()
+        return self.units.likely_of(self._people(Side("dataset", searched.name), searched.predicted), probabilities)
+
+    def _people(self, side: Side, predicted: Mapping[str, tuple[str, ...]]) -> People:
+        source = self.sources[side]
+        return People(
             name=source.catalogue.name, catalogue=source.unit.key, size=source.catalogue.size, predicted=predicted
         )
-        return units.counted(reference.name, people, levels, searched.missing)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..config.audit import Audit
 from ..stages.cells import Cells
+from ..stages.likely import Likely
 from ..stages.reference import PEOPLE, ReferenceCells, seen
 
 # People that one unit counts: a second's work.
@@ -33,6 +34,7 @@ class ReferenceUnits:
 
     settings: Audit
     cells: dict[str, Cells] = field(default_factory=dict)
+    likely: dict[str, Likely] = field(default_factory=dict)
     references: dict[str, ReferenceCells] = field(default_factory=dict)
 
     def counted(self, title: str, people: People, levels: Levels, missing: str) -> dict[str, str]:
@@ -41,6 +43,15 @@ class ReferenceUnits:
         self.cells.update({unit.key: unit for unit in cells})
         seed = self.settings.seed
         return self._kept(title, levels, missing, kind=PEOPLE, cells=tuple(one.key for one in cells), seed=seed)
+
+    def likely_of(self, people: People, probabilities: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """Keys of the units that count what columns of probabilities say of people."""
+        units = [
+            Likely(title=title, catalogue=people.catalogue, start=start, stop=stop, attributes=probabilities)
+            for title, start, stop in _ranges(f"labels of {people.name}", people.size)
+        ]
+        self.likely.update({unit.key: unit for unit in units})
+        return tuple(unit.key for unit in units)
 
     def stated(
         self, title: str, kind: str, levels: Levels, missing: str, shares: Shares | None, size: float | None
@@ -69,13 +80,12 @@ class ReferenceUnits:
 
 
 def _cells_units(people: People) -> Iterator[Cells]:
-    for start in range(0, people.size, PEOPLE_OF_A_UNIT):
-        stop = min(start + PEOPLE_OF_A_UNIT, people.size)
-        rows = f", rows {start} to {stop - 1}" if people.size > PEOPLE_OF_A_UNIT else ""
-        yield Cells(
-            title=f"people of {people.name}{rows}",
-            catalogue=people.catalogue,
-            start=start,
-            stop=stop,
-            predicted=people.predicted,
-        )
+    for title, start, stop in _ranges(f"people of {people.name}", people.size):
+        yield Cells(title=title, catalogue=people.catalogue, start=start, stop=stop, predicted=people.predicted)
+
+
+def _ranges(title: str, size: int) -> Iterator[tuple[str, int, int]]:
+    """Title, first row and the row after the last of the units that count so many people."""
+    for start in range(0, size, PEOPLE_OF_A_UNIT):
+        stop = min(start + PEOPLE_OF_A_UNIT, size)
+        yield title + (f", rows {start} to {stop - 1}" if size > PEOPLE_OF_A_UNIT else ""), start, stop

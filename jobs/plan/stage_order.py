@@ -12,6 +12,7 @@ from ..stages.hand_labels import HandLabels
 from ..stages.information import Information
 from ..stages.items import Items
 from ..stages.labels import Labels
+from ..stages.likely import Likely
 from ..stages.merge import Merge
 from ..stages.order import Order
 from ..stages.pool import Pool
@@ -37,6 +38,7 @@ ORDER: tuple[type[Unit], ...] = (
     Probe,
     Labels,
     Cells,
+    Likely,
     ReferenceCells,
     HandLabels,
     Information,

@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ..stages.unit import Unit
-from ..store import Store
+from ..store import Store, read_receipt
 from .plan import Plan
 from .plan_file import PlannedUnit, read_plan
 
 FAILED = "failed last time"
 DAMAGED = "its files are lost or damaged"
+REMOVED = "what it wrote was removed once it had been read, and is needed again"
 NEVER = "never computed"
 # What a curve's points are stated by, and why those that were solved before are solved again.
 POINTS = ("method.points", "method.values")
@@ -38,12 +39,17 @@ def reasons(plan: Plan, store: Store, done: Collection[str]) -> dict[str, str]:
     return {
         unit.key: FAILED
         if (unit.stage, unit.key) in stored["failures"]
-        else DAMAGED
+        else _lost(unit, store)
         if (unit.stage, unit.key) in stored["receipts"]
         else _difference(unit, by_title.get((unit.stage, unit.title)), kinds)
         for unit in plan.units
         if unit.key not in done
     }
+
+
+def _lost(unit: Unit, store: Store) -> str:
+    receipt = read_receipt(store, unit.stage, unit.key) if unit.is_intermediate else None
+    return DAMAGED if receipt is None or not receipt.is_removed else REMOVED
 
 
 def counted(plan: Plan, why: Mapping[str, str]) -> dict[str, dict[str, int]]:

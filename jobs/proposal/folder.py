@@ -35,5 +35,5 @@ def folder_proposal(name: str, path: str, folder: Path) -> str:
         '  prompt: "A photo of {query}"',
         "k: [50]",
         "function_classes: [linear, groups]",
-        "methods: [top_k, {mopr: {points: 10, targets: [linear]}}]",
+        "methods: [top_k, {mopr: {points: 10, values: [chance], targets: [linear]}}]",
     )

@@ -105,6 +105,8 @@ def _tail(k: int) -> list[str]:
         "# reference: {kind: shares, path: targets.csv}   # columns query, attribute, level, share",
         with_comment(f"k: [{k}, all]", "the first page, and each query's whole list"),
         "function_classes: [groups]",
-        "methods: [as_shown, {mopr: {points: 10}}]     # what was shown, and what fairer choices among it cost",
+        with_comment(
+            "methods: [as_shown, {mopr: {points: 10, values: [chance]}}]", "what fairer choices among it cost"
+        ),
         "runtime: {executor: local}                    # without a cluster",
     ]

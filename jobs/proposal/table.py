@@ -51,7 +51,9 @@ def table_proposal(name: str, path: str, columns: Sequence[Column]) -> str:
         *_queries(asked, chosen_attributes(others)[0]),
         f"k: [{min(50, max(1, rows // 20))}]",
         "function_classes: [linear, groups]",
-        "methods: [top_k, {mopr: {points: 10, targets: [linear]}}]   # what is found, and what fairer retrieval costs",
+        with_comment(
+            "methods: [top_k, {mopr: {points: 10, values: [chance], targets: [linear]}}]", "what fairness costs"
+        ),
     )
 
 

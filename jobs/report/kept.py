@@ -51,6 +51,11 @@ def kept_cases(store: Store) -> dict[str, str]:
     return found
 
 
+def kept_are_whole(store: Store) -> bool:
+    """Whether every unit that the folder's reports have left is what was written."""
+    return all(valid_receipt(store, STAGE, key) is not None for key in _keys(store, RECEIPTS))
+
+
 def receipts_of(store: Store) -> Iterator[tuple[Receipt, str]]:
     """Receipts of the folder's units, each with the keys of its cases, by which others look for it; none of damaged
     ones."""

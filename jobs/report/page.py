@@ -17,10 +17,14 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
+from mprlib.attention import LOG2
+from mprlib.errors import InputError
+
 from ..analysis import wording
 from ..analysis.cases import FULFILLED
 from ..analysis.frames import records
 from ..analysis.worst import largest, worst_groups
+from ..stages.first_shown import exposure_curve
 from ..words import shortened
 from . import embed
 from .assembled import Assembled
@@ -115,7 +119,18 @@ def _facts(report: Assembled) -> dict[str, Any]:
         "top": _top_facts(report.top),
         "are_draws": bool((_mapping(manifest.get("settings")).get("results") or {}).get("draws")),
         "minimum_share": report.shared.minimum_share,
+        "exposure": _exposure(_mapping(manifest.get("settings")).get("attention")),
     }
+
+
+def _exposure(attention: Any) -> str:
+    """Under which curve the tables of groups have the share of the attention."""
+    names = [name for name in attention if isinstance(name, str)] if isinstance(attention, (list, tuple)) else []
+    try:
+        curve = exposure_curve(names)
+    except InputError:
+        curve = LOG2
+    return "1/log2 of the place + 1" if curve == LOG2 else curve.name
 
 
 def environment() -> jinja2.Environment:

@@ -150,8 +150,11 @@ def _drawings(store: Store, report: Assembled, known: Mapping[str, Any]) -> File
 
     def written(relative: str, data: bytes) -> tuple[str, dict[str, Any]]:
         interruption.check()
-        name, file = f"{FOLDER}/{relative}", {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        if known.get(name) != file or name not in there or there[name].bytes != len(data):
+        name, sha256 = f"{FOLDER}/{relative}", hashlib.sha256(data).hexdigest()
+        file = {"bytes": len(data), "sha256": sha256}
+        is_known = known.get(name) == file and name in there and there[name].bytes == len(data)
+        # A disk is quick to read; an object store would take as long as to write, and loses no bits.
+        if not is_known or (store.is_local and not store.holds(name, len(data), sha256)):
             unflushed.write(name, data)
         return name, file
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,9 +15,9 @@ from ..errors import UsageError
 from ..plan.plan_file import PlannedUnit, read_plan
 from ..stages.result_rows import RESULTS
 from ..stages.solve import Solve
-from ..store import MAPPED_SUFFIX, Receipt, Store, read_receipt, receipt_file, schema_digest, unit_file
+from ..store import MAPPED_SUFFIX, FileReceipt, Receipt, Store, read_receipt, receipt_file, schema_digest, unit_file
 from ..words import first_line
-from .manifest import MANIFEST, SUCCESS, is_sealed, read_manifest
+from .manifest import MANIFEST, REPORT_STAGE, SUCCESS, is_sealed, read_manifest
 from .remeasure import remeasure
 
 # How far a value may be from the one measured again: rounding only.
@@ -35,6 +35,9 @@ ROW_KEY = (
     "attention",
 )
 AGAIN = "the same `mpr-audit run` command makes it again"
+# A run reads no file that is as old and as large as when it was written.
+REMOVED_AGAIN = "remove it, and the same `mpr-audit run` command makes it again"
+OF_EARLIER_PLANS = "no unit of the last plan needs it: `mpr-audit clean` removes it"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +75,7 @@ def verify(store: Store, sample: int) -> Verification:
     if planned is None:
         raise UsageError(f"{store.root} holds no plan that can be read: `mpr-audit run CONFIG --output DIR` writes one")
     ledger = _Ledger(store)
-    receipts = _unit_faults(store, ledger)
+    receipts = _unit_faults(store, {(unit.stage, unit.key) for unit in planned}, ledger)
     _manifest_faults(store, planned, receipts, ledger)
     rows = _read_results(store, ledger)
     ledger.faults += _row_faults(rows)
@@ -121,25 +124,40 @@ class _Ledger:
         return is_same
 
 
-def _unit_faults(store: Store, ledger: _Ledger) -> dict[str, Receipt]:
-    """Check all receipts and their files, those of earlier plans too. Returns whole units' receipts by key."""
+def _unit_faults(store: Store, planned: Collection[tuple[str, str]], ledger: _Ledger) -> dict[str, Receipt]:
+    """Check all receipts and their files, those of earlier plans too. Returns whole units' receipts by key.
+
+    planned: stage and key of the last plan's units.
+    """
     whole = {}
     for name in store.list("receipts"):
         stage, _, key = name.removeprefix("receipts/").removesuffix(".json").partition("/")
         receipt = read_receipt(store, stage, key)
+        is_needed = stage == REPORT_STAGE or (stage, key) in planned
         if receipt is None or (receipt.stage, receipt.key) != (stage, key):
-            ledger.add(name, "the receipt cannot be read, or is another unit's")
+            remedy = AGAIN if is_needed else OF_EARLIER_PLANS
+            ledger.add(name, "the receipt cannot be read, or is another unit's", remedy)
             continue
         is_whole = True
         for table, file in receipt.files.items():
             path = unit_file(stage, key, table)
-            is_whole &= ledger.is_whole(path, file.bytes, file.sha256) and _has_shape(store, path, file, ledger)
+            remedy = _remedy(store, stage, path, file) if is_needed else OF_EARLIER_PLANS
+            is_whole &= ledger.is_whole(path, file.bytes, file.sha256, remedy) and _has_shape(
+                store, path, file, ledger, remedy
+            )
         if is_whole:
             whole[key] = receipt
     return whole
 
 
-def _has_shape(store: Store, path: str, file: Any, ledger: _Ledger) -> bool:
+def _remedy(store: Store, stage: str, path: str, file: FileReceipt) -> str:
+    """What makes a needed unit's file again, should it be damaged; a report's units are hashed by every run."""
+    entry = store.entry(path)
+    looks_whole = entry is not None and (entry.bytes, entry.stamp) == (file.bytes, file.stamp)
+    return REMOVED_AGAIN if looks_whole and stage != REPORT_STAGE else AGAIN
+
+
+def _has_shape(store: Store, path: str, file: FileReceipt, ledger: _Ledger, remedy: str) -> bool:
     """Whether a table's rows and schema are those of its receipt."""
     if path.endswith(MAPPED_SUFFIX):
         table = store.map_table(path)
@@ -148,9 +166,9 @@ def _has_shape(store: Store, path: str, file: Any, ledger: _Ledger) -> bool:
         parquet = store.parquet(path)
         rows, schema = parquet.metadata.num_rows, parquet.schema_arrow
     if rows != file.rows:
-        ledger.add(path, f"the table has {rows:,} rows, its receipt says {file.rows:,}")
+        ledger.add(path, f"the table has {rows:,} rows, its receipt says {file.rows:,}", remedy)
     elif schema_digest(schema) != file.schema_sha256:
-        ledger.add(path, "the table's schema is not that of its receipt")
+        ledger.add(path, "the table's schema is not that of its receipt", remedy)
     else:
         return True
     return False
@@ -181,6 +199,7 @@ def _manifest_faults(
         elif (
             entry is not None
             and receipt is not None
+            and not receipt.is_removed
             and entry["files"] != {table: file.sha256 for table, file in receipt.files.items()}
         ):
             ledger.add(name, f"receipt and manifest disagree on the files of {unit.stage} {unit.title}")

@@ -27,6 +27,7 @@ from ..stages.labels import with_predicted
 from ..stages.pool import read_pool
 from ..stages.solve import Solve
 from ..store import Store
+from ..store.chunks import in_one
 
 NOT_KNOWN = "items that entered or left are not known: {} does not hold the pools of this version"
 
@@ -43,7 +44,7 @@ class Week:
         """The pool of a question."""
         unit = self.units[question]
         pool = with_predicted(read_pool(self.store, unit.pool), unit.predicted, self.store)
-        ids = pool["item_id"].combine_chunks()
+        ids = in_one(pool["item_id"])
         names = [name for name in pool.column_names if name.startswith(ATTRIBUTE)]
         levels = zip(*(pool[name].cast(pa.string()).to_pylist() for name in names))
         attributes = [name.removeprefix(ATTRIBUTE) for name in names]
@@ -87,7 +88,7 @@ def _week(run: Run, store: Store) -> Week:
 
 
 def _id_hashes(store: Store, catalogue: str) -> Iterator[np.ndarray]:
-    return (id_hashes(part["item_id"].combine_chunks()) for part in read_parts(store, catalogue, ["item_id"]))
+    return (id_hashes(in_one(part["item_id"])) for part in read_parts(store, catalogue, ["item_id"]))
 
 
 def _change(dataset: str, old: Week, new: Week) -> dict[str, Any]:

@@ -37,3 +37,5 @@ def clear(store: Store, plan: Plan, found: Inventory, journal: Journal) -> None:
         message = f"damaged, computed again: {stage} {titles[key]}"
         journal.say("unit_damaged", message, "warning", stage=stage, unit=key)
         store.delete(receipt_file(stage, key))
+    for stage, key in found.removed:
+        store.delete(receipt_file(stage, key))

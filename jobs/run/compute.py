@@ -20,6 +20,7 @@ from ..stages.unit import EncodingUnit, Unit
 from ..store import Receipt, Store
 from .dispatch import Event, Events, UnitEnded
 from .executor import Executor, Lazily
+from .intermediate import remove_read
 from .journal import Journal
 from .skipped import expect_few_skipped
 
@@ -75,6 +76,7 @@ def compute(
         journal.say("encoder_actors", note)
     for stages in _rounds(plan):
         _run_round(entered, stages, settings, inputs, plan, store, progress, journal)
+        remove_read(store, plan, progress.done)
         if progress.is_stopped:
             break
         if Embed.stage in stages:

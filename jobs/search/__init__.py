@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from . import faiss_kernel, torch_kernel
 from .survivors import Survivors
 
-# A kernel scores one array of rows for all queries and hands those that may survive to the collector.
-Kernel = Callable[[np.ndarray, np.ndarray, Survivors], None]
+# A kernel scores arrays of rows for all queries and hands those that may survive to the collector.
+Kernel = Callable[[Iterable[np.ndarray], np.ndarray, Survivors], None]
 
 KERNELS: dict[str, Kernel] = {"faiss": faiss_kernel.search, "torch": torch_kernel.search}
 

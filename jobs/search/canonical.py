@@ -42,9 +42,8 @@ def proposals(
     Raises:  NotFiniteError for a row that is not finite.
     """
     survivors = Survivors(margins=margins(queries, largest_length), depth=depth)
-    for vectors in arrays if len(queries) else ():
-        if len(vectors):
-            kernel(vectors, queries, survivors)
+    if len(queries):
+        kernel((vectors for vectors in arrays if len(vectors)), queries, survivors)
     return survivors.found()
 
 

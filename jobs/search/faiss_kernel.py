@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from .survivors import Survivors, require_finite
@@ -12,13 +14,18 @@ CONVERTED_ROWS = 131_072
 SPARE_SHARE, SPARE_ROWS = 0.05, 32
 
 
-def search(vectors: np.ndarray, queries: np.ndarray, survivors: Survivors) -> None:
+def search(arrays: Iterable[np.ndarray], queries: np.ndarray, survivors: Survivors) -> None:
     """Hand every row that reaches its query's limit to the collector.
 
-    Shapes:  vectors (n, d) float32 or float16, queries (q, d) float32.
+    Shapes:  arrays (n, d) each, float32 or float16, queries (q, d) float32.
     Raises:  NotFiniteError for a row that is not finite.
     """
     queries = np.ascontiguousarray(queries, dtype=np.float32)
+    for vectors in arrays:
+        _search_one(vectors, queries, survivors)
+
+
+def _search_one(vectors: np.ndarray, queries: np.ndarray, survivors: Survivors) -> None:
     step = len(vectors) if vectors.dtype == np.float32 else CONVERTED_ROWS
     for start in range(0, len(vectors), max(1, step)):
         block = np.ascontiguousarray(vectors[start : start + step], dtype=np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,10 +22,10 @@ GPU_SCORE_BYTES = 256 * 2**20
 LEAST_ROWS = 4096
 
 
-def search(vectors: np.ndarray, queries: np.ndarray, survivors: Survivors) -> None:
+def search(arrays: Iterable[np.ndarray], queries: np.ndarray, survivors: Survivors) -> None:
     """Hand every row that reaches its query's limit to the collector.
 
-    Shapes:  vectors (n, d) float32 or float16, not copied on a CPU but for a block of float16; queries (q, d)
+    Shapes:  arrays (n, d) each, float32 or float16, not copied on a CPU but for a block of float16; queries (q, d)
              float32. Products are float32.
     Raises:  NotFiniteError for a row that is not finite.
     """
@@ -37,14 +38,47 @@ def search(vectors: np.ndarray, queries: np.ndarray, survivors: Survivors) -> No
     filtered = _filter_here if device.type == "cpu" else _filter_there
     with torch.inference_mode():
         asked = torch.from_numpy(np.array(queries, dtype=np.float32)).to(device)
-        start = 0
-        while start < len(vectors):
-            # Blocks double with what was seen: the first rows set a limit before many are compared with it.
-            stop = start + min(most, max(LEAST_ROWS, survivors.seen + start))
-            block = _tensor(vectors[start:stop]).to(device).float()
-            filtered(asked @ block.T, start, survivors)
-            start = stop
-    survivors.advance(len(vectors))
+        numbers, scores = _Room(device), _Room(device)
+        for vectors in arrays:
+            start = 0
+            while start < len(vectors):
+                # Blocks double with what was seen: the first rows set a limit before many are compared with it.
+                stop = start + min(most, max(LEAST_ROWS, survivors.seen + start))
+                block = _in_float32(_tensor(vectors[start:stop]), numbers)
+                products = torch.matmul(asked, block.T, out=scores.shaped(len(asked), len(block)))
+                filtered(products, start, survivors)
+                start = stop
+            survivors.advance(len(vectors))
+
+
+class _Room:
+    """Memory of one block after the other: what is asked for and given back for each leaves holes between the few
+    scores that survive, which grow with the rows."""
+
+    def __init__(self, device: torch.device) -> None:
+        import torch
+
+        self._numbers = torch.empty(0, device=device)
+
+    def shaped(self, rows: int, columns: int) -> torch.Tensor:
+        """Room for so many numbers; what it held before is lost."""
+        if self._numbers.numel() < rows * columns:
+            self._numbers = self._numbers.new_empty(rows * columns)
+        return self._numbers[: rows * columns].view(rows, columns)
+
+    @property
+    def device(self) -> torch.device:
+        """Where it is."""
+        return self._numbers.device
+
+
+def _in_float32(rows: torch.Tensor, room: _Room) -> torch.Tensor:
+    """The rows where they are looked at: as they are where they are there in float32 already."""
+    import torch
+
+    if rows.dtype == torch.float32 and rows.device == room.device:
+        return rows
+    return room.shaped(*rows.shape).copy_(rows)
 
 
 def _tensor(rows: np.ndarray) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -39,12 +39,21 @@ def _countable(value: int) -> int:
     return value
 
 
+def _distinct(values: tuple[T, ...]) -> tuple[T, ...]:
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise BadSetting(f"{value!r} occurs twice in the list: distinct values are expected", place)
+    return values
+
+
 # A number that is written as a whole number: not true, "50" or 50.0.
 Whole = Annotated[int, Strict(), AfterValidator(_countable)]
 # Text of a table, such as a level or a column's name: 2024 and 1e3 are texts as they are written.
 Label = Annotated[str, BeforeValidator(as_written)]
 # YAML has lists, settings do not change: a tuple of them, whose members stay strict.
 Many = Annotated[tuple[T, ...], Strict(False)]
+# A list in which no value occurs twice.
+Distinct = Annotated[tuple[T, ...], Strict(False), AfterValidator(_distinct)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +74,20 @@ WorkerPath = Annotated[str, FilePath(is_for_workers=True)]
 
 
 class UnknownKey(BadSetting):
-    """A key that a block does not have. It is reported before other errors of the block, which it may explain."""
+    """A key that a block does not have. It is reported before other errors of the block, which it may explain.
+
+    known: the block's keys, where the message says no more than which these are.
+    """
+
+    known: tuple[str, ...] = ()
+
+    @classmethod
+    def among(cls, name: str, known: Iterable[str], *block: str | int) -> UnknownKey:
+        """The error of a key that is none of the block's."""
+        names = tuple(known)
+        error = cls(f"unknown key; {did_you_mean(name, names)}", *block, name)
+        error.known = names
+        return error
 
 
 class Block(BaseModel):
@@ -78,7 +100,7 @@ class Block(BaseModel):
     def _known_keys(cls, raw: Any) -> Any:
         for key in raw if isinstance(raw, Mapping) else ():
             if key not in cls.model_fields:
-                raise UnknownKey(f"unknown key; {did_you_mean(str(key), cls.model_fields)}", key)
+                raise UnknownKey.among(str(key), cls.model_fields)
         return raw
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,11 +56,14 @@ class Places:
                 return f"--set {override}: {named}" if len(named) > len(override) else f"--set {override}"
         return f"{self.path}:{line}: {named}" if named else f"{self.path}:{line}"
 
-    def explained(self, error: ValidationError) -> str:
-        """The first problem as one line."""
+    def explained(self, error: ValidationError, unknown_key: Callable[[str, Sequence[str]], str | None]) -> str:
+        """The first problem as one line. unknown_key: what is said of a key that is none of its block's."""
         # An unknown key is often a misspelt required one, so it is reported before the missing key.
         problems = sorted(error.errors(), key=lambda problem: not isinstance(_cause(problem), UnknownKey))
         key, message = self._said(dict(problems[0]))
+        cause = _cause(problems[0])
+        if isinstance(cause, UnknownKey) and cause.known:
+            message = unknown_key(str(cause.key[-1]), cause.known) or message
         return f"{self.where(key)}: {message}"
 
     def said_of(self, error: BadSetting, key: Key) -> str:

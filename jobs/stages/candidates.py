@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..store import Store, unit_file
+from ..store.chunks import in_one
 from .unit import Unit, reads
 
 TABLE = "candidates"
@@ -55,7 +56,7 @@ class Candidates:
         """Rows of the catalogue that one query after the other may have in its pool; of one unit."""
         [file] = self.open(store)
         for place in range(file.num_row_groups):
-            yield file.read_row_group(place, columns=["rows"])["rows"].combine_chunks().flatten().to_numpy()
+            yield in_one(file.read_row_group(place, columns=["rows"])["rows"]).flatten().to_numpy()
 
 
 def candidate_table(

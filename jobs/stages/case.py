@@ -13,14 +13,16 @@ from mprlib import LabelError, Measurement, Problem, metrics, registry
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.attention import UNIFORM
 from mprlib.encoding import Encoding
+from mprlib.function_classes.base import FunctionClass
 from mprlib.measurement import measure_with
 from mprlib.metrics.worst_attribute import worst_attributes
-from mprlib.statistics import Chosen, Interval, Resamples, sampling_interval, sampling_margin
+from mprlib.statistics import Chosen, Interval, Resamples, sampling_intervals, sampling_margin
 
 from ..config.entries import ClassEntry, Over
 from ..datasets.part import PROBABILITIES
 from ..store import Store
-from .catalogue import read_items
+from ..store.chunks import in_one
+from .catalogue import read_items, read_rows
 from .cells import encoded_levels
 from .embed import open_shard
 from .hand_labels import known_levels
@@ -65,30 +67,30 @@ class Case:
         )
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
+        self._classes: dict[str, FunctionClass] = {}
         self._measured: dict[tuple[bytes, str, str], Measurement] = {}
         self._intervals: dict[tuple[str, str, bytes, bool], Interval] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
     def _label_error(self, pool: pa.Table, labels: FloatArray) -> LabelError | None:
         """How far the labels (n, l) of the pool and of the reference can be trusted."""
-        errors = self._unit.label_errors.of_held_out(self._store, self._encoding.levels)
+        errors = self._unit.label_errors.read(self._store, self._encoding.levels)
         places = {name: list(columns) for name, columns in self._encoding.attributes.items()}
         likely = {name: self._likely(name, levels) for name, levels in errors.probabilities.items()}
-        base_shares: dict[str, FloatArray] = {}
         for name, key in errors.likely_probes.items():
             probe = read_probe(self._store, key)
             given = calibrated_probabilities(pool["item_id"], self._unit.predicted[name], self._store)
             likely[name] = self._of_columns(name, probe.levels, given)
-            [base_shares[name]] = self._of_columns(name, probe.levels, probe.level_shares[None])
         return errors.label_error(
-            self._known(pool["item_id"]), likely, {name: labels[:, places[name]] for name in likely}, base_shares
+            self._known(pool["item_id"]), likely, {name: labels[:, places[name]] for name in likely}
         )
 
     def _likely(self, name: str, levels: tuple[str, ...]) -> FloatArray:
         """Probabilities (n, L) of an attribute's levels, in the order of its columns, of the pool's items."""
         column = PROBABILITIES + name
-        given = to_matrix(read_items(self._store, self._unit.catalogue, [column])[column].take(pa.array(self.rows)))
-        return self._of_columns(name, levels, given)
+        order = np.argsort(self.rows)
+        given = read_rows(self._store, self._unit.catalogue, self.rows[order], [column])[column]
+        return self._of_columns(name, levels, to_matrix(given)[np.argsort(order)])
 
     def _of_columns(self, name: str, levels: Sequence[str], given: FloatArray) -> FloatArray:
         """Values (n, L) of an attribute's levels in the order of its columns; 0 for levels that they lack."""
@@ -158,14 +160,16 @@ class Case:
         weights: FloatArray = people["weight"].to_numpy()
         return weights
 
-    def measure(self, entry: ClassEntry, items: np.ndarray, attention: str = UNIFORM.name) -> Measurement:
+    def _class_of(self, entry: ClassEntry) -> FunctionClass:
+        if entry.display not in self._classes:
+            self._classes[entry.display] = registry.function_class(entry.name, **entry.settings)
+        return self._classes[entry.display]
+
+    def measure(self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name) -> Measurement:
         """A selection's measurement; neighbours of a sweep are often the same set."""
-        # Only where places do not count alike does their order matter.
-        seen = np.sort(items) if attention == UNIFORM.name else items
-        key = (seen.tobytes(), entry.display, attention)
+        key = (_seen(items, attention).tobytes(), entry.display, attention)
         if key not in self._measured:
-            function_class = registry.function_class(entry.name, **entry.settings)
-            self._measured[key] = measure_with(self.view(entry), items, function_class, attention)
+            self._measured[key] = measure_with(self.view(entry), items, self._class_of(entry), attention)
         return self._measured[key]
 
     def in_order(self, selections: Sequence[IntArray]) -> list[metrics.WorstAttribute]:
@@ -177,32 +181,42 @@ class Case:
             self._in_order |= dict(zip(own, measured))
         return [self._in_order[items.tobytes()] for items in selections]
 
-    def interval(
-        self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name, *, is_fitted: bool
-    ) -> Interval | None:
-        """The interval of a selection's MPR; None where neither the reference nor the items are a sample with an error.
-        is_fitted: what chose them had read the reference."""
+    def intervals(
+        self, entry: ClassEntry, selections: Sequence[IntArray], attention: str = UNIFORM.name, *, is_fitted: bool
+    ) -> list[Interval | None]:
+        """The interval of each selection's MPR; None where neither the reference nor the items are a sample with an
+        error. is_fitted: what chose them had read the reference."""
         if not self.is_sampled and not self._unit.are_draws:
-            return None
-        seen = np.sort(items) if attention == UNIFORM.name else items
-        key = (entry.display, attention, seen.tobytes(), is_fitted)
-        if key not in self._intervals:
+            return [None] * len(selections)
+        keys = [(entry.display, attention, _seen(items, attention).tobytes(), is_fitted) for items in selections]
+        new = {key: items for key, items in zip(keys, selections) if key not in self._intervals}
+        find = self._of_draws if self._unit.are_draws else self._of_chosen
+        self._intervals |= zip(new, find(entry, list(new.values()), attention, is_fitted))
+        return [self._intervals[key] for key in keys]
+
+    def _of_chosen(
+        self, entry: ClassEntry, selections: Sequence[IntArray], attention: str, is_fitted: bool
+    ) -> list[Interval]:
+        chosen = [
+            Chosen(items=items, is_fitted=is_fitted, found=self.measure(entry, items, attention))
+            for items in selections
+        ]
+        return sampling_intervals(self.view(entry), chosen, self._class_of(entry), **self._asked(entry, attention))
+
+    def _of_draws(
+        self, entry: ClassEntry, selections: Sequence[IntArray], attention: str, is_fitted: bool
+    ) -> list[Interval]:
+        """Of a generator's draws, which nothing was fitted to."""
+        problem, asked, ends = self.view(entry), self._asked(entry, attention), []
+        for items in selections:
             found = self.measure(entry, items, attention)
-            function_class = registry.function_class(entry.name, **entry.settings)
-            asked: dict[str, Any] = {
-                "seed": self._unit.seed,
-                "drawn": self._drawn(entry),
-                "attention": attention,
-            }
-            if self._unit.are_draws:
-                # Draws of a generator's, which nothing was fitted to.
-                margin = sampling_margin(self.view(entry), function_class, items=items, **asked)
-                ends = Interval(low=max(0.0, found.value - margin), high=found.upper_bound + margin)
-            else:
-                chosen = Chosen(items=items, is_fitted=is_fitted, found=found)
-                ends = sampling_interval(self.view(entry), chosen, function_class, **asked)
-            self._intervals[key] = ends
-        return self._intervals[key]
+            margin = sampling_margin(problem, self._class_of(entry), items=items, **asked)
+            ends.append(Interval(low=max(0.0, found.value - margin), high=found.upper_bound + margin))
+        return ends
+
+    def _asked(self, entry: ClassEntry, attention: str) -> dict[str, Any]:
+        """What sampling errors are asked with."""
+        return {"seed": self._unit.seed, "drawn": self._drawn(entry), "attention": attention}
 
     def _drawn(self, entry: ClassEntry) -> Resamples | None:
         """Resamples that the reference unit drew, of what a class looks at; None where there are none."""
@@ -216,11 +230,16 @@ class Case:
         return problem.population.kept.get("resamples", read)
 
 
+def _seen(items: IntArray, attention: str) -> IntArray:
+    """What decides a measurement: only where places do not count alike does their order matter."""
+    return np.sort(items) if attention == UNIFORM.name else items
+
+
 def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:
     """1 for each item (n,) whose true term is the query, else 0; None where no term is known."""
     if terms.null_count == len(terms):
         return None
-    coded, asked = terms.combine_chunks(), query.strip().casefold()
+    coded, asked = in_one(terms), query.strip().casefold()
     if not pa.types.is_dictionary(coded.type):
         coded = coded.dictionary_encode()
     is_query = [float(term is not None and term.strip().casefold() == asked) for term in coded.dictionary.to_pylist()]

@@ -21,6 +21,7 @@ from mprlib.exact_sums import ExactSums
 
 from ..datasets.catalogue import ATTRIBUTE
 from ..store import Store
+from ..store.chunks import in_one
 from .catalogue import attribute_names, read_range
 from .labels import with_predicted
 from .unit import Cost, Tables, Unit, reads
@@ -30,8 +31,8 @@ TABLE = "cells"
 # Key of the schema's metadata: what is of the table as a whole.
 WHOLE = b"whole"
 # Seconds of one core, and bytes of memory beside a worker's own, for a person.
-SECONDS_PER_PERSON = 1e-6
-BYTES_PER_PERSON = 100
+SECONDS_PER_PERSON = 0.3e-6
+BYTES_PER_PERSON = 180
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +74,7 @@ class Cells(Unit):
 def cell_table(people: pa.Table) -> pa.Table:
     """The cells of people with a column for the levels of each attribute, and their weights."""
     names = [name for name in people.column_names if name.startswith(ATTRIBUTE)]
-    levels, codes = zip(*(_coded(people[name]) for name in names))
+    levels, codes = zip(*(coded(people[name]) for name in names))
     first, groups = joint_groups(codes, [len(own) for own in levels])
     rows = np.column_stack([of_rows[first] for of_rows in codes]).astype(np.float64)
     table = CellTable.of_groups(rows, groups, people["weight"].to_numpy())
@@ -96,6 +97,14 @@ def encoded_levels(items: pa.Table, encoding: Encoding) -> FloatArray:
     Raises:  ValueError for a level that the encoding does not know.
     """
     return encoding.one_hot(list(_positions(items, encoding)))
+
+
+def coded(column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
+    """The levels of a column, and the position of each row's among them."""
+    found = in_one(column)
+    if not pa.types.is_dictionary(found.type):
+        found = found.dictionary_encode()
+    return found.dictionary, found.indices.to_numpy().astype(np.int64)
 
 
 def stored(table: CellTable, labels: Mapping[str, pa.Array]) -> pa.Table:
@@ -129,17 +138,9 @@ def restored(written: pa.Table, labels: FloatArray) -> CellTable:
     )
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
-    """The levels of a column, and the position of each row's among them."""
-    coded = column.combine_chunks()
-    if not pa.types.is_dictionary(coded.type):
-        coded = coded.dictionary_encode()
-    return coded.dictionary, coded.indices.to_numpy().astype(np.int64)
-
-
 def _positions(items: pa.Table, encoding: Encoding) -> Iterator[IntArray]:
     for attribute, levels in encoding.levels.items():
-        own, codes = _coded(items[ATTRIBUTE + attribute])
+        own, codes = coded(items[ATTRIBUTE + attribute])
         places = pc.index_in(own, value_set=pa.array(levels, own.type))
         if places.null_count:
             unknown = own.filter(pc.is_null(places))[0].as_py()

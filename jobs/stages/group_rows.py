@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from mprlib import Selection
 from mprlib.arrays import FloatArray, IntArray, sums_by_row
+from mprlib.attention import Attention
 from mprlib.cells import cells_of
 from mprlib.chance import Chance, chance_of, gap_p_values
 from mprlib.function_classes.groups import Groups, GroupsOracle
@@ -17,7 +18,7 @@ from mprlib.function_classes.groups import Groups, GroupsOracle
 from ..store.schema import GROUPS
 from .case import Case
 from .corrected import GROUP_COLUMNS, chosen_by, corrected_columns
-from .first_shown import FIRST, equal, first_shown
+from .first_shown import FIRST, equal, exposure_curve, first_shown
 from .row_values import number
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def group_rows(unit: Solve, case: Case, selections: Sequence[Selection]) -> pa.T
         **_repeated(unit, case, shown, len(oracle.names)),
         "group": pa.DictionaryArray.from_arrays(_each(len(shown), np.arange(len(oracle.names))), list(oracle.names)),
         "attributes": _each(len(shown), np.array(oracle.attribute_counts)),
-        **_shares(case, oracle, chance, shown),
+        **_shares(case, oracle, chance, shown, exposure_curve(unit.attention)),
         **_corrected(case, oracle, named, shown, unit.method.name),
     }
     rows = len(shown) * len(oracle.names)
@@ -75,7 +76,9 @@ def _repeated(unit: Solve, case: Case, shown: Sequence[Selection], groups: int) 
     }
 
 
-def _shares(case: Case, oracle: GroupsOracle, chance: Chance, shown: Sequence[Selection]) -> dict[str, FloatArray]:
+def _shares(
+    case: Case, oracle: GroupsOracle, chance: Chance, shown: Sequence[Selection], curve: Attention
+) -> dict[str, FloatArray]:
     """Shares of the groups and how likely they are by chance, selection by selection."""
     columns: dict[str, FloatArray]
     cells, expected = cells_of(case.problem), oracle.totals(oracle.cells.reference_shares)
@@ -85,7 +88,7 @@ def _shares(case: Case, oracle: GroupsOracle, chance: Chance, shown: Sequence[Se
         own = np.flatnonzero(sizes == size)
         cell = cells.pool_cell[np.array([shown[place].items for place in own.tolist()])]
         selected = oracle.totals(sums_by_row(cell, equal(size), cells.size))
-        for name, values in {"share_selected": selected, **first_shown(oracle, cell)}.items():
+        for name, values in {"share_selected": selected, **first_shown(oracle, cell, curve)}.items():
             columns[name][own] = values
     selected = columns["share_selected"]
     # Groups of the same gap are as likely: a few sizes of a gap among many groups.

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from mprlib.arrays import IntArray
 
 from ..store import Store
+from ..store.chunks import in_one
 from .unit import Tables, Unit
 
 TABLE = "hand_labels"
@@ -48,9 +49,9 @@ def known_levels(
     table = store.read_table(HandLabels.file(key, TABLE))
     found = {}
     for name in pc.unique(table["attribute"]).to_pylist():
-        own = table.filter(pc.equal(table["attribute"], name)).combine_chunks()
+        own = table.filter(pc.equal(table["attribute"], name))
         of_items = pc.index_in(own["level"], value_set=pa.array(levels[name], pa.string())).to_numpy()
-        rows = pc.index_in(ids, value_set=own["item_id"].combine_chunks()).fill_null(-1).to_numpy()
+        rows = pc.index_in(ids, value_set=in_one(own["item_id"])).fill_null(-1).to_numpy()
         # The last place is that of items which nobody has labelled.
         found[name] = np.append(of_items, -1).astype(np.intp)[rows]
     return found

@@ -13,6 +13,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.probes import Probe
 
 from ..store import Store
+from .likely import expected_confusion, likely_confusions
 from .probe import read_probe
 from .unit import reads
 
@@ -49,7 +50,8 @@ class LabelErrors:
     probes, reference_probes: units of probes by attribute, whose confusions on held-out items are those of the labels
     that they predict; likely_probes: units of those whose calibrated probabilities are used of each item. hand_labels:
     the unit with true levels of some items. probabilities: levels of the attributes whose items have columns of them,
-    in those columns' order; alike: those of them whose labels the reference's people have from the same source.
+    in the columns' order. likely: units that counted what they say of all items, and so of the labels of a reference's
+    people from the same source; is_of_pool: these people are the pool's own items.
     """
 
     items: Mapping[str, ConfusionTable] = field(default_factory=dict)
@@ -59,49 +61,41 @@ class LabelErrors:
     likely_probes: Mapping[str, str] = reads(default_factory=dict)
     hand_labels: str | None = reads(default=None)
     probabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    alike: tuple[str, ...] = ()
+    likely: tuple[str, ...] = reads(default=())
+    is_of_pool: bool = False
 
-    def of_held_out(self, store: Store, levels: Mapping[str, Sequence[str]]) -> Self:
-        """The same with the confusions of probes in the place of their units, for attributes with these levels."""
+    def read(self, store: Store, levels: Mapping[str, Sequence[str]]) -> Self:
+        """The same with confusions in the place of the units that know them, for attributes with these levels."""
 
         def tables(units: Mapping[str, str]) -> dict[str, ConfusionTable]:
             return {name: _of_probe(read_probe(store, key), tuple(levels[name])) for name, key in units.items()}
 
+        likely = likely_confusions(store, self.likely, levels) if self.likely else {}
         items, people = {**self.items, **tables(self.probes)}, {**self.reference, **tables(self.reference_probes)}
-        return replace(self, items=items, reference=people, probes={}, reference_probes={})
+        people |= {name: ConfusionTable.of(one, tuple(levels[name])) for name, one in likely.items()}
+        return replace(self, items=items, reference=people, probes={}, reference_probes={}, likely=())
 
     def label_error(
-        self,
-        known: Mapping[str, IntArray],
-        likely: Mapping[str, FloatArray],
-        predicted: Mapping[str, FloatArray],
-        base_shares: Mapping[str, FloatArray],
+        self, known: Mapping[str, IntArray], likely: Mapping[str, FloatArray], predicted: Mapping[str, FloatArray]
     ) -> LabelError | None:
-        """What the library takes, with no confusion of a probe left; None where nothing is known to be wrong.
+        """What the library takes, once units are read; None where nothing is known to be wrong.
 
         known: true levels of items, where given. likely: probabilities (n, L) of items, where given. predicted: one-hot
-        rows (n, L) of the items' labels by attribute. base_shares (L,): of those that a probe learnt from.
+        rows (n, L) of the items' labels by attribute.
         """
-        assert not self.probes and not self.reference_probes
+        assert not self.probes and not self.reference_probes and not self.likely
         if not self.items and not self.reference and not likely:
             return None
         items, people = (
             {name: table.confusion() for name, table in own.items()} for own in (self.items, self.reference)
         )
-        # The items say how wrong labels of this source are, and people of the same source have the same errors.
-        people |= {name: _expected_confusion(likely[name], predicted[name]) for name in self.alike}
-        return LabelError(items=items, reference=people, known=known, probabilities=likely, base_shares=base_shares)
+        if self.is_of_pool:
+            counts = {name: own.T @ predicted[name] for name, own in likely.items()}
+            people |= {name: expected_confusion(one, one) for name, one in counts.items()}
+        return LabelError(items=items, reference=people, known=known, probabilities=likely)
 
 
 def _of_probe(probe: Probe, levels: tuple[str, ...]) -> ConfusionTable:
     """Its errors on held-out items; levels that it never predicts, of items that are labelled elsewhere, are right."""
     confusion = Confusion.of_counts(probe.confusion, probe.levels)
     return ConfusionTable.of(confusion.with_right_levels([one for one in levels if one not in probe.levels]), levels)
-
-
-def _expected_confusion(likely: FloatArray, predicted: FloatArray) -> Confusion:
-    """Expected items by true and predicted level; labels of a level that no item is likely to have are right."""
-    counts = likely.T @ predicted
-    is_empty = counts.sum(axis=1) < 1.0
-    counts[is_empty] += np.eye(len(counts))[is_empty]
-    return Confusion.of_counts(counts)

@@ -14,6 +14,7 @@ from mprlib.arrays import FloatArray
 
 from ..datasets.catalogue import ATTRIBUTE
 from ..store import Store
+from ..store.chunks import in_one
 from .embed import open_shard
 from .probe import read_probe
 from .unit import Tables, Unit, reads
@@ -89,8 +90,8 @@ def calibrated_probabilities(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str
 
 def _of_items(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str], column: str, store: Store) -> pa.ChunkedArray:
     tables = [store.read_table(Labels.file(key, TABLE), columns=["item_id", column]) for key in keys]
-    known = pa.concat_tables(tables).combine_chunks()
-    return known[column].take(pc.index_in(ids, value_set=known["item_id"].combine_chunks()))
+    known = pa.concat_tables(tables)
+    return known[column].take(pc.index_in(ids, value_set=in_one(known["item_id"])))
 
 
 def with_predicted(items: pa.Table, predicted: Mapping[str, Sequence[str]], store: Store) -> pa.Table:

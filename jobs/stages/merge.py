@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..search.canonical import within_margin
 from ..store import Store
+from ..store.chunks import in_one
 from .candidates import (
     COPIES,
     ENCODINGS,
@@ -36,6 +37,7 @@ class Merge(Unit):
     stage: ClassVar[str] = "merge"
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 0.1
+    is_intermediate: ClassVar[bool] = True
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
     encodings: ClassVar[Mapping[str, str]] = ENCODINGS
     numeric_code: ClassVar[tuple[str, ...]] = (
@@ -53,7 +55,7 @@ class Merge(Unit):
         rows, scores, allowed = [], [], []
         for place in range(len(self.prompts)):
             parts = pa.concat_tables(file.read_row_group(place) for file in files)
-            row, score = (parts[name].combine_chunks().flatten().to_numpy() for name in ("rows", "scores"))
+            row, score = (in_one(parts[name]).flatten().to_numpy() for name in ("rows", "scores"))
             margin = max(parts["margin"].to_pylist())
             is_kept = within_margin(score, self.top, margin)
             rows.append(row[is_kept])

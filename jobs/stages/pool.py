@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..search.canonical import best
 from ..store import Store
+from ..store.chunks import table_in_one
 from .embed import open_shard
 from .rescore import ids_of, items_of
 from .unit import Cost, Tables, Unit, outside_key, reads
@@ -32,7 +33,8 @@ class Pool(Unit):
 
     The key names what decides the pool (vectors, the prompt and its encoder or given vector, depth, the versions of
     the search's code), not the searches that find it: a new query, another backend or sharding of the search leave
-    the pools of the others as they are. items: of the catalogue, for the estimate.
+    the pools of the others as they are. vectors is a digest of the keys of all shards: thousands of keys, in each of
+    hundreds of pools, would be most of a plan. items: of the catalogue, for the estimate.
 
     A list that an engine showed is a pool as well, whose table came with reading the list: `encoder` is then the
     list's hash, there are no vectors, and a column `place` says where in the list each item is.
@@ -40,7 +42,7 @@ class Pool(Unit):
 
     stage: ClassVar[str] = "pool"
     version: ClassVar[int] = 4
-    seconds: ClassVar[float] = 0.03
+    seconds: ClassVar[float] = 0.01
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.search.survivors", "jobs.stages.vectors")
     encodings: ClassVar[Mapping[str, str]] = {
@@ -51,7 +53,7 @@ class Pool(Unit):
     }
 
     catalogue: str = reads()
-    vectors: tuple[str, ...] = reads()
+    vectors: str
     encoder: Mapping[str, Any] | str
     search: tuple[int, ...]
     prompt: str
@@ -63,7 +65,7 @@ class Pool(Unit):
     def run(self, store: Store) -> Tables:
         found = pa.concat_tables(items_of(store, key, self.prompt) for key in self.scored)
         chosen = best(ids_of(found["item_id"]), found["score"].to_numpy(), self.top)
-        pool = found.take(pa.array(chosen)).combine_chunks()
+        pool = table_in_one(found.take(pa.array(chosen)))
         return {TABLE: pool if self.with_weights else pool.drop_columns("weight")}
 
     def cost(self) -> Cost:

@@ -24,7 +24,7 @@ from .candidates import (
 from .embed import open_shard
 from .queries import read_query_vectors
 from .unit import Cost, Tables, Unit, outside_key, reads
-from .vectors import BYTES_PER_NUMBER, Shard, rows_with_vectors
+from .vectors import BYTES_PER_NUMBER, Shard, rows_at
 
 # Products of two numbers that one core makes a second while it scores shards
 # (`python -m tests.benchmarks.prefilter` prints them; this is cautious).
@@ -47,6 +47,7 @@ class Prefilter(Unit):
     stage: ClassVar[str] = "prefilter"
     version: ClassVar[int] = 2
     seconds: ClassVar[float] = 0.2
+    is_intermediate: ClassVar[bool] = True
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
     encodings: ClassVar[Mapping[str, str]] = ENCODINGS
     numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search", "jobs.stages.candidates", "jobs.stages.vectors")
@@ -70,8 +71,7 @@ class Prefilter(Unit):
             found = proposals(kernel(self.backend), arrays, queries, self.top, longest)
         except NotFiniteError as error:
             raise ValueError(_place(shards, error)) from None
-        known = rows_with_vectors(shards, self.start)
-        rows = [known[positions] for positions, _ in found]
+        rows = [rows_at(shards, positions, self.start) for positions, _ in found]
         scores = [scores for _, scores in found]
         return {TABLE: candidate_table(self.prompts, rows, scores, margins(queries, longest))}
 

@@ -62,6 +62,7 @@ class ReferenceCells(Unit):
         "mprlib.proportional_fitting",
         "mprlib.reference",
         "mprlib.reference_arguments",
+        "mprlib.reference_columns",
         "mprlib.shares",
         "mprlib.stated_table",
         "mprlib.statistics.resampling",

@@ -14,7 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from mprlib import Selection, metrics, registry
+from mprlib.arrays import IntArray
 from mprlib.attention import UNIFORM
+from mprlib.measurement import p_values
 
 from ..config.entries import ClassEntry
 from ..store.keys import digest
@@ -22,6 +24,7 @@ from .case import Case
 from .corrected import corrected_of
 from .row_values import (
     Row,
+    Seen,
     message,
     number,
     of_corrected,
@@ -113,9 +116,14 @@ COLUMNS = (
         "are draws; null where neither is a sample. It is of this selection by itself, and its upper end depends on "
         f"the method: nothing was fitted to the sample by {UNFITTED}; what other methods choose was, and by how much "
         "that flatters it is allowed for",
-        lambda row: None if row.interval is None else row.interval.low,
+        lambda row: None if row.seen.interval is None else row.seen.interval.low,
     ),
-    Column("mpr_high", NUMBER, "upper end of it", lambda row: None if row.interval is None else row.interval.high),
+    Column(
+        "mpr_high",
+        NUMBER,
+        "upper end of it",
+        lambda row: None if row.seen.interval is None else row.seen.interval.high,
+    ),
     Column(
         "mpr_corrected",
         NUMBER,
@@ -141,7 +149,7 @@ COLUMNS = (
         NUMBER,
         "probability that k independent draws from the reference show at least this MPR; null for classes that are "
         "searched by a heuristic",
-        of_measured(lambda found: found.p_value),
+        lambda row: row.seen.p_value,
     ),
     Column(
         "mpr_chance",
@@ -253,11 +261,21 @@ COLUMNS = (
 RESULTS = pa.schema([pa.field(column.name, column.type, metadata={"description": column.what}) for column in COLUMNS])
 # An attention and a function class under which a selection is measured.
 View = tuple[str, ClassEntry]
+# Columns that are the same in every row of a unit.
+OF_THE_UNIT = (
+    *("run_id", "unit", "dataset", "reference", "query", "prompt", "k", "method", "parameter", "target_class"),
+    *("target_attention", "similarity_top_k", "n_pool", "n_reference", "reference_size", "seed"),
+)
 # Columns of what was chosen and how: they are the same under every attention and class.
 CHOSEN = (
     *("parameter_value", "status", "similarity", "relaxation_bound", "similarity_bound", "gap", "rho", "p_rho"),
-    *("rho_min", "solve_seconds", "item_ids", "message"),
+    *("rho_min", "precision", "ndcg", "awrf", "ndkl", "max_skew", "min_skew", "solve_seconds", "item_ids", "message"),
 )
+_OF_THE_UNIT, _CHOSEN, _OTHERS = (
+    [column for column in COLUMNS if is_meant(column.name)]
+    for is_meant in (OF_THE_UNIT.__contains__, CHOSEN.__contains__, lambda name: name not in OF_THE_UNIT + CHOSEN)
+)
+_NAMES = dict.fromkeys(column.name for column in COLUMNS)
 # In the key of every unit that writes such rows: with another column they are computed anew.
 FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
 
@@ -266,37 +284,40 @@ def result_rows(
     unit: Solve, case: Case, selections: Sequence[Selection], remark: str, views: Sequence[View]
 ) -> Iterator[dict[str, Any]]:
     """One row a selection, attention and function class; nothing is dropped, whatever the status."""
-    orders = iter(case.in_order([one.items for one in selections if one.items.size]))
+    shown = [one.items for one in selections if one.items.size]
+    orders, seen = iter(case.in_order(shown)), [iter(_seen(unit, case, shown, *view)) for view in views]
+    top_k = [case.measure(entry, case.top_k, attention) for attention, entry in views]
+    same: dict[str, Any] = {}
     for selection in selections:
-        yield from _rows(unit, case, selection, remark, views, next(orders) if selection.items.size else None)
+        in_order, chosen = next(orders) if selection.items.size else None, _NAMES
+        for (attention, entry), most_similar, own in zip(views, top_k, seen):
+            row = Row(
+                unit=unit,
+                case=case,
+                selection=selection,
+                remark=remark,
+                entry=entry,
+                attention=attention,
+                top_k=most_similar,
+                seen=next(own) if selection.items.size else Seen(),
+                in_order=in_order,
+            )
+            same = same or _values(row, _OF_THE_UNIT)
+            chosen = {**_NAMES, **same, **_values(row, _CHOSEN)} if chosen is _NAMES else chosen
+            yield {**chosen, **_values(row, _OTHERS)}
 
 
-def _rows(
-    unit: Solve,
-    case: Case,
-    selection: Selection,
-    remark: str,
-    views: Sequence[View],
-    in_order: metrics.WorstAttribute | None,
-) -> Iterator[dict[str, Any]]:
-    has_items = bool(selection.items.size)
-    chosen: dict[str, Any] = {}
+def _values(row: Row, columns: Sequence[Column]) -> dict[str, Any]:
+    return {column.name: column.value(row) for column in columns}
+
+
+def _seen(unit: Solve, case: Case, selections: Sequence[IntArray], attention: str, entry: ClassEntry) -> Iterator[Seen]:
+    """What a view shows of each selection."""
+    measured = [case.measure(entry, items, attention) for items in selections]
     is_fitted = registry.METHODS[unit.method.name].reads_reference
-    for attention, entry in views:
+    intervals = case.intervals(entry, selections, attention, is_fitted=is_fitted)
+    for items, found, p_value, interval in zip(selections, measured, p_values(measured), intervals):
+        # What is known of label errors is known of a set, whose places count alike.
         is_set = attention == UNIFORM.name
-        row = Row(
-            unit=unit,
-            case=case,
-            selection=selection,
-            remark=remark,
-            entry=entry,
-            attention=attention,
-            top_k=case.measure(entry, case.top_k, attention),
-            measured=case.measure(entry, selection.items, attention) if has_items else None,
-            interval=case.interval(entry, selection.items, attention, is_fitted=is_fitted) if has_items else None,
-            # What is known of label errors is known of a set, whose places count alike.
-            corrected=corrected_of(case, entry, selection.items, unit.method.name) if is_set else None,
-            in_order=in_order,
-        )
-        chosen = chosen or {column.name: column.value(row) for column in COLUMNS if column.name in CHOSEN}
-        yield {column.name: chosen[column.name] if column.name in chosen else column.value(row) for column in COLUMNS}
+        corrected = corrected_of(case, entry, items, unit.method.name) if is_set else None
+        yield Seen(measured=found, p_value=p_value, interval=interval, corrected=corrected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,12 +22,21 @@ if TYPE_CHECKING:
     from .solve import Solve
 
 
+class Seen(NamedTuple):
+    """What one view shows of a selection, all None where there is none: measured, with the p value of that, its
+    interval where the reference is a sample, and by the true labels where something is known of errors."""
+
+    measured: Measurement | None = None
+    p_value: float | None = None
+    interval: Interval | None = None
+    corrected: Corrected | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """A selection under one function class: measured, with its interval where the reference is a sample; None where
-    there is no selection. top_k: the k most similar items, measured. remark: on the values.
+    """A selection under one function class. top_k: the k most similar items, measured. remark: on the values.
     attention: the name of that under which the row measures.
-    in_order: what the order of its items shows, whatever the class."""
+    in_order: what the order of its items shows, whatever the class; None where there is no selection."""
 
     unit: Solve
     case: Case
@@ -36,9 +45,7 @@ class Row:
     entry: ClassEntry
     attention: str
     top_k: Measurement
-    measured: Measurement | None
-    interval: Interval | None
-    corrected: Corrected | None
+    seen: Seen
     in_order: metrics.WorstAttribute | None
 
 
@@ -59,7 +66,7 @@ def witness_groups(found: Measurement) -> list[dict[str, Any]]:
 
 
 def message(row: Row) -> str:
-    weak = "" if row.corrected is None else row.corrected.remark
+    weak = "" if row.seen.corrected is None else row.seen.corrected.remark
     parts = dict.fromkeys((row.selection.message, row.remark, assumption(row.case.problem), weak))
     return "; ".join(part for part in parts if part)
 
@@ -75,11 +82,11 @@ def of_gains(value: Callable[[FloatArray, FloatArray], Any]) -> Callable[[Row], 
 
 
 def of_measured(value: Callable[[Measurement], Any]) -> Callable[[Row], Any]:
-    return lambda row: None if row.measured is None else value(row.measured)
+    return lambda row: None if row.seen.measured is None else value(row.seen.measured)
 
 
 def of_corrected(value: Callable[[Corrected], float | None]) -> Callable[[Row], Any]:
-    return lambda row: None if row.corrected is None else value(row.corrected)
+    return lambda row: None if row.seen.corrected is None else value(row.seen.corrected)
 
 
 def of_order(value: Callable[[metrics.WorstAttribute], float]) -> Callable[[Row], Any]:

@@ -6,11 +6,12 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from mprlib import Problem
+from mprlib import Problem, registry
 
 from ..store import Store
 from .asked import Asked
 from .case import Case
+from .kept_distances import kept_distances
 from .pool import pool_vectors
 from .queries import read_query_vector
 
@@ -33,14 +34,16 @@ def case_of(unit: Solve, store: Store) -> Case:
 
 
 def with_vectors(unit: Solve, store: Store, case: Case, problem: Problem) -> Problem:
-    """A view of the case with the vectors that the unit's method reads."""
+    """A view of the case with the vectors that the unit's method reads, or distances that stand for them."""
     if not unit.vectors:
         return problem
-    embeddings = problem.embeddings
-    if embeddings is None:
+    embeddings, distances = problem.embeddings, None
+    if embeddings is None and registry.METHODS[unit.method.name].takes_distances:
+        distances = kept_distances(store, unit.vectors, case.rows)
+    if embeddings is None and distances is None:
         embeddings = pool_vectors(store, unit.vectors, case.rows)
     query = None if unit.queries is None else read_query_vector(store, unit.queries, unit.prompt)
-    return problem.with_vectors(embeddings, query)
+    return problem.with_vectors(embeddings, query, distances)
 
 
 @lru_cache(maxsize=1)

@@ -24,7 +24,9 @@ from ..store.keys import digest
 from .case import Case
 from .debiased import read_debiased_vector
 from .earlier import earlier_tables, with_views
+from .first_shown import exposure_curve
 from .group_rows import group_rows
+from .kept_distances import are_kept, kept_bytes
 from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
@@ -35,9 +37,10 @@ from .texts import read_text_vectors
 from .unit import IN_KEY, Cost, Tables, Unit, outside_key, reads
 
 RESULTS_TABLE, GROUPS_TABLE = "results", "groups"
-# Seconds of one core for a point of a sweep, and bytes of a result row with its list of items, compressed.
-SECONDS_PER_POINT = {"top_k": 0.01, "mopr": 0.003}
-SECONDS_PER_POINT_OTHERWISE = 0.02
+# Seconds of one core for a point of a sweep and what it is measured under, and bytes of a result row with its list of
+# items, compressed.
+SECONDS_PER_POINT = {"top_k": 0.002, "mopr": 0.001, "mmr": 0.003}
+SECONDS_PER_POINT_OTHERWISE = 0.01
 ROW_BYTES = 400
 # Bytes of memory for an item of the pool: its id, labels and levels, and what oracles and methods keep of it.
 ITEM_BYTES = 2_000
@@ -86,8 +89,8 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 21
-    seconds: ClassVar[float] = 0.3
+    version: ClassVar[int] = 23
+    seconds: ClassVar[float] = 0.02
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
     numeric_code: ClassVar[tuple[str, ...]] = (
@@ -124,6 +127,7 @@ class Solve(Unit):
         "mprlib.proportional_fitting",
         "mprlib.reference",
         "mprlib.reference_arguments",
+        "mprlib.reference_columns",
         "mprlib.selection",
         "mprlib.shares",
         "mprlib.stated_table",
@@ -138,7 +142,9 @@ class Solve(Unit):
         "jobs.stages.earlier",
         "jobs.stages.group_rows",
         "jobs.stages.hand_labels",
+        "jobs.stages.kept_distances",
         "jobs.stages.label_errors",
+        "jobs.stages.likely",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.row_values",
@@ -173,8 +179,9 @@ class Solve(Unit):
 
     @property
     def likeness(self) -> str:
-        """The same for units that choose the same items: all that is in the key but under what they are measured."""
-        return digest(self.content(without=("attention", "function_classes")))
+        """The same for units that choose the same items and say the same of their groups: all that is in the key but
+        under what selections are measured."""
+        return digest([self.content(without=("attention", "function_classes")), exposure_curve(self.attention).name])
 
     @property
     def shared_reading(self) -> str:
@@ -214,10 +221,15 @@ class Solve(Unit):
         rate = SECONDS_PER_POINT.get(self.method.name, SECONDS_PER_POINT_OTHERWISE)
         pooled = self.size.items * self.size.width if self.vectors else 0
         seen = self.size.people * self.size.width if self.reference_vectors else 0
+        takes_distances = registry.METHODS[self.method.name].takes_distances and not self.reference_vectors
+        are_shared = takes_distances and are_kept(self.size.items, self.size.people)
         return Cost(
-            seconds=self.points * rate + seen * SECONDS_PER_NUMBER,
-            memory_bytes=self.size.items * ITEM_BYTES + pooled * VECTOR_NUMBER_BYTES + seen * LABEL_NUMBER_BYTES,
-            disk_bytes=self.points * len(self.function_classes) * len(self.attention) * ROW_BYTES,
+            seconds=self.points * len(self.views) * rate + seen * SECONDS_PER_NUMBER,
+            memory_bytes=self.size.items * ITEM_BYTES
+            + pooled * VECTOR_NUMBER_BYTES
+            + seen * LABEL_NUMBER_BYTES
+            + (kept_bytes(self.size.people) if are_shared else 0),
+            disk_bytes=self.points * len(self.views) * ROW_BYTES,
         )
 
     def _sweep(self, case: Case, store: Store) -> tuple[list[Selection], str]:

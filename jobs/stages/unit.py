@@ -64,6 +64,8 @@ class Unit:
     seconds: what a unit takes of one core, its `cost` aside. rows_per_group: rows of a Parquet row group, where a
     reader takes less than the file. encodings: Parquet's encodings of columns of numbers that hardly repeat.
     is_shared: units are small beside what they take, and are kept in the cache for runs into other folders.
+    is_intermediate: tables are of use to the units that read them and to nobody else: they are removed once these are
+    done, and the receipt stays.
     """
 
     stage: ClassVar[str]
@@ -74,6 +76,7 @@ class Unit:
     rows_per_group: ClassVar[int | None] = None
     encodings: ClassVar[Mapping[str, str]] = {}
     is_shared: ClassVar[bool] = False
+    is_intermediate: ClassVar[bool] = False
 
     title: str = outside_key()
     key: str = field(init=False, metadata={IN_KEY: False})

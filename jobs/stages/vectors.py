@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ..store.chunks import in_one
+
 BYTES_PER_NUMBER = {"float32": 4, "float16": 2}
 # Keys of the schema's metadata: the length of a shard's longest vector, and how many items it is for.
 LARGEST_LENGTH = b"largest_length"
@@ -46,16 +48,11 @@ def to_column(vectors: np.ndarray, storage: str = "float32") -> pa.Array:
 
 def to_matrix(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     """Rows (n, d) of a column in its own dtype, without a copy where it is one chunk."""
-    array = _in_one(column) if isinstance(column, pa.ChunkedArray) else column
+    array = in_one(column)
     if len(array) == 0:
         return np.empty((0, array.type.list_size), dtype=array.type.value_type.to_pandas_dtype())
     flat: np.ndarray = array.flatten().to_numpy()
     return flat.reshape(len(array), -1)
-
-
-def _in_one(column: pa.ChunkedArray) -> pa.Array:
-    # Asked to combine, Arrow copies a single chunk as well: a mapped file would be read into the worker's own memory.
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def shard_table(
@@ -85,6 +82,20 @@ def shard_table(
 def edges(shards: Sequence[Shard], start: int = 0) -> np.ndarray:
     """Rows of the catalogue at which neighbouring shards begin, and the one after the last."""
     return start + np.cumsum([0] + [shard.extent for shard in shards])
+
+
+def rows_at(shards: Sequence[Shard], positions: np.ndarray, start: int = 0) -> np.ndarray:
+    """Rows of the catalogue (n,) of some vectors of neighbouring shards, the first at row `start`.
+
+    positions (n,) ascending, counted through the vectors of all.
+    """
+    begins, begin_rows = np.cumsum([0] + [len(shard.vectors) for shard in shards]), edges(shards, start)
+    ends = np.searchsorted(positions, begins)
+    rows = positions + np.repeat(begin_rows[:-1] - begins[:-1], np.diff(ends))
+    for shard, low, high, begin, row in zip(shards, ends, ends[1:], begins, begin_rows):
+        if len(shard.vectors) < shard.extent:
+            rows[low:high] = row + shard.places[positions[low:high] - begin]
+    return rows
 
 
 def rows_with_vectors(shards: Sequence[Shard], start: int = 0) -> np.ndarray:

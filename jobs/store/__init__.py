@@ -8,7 +8,7 @@ A unit without a receipt counts as not done. Paths are relative to the root, wit
 from .disk import TEMPORARY, Entry
 from .files import Store
 from .inventory import Inventory, take_inventory
-from .places import MAPPED_SUFFIX, failure_file, receipt_file, ticket_file, unit_file
+from .places import MAPPED_SUFFIX, failure_file, receipt_file, ticket_file, unit_file, units_folder
 from .receipts import FileReceipt, Receipt, committed_receipt, read_receipt, valid_receipt
 from .tables import schema_digest
 
@@ -28,5 +28,6 @@ __all__ = [
     "take_inventory",
     "ticket_file",
     "unit_file",
+    "units_folder",
     "valid_receipt",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .disk import TEMPORARY, Entry
 from .files import Store
-from .places import failure_file, receipt_file, unit_file
+from .places import failure_file, receipt_file, unit_file, unit_of
 from .receipts import Receipt
 
 # Receipts that are held as text at a time.
@@ -18,15 +18,18 @@ RECEIPTS_AT_ONCE = 1000
 class Inventory:
     """done: receipts of complete units by key. damaged: (stage, key) of units whose files differ from their receipt.
 
-    failed: (stage, key) of those that failed when they were last tried.
+    failed: (stage, key) of those that failed when they were last tried. removed: (stage, key) of units that were done,
+    and whose tables were removed and are needed again.
 
-    leftovers: names of temporary files. A run that is alive may still be writing them; whoever locks the folder after
+    leftovers: names of temporary files, and of tables that were about to be removed. A run that is alive may still be
+    at them; whoever locks the folder after
     the listing may delete them.
     """
 
     done: dict[str, Receipt] = field(default_factory=dict)
     damaged: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
+    removed: tuple[tuple[str, str], ...] = ()
     leftovers: tuple[str, ...] = ()
 
 
@@ -46,12 +49,14 @@ def take_inventory(store: Store, units: Iterable[tuple[str, str]]) -> Inventory:
         contents = store.read_many([receipt_file(stage, key) for stage, key in some])
         for stage, key in some:
             receipt = Receipt.parsed(contents.get(receipt_file(stage, key), b""))
-            if receipt is not None and _is_whole(store, receipt, stage, key, listing):
+            is_own = receipt is not None and (receipt.stage, receipt.key) == (stage, key)
+            if receipt is not None and is_own and _is_whole(store, receipt, stage, key, listing):
                 done[key] = receipt
             else:
                 damaged.append((stage, key))
     failed = tuple((stage, key) for stage, key in units if failure_file(stage, key) in listing)
-    leftovers = tuple(name for name in listing if TEMPORARY in name)
+    bare = {(receipt.stage, receipt.key) for receipt in done.values() if receipt.is_removed}
+    leftovers = tuple(name for name in listing if TEMPORARY in name or (bare and unit_of(name) in bare))
     return Inventory(done=done, damaged=tuple(damaged), failed=failed, leftovers=leftovers)
 
 

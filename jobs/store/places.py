@@ -6,9 +6,20 @@ from __future__ import annotations
 MAPPED_SUFFIX = ".arrow"
 
 
+def units_folder(stage: str) -> str:
+    """Where the tables of a stage's units are."""
+    return f"units/{stage}"
+
+
+def unit_of(name: str) -> tuple[str, str] | None:
+    """Stage and key of the unit whose table a file is; None for other files."""
+    folder, *rest = name.split("/")
+    return (rest[0], rest[1]) if folder == "units" and len(rest) > 1 else None
+
+
 def unit_file(stage: str, key: str, name: str) -> str:
     """Where a unit's table is."""
-    return f"units/{stage}/{key}/{name}{'' if name.endswith(MAPPED_SUFFIX) else '.parquet'}"
+    return f"{units_folder(stage)}/{key}/{name}{'' if name.endswith(MAPPED_SUFFIX) else '.parquet'}"
 
 
 def receipt_file(stage: str, key: str) -> str:

@@ -32,7 +32,8 @@ class FileReceipt:
 class Receipt:
     """A finished unit. `seconds` is its computing time by the wall clock, `cpu_seconds` what its process used.
 
-    reused: vectors that it took from the cache.
+    reused: vectors that it took from the cache. Without files it is of a unit whose tables were removed once all that
+    read them were done.
     """
 
     stage: str
@@ -42,6 +43,11 @@ class Receipt:
     seconds: float
     cpu_seconds: float = 0.0
     reused: int = 0
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether the unit's tables were removed, as every unit writes some."""
+        return not self.files
 
     def to_json(self) -> str:
         """One line of JSON."""
@@ -83,7 +89,7 @@ def committed_receipt(store: Store, stage: str, key: str) -> Receipt | None:
 def valid_receipt(store: Store, stage: str, key: str) -> Receipt | None:
     """The unit's receipt if it can be read and its files hold the bytes that it states."""
     receipt = read_receipt(store, stage, key)
-    if receipt is None:
+    if receipt is None or (receipt.stage, receipt.key) != (stage, key):
         return None
     for name, file in receipt.files.items():
         if not store.holds(unit_file(stage, key, name), file.bytes, file.sha256):

@@ -34,7 +34,12 @@ GROUPS = pa.schema(
         described("share_reference", pa.float64(), "its share of the reference"),
         described("share_first_5", pa.float64(), "its share of the first 5 items in order"),
         described("share_first_10", pa.float64(), "its share of the first 10"),
-        described("exposure", pa.float64(), "its share of the attention, 1/log2(i + 1) at place i"),
+        described(
+            "exposure",
+            pa.float64(),
+            "its share of the attention, under the first of the audit's `attention` that is "
+            "not uniform, or else under log2, 1/log2(i + 1) at place i",
+        ),
         described(
             "p_chance", pa.float64(), "probability that k independent draws from the reference show its gap or more"
         ),

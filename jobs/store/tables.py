@@ -13,6 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .chunks import table_in_one
 from .places import MAPPED_SUFFIX
 from .receipts import FileReceipt
 
@@ -123,13 +124,19 @@ def _paths(schema: pa.Schema) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _is_said_by_parquet(schema: pa.Schema) -> bool:
-    """Whether Parquet's own types say all of a schema: Arrow's, beside them, would be a third of a small file."""
+    """Whether Parquet's own types say all of a schema: Arrow's, beside them, would be a third of a small file.
+
+    What a reader sees is compared: names of lists' elements are Parquet's own in either case.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    buffer = pa.BufferOutputStream()
-    pq.write_table(schema.empty_table(), buffer, store_schema=False)
-    return bool(pq.read_schema(pa.BufferReader(buffer.getvalue())).equals(schema, check_metadata=True))
+    def read_back(*, store_schema: bool) -> pa.Schema:
+        buffer = pa.BufferOutputStream()
+        pq.write_table(schema.empty_table(), buffer, store_schema=store_schema)
+        return pq.read_schema(pa.BufferReader(buffer.getvalue()))
+
+    return bool(read_back(store_schema=False).equals(read_back(store_schema=True), check_metadata=True))
 
 
 def schema_digest(schema: pa.Schema) -> str:
@@ -144,7 +151,7 @@ def arrow_file(table: pa.Table) -> tuple[memoryview, pa.Schema]:
 
     buffer = pa.BufferOutputStream()
     with pyarrow.ipc.new_file(buffer, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
+        writer.write_table(table_in_one(table))
     return memoryview(buffer.getvalue()), table.schema
 
 

@@ -49,7 +49,6 @@ class ClipClip(SharedBaseline):
     value: ClassVar[Whole] = Whole(least=0)
     needs_embeddings: ClassVar[bool] = True
     needs_query: ClassVar[bool] = True
-    reads_labels: ClassVar[bool] = False
 
     order: Annotated[
         ArrayLike | None,

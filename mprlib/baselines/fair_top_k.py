@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.arrays import BoolArray, IntArray, sums_by
 from mprlib.baselines.baseline import ORDER, ORDER_MEANING, Chosen, FixedBaseline
-from mprlib.cells import cells_of, selection_weights
+from mprlib.cells import cells_of
 from mprlib.errors import InputError
 from mprlib.naming import cell_levels
 from mprlib.problem import Problem
@@ -159,7 +159,7 @@ def _merged(problem: Problem, is_protected: BoolArray, items: IntArray, bounds: 
 def _most_missing(problem: Problem) -> _Group:
     """The level with the largest gap in top-k; nobody where no level is shown too little."""
     cells = cells_of(problem)
-    shown = cells.shares(selection_weights(problem, problem.best_first[: problem.k]))
+    shown = cells.shares_of(problem.best_first[: problem.k], problem.place_weights)
     found = _Group(np.zeros(problem.n, dtype=bool), 0.0, "protected")
     largest = 0.0
     for levels in cell_levels(problem).values():

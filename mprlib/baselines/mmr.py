@@ -9,7 +9,9 @@ candidate and cancel; no pass over all pairs is needed.
 All lambda of a sweep advance together and share their distance columns (`mmr_kernel`). Where vectors are too many
 for the processor's cache and a column is missing, those of the next best candidates of every lambda whose last items
 were predictable (some steps ago all of them were near the top) are computed with it: most are chosen soon, and a
-product with a hundred vectors takes as long as three products with one. Columns are computed in float32 with a
+product with a hundred vectors takes as long as three products with one. Columns of distances do not depend on the
+query: whoever asks one pool after the other of the same items hands in a place that keeps them
+(`distances.DistanceColumns`), and chooses the same. Columns are computed in float32 with a
 proven bound on their error; where that error could change the winner, the candidates in doubt are
 compared in double precision, by differences.
 
@@ -26,14 +28,14 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.baselines.baseline import Chosen, SharedBaseline
-from mprlib.baselines.distances import products_of
+from mprlib.baselines.distances import PoolDistances, handed_in
 from mprlib.pool_order import ranks
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
 from mprlib.settings import Choice, Number
 
 if TYPE_CHECKING:
-    from mprlib.baselines.mmr_columns_kernel import Columns, Pool
+    from mprlib.baselines.mmr_columns_kernel import Columns, Kept, Pool
     from mprlib.baselines.mmr_kernel import Ahead, Walkers
 
 # How distances to the chosen items become one number, by their numbers in the kernel.
@@ -69,6 +71,7 @@ class Mmr(SharedBaseline):
     parameter: ClassVar[str] = "lambda"
     value: ClassVar[Number] = Number(least=0, most=1)
     needs_embeddings: ClassVar[bool] = True
+    takes_distances: ClassVar[bool] = True
     reads_labels: ClassVar[bool] = False
 
     spread: Annotated[str, Choice(tuple(SPREADS)), "how distances to the chosen items become one number"] = "mean"
@@ -83,14 +86,15 @@ class Mmr(SharedBaseline):
 
         Raises:  InputError without embeddings.
         """
-        chosen = walked(problem, pool_embeddings(problem, self.name), values, self.spread)
+        distances = handed_in(problem) or PoolDistances.of(pool_embeddings(problem, self.name))
+        chosen = walked(problem, distances, values, self.spread)
         return [Chosen(items=items) for items in chosen]
 
 
-def walked(problem: Problem, embeddings: FloatArray, values: Sequence[float], spread: str) -> list[IntArray]:
-    """The items (k,) of each lambda, by distances between embeddings (n, d); equal lambda are run once."""
+def walked(problem: Problem, distances: PoolDistances, values: Sequence[float], spread: str) -> list[IntArray]:
+    """The items (k,) of each lambda, by distances between them; equal lambda are run once."""
     distinct = list(dict.fromkeys(float(value) for value in values))
-    walk = Walk.of(problem, embeddings, spread)
+    walk = Walk.of(problem, distances, spread)
     together = max(1, LARGEST_MATRIX // problem.n)
     chosen: dict[float, IntArray] = {}
     for start in range(0, len(distinct), together):
@@ -101,23 +105,30 @@ def walked(problem: Problem, embeddings: FloatArray, values: Sequence[float], sp
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Walk:
-    """The pool of one problem, for any number of lambda."""
+    """The pool of one problem, for any number of lambda. kept: columns of distances that other pools share."""
 
     problem: Problem
     pool: Pool
+    kept: Kept
     square_error: float
     spread: str
 
     @classmethod
-    def of(cls, problem: Problem, embeddings: FloatArray, spread: str) -> Walk:
-        """The pool of these vectors (n, d)."""
-        from mprlib.baselines.mmr_columns_kernel import Pool
+    def of(cls, problem: Problem, distances: PoolDistances, spread: str) -> Walk:
+        """The pool of these distances."""
+        from mprlib.baselines.mmr_columns_kernel import Pool, none_kept
 
-        vectors, squares, square_error = products_of(embeddings)
         order = problem.best_first
-        given = np.ascontiguousarray(embeddings)
-        pool = Pool(vectors=vectors, squares=squares, given=given, order=order, rank=ranks(order))
-        return cls(problem=problem, pool=pool, square_error=square_error, spread=spread)
+        pool = Pool(
+            vectors=distances.vectors,
+            squares=distances.squares,
+            given=distances.given,
+            rows=distances.rows,
+            order=order,
+            rank=ranks(order),
+        )
+        kept = none_kept(distances.vectors.dtype) if distances.kept is None else distances.kept
+        return cls(problem=problem, pool=pool, kept=kept, square_error=distances.square_error, spread=spread)
 
     def items(self, trade_offs: FloatArray) -> IntArray:
         """Chosen items (L, k) of L lambda, in the order in which they are taken."""
@@ -133,7 +144,8 @@ class Walk:
         terms = kernel.Terms(self.square_error, float(np.sqrt(self.square_error)), ROUNDING, rounding)
         columns, chosen = self._columns(trade_offs.size), np.empty((trade_offs.size, problem.k), dtype=np.int64)
         chosen[:, 0] = self.pool.order[0]
-        kernel.walk(self.pool, columns, walkers, terms, self._ahead(trade_offs.size), SPREADS[self.spread], chosen)
+        ahead, spread = self._ahead(trade_offs.size), SPREADS[self.spread]
+        kernel.walk(self.pool, self.kept, columns, walkers, terms, ahead, spread, chosen)
         return chosen.astype(np.intp), int(columns.number[1])
 
     def _walkers(self, trade_offs: FloatArray) -> Walkers:
@@ -154,20 +166,21 @@ class Walk:
         )
 
     def _columns(self, lambdas: int) -> Columns:
-        from mprlib.baselines.mmr_columns_kernel import Columns
+        from mprlib.baselines.mmr_columns_kernel import NONE, Columns
 
         vectors, most = self.pool.vectors, self.problem.n
         kept = min(most, max(1, LARGEST_CACHE_BYTES // (most * vectors.itemsize)))
         return Columns(
             table=np.empty((kept + lambdas, most), dtype=vectors.dtype),
-            slot=np.full(most, -1, dtype=np.int64),
+            slot=np.full(most, NONE, dtype=np.int64),
             number=np.zeros(2, dtype=np.int64),
         )
 
     def _ahead(self, lambdas: int) -> Ahead:
         from mprlib.baselines.mmr_kernel import Ahead
 
-        if self.pool.vectors.nbytes <= NEAR_BYTES:
+        # What one pool lacks of kept columns, others may ask for.
+        if self.pool.vectors.nbytes <= NEAR_BYTES and not self.kept.owner.size:
             return Ahead(most=0, from_top=0, settled=0)
         # At the first step, small lambda take the most similar items.
         from_top = min(self.problem.k, 2 * BATCH) if lambdas > 1 else 0

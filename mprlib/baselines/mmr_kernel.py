@@ -12,13 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.baselines.mmr_columns_kernel import Columns, Pool, place_of
+from mprlib.baselines.mmr_columns_kernel import NONE, Columns, Kept, Pool, is_kept, place_of
 from mprlib.compiled import compiled
 
 # How distances to the chosen items become one number.
 MEAN, NEAREST, FARTHEST = 0, 1, 2
 # Steps back that a step looks, to tell whether a ranking by merit says what is chosen next.
 FORESIGHT = 3
+# Items that are looked at together, as hardly any may have the largest merit.
+TOGETHER = 64
 
 
 class Walkers(NamedTuple):
@@ -63,30 +65,30 @@ class Ahead(NamedTuple):
 
 
 @compiled
-def take(walkers: Walkers, own: int, column: FloatArray, terms: Terms, spread: int) -> None:
-    """One more chosen item: its distances (n,) go into the totals, and their errors into the totals' errors."""
-    total, error = walkers.total[own], walkers.error[own]
+def advance(
+    walkers: Walkers, own: int, column: FloatArray, terms: Terms, share: float, high: FloatArray, spread: int
+) -> None:
+    """One more chosen item: its distances (n,) and their errors go into the totals, and bounds of the merits,
+    relevance + share * total, into low and high (n,)."""
+    relevance, total, error, low = walkers.relevance[own], walkers.total[own], walkers.error[own], walkers.low
+    rounding = terms.rounding[own]
     if spread == MEAN:
         for item in range(column.size):
-            total[item] += column[item]
-            error[item] += terms.square_error / max(column[item], terms.root)
+            distances = total[item] + column[item]
+            errors = error[item] + terms.square_error / max(column[item], terms.root)
+            total[item], error[item] = distances, errors
+            merit = relevance[item] + share * distances
+            doubt = share * (errors + terms.relative_rounding * distances) + rounding
+            low[item] = merit - doubt
+            high[item] = merit + doubt
         return
     for item in range(column.size):
         # The error of the nearest or farthest is at most the largest of all.
-        error[item] = max(error[item], terms.square_error / max(column[item], terms.root))
-        if spread == NEAREST:
-            total[item] = min(total[item], column[item])
-        else:
-            total[item] = max(total[item], column[item])
-
-
-@compiled
-def bound(walkers: Walkers, own: int, high: FloatArray, terms: Terms, share: float) -> None:
-    """Bounds of the merits, relevance + share * total, into low and high (n,)."""
-    relevance, total, error, low = walkers.relevance[own], walkers.total[own], walkers.error[own], walkers.low
-    for item in range(low.size):
-        merit = relevance[item] + share * total[item]
-        doubt = share * (error[item] + terms.relative_rounding * total[item]) + terms.rounding[own]
+        errors = max(error[item], terms.square_error / max(column[item], terms.root))
+        distances = min(total[item], column[item]) if spread == NEAREST else max(total[item], column[item])
+        total[item], error[item] = distances, errors
+        merit = relevance[item] + share * distances
+        doubt = share * (errors + terms.relative_rounding * distances) + rounding
         low[item] = merit - doubt
         high[item] = merit + doubt
 
@@ -110,10 +112,14 @@ def largest(values: FloatArray) -> float:
 def in_doubt(walkers: Walkers, high: FloatArray) -> int:
     """How many items may have the largest merit, the first ones in `found`."""
     least, number = largest(walkers.low), 0
-    for item in range(high.size):
-        if high[item] >= least:
-            walkers.found[number] = item
-            number += 1
+    for start in range(0, high.size, TOGETHER):
+        end, are_some = min(start + TOGETHER, high.size), False
+        for item in range(start, end):
+            are_some |= high[item] >= least
+        for item in range(start, end if are_some else start):
+            if high[item] >= least:
+                walkers.found[number] = item
+                number += 1
     return number
 
 
@@ -143,7 +149,7 @@ def settle(pool: Pool, walkers: Walkers, own: int, item: int, chosen: IntArray, 
     """The exact distances of an item to all that are chosen, which replace its total."""
     exact = walkers.exact[own, item]
     for place in range(walkers.known[own, item], chosen.size):
-        apart = distance(pool.given, item, chosen[place])
+        apart = distance(pool.given, pool.rows[item], pool.rows[chosen[place]])
         if spread == MEAN:
             exact += apart
         elif spread == NEAREST:
@@ -223,7 +229,14 @@ def promising(pool: Pool, walkers: Walkers, ahead: Ahead, step: int, chosen: Int
 
 @compiled
 def walk(
-    pool: Pool, columns: Columns, walkers: Walkers, terms: Terms, ahead: Ahead, spread: int, chosen: IntArray
+    pool: Pool,
+    kept: Kept,
+    columns: Columns,
+    walkers: Walkers,
+    terms: Terms,
+    ahead: Ahead,
+    spread: int,
+    chosen: IntArray,
 ) -> None:
     """The items (L, k) of each lambda after the first one, which is given, in the order in which they are taken."""
     number, k = chosen.shape
@@ -233,14 +246,14 @@ def walk(
     for step in range(1, k):
         is_missing = False
         for own in range(number):
-            is_missing |= columns.slot[chosen[own, step - 1]] < 0
+            item = chosen[own, step - 1]
+            is_missing |= columns.slot[item] == NONE and not is_kept(pool, kept, item)
         likely = promising(pool, walkers, ahead, step, chosen, wanted) if is_missing else 0
-        place_of(pool, columns, chosen[:, step - 1].copy(), wanted[:likely], places)
+        place_of(pool, kept, columns, chosen[:, step - 1].copy(), wanted[:likely], places)
         for own in range(number):
             walkers.relevance[own, chosen[own, step - 1]] = -np.inf
-            take(walkers, own, columns.table[places[own]], terms, spread)
             share = walkers.trade_off[own] / step if spread == MEAN else walkers.trade_off[own]
             high = walkers.high[step % FORESIGHT, own]
-            bound(walkers, own, high, terms, share)
+            advance(walkers, own, columns.table[places[own]], terms, share, high, spread)
             doubted = in_doubt(walkers, high)
             chosen[own, step] = best_of_doubted(pool, walkers, own, doubted, chosen[own, :step], share, spread)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from mprlib.baselines.baseline import Chosen, FixedBaseline
 from mprlib.baselines.directions import spanned, vectors_of
+from mprlib.baselines.distances import PoolDistances
 from mprlib.baselines.mmr import walked
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings
@@ -62,5 +63,6 @@ class Paths(FixedBaseline):
         what = "the embeddings of describing phrases, one per row"
         phrases = vectors_of("subspace", self.subspace, embeddings.shape[1], self.name, what)
         basis = spanned(phrases, self.dimensions)
-        [items] = walked(problem, embeddings.astype(np.float64) @ basis.T, [self.trade_off], "nearest")
+        distances = PoolDistances.of(embeddings.astype(np.float64) @ basis.T)
+        [items] = walked(problem, distances, [self.trade_off], "nearest")
         return Chosen(items=items)

@@ -33,7 +33,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
 
 if TYPE_CHECKING:
-    from mprlib.optimisers.highs import ProgrammeAnswer
+    from mprlib.optimisers.highs.programmes import ProgrammeAnswer
 
 # Nodes of one search: with ten attributes over 2,000 items about 1,000 prove the best set.
 NODE_LIMIT = 3_000
@@ -134,7 +134,7 @@ class _Search:
     def __init__(
         self, pool: CellPool, membership: scipy.sparse.csr_array, targets: IntArray, missed: int | None
     ) -> None:
-        from mprlib.optimisers.highs import LinearProgramme
+        from mprlib.optimisers.highs.programmes import LinearProgramme
 
         self.pool = pool
         self._membership, self._targets, self._missed = membership, targets, missed

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mprlib.errors import InputError, shown
-from mprlib.frames.columns import Distinct, distinct_values
-from mprlib.level_names import bin_names, decimal_name
+from mprlib.frames.columns import Distinct, distinct_values, is_missing, own_value
+from mprlib.level_names import UNKNOWN, bin_names, decimal_name
 
 # Zeros that end a fraction of a second, the point that they leave, and the hours and minutes of a zone.
 FRACTION_ZEROS, BARE_POINT = re.compile(r"(\.\d*?)0+(?=$|[Z+-])"), re.compile(r"\.(?=$|[Z+-])")
@@ -88,6 +88,25 @@ def _letters(texts: np.ndarray) -> np.ndarray:
     given = np.ascontiguousarray(texts, dtype=texts.dtype.newbyteorder("="))
     width = given.dtype.itemsize // np.dtype(np.uint32).itemsize
     return given.view(np.uint32).reshape(given.size, width) if width else np.zeros((given.size, 1), np.uint32)
+
+
+def level_of(value: Any, missing: str = UNKNOWN) -> str:
+    """The level that a value names wherever it stands: in a column, as the key of a table, in a list of levels.
+
+    >>> level_of(True), level_of(1.0), level_of("woman"), level_of(None)
+    ('true', '1', 'woman', 'unknown')
+    """
+    text = None if is_missing(value) else _text("levels", str(value), own_value(value))
+    return missing if text is None else text
+
+
+def levels_of(values: Any) -> np.ndarray:
+    """The levels (n,) that values name, as texts."""
+    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
+        return values
+    # As objects, since numpy writes what stands among texts as texts of its own.
+    given = np.asarray(values, dtype=object)
+    return np.array([level_of(value) for value in given.ravel().tolist()], dtype=str).reshape(given.shape)
 
 
 def checked_bins(bins: Any, attributes: Sequence[str]) -> dict[str, tuple[float, ...]]:

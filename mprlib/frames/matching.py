@@ -7,7 +7,7 @@ arguments with the same rows name them differently, their order is in doubt, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mprlib.errors import InputError, shown
@@ -20,14 +20,14 @@ class Names(tuple[str, ...]):
     """Names of the columns of what is matched like a frame and is none."""
 
 
-def names_of(argument: str, given: Any) -> tuple[str, ...]:
+def names_of(argument: str, given: Any, name_of: Callable[[Any], str] = str) -> tuple[str, ...]:
     """Names that a caller gave, as text.
 
     Raises:  InputError for a single name, and for what is no list.
     """
     try:
         if not isinstance(given, (str, bytes)):
-            return tuple(map(str, given))
+            return tuple(map(name_of, given))
     except (TypeError, ValueError):  # no list, and whole numbers of thousands of digits
         pass
     raise InputError(f"{argument} is {shown(given)}: a list of names is expected")

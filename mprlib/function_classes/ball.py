@@ -13,7 +13,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray
 from mprlib.cells import Cells
-from mprlib.function_classes.base import Oracle, WorstCase
+from mprlib.function_classes.base import CellOracle, WorstCase
 
 # A difference of means this small beside the means of the features' sizes is the rounding of sums of k
 # weights; called zero, so that a selection with exactly the reference's shares has MPR 0 and can meet
@@ -22,7 +22,7 @@ ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class Ball(Oracle):
+class Ball(CellOracle):
     """Oracle of a unit ball.
 
     Shapes:  features (G, r); reference_mean (r,) = sum_g q_g features_g.
@@ -43,12 +43,13 @@ class Ball(Oracle):
         """The features as given, not centred."""
         return self.features
 
-    def worst_case(self, weights: FloatArray) -> WorstCase:
+    def worst_in(self, differences: FloatArray) -> WorstCase:
         """Exact: the norm of the features' mean difference, and the function along it."""
-        difference = self.cells.differences(weights) @ self.features
+        difference = differences @ self.features
         value = float(np.linalg.norm(difference))
         if value <= ROUNDING * np.max(np.abs(self.features), initial=0.0):
-            shares = self.cells.shares(weights) + self.cells.reference_shares
+            # p + q, as p - q is at hand.
+            shares = differences + 2.0 * self.cells.reference_shares
             if value <= ROUNDING * np.max(shares @ np.abs(self.features), initial=0.0):
                 value, difference = 0.0, np.zeros_like(difference)
         direction = difference / value if value > 0 else difference

@@ -129,10 +129,30 @@ class Oracle(Protocol):
         many in all, which an optimiser takes as cuts."""
         return [self.worst_case(weights)]
 
+    def worst_case_of(self, problem: Problem, items: IntArray) -> WorstCase:
+        """The largest gap of a selection: items in their order where places of the problem have weights."""
+        return self.worst_case(selection_weights(problem, items))
+
+
+class CellOracle(Oracle, Protocol):
+    """A class that sees a selection through the shares of the cells alone."""
+
+    def worst_in(self, differences: FloatArray) -> WorstCase:
+        """The largest gap in differences p - q (G,) of the cells' shares."""
+        ...
+
+    def worst_case(self, weights: FloatArray) -> WorstCase:
+        """The largest gap under pool weights (n,) that sum to 1."""
+        return self.worst_in(self.cells.differences(weights))
+
+    def worst_case_of(self, problem: Problem, items: IntArray) -> WorstCase:
+        """The largest gap of a selection, without a look at the rest of the pool."""
+        return self.worst_in(self.cells.differences_of(items, problem.place_weights))
+
 
 def measured(problem: Problem, oracle: Oracle, items: IntArray) -> WorstCase:
     """The largest gap of a set of items (k,): what every reported value comes from."""
-    return oracle.worst_case(selection_weights(problem, items))
+    return oracle.worst_case_of(problem, items)
 
 
 class FunctionClass(Declared):

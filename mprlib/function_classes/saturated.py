@@ -13,7 +13,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray
 from mprlib.cells import MANY_CELLS, Cells, cells_of
-from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
+from mprlib.function_classes.base import CellOracle, FunctionClass, WorstCase
 from mprlib.problem import Problem
 
 
@@ -38,7 +38,7 @@ class Saturated(FunctionClass):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class SaturatedOracle(Oracle):
+class SaturatedOracle(CellOracle):
     """Exact; the best function is (p_g - q_g) / N_g, scaled."""
 
     cells: Cells
@@ -48,9 +48,8 @@ class SaturatedOracle(Oracle):
         """One feature per cell, sqrt(D / N_g); of many cells the dense matrix would cost more than cuts."""
         return np.diag(np.sqrt(self.scale / self.cells.masses)) if self.cells.size <= MANY_CELLS else None
 
-    def worst_case(self, weights: FloatArray) -> WorstCase:
+    def worst_in(self, differences: FloatArray) -> WorstCase:
         """sqrt(D sum (p - q)^2 / N) and the function that attains it."""
-        differences = self.cells.differences(weights)
         raw = differences / self.cells.masses
         square = float(differences @ raw)
         value = np.sqrt(self.scale * square)

@@ -15,7 +15,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells
-from mprlib.function_classes.base import Oracle, WorstCase, normalised
+from mprlib.function_classes.base import CellOracle, WorstCase, normalised
 from mprlib.function_classes.tree_sets import LARGEST_TABLE, distinct_sets
 from mprlib.problem import Problem
 
@@ -59,7 +59,7 @@ class MovedLeaves:
         return np.append(least, 0.0), np.append(most, 0.0)
 
 
-class TreeOracle(Oracle):
+class TreeOracle(CellOracle):
     """Exact by enumeration.
 
     Shapes:  sides (2S, G), both sides of each of S splits, one after the other, as 0 and 1.
@@ -162,15 +162,17 @@ class TreeOracle(Oracle):
             self._leaves = sets.astype(float), position
         return self._leaves
 
-    def worst_case(self, weights: FloatArray) -> WorstCase:
+    def worst_in(self, differences: FloatArray) -> WorstCase:
         """The best tree's gap, by dynamic programming from the last split to the first."""
-        return self.worst_cases(weights, 1)[0]
+        return self._best_trees(differences, 1)[0]
 
     def worst_cases(self, weights: FloatArray, most: int) -> list[WorstCase]:
         """The best tree, then the best ones of other first splits, as far as they part the cells otherwise."""
+        return self._best_trees(self.cells.differences(weights), most)
+
+    def _best_trees(self, differences: FloatArray, most: int) -> list[WorstCase]:
         from mprlib.function_classes import tree_kernel as kernel
 
-        differences = self.cells.differences(weights)
         leaf = self._intersections @ (self._sides * differences).T
         below, roots = self._best_splits(leaf)
         found: list[WorstCase] = []

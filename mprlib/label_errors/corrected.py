@@ -76,8 +76,11 @@ def estimate_of(problem: Problem, items: IntArray, chosen_by: ChosenBy) -> Estim
     """The true shares of a selection, kept for all classes."""
 
     def build() -> Estimate:
-        # Probabilities have no inverse.
-        is_by_score = chosen_by != "other" or bool(error_of(problem).probabilities)
+        error = error_of(problem)
+        # Probabilities have no inverse. Which items are labelled by hand often depends on the labels that they had, and
+        # then those of the others are no longer what the confusion makes of true ones.
+        is_known = any((known[items] >= 0).any() for known in error.known.values())
+        is_by_score = chosen_by != "other" or bool(error.probabilities) or is_known
         return by_score(problem, items) if is_by_score else by_inverse(problem, items)
 
     return problem.cached(("true shares", chosen_by == "other", np.sort(items).tobytes()), build)
@@ -114,9 +117,16 @@ def corrected(
         estimate = _of_groups(found, oracle, confidence, chosen_by)
     else:
         estimate = _of_others(built, oracle, function_class, found, confidence)
-    largest = 1.0 if function_class.is_normalised else np.inf
+    largest = _largest(function_class, oracle)
     value, low, high = np.clip(estimate, 0.0, largest).tolist()
     return Corrected(value=value, low=low, high=high)
+
+
+def _largest(function_class: FunctionClass, oracle: Oracle) -> float:
+    """What no value of the class exceeds."""
+    if isinstance(oracle, GroupsOracle):
+        return 2.0 if oracle.signed else 1.0
+    return 1.0 if function_class.is_normalised else np.inf
 
 
 def gaps(built: Problem, oracle: Oracle, function_class: FunctionClass, differences: FloatArray) -> FloatArray:

@@ -4,7 +4,8 @@ Two estimates, for two kinds of selections:
 
 by the inverse (`by_inverse`)   for items that were chosen without looking at their labels: by score, by vectors, by
                                 somebody else. Given the true labels, the shares of predicted cells are p T on average,
-                                so that p~ T^-1 is right on average, whatever the scores say.
+                                so that p~ T^-1 is right on average, whatever the scores say. Only where no item was
+                                labelled by hand: those that were are often chosen by the labels that they had.
 by the score (`by_score`)       for items whose labels were looked at when they were chosen: an optimiser takes those
                                 that are wrong in its favour, and the inverse is off by as much. The mean of
                                 tau_i = P(true cell | label, score) is right (`mprlib.label_errors.score_model`).
@@ -23,7 +24,6 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.label_errors.confusions import DRAWS, Matrices, confusions_of, inverse
-from mprlib.label_errors.evidence import codes_by_pattern
 from mprlib.label_errors.score_model import drawn_matrices, score_model
 from mprlib.label_errors.true_cells import along, true_cells
 from mprlib.problem import Problem
@@ -51,25 +51,16 @@ def by_score(problem: Problem, items: IntArray) -> Estimate:
 
 
 def by_inverse(problem: Problem, items: IntArray) -> Estimate:
-    """The shares of items that were chosen without looking at their labels."""
+    """The shares of items that were chosen without looking at their labels, none of which was labelled by hand."""
     cells, confusions = true_cells(problem), confusions_of(problem).items
     inverses, drawn = inverse(confusions.known), inverse(confusions.drawn)
-    shares, error = np.zeros(cells.size), np.zeros((DRAWS, cells.size))
-    tau = score_model(problem).posterior(items)
-    for known, (places, joint) in codes_by_pattern(problem, items).items():
-        unknown = [axis for axis in inverses if axis not in known]
-        counts = np.bincount(joint, minlength=cells.size)[None, :] / items.size
-        own = along(counts, cells.shape, {axis: inverses[axis] for axis in unknown})
-        shares += own[0]
-        used = {axis: drawn.get(axis, inverses[axis]) for axis in unknown}
-        error += _label_noise(problem, tau[places], used) / items.size
-        if any(axis in drawn for axis in unknown):
-            repeated = np.repeat(counts, DRAWS, axis=0)
-            exact = {axis: inverses[axis] for axis in unknown if axis not in drawn}
-            estimated = {axis: drawn[axis] for axis in unknown if axis in drawn}
-            moved = along(along(repeated, cells.shape, exact), cells.shape, estimated)
-            error += moved - own
-    return Estimate(shares=shares, own=None, error=error)
+    counts = np.bincount(cells.joint(cells.codes[items]), minlength=cells.size)[None, :] / items.size
+    shares = along(counts, cells.shape, inverses)
+    error = _label_noise(problem, score_model(problem).posterior(items), {**inverses, **drawn}) / items.size
+    if drawn:
+        exact = {axis: one for axis, one in inverses.items() if axis not in drawn}
+        error += along(along(np.repeat(counts, DRAWS, axis=0), cells.shape, exact), cells.shape, drawn) - shares
+    return Estimate(shares=shares[0], own=None, error=error)
 
 
 def reference_estimate(problem: Problem) -> Estimate:

@@ -26,7 +26,7 @@ each draw of those a few steps of Newton's method fit the parameters anew.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -41,6 +41,7 @@ from mprlib.label_errors.evidence import (
     likelihood_by_axis,
     of_cells,
 )
+from mprlib.label_errors.given_probabilities import as_given
 from mprlib.label_errors.score_ends import Curved, drawn_stretches, whole, with_clear_ends
 from mprlib.label_errors.score_fit import LARGEST_INFORMED_CELLS, Fit, cells_within, prior_of, solved
 from mprlib.label_errors.true_cells import TrueCells, error_of, true_cells
@@ -102,7 +103,7 @@ class ScoreModel:
         for mode in self.modes:
             is_possible = cells_within(self.places[items], self.members, mode.stretches)
             prior = prior_of(self.features[items], self.members, mode.parameters, is_possible)
-            found += mode.weight * _normalised(prior * seen)
+            found += mode.weight * _normalised(as_given(self.problem, items, prior * seen))
         return found
 
     def drawn_shares(self, items: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -115,7 +116,7 @@ class ScoreModel:
             odds, factors = self._odds(items, self.drawn[block], self.stretches[block])
             seen = likelihood_by_axis(self.problem, items, drawn_matrices(self.problem, block))
             joint = of_cells([own * one for own, one in zip(factors, seen)]) * odds[:, None, :]
-            ends = np.cumsum(joint, axis=2)
+            ends = np.cumsum(as_given(self.problem, items, joint), axis=2)
             ends /= np.maximum(ends[:, :, -1:], SMALLEST)
             means[block] = np.diff(ends.mean(axis=1), axis=1, prepend=0.0)
             shares[:, block] = _shares_drawn_from(ends, times, random)
@@ -159,7 +160,7 @@ def _fitted(problem: Problem) -> ScoreModel:
     places = np.searchsorted(np.cumsum([mode.weight for mode in modes]), (np.arange(DRAWS) + 0.5) / DRAWS)
     centres = np.array([mode.parameters for mode in modes])[places]
     expected = [mode.weight * fit.within(mode.stretches).expected_items(mode.parameters, matrices) for mode in modes]
-    return ScoreModel(
+    model = ScoreModel(
         problem=problem,
         features=features,
         places=ranks(problem.best_first),
@@ -169,6 +170,9 @@ def _fitted(problem: Problem) -> ScoreModel:
         stretches=np.array([mode.stretches for mode in modes])[places],
         shares=np.sum(expected, axis=0) / problem.n,
     )
+    if not error_of(problem).probabilities:
+        return model
+    return replace(model, shares=model.posterior(np.arange(problem.n)).mean(axis=0))
 
 
 def _modes(curved: Curved, drawn: IntArray) -> Iterator[Mode]:

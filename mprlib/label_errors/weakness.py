@@ -61,6 +61,6 @@ def weak_confusion(name: str, confusion: Confusion) -> str:
     stretched = math.ceil(smallest * (ERRORS * noise / max(sigma, SMALLEST_SIGMA)) ** 2)
     needed = max(stretched, 2 * int(smallest))
     return (
-        f"{start}{smallest:,.0f} hand-labelled items of a true level are too few, some {needed:,} of each would be "
+        f"{start}{smallest:,.0f} items of a true level to tell it by are too few, some {needed:,} of each would be "
         "needed, or hand labels of the shown items themselves"
     )

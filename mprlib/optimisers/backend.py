@@ -54,7 +54,7 @@ def integer_model(window: Window, solver: SolverName) -> LinearModel:
 
 
 def _highs(window: Window) -> LinearModel:
-    from mprlib.optimisers.highs import HighsModel
+    from mprlib.optimisers.highs.model import HighsModel
 
     return HighsModel(window)
 

@@ -112,7 +112,7 @@ class BallPath:
             # The kernel's sum may be a last bit smaller.
             reached = max(1, sum(rho >= smallest for rho in waiting))
             for steps, rho in zip([passed] + [0] * reached, waiting[:reached]):
-                found.append(replace(self._at(line, line.time_at(rho, earlier, later), rho), steps=steps))
+                found.append(self._at(line, line.time_at(rho, earlier, later), rho, steps))
             waiting, passed = waiting[reached:], 0
             if waiting and self._path.end[0] == self._kernel.NOTHING:
                 break
@@ -183,7 +183,7 @@ class BallPath:
     def _smallest_gap(self) -> float:
         return SMALLEST_GAP * float(np.abs(self._features).max(initial=0.0))
 
-    def _at(self, line: Line, t: float, rho: float) -> Relaxation:
+    def _at(self, line: Line, t: float, rho: float, steps: int) -> Relaxation:
         # z = v / t, which has a limit where v vanishes with t.
         z = line.v_slope
         if np.linalg.norm(line.v_start) > self._smallest_gap() and t > 0:
@@ -196,6 +196,8 @@ class BallPath:
             multiplier=multiplier,
             bound=similarity_bound(self._pool, price, multiplier, rho),
             rho_min=None,
+            steps=steps,
+            direction=z,
         )
 
     def _at_the_end(self, line: Line, rhos: list[float], steps: int) -> list[Relaxation]:
@@ -218,6 +220,7 @@ class BallPath:
                 bound=min(top, similarity_bound(self._pool, price, multiplier, rho)),
                 rho_min=rho_min,
                 steps=steps,
+                direction=z,
             )
             for rho in rhos
         ]

@@ -35,7 +35,7 @@ from mprlib.optimisers.linear_model import LinearSolution
 from mprlib.optimisers.relaxation import similarity_bound
 
 if TYPE_CHECKING:
-    from mprlib.optimisers.simplex_kernel import Basis
+    from mprlib.optimisers.basis_kernel import Basis
 
 # Error above which an optimum is discarded: in items, in rho, and relative to the similarity.
 ACCURACY = 1e-8
@@ -49,14 +49,15 @@ class CellProgramme:
     """The programme of one pool, over a changing set of cuts."""
 
     def __init__(self, pool: CellPool) -> None:
-        from mprlib.optimisers import simplex_kernel as kernel
+        from mprlib.optimisers import basis_kernel, simplex_kernel
 
-        self._kernel, self._pool = kernel, pool
+        self._kernel, self._of_basis, self._pool = simplex_kernel, basis_kernel, pool
         scores, marginals = perturbed(pool)
         offset = (pool.first + 2 * np.arange(pool.cell_count)).astype(np.int64)
-        self._items = kernel.Items(pool.k, marginals, offset)
-        self._given = kernel.Items(pool.k, pool.marginals, offset)
-        self._cuts = kernel.Cut(np.zeros((FIRST_CUTS, pool.cell_count)), np.zeros(FIRST_CUTS), np.zeros(FIRST_CUTS))
+        self._items = basis_kernel.Items(pool.k, marginals, offset)
+        self._given = basis_kernel.Items(pool.k, pool.marginals, offset)
+        rows = np.zeros((FIRST_CUTS, pool.cell_count))
+        self._cuts = basis_kernel.Cut(rows, np.zeros(FIRST_CUTS), np.zeros(FIRST_CUTS))
         self._used = 0
         self._basis = top_basis(pool, scores, FIRST_CUTS)
         self._most_steps = LARGEST_STEPS_PER_PLACE * (pool.cell_count + pool.k)
@@ -105,7 +106,7 @@ class CellProgramme:
 
     def _resize(self, kept: IntArray, room: int) -> None:
         """Room for so many cuts, of which these are kept."""
-        basis, kernel, number = self._basis, self._kernel, len(kept)
+        basis, number = self._basis, len(kept)
         rows, size, is_tight = np.zeros((room, self._pool.cell_count)), np.zeros(room), np.zeros(room, np.int64)
         rows[:number], size[:number] = self._cuts.rows[kept], self._cuts.size[kept]
         is_tight[:number] = basis.is_tight[kept]
@@ -113,7 +114,8 @@ class CellProgramme:
         place[kept] = np.arange(number)
         held = basis.number[1]
         basis.tight[:held] = place[basis.tight[:held]]
-        self._cuts, self._basis = kernel.Cut(rows, np.zeros(room), size), basis._replace(is_tight=is_tight)
+        self._cuts = self._of_basis.Cut(rows, np.zeros(room), size)
+        self._basis = basis._replace(is_tight=is_tight)
         self._used = number
 
     def _prices(self) -> FloatArray:
@@ -121,9 +123,9 @@ class CellProgramme:
         size = int(self._basis.number[0])
         inverse, multipliers = np.empty((size, size)), np.empty(self._pool.cell_count + 1)
         prices = np.zeros(self._used)
-        if self._kernel.basis_inverse(self._cuts, self._basis, inverse):
+        if self._of_basis.basis_inverse(self._cuts, self._basis, inverse):
             price = np.empty(self._pool.cell_count)
-            self._kernel.priced(self._given, self._cuts, self._basis, inverse, multipliers, price)
+            self._of_basis.priced(self._given, self._cuts, self._basis, inverse, multipliers, price)
             prices[self._basis.tight[: size - 1]] = np.maximum(multipliers[1:size], 0.0)
         return prices
 
@@ -138,7 +140,7 @@ class CellProgramme:
 
 def top_basis(pool: CellPool, scores: FloatArray, room: int) -> Basis:
     """The basis of the k best items by scores (N,) without ties, the last of them free; room for so many cuts."""
-    from mprlib.optimisers import simplex_kernel as kernel
+    from mprlib.optimisers import basis_kernel
 
     best = np.lexsort((np.arange(scores.size), -scores))[: pool.k]
     last = int(pool.cell[best[-1]])
@@ -146,7 +148,7 @@ def top_basis(pool: CellPool, scores: FloatArray, room: int) -> Basis:
     taken[last] -= 1
     places = np.zeros((3, pool.cell_count + 1), np.int64)
     places[0, last], places[1, 0] = 1, last
-    return kernel.Basis(
+    return basis_kernel.Basis(
         taken=taken,
         is_free=places[0, :-1],
         free=places[1],

@@ -42,6 +42,7 @@ class CellSearch:
     def __init__(self, separator: Separator, top_counts: IntArray, top_value: float) -> None:
         self._separator = separator
         self._pool, self._region = separator.pool, separator.region
+        self._last: tuple[Relaxation, LocalSearch] | None = None
         self._near_reference = cache(lambda: ReferenceStarts.of(separator, top_counts, top_value))
 
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
@@ -84,9 +85,15 @@ class CellSearch:
             if found.value <= relaxation.rho:
                 return
 
+    def _search_of(self, relaxation: Relaxation) -> LocalSearch:
+        """The local search of a relaxation, which all its starts share."""
+        if self._last is None or self._last[0] is not relaxation:
+            self._last = relaxation, LocalSearch.of(relaxation, self._pool, self._region)
+        return self._last[1]
+
     def _optimum(self, counts: IntArray, relaxation: Relaxation, corrections: int = CORRECTIONS) -> Optimum:
         """Local search from counts; each optimum that the measuring code refuses adds a cut, up to `corrections`."""
-        search = LocalSearch.of(relaxation, self._pool, self._region)
+        search = self._search_of(relaxation)
         if not self._region.is_exact:
             value = self._separator.separate(counts).value
             if value <= relaxation.rho:

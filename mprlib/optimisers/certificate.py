@@ -52,6 +52,7 @@ def certified(
         is_infeasible=bound == -np.inf,
         is_stopped=is_stopped,
         tolerance=pool.scale.tolerance(OPTIMALITY),
+        worst=separator.known(counts),
     )
     return selected(
         separator.problem,

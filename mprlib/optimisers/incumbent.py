@@ -15,6 +15,7 @@ import numpy as np
 
 from mprlib.arrays import IntArray
 from mprlib.function_classes.base import uncut_limit
+from mprlib.optimisers.ball_annealing import BallAnnealing
 from mprlib.optimisers.cell_search import CellSearch
 from mprlib.optimisers.certificate import OPTIMALITY, Impossible
 from mprlib.optimisers.item_swaps import ItemSwaps
@@ -26,6 +27,11 @@ from mprlib.optimisers.whole.registry import whole_proof
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 
 T = TypeVar("T")
+
+# A gap, relative to the bound, above which a better set is looked for by annealing; the search for a proof that
+# follows has this part of the nodes.
+WIDE_GAP = 0.004
+NODES_AGAIN = 2
 
 
 @dataclass(kw_only=True, eq=False, slots=True)
@@ -67,7 +73,7 @@ class Incumbents:
         found = self._best(relaxation)
         if found.is_feasible:
             self.previous = found.counts
-        return replace(found, oracle_calls=self.separator.calls - calls)
+        return found.with_bound(found.bound, nodes=found.nodes, oracle_calls=self.separator.calls - calls)
 
     def rho_min(self, relaxation: Relaxation) -> float | None:
         """The largest proven lower bound on the MPR of every set."""
@@ -108,7 +114,7 @@ class Incumbents:
             return Incumbent(counts=self.floor.counts, is_feasible=False, bound=-np.inf)
         found = self._found(relaxation)
         if self.proof is None:
-            return replace(found, bound=relaxation.bound)
+            return found.with_bound(relaxation.bound)
         return self._proven(self.proof, relaxation, found)
 
     def _proven(self, proof: WholeProof, relaxation: Relaxation, found: Incumbent) -> Incumbent:
@@ -117,11 +123,38 @@ class Incumbents:
             found = self._from_floor(proof, relaxation, found)
         is_below = self.floor is not None and relaxation.rho < self.floor.rho
         if is_below or relaxation.is_infeasible:
-            return replace(found, bound=-np.inf)
+            return found.with_bound(-np.inf)
         if found.is_feasible and self._is_best(found.counts, relaxation.bound):
-            return replace(found, bound=relaxation.bound)
+            return found.with_bound(relaxation.bound)
+        return self._annealed(proof, relaxation, self._searched(proof, relaxation, found, self.nodes))
+
+    def _searched(self, proof: WholeProof, relaxation: Relaxation, found: Incumbent, nodes: int) -> Incumbent:
+        """The incumbent after one search for a proof."""
         known = found.counts if found.is_feasible else None
-        return self._with(proof.searched(relaxation, known, self.nodes), relaxation, found)
+        return self._with(proof.searched(relaxation, known, nodes), relaxation, found)
+
+    def _annealed(self, proof: WholeProof, relaxation: Relaxation, found: Incumbent) -> Incumbent:
+        """In a ball, where a search ended far from the incumbent: that after annealing, and after one more search."""
+        ball = self.separator.region.ball
+        if ball is None or not ball.is_complete or not self._is_far(found):
+            return found
+        pool = self.separator.pool
+        annealing: BallAnnealing = self._once("annealing", lambda: BallAnnealing.of(pool, ball))
+        known = pool.similarity(found.counts) if found.is_feasible else -np.inf
+        counts = annealing.best(relaxation, known)
+        if counts is None or self.separator.measured(counts) > relaxation.rho:
+            return found
+        better = replace(found, counts=counts, is_feasible=True)
+        again = self._searched(proof, relaxation, better, self.nodes // NODES_AGAIN)
+        return replace(again, bound=min(found.bound, again.bound), nodes=found.nodes + again.nodes)
+
+    def _is_far(self, found: Incumbent) -> bool:
+        """Whether the bound leaves much room above the incumbent, or there is none and none was ruled out."""
+        pool = self.separator.pool
+        if not found.is_feasible:
+            return found.bound > -np.inf
+        bound = pool.scale.mean(found.bound, pool.k)
+        return bound - pool.scale.mean(pool.similarity(found.counts), pool.k) > WIDE_GAP * abs(bound)
 
     def _found(self, relaxation: Relaxation) -> Incumbent:
         """The better of local search's set and of the best one for a smaller rho."""
@@ -162,4 +195,4 @@ class Incumbents:
         elif is_complete:
             bound = -np.inf
             self.rule_out(relaxation.rho, found.counts)
-        return replace(found, bound=bound, nodes=searched.nodes)
+        return found.with_bound(bound, nodes=searched.nodes)

@@ -19,6 +19,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
+from mprlib.optimisers.near_counts import margin_of
 from mprlib.optimisers.region import Region
 from mprlib.optimisers.relaxation import Relaxation
 
@@ -96,8 +97,6 @@ class LocalSearch:
         from mprlib.optimisers import ascent_kernel as kernel
 
         pool, size = self.pool, ball.neighbourhood
-        own = ball.features[self.cells]
-        first = pool.first + np.arange(pool.cell_count)
         limits = kernel.Limits(
             rho=self.rho,
             penalty=self.penalty,
@@ -109,18 +108,7 @@ class LocalSearch:
             moves_in_pairs=size.moves_in_pairs,
             pair_steps=size.pair_steps,
         )
-        moving = kernel.Ball(
-            k=pool.k,
-            features=ball.features,
-            cells=self.cells.astype(np.int64),
-            # No BLAS: its sums may depend on the number of threads.
-            products=np.einsum("ij,kj->ik", own, own),
-            marginals=pool.marginals,
-            offset=(first + np.arange(pool.cell_count)).astype(np.int64),
-            sums=pool.sums,
-            first=first.astype(np.int64),
-            price=self.price,
-        )
+        moving = ball.moving(pool, self.cells)._replace(price=self.price)
         found = counts.astype(np.int64)
         kernel.optimum(moving, limits, found)
         return found.astype(np.intp)
@@ -199,8 +187,8 @@ def _nearest_to_the_margin(relaxation: Relaxation, pool: CellPool, limit: int) -
     """The cells (at most `limit`, rising) with an item nearest to the margin at the relaxation's prices."""
     if pool.cell_count <= limit:
         return np.arange(pool.cell_count)
-    value = pool.scores - relaxation.price[pool.cell]
-    margin = np.partition(value, value.size - pool.k)[value.size - pool.k] if pool.k < value.size else value.min()
-    distance = np.full(pool.cell_count, np.inf)
-    np.minimum.at(distance, pool.cell, np.abs(value - margin))
+    from mprlib.optimisers.near_kernel import distances
+
+    margin = margin_of(relaxation, pool)
+    distance = distances(pool.scores, pool.first, pool.capacity, relaxation.price, margin)
     return np.sort(np.argpartition(distance, limit)[:limit])

@@ -14,8 +14,9 @@ ROUNDING = 1e-12
 
 def margin_of(relaxation: Relaxation, pool: CellPool) -> float:
     """The k-th largest score net of prices, at which an item just enters the optimum."""
-    value = pool.scores - relaxation.price[pool.cell]
-    return float(np.partition(value, value.size - pool.k)[value.size - pool.k])
+    from mprlib.optimisers.near_kernel import margin
+
+    return margin(pool.scores, pool.first, pool.capacity, relaxation.price, pool.k)
 
 
 def near_counts(

@@ -8,7 +8,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
-from mprlib.optimisers.simplex_kernel import inverse_of
+from mprlib.optimisers.inverse_kernel import inverse_of
 
 # How a walk stops: on the line on which |v| falls to rho, at t = 0, or lost.
 REACHED, ENDED, LOST = 0, 1, 2

@@ -8,7 +8,8 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
-from mprlib.optimisers.simplex_kernel import FEASIBILITY, OPTIMAL, Basis, Cut, Items, optimise
+from mprlib.optimisers.basis_kernel import Basis, Cut, Items
+from mprlib.optimisers.simplex_kernel import FEASIBILITY, OPTIMAL, optimise
 
 
 class Ranges(NamedTuple):

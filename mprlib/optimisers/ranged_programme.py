@@ -31,23 +31,23 @@ from mprlib.optimisers.cell_programme import LARGEST_STEPS_PER_PLACE, top_basis
 from mprlib.optimisers.linear_model import Priced
 
 if TYPE_CHECKING:
-    from mprlib.optimisers.highs import RangedProgramme
+    from mprlib.optimisers.highs.programmes import RangedProgramme
 
 
 class RangedCells:
     """The programme of one pool, for ranges that change between solves. codes (sets, G): each cell's groups."""
 
     def __init__(self, pool: CellPool, codes: IntArray, groups: int) -> None:
-        from mprlib.optimisers import ranged_kernel, simplex_kernel
+        from mprlib.optimisers import basis_kernel, ranged_kernel, simplex_kernel
 
-        self._kernel, self._simplex = ranged_kernel, simplex_kernel
+        self._kernel, self._simplex, self._of_basis = ranged_kernel, simplex_kernel, basis_kernel
         self._pool, self._codes, self._groups = pool, np.ascontiguousarray(codes, dtype=np.int64), groups
         scores, marginals = perturbed(pool)
         offset = (pool.first + 2 * np.arange(pool.cell_count)).astype(np.int64)
-        self._items = simplex_kernel.Items(pool.k, marginals, offset)
-        self._given = simplex_kernel.Items(pool.k, pool.marginals, offset)
+        self._items = basis_kernel.Items(pool.k, marginals, offset)
+        self._given = basis_kernel.Items(pool.k, pool.marginals, offset)
         room = 2 * groups
-        self._cuts = simplex_kernel.Cut(np.empty((room, pool.cell_count)), np.zeros(room), np.zeros(room))
+        self._cuts = basis_kernel.Cut(np.empty((room, pool.cell_count)), np.zeros(room), np.zeros(room))
         self._basis = top_basis(pool, scores, room)
         self._cut, self._number = np.full((2, groups), -1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         self._most_steps = LARGEST_STEPS_PER_PLACE * (pool.cell_count + pool.k)
@@ -79,10 +79,10 @@ class RangedCells:
         """Those of the cuts, by the scores as given."""
         size = int(self._basis.number[0])
         inverse, multipliers = np.empty((size, size)), np.empty(self._pool.cell_count + 1)
-        if not self._simplex.basis_inverse(self._cuts, self._basis, inverse):
+        if not self._of_basis.basis_inverse(self._cuts, self._basis, inverse):
             return None
         price = np.empty(self._pool.cell_count)
-        self._simplex.priced(self._given, self._cuts, self._basis, inverse, multipliers, price)
+        self._of_basis.priced(self._given, self._cuts, self._basis, inverse, multipliers, price)
         found = np.zeros(self._cuts.right.size)
         found[self._basis.tight[: size - 1]] = np.maximum(multipliers[1:size], 0.0)
         return found
@@ -94,6 +94,6 @@ class RangedCells:
         return price
 
     def _by_highs(self) -> RangedProgramme:
-        from mprlib.optimisers.highs import RangedProgramme
+        from mprlib.optimisers.highs.programmes import RangedProgramme
 
         return RangedProgramme(self._pool.scores, self._codes[:, self._pool.cell], self._groups, self._pool.k)

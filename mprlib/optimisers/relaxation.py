@@ -44,6 +44,7 @@ class Relaxation:
              price (G,), the optimum's dual price of one more item of each cell, in similarity.
     bound is a dual bound on the total similarity of k items; -inf when the relaxation is infeasible.
     multiplier >= 0 is the dual multiplier of rho, in total similarity per unit of rho.
+    direction (r,): of a ball, z with price = M z and |z| = multiplier; None where the method does not say it.
     rho_min is a proven lower bound on the rho that any counts attain, None where it was not computed.
     is_converged: the stopping rule was met, not a limit.
     steps: iterations of the method that solved it (breakpoints, values of t, interior-point iterations
@@ -59,6 +60,7 @@ class Relaxation:
     is_converged: bool = True
     steps: int = 0
     oracle_calls: int = 0
+    direction: FloatArray | None = None
 
     @property
     def is_infeasible(self) -> bool:

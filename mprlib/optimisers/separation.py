@@ -10,6 +10,9 @@ from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.region import Region
 from mprlib.problem import Problem
 
+# Counts whose MPR is kept: those that one rho ends with are where the next one starts.
+MOST_KNOWN = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Separated:
@@ -28,11 +31,23 @@ class Separator:
         self.pool = pool
         self.region = region
         self.calls = 0
+        self._known: dict[bytes, WorstCase] = {}
 
     def worst_case(self, counts: IntArray) -> WorstCase:
         """The function that sees the largest gap of whole counts."""
         self.calls += 1
-        return measured(self.problem, self.oracle, self.pool.chosen(counts))
+        return self.known(counts)
+
+    def known(self, counts: IntArray) -> WorstCase:
+        """The same, which is not asked for anew where the last counts that it was asked for come again."""
+        key = counts.tobytes()
+        found = self._known.get(key)
+        if found is None:
+            found = measured(self.problem, self.oracle, self.pool.chosen(counts))
+            if len(self._known) == MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+            self._known[key] = found
+        return found
 
     def measured(self, counts: IntArray) -> float:
         """MPR of whole counts."""

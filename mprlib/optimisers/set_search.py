@@ -25,6 +25,12 @@ class Incumbent:
     oracle_calls: int = 0
     nodes: int = 0
 
+    def with_bound(self, bound: float, *, nodes: int = 0, oracle_calls: int = 0) -> Incumbent:
+        """The same counts under this bound."""
+        return Incumbent(
+            counts=self.counts, is_feasible=self.is_feasible, bound=bound, oracle_calls=oracle_calls, nodes=nodes
+        )
+
 
 class SetSearch(Protocol):
     """A heuristic for the best whole counts of one rho."""

@@ -10,7 +10,7 @@ from mprlib.statistics.bounds import (
     vc_bound,
 )
 from mprlib.statistics.exchange import Found, exchange_test, group_p_values, moved_groups
-from mprlib.statistics.interval import Chosen, Interval, sampling_interval
+from mprlib.statistics.interval import Chosen, Interval, sampling_interval, sampling_intervals
 from mprlib.statistics.margin import sampling_margin
 from mprlib.statistics.multiple_testing import benjamini_hochberg, benjamini_yekutieli
 from mprlib.statistics.paired import Difference, paired_difference
@@ -38,6 +38,7 @@ __all__ = [
     "rademacher_bound",
     "reference_size",
     "sampling_interval",
+    "sampling_intervals",
     "sampling_margin",
     "share_interval",
     "vc_bound",

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,9 +31,12 @@ LARGEST_KEPT = 4_000_000
 # leave coverage as it is, and a width that varies by a tenth of the noise's part of it.
 TREE_RESAMPLES = 200
 
+# What is known of the worst function of a selection.
+Worst = WorstCase | Measurement
+
 
 class Seen(NamedTuple):
-    """What a class sees in resamples: what they moved and their masses, each (B, .), or of a class's own kind."""
+    """What a class sees in resamples: what they moved and their masses, in the form that the class's noise takes."""
 
     moved: FloatArray
     masses: FloatArray
@@ -87,8 +91,13 @@ class ClassNoise:
 
     def quantile(self, values: FloatArray) -> float:
         """At the level; no value between two resamples."""
-        place = int(np.ceil(self.level * (values.size - 1)))
-        return float(np.partition(values, place)[place])
+        return float(self.quantiles(values[None])[0])
+
+    def quantiles(self, values: FloatArray) -> FloatArray:
+        """The same of each row (S,) of values (S, B)."""
+        place = int(np.ceil(self.level * (values.shape[1] - 1)))
+        found: FloatArray = np.partition(values, place, axis=1)[:, place]
+        return found
 
     def upper(self, differences: FloatArray, value: float) -> float:
         """The upper end for d (G,) with this value, by the error of one function's mean."""
@@ -114,13 +123,15 @@ class ClassNoise:
         spread[places[places >= 0]] = squares[places >= 0]
         return spread
 
-    def drifts(self, differences: FloatArray, found: WorstCase | Measurement, part: float) -> FloatArray:
-        """v(part d - x*) - part v(d) for each resample's noise x* (B,), of d (G,) whose worst case is known."""
-        blocks = [self._drifts(part * differences, part * found.value, found, seen) for seen in self._all_seen()]
-        return np.concatenate(blocks)
+    def drifts(self, differences: FloatArray, found: Sequence[Worst], parts: FloatArray) -> FloatArray:
+        """v(part d - x*) - part v(d) for each resample's noise x*, (S, B), of d (S, G) whose worst cases (S,) are known
+        and parts (S,) of them."""
+        kept, values = parts[:, None] * differences, parts * np.array([one.value for one in found])
+        blocks = [self._drifts(kept, values, found, seen) for seen in self._all_seen()]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
 
-    def _drifts(self, kept: FloatArray, value: float, found: WorstCase | Measurement, seen: Seen) -> FloatArray:
-        """Of one block: kept (G,) is what remains of d, and value of its value."""
+    def _drifts(self, kept: FloatArray, values: FloatArray, found: Sequence[Worst], seen: Seen) -> FloatArray:
+        """Of one block: kept (S, G) is what remains of d, and values (S,) of its value."""
         raise NotImplementedError
 
     def _all_seen(self) -> list[Seen]:
@@ -149,14 +160,16 @@ class BallNoise(ClassNoise):
         return float(np.sqrt(max(np.linalg.eigvalsh(covariance)[-1], 0.0))) if covariance.size else 0.0
 
     def _seen(self, block: Block) -> Seen:
-        return Seen(self.draws.moved(block) @ self.oracle.features, np.zeros((0, 0)))
+        """moved (r, B)."""
+        return Seen(np.ascontiguousarray((self.draws.moved(block) @ self.oracle.features).T), np.zeros((0, 0)))
 
-    def _drifts(self, kept: FloatArray, value: float, found: WorstCase | Measurement, seen: Seen) -> FloatArray:
+    def _drifts(self, kept: FloatArray, values: FloatArray, found: Sequence[Worst], seen: Seen) -> FloatArray:
         from mprlib.statistics import noise_kernel as kernel
 
-        drifts = np.empty(len(seen.moved))
-        kernel.ball_lengths(kept @ self.oracle.features, seen.moved, drifts)
-        drifts -= value
+        drifts = np.empty((len(kept), seen.moved.shape[1]))
+        # Row by row: a product of two matrices rounds a row by what is beside it.
+        kernel.ball_lengths(np.array([row @ self.oracle.features for row in kept]), seen.moved, drifts)
+        drifts -= values[:, None]
         return drifts
 
 
@@ -168,13 +181,15 @@ class SaturatedNoise(ClassNoise):
     oracle: SaturatedOracle
 
     def _seen(self, block: Block) -> Seen:
+        """moved and 1 / masses (G, B)."""
         moved, masses = self.draws.moved_and_masses(block)
-        return Seen(moved, np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0))
+        inverse = np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0)
+        return Seen(np.ascontiguousarray(moved.T), np.ascontiguousarray(inverse.T))
 
-    def _drifts(self, kept: FloatArray, value: float, found: WorstCase | Measurement, seen: Seen) -> FloatArray:
+    def _drifts(self, kept: FloatArray, values: FloatArray, found: Sequence[Worst], seen: Seen) -> FloatArray:
         from mprlib.statistics import noise_kernel as kernel
 
-        drifts = np.empty(len(seen.moved))
+        drifts = np.empty((len(kept), seen.moved.shape[1]))
         kernel.saturated_drifts(kept, seen.moved, seen.masses, self.oracle.scale, drifts)
         return drifts
 
@@ -210,17 +225,17 @@ class GroupsNoise(ClassNoise):
         moved = np.asarray(members @ self.draws.moved(block).T)
         return Seen(moved, np.abs(moved).max(axis=1)[None, :])
 
-    def _drifts(self, kept: FloatArray, value: float, found: WorstCase | Measurement, seen: Seen) -> FloatArray:
+    def _drifts(self, kept: FloatArray, values: FloatArray, found: Sequence[Worst], seen: Seen) -> FloatArray:
         """moved (groups, B), and in the place of masses the largest that each group moves (1, groups)."""
         from mprlib.statistics import noise_kernel as kernel
 
-        gaps, [reach] = self.oracle.totals(kept), seen.masses
+        gaps, reach = self.oracle.totals(kept), seen.masses
         # Whatever a resample is, other groups' gaps are below one of these.
-        near = np.flatnonzero(np.abs(gaps) + reach >= (np.abs(gaps) - reach).max())
-        drifts = np.empty(seen.moved.shape[1])
-        kernel.largest_gaps(gaps, seen.moved, near, drifts)
+        is_near = np.abs(gaps) + reach >= (np.abs(gaps) - reach).max(axis=1, keepdims=True)
+        drifts = np.empty((len(kept), seen.moved.shape[1]))
+        kernel.largest_gaps(gaps, seen.moved, is_near, drifts)
         drifts *= self._unit
-        drifts -= value
+        drifts -= values[:, None]
         return drifts
 
 
@@ -238,7 +253,11 @@ class TreeNoise(ClassNoise):
         leaves = MovedLeaves.of(self.oracle.leaf_sums(moved), self.oracle.leaf_sums(masses))
         return Seen(moved, masses, leaves)
 
-    def _drifts(self, kept: FloatArray, value: float, found: WorstCase | Measurement, seen: Seen) -> FloatArray:
+    def _drifts(self, kept: FloatArray, values: FloatArray, found: Sequence[Worst], seen: Seen) -> FloatArray:
+        """moved and masses (B, G)."""
+        return np.array([self._drift(*one, seen) for one in zip(kept, values.tolist(), found)])
+
+    def _drift(self, kept: FloatArray, value: float, found: Worst, seen: Seen) -> FloatArray:
         assert isinstance(found, WorstCase) and seen.leaves is not None
         gaps = self.oracle.gaps_near(self.oracle.leaf_sums(kept[None, :])[:, 0], seen.leaves)
         if self.oracle.is_signed:

@@ -60,7 +60,7 @@ def sampling_margin(
 ) -> float:
     """t such that MPR +- t covers the MPR against the whole population, in the class's own units.
 
-    Meant for references that are samples; balanced and stated shares have no sampling error.
+    Balanced and stated shares have no sampling error: of these t is 0, where no items are draws.
     Classes without a closed form
     (networks, forests, trees too many to list) take a larger t that holds for all functions: saturated's, or for
     {-1, +1} functions sum |q* - q|; it covers the class's MPR, which a heuristic oracle's value
@@ -86,6 +86,8 @@ def sampling_margin(
     problem = attended(problem, attention)
     warn_of_assumption(problem, "the margin depends")
     shown = None if items is None else _expected_items(problem, items)
+    if shown is None and not problem.population.is_sample:
+        return 0.0
     draws = Draws(problem, resamples, seed, drawn, shown)
     if drawn is not None:
         # Of the caller's resamples, which another call may not have.

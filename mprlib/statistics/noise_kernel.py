@@ -1,45 +1,60 @@
-"""Compiled loops of `class_noise`: v(kept - moved) - v(kept) for every resample, as a class sees it."""
+"""Compiled loops of `class_noise`: v(kept - moved) for every resample, as a class sees it, of some selections.
+
+Resamples are the innermost loop, so that several are added at once; each one's sum is in the order of its terms.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import BoolArray, FloatArray
 from mprlib.compiled import compiled
 
 
 @compiled
 def ball_lengths(kept: FloatArray, moved: FloatArray, found: FloatArray) -> None:
-    """|kept - moved| into found (B,), of means of features: kept (r,), moved (B, r)."""
-    for row in range(moved.shape[0]):
-        square = 0.0
-        for place in range(kept.size):
-            change = kept[place] - moved[row, place]
-            square += change * change
-        found[row] = np.sqrt(square)
+    """|kept - moved| into found (S, B), of means of features: kept (S, r), moved (r, B)."""
+    found[:] = 0.0
+    for own in range(kept.shape[0]):
+        total = found[own]
+        for place in range(kept.shape[1]):
+            value, change = kept[own, place], moved[place]
+            for row in range(total.size):
+                total[row] += (value - change[row]) * (value - change[row])
+        for row in range(total.size):
+            total[row] = np.sqrt(total[row])
 
 
 @compiled
 def saturated_drifts(
     kept: FloatArray, moved: FloatArray, inverse_masses: FloatArray, scale: float, found: FloatArray
 ) -> None:
-    """The same less what `kept` is worth at each resample's masses N, into found (B,); kept (G,), 1/N and moved
-    (B, G)."""
-    for row in range(moved.shape[0]):
-        square, own = 0.0, 0.0
-        for cell in range(kept.size):
-            change = kept[cell] - moved[row, cell]
-            square += change * change * inverse_masses[row, cell]
-            own += kept[cell] * kept[cell] * inverse_masses[row, cell]
-        found[row] = np.sqrt(scale * square) - np.sqrt(scale * own)
+    """The same less what `kept` is worth at each resample's masses N, into found (S, B); kept (S, G), 1/N and moved
+    (G, B)."""
+    found[:] = 0.0
+    worth = np.empty(found.shape[1])
+    for own in range(kept.shape[0]):
+        total = found[own]
+        worth[:] = 0.0
+        for cell in range(kept.shape[1]):
+            value, change, inverse = kept[own, cell], moved[cell], inverse_masses[cell]
+            for row in range(total.size):
+                total[row] += (value - change[row]) * (value - change[row]) * inverse[row]
+                worth[row] += value * value * inverse[row]
+        for row in range(total.size):
+            total[row] = np.sqrt(scale * total[row]) - np.sqrt(scale * worth[row])
 
 
 @compiled
-def largest_gaps(gaps: FloatArray, moved: FloatArray, near: IntArray, found: FloatArray) -> None:
-    """The largest |gap - moved| of the groups `near` into found (B,): gaps (groups,), moved (groups, B)."""
+def largest_gaps(gaps: FloatArray, moved: FloatArray, is_near: BoolArray, found: FloatArray) -> None:
+    """The largest |gap - moved| of groups that are near into found (S, B): gaps and is_near (S, groups), moved
+    (groups, B)."""
     found[:] = 0.0
-    for group in near:
-        gap, own = gaps[group], moved[group]
-        for row in range(found.size):
-            changed = abs(gap - own[row])
-            found[row] = changed if changed > found[row] else found[row]
+    for own in range(gaps.shape[0]):
+        most = found[own]
+        for group in range(gaps.shape[1]):
+            if is_near[own, group]:
+                gap, change = gaps[own, group], moved[group]
+                for row in range(most.size):
+                    changed = abs(gap - change[row])
+                    most[row] = changed if changed > most[row] else most[row]

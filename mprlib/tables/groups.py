@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.cells import selection_weights
 from mprlib.chance import chance_of, gap_p_values
 from mprlib.function_classes.base import FunctionClass
 from mprlib.function_classes.groups import Groups, GroupsOracle
@@ -29,8 +28,7 @@ def group_table(problem: Problem, items: IntArray, function_class: FunctionClass
     """
     named = function_class if isinstance(function_class, Groups) else Groups()
     oracle = named.bind(problem)
-    weights = selection_weights(problem, items)
-    selected, expected = oracle.shares(weights)
+    selected, expected = oracle.shares_of(problem, items)
     gap = selected - expected
     low, high = _expected_limits(problem, expected)
     counts = np.array(oracle.attribute_counts)

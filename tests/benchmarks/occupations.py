@@ -25,6 +25,7 @@ import psutil
 import yaml
 
 from jobs.queries.lists import path_of
+from tests.watched_commands import print_bytes
 
 DEMO = Path(__file__).resolve().parents[2] / "jobs" / "configs" / "demo.yaml"
 QUERIES = sum(
@@ -110,12 +111,13 @@ def main() -> None:
         path = configuration(Path(temporary))
         wall, peak, seen = watched("run", str(path), "--output", str(output), *limit)
         found, at, disk = stages(output), moments(output), folders(output)
-    _show_stages(found)
+        _show_stages(found)
+        print()
+        print_bytes(output)
     print("\nthe run's own process")
     for name, end in (("running", "collecting"), ("collecting", "reporting"), ("reporting", "done")):
         inside = [size for moment, size in seen.items() if at[name] <= moment <= at[end]]
         print(f"  {name:<12}{at[end] - at[name]:>8.1f} s{max(inside, default=0.0):>8.0f} MB")
-    print("disk, MB: " + ", ".join(f"{name} {size:.1f}" for name, size in sorted(disk.items())))
     report = at["done"] - at["reporting"]
     solving = sum(one["cpu"] for name, one in found.items() if name.startswith("solve"))
     _show_bars(queries, wall, peak, report, solving, sum(disk.values()), found)

@@ -1,220 +1,139 @@
 """What an audit costs by the number of its items: what `plan` says, and what `plan` and `run` take.
 
     python -m tests.benchmarks.scale [--items 10000 1000000 10000000] [--width 64] [--queries 100] [--folder DIR]
+    python -m tests.benchmarks.scale --flat
 
 Items have ids, two attributes, a weight and a given vector, in Parquet files of a million rows each; the reference is
 the population, the methods are top_k and 20 points of `mopr` for the class linear, k = 50, on as many workers as there
 are CPUs. `plan` is timed twice: the first one reads the data set, the second finds what the first remembered, in a
 cache of this benchmark, which also remembers how fast a run was: the estimates of the first size are of a machine that
 nobody has timed. Memory is what a process holds at most, less what is shared with files: the command's own, the largest
-of its workers, and all processes together. After the time of each stage come what the second `plan` said and what the
-run took.
+of its workers, and all processes together.
+
+After all sizes come two tables. The first has processor time an item of everything before solving and that of a unit
+that solves, and the most that a worker held meanwhile; ratios are to the smallest of the sizes from a million on, those
+of a unit that solves to the smallest of all. The second has what `plan` said of time, memory and disk and what the run
+took. `--flat` is both for 32 numbers in float16 and 50 queries. With --folder the data stay there for the next time.
 
 Bars: 1,000,000 x 64, 100 queries: 45 s in all, driver 700 MB, each worker 600 MB; 10,000,000 x 32 in float16, 50
-queries: `plan` 60 s and again 5 s, driver 1 GB; each stage's time an item within 10% from a million to ten.
+queries: `plan` 60 s and again 5 s, driver 1 GB; each stage's time an item within 10% from a million to ten; a unit that
+solves at most 1.15 times what it takes at 10,000; estimates within a factor 1.5 from the second size on.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import psutil
-import pyarrow as pa
-import pyarrow.parquet as pq
-import yaml
 
 from jobs.store.user_cache import VARIABLE
+from tests.many_people import write_audit, write_people
+from tests.watched_commands import Command, disk_bytes, print_bytes, stage_costs, stage_moments, watched
 
-ROWS_PER_FILE = 1_000_000
-# Rows that are made together.
-ROWS_AT_ONCE = 100_000
-SHARD_ITEMS = 100_000
 # What was just written is read again, in case it changes once more within a step of the clock.
 SETTLING_SECONDS = 3.0
-LOOK_SECONDS = 0.1
-SEED = 7
-REGIONS = ["Africa", "Americas", "Asia", "Europe", "Oceania"]
-BEFORE_SOLVING = ("items", "embed", "prefilter", "merge", "rescore", "pool")
+SOLVE, PLAN = "solve", "plan"
+BEFORE_SOLVING = (PLAN, "items", "embed", "cells", "prefilter", "merge", "rescore", "pool")
+FLAT_ITEMS, FLAT_WIDTH, FLAT_NUMBERS, FLAT_QUERIES = [10_000, 1_000_000, 10_000_000], 32, "float16", 50
+FLAT_BAR, SOLVE_BAR, ESTIMATE_BAR = 1.1, 1.15, 1.5
+# Of fewer items what each unit takes hides what an item does.
+LARGE_ITEMS = 1_000_000
 
 
-@dataclass(slots=True)
-class Peak:
-    """The most memory that a command's own process and the largest of its workers held, in MB."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One size: processor seconds, units and megabytes of the largest worker by stage; what was said and what was taken
+    of seconds, bytes of memory and bytes of disk."""
 
-    driver: float = 0.0
-    worker: float = 0.0
-    together: float = 0.0
+    items: int
+    cpu_seconds: dict[str, float]
+    units: dict[str, int]
+    worker: dict[str, float]
+    said: dict[str, float]
+    taken: dict[str, float]
 
-
-@dataclass(slots=True)
-class Command:
-    """How a command went: seconds, memory, and the object that it printed last."""
-
-    seconds: float
-    peak: Peak
-    said: dict[str, Any] = field(default_factory=dict)
-
-
-def write_items(folder: Path, items: int, width: int, numbers: str) -> None:
-    """Parquet files of people with given vectors of length 1, a part of them after the other."""
-    folder.mkdir()
-    generator = np.random.default_rng(SEED)
-    for first in range(0, items, ROWS_PER_FILE):
-        rows = min(ROWS_PER_FILE, items - first)
-        with pq.ParquetWriter(folder / f"part-{first // ROWS_PER_FILE:04d}.parquet", _schema(width, numbers)) as writer:
-            for start in range(first, first + rows, ROWS_AT_ONCE):
-                writer.write_table(_people(generator, start, min(ROWS_AT_ONCE, first + rows - start), width, numbers))
+    def cost(self, stage: str) -> float:
+        """Microseconds an item, or milliseconds a unit that solves."""
+        seconds = self.cpu_seconds.get(stage, 0.0)
+        return 1e3 * seconds / self.units[stage] if stage == SOLVE else 1e6 * seconds / self.items
 
 
-def _schema(width: int, numbers: str) -> pa.Schema:
-    vector = pa.list_(pa.float16() if numbers == "float16" else pa.float32(), width)
-    fields = [("item_id", pa.string()), ("gender", pa.string()), ("region", pa.string()), ("weight", pa.float64())]
-    return pa.schema([*fields, ("embedding", vector), ("remark", pa.string())])
+def measure(folder: Path, items: int, chosen: argparse.Namespace) -> Measured | None:
+    """Print a block of one size, and return what it took; None where no audit is run."""
+    people, started = folder / f"people-{items}-{chosen.width}-{chosen.numbers}", time.perf_counter()
+    if not people.exists():
+        write_people(people, items, chosen.width, chosen.numbers)
+        time.sleep(SETTLING_SECONDS)
+    print(f"\n{items:,} x {chosen.width} {chosen.numbers}, {chosen.queries} queries", end="; ")
+    print(f"made in {time.perf_counter() - started:.0f} s")
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        audit = write_audit(Path(temporary), people, chosen.width, chosen.queries, chosen.numbers)
+        output = Path(temporary, "run")
+        first, again = (watched("plan", str(audit), "--output", str(output)) for _ in range(2))
+        _show_command("plan", first)
+        _show_command("plan again", again)
+        if chosen.plan_only:
+            return None
+        ended = watched("run", str(audit), "--output", str(output))
+        _show_command("run", ended)
+        print_bytes(output)
+        return _measured(items, first, again, ended, output)
 
 
-def _people(generator: np.random.Generator, start: int, rows: int, width: int, numbers: str) -> pa.Table:
-    gender, region = generator.integers(0, 2, rows), generator.integers(0, len(REGIONS), rows)
-    vectors = generator.standard_normal((rows, width), dtype=np.float32)
-    vectors[:, 0] += gender - 0.5
-    vectors[:, 1] += 0.3 * region
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    flat = pa.array(vectors.astype(numbers).reshape(-1))
-    columns = [
-        pa.array([f"person {number:010d}" for number in range(start, start + rows)]),
-        pa.array(["female", "male"]).take(pa.array(gender)),
-        pa.array(REGIONS).take(pa.array(region)),
-        pa.array(generator.uniform(0.5, 2.0, rows)),
-        pa.FixedSizeListArray.from_arrays(flat, width),
-        pa.array([f"a remark that nobody asks for, {number}" for number in range(start, start + rows)]),
-    ]
-    return pa.Table.from_arrays(columns, schema=_schema(width, numbers))
-
-
-def write_audit(folder: Path, width: int, queries: int, numbers: str) -> Path:
-    """The configuration of an audit of the items in `people`, beside it."""
-    generator = np.random.default_rng(SEED + 1)
-    vectors = generator.standard_normal((queries, width)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    names = pa.array([f"query {number}" for number in range(queries)])
-    column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), width)
-    pq.write_table(pa.table({"query": names, "vector": column}), folder / "queries.parquet")
-    settings = {
-        "name": "scale",
-        "dataset": {"path": "people", "weight": "weight", "attributes": {"gender": {}, "region": {}}},
-        "encoder": {"kind": "precomputed", "column": "embedding"},
-        "queries": {"vectors": "queries.parquet"},
-        "prefilter": {"top": 10_000, "storage": numbers},
-        "shard_items": SHARD_ITEMS,
-        "k": [50],
-        "function_classes": ["linear"],
-        "methods": ["top_k", {"mopr": {"points": 20}}],
-    }
-    path = folder / "audit.yaml"
-    path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
-    return path
-
-
-def timed(*arguments: str) -> Command:
-    """A command of the program, watched."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as complaints:
-        started = time.perf_counter()
-        command = [sys.executable, "-m", "jobs", *arguments, "--json"]
-        process = psutil.Popen(command, stdout=said, stderr=complaints)
-        peak = Peak()
-        while process.poll() is None:
-            _look(process, peak)
-            time.sleep(LOOK_SECONDS)
-        seconds = time.perf_counter() - started
-        said.seek(0)
-        complaints.seek(0)
-        if process.returncode:
-            raise SystemExit(f"{' '.join(arguments)} ended with {process.returncode}: {complaints.read()[-2000:]}")
-        return Command(seconds=seconds, peak=peak, said=json.loads(_last_object(said.read())))
-
-
-def _last_object(text: str) -> str:
-    """`plan` prints one object over several lines, `run` one on its last line."""
-    return text if text.lstrip().startswith("{\n") else text.strip().splitlines()[-1]
-
-
-def _look(process: psutil.Popen, peak: Peak) -> None:
-    """Note what the processes hold; one that ends meanwhile holds nothing."""
-    together = 0.0
-    for one in _processes(process):
-        try:
-            memory, name = one.memory_info(), one.name()
-        except psutil.Error:
-            continue
-        megabytes = (memory.rss - memory.shared) / 1e6
-        together += megabytes
-        if one.pid == process.pid:
-            peak.driver = max(peak.driver, megabytes)
-        elif name.startswith(("ray::", "python")):
-            peak.worker = max(peak.worker, megabytes)
-    peak.together = max(peak.together, together)
-
-
-def _processes(process: psutil.Popen) -> Iterator[psutil.Process]:
-    yield process
-    try:
-        yield from process.children(recursive=True)
-    except psutil.Error:
-        return
-
-
-def stage_seconds(output: Path) -> dict[str, tuple[float, float, int]]:
-    """Seconds of wall and of processor time, and units, by stage."""
-    found: dict[str, tuple[float, float, int]] = {}
-    for path in (output / "receipts").rglob("*.json"):
-        receipt = json.loads(path.read_text(encoding="utf-8"))
-        wall, cpu, units = found.get(receipt["stage"], (0.0, 0.0, 0))
-        found[receipt["stage"]] = wall + receipt["seconds"], cpu + receipt["cpu_seconds"], units + 1
-    return found
-
-
-def disk_bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def measure(folder: Path, items: int, width: int, queries: int, numbers: str, *, runs: bool) -> None:
-    """Print a block of the table for one size."""
-    started = time.perf_counter()
-    write_items(folder / "people", items, width, numbers)
-    audit, output = write_audit(folder, width, queries, numbers), folder / "run"
-    print(f"\n{items:,} x {width} {numbers}, {queries} queries; made in {time.perf_counter() - started:.0f} s")
-    time.sleep(SETTLING_SECONDS)
-    for name in ("plan", "plan again"):
-        planned = timed("plan", str(audit), "--output", str(output))
-        print(_line(name, planned))
-    if not runs:
-        return
-    ended = timed("run", str(audit), "--output", str(output))
-    print(_line("run", ended))
-    for stage, (wall, cpu, units) in stage_seconds(output).items():
-        each = f"{1e6 * cpu / items:10.3f} us an item" if stage in BEFORE_SOLVING else ""
-        print(f"    {stage:12}{units:6} units {wall:9.1f} s {cpu:9.1f} s cpu {1e3 * cpu / units:9.1f} ms a unit{each}")
-    said = planned.said["estimate"]
-    taken = {"wall_seconds": ended.seconds, "memory_bytes": 1e6 * ended.peak.together, "disk_bytes": disk_bytes(output)}
-    for name, value in taken.items():
-        print(f"    {name:14} estimated {said[name]:16,.0f}  taken {value:16,.0f}  ratio {said[name] / value:6.2f}")
-
-
-def _line(name: str, command: Command) -> str:
-    peak = command.peak
-    return (
-        f"  {name:12}{command.seconds:8.1f} s   driver {peak.driver:7.0f} MB   worker {peak.worker:7.0f} MB   "
-        f"together {peak.together:7.0f} MB"
+def _measured(items: int, first: Command, again: Command, ended: Command, output: Path) -> Measured:
+    costs, moments = stage_costs(output), stage_moments(output)
+    for stage, one in costs.items():
+        print(f"    {stage:12}{one.units:6} units {one.wall_seconds:9.1f} s {one.cpu_seconds:9.1f} s cpu")
+    said = again.said["estimate"]
+    return Measured(
+        items=items,
+        cpu_seconds={PLAN: first.cpu_seconds} | {stage: one.cpu_seconds for stage, one in costs.items()},
+        units={stage: one.units for stage, one in costs.items()},
+        worker={PLAN: first.peak("worker")}
+        | {stage: ended.peak("worker", *moments[stage]) for stage in costs if stage in moments},
+        said={"time, s": said["wall_seconds"], "memory, MB": said["memory_bytes"] / 1e6}
+        | {"disk, MB": said["disk_bytes"] / 1e6},
+        taken={"time, s": ended.seconds, "memory, MB": ended.peak("together"), "disk, MB": disk_bytes(output) / 1e6},
     )
+
+
+def _show_command(name: str, command: Command) -> None:
+    held = ", ".join(f"{of} {command.peak(of):.0f} MB" for of in ("driver", "worker", "together"))
+    print(f"  {name:12}{command.seconds:8.1f} s {command.cpu_seconds:8.1f} s cpu   {held}", flush=True)
+
+
+def show_flatness(found: Sequence[Measured]) -> None:
+    """Time and memory of each stage by size."""
+    print(f"\n{'':12}" + "".join(f"{one.items:>36,}" for one in found))
+    print(f"{'us an item':12}" + f"{'cpu':>12}{'ratio':>8}{'worker, MB':>16}" * len(found))
+    for stage in (*BEFORE_SOLVING, SOLVE):
+        if any(stage in one.cpu_seconds for one in found):
+            least, bar = (0, SOLVE_BAR) if stage == SOLVE else (LARGE_ITEMS, FLAT_BAR)
+            base = next((one.cost(stage) for one in found if one.items >= least), 0.0)
+            cells = (_flatness(one, stage, base if one.items >= least else 0.0, bar) for one in found)
+            print(f"{'ms a unit' if stage == SOLVE else stage:12}" + "".join(cells))
+
+
+def _flatness(one: Measured, stage: str, base: float, bar: float) -> str:
+    cost = one.cost(stage)
+    ratio = f"{cost / base:7.2f}{'!' if cost > bar * base else ' '}" if base else " " * 8
+    return f"{cost:>12.3f}{ratio}{one.worker.get(stage, 0.0):>16.0f}"
+
+
+def show_estimates(found: Sequence[Measured]) -> None:
+    """What `plan` said and what a run took, by size."""
+    print(f"\n{'said, taken, ratio':20}" + "".join(f"{name:>32}" for name in found[0].said))
+    for one in found:
+        line = f"{one.items:>16,}    "
+        for name, said in one.said.items():
+            taken = one.taken[name]
+            is_off = not 1 / ESTIMATE_BAR <= said / taken <= ESTIMATE_BAR
+            line += f"{said:>12.0f}{taken:>11.0f}{said / taken:>8.2f}{'!' if is_off else ' '}"
+        print(line)
 
 
 def main() -> None:
@@ -223,19 +142,20 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--numbers", choices=["float32", "float16"], default="float32")
+    parser.add_argument("--flat", action="store_true", help="the sizes, width and numbers of the second bar")
     parser.add_argument("--plan-only", action="store_true", help="do not run the audits")
     parser.add_argument("--folder", type=Path, help="where data and runs go; default: a temporary folder")
     chosen = parser.parse_args()
+    if chosen.flat:
+        chosen.items, chosen.width, chosen.numbers, chosen.queries = FLAT_ITEMS, FLAT_WIDTH, FLAT_NUMBERS, FLAT_QUERIES
     # What a run of one size tells of this machine, the estimates of the next ones know.
-    with tempfile.TemporaryDirectory() as cache:
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as temporary:
         os.environ[VARIABLE] = cache
-        _measure_all(chosen)
-
-
-def _measure_all(chosen: argparse.Namespace) -> None:
-    for items in chosen.items:
-        with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-            measure(Path(folder), items, chosen.width, chosen.queries, chosen.numbers, runs=not chosen.plan_only)
+        folder = chosen.folder or Path(temporary)
+        found = [one for items in chosen.items if (one := measure(folder, items, chosen)) is not None]
+    if found:
+        show_flatness(found)
+        show_estimates(found)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 
 from mprlib import FUNCTION_CLASSES, METHODS
 from tests.install import without
-from tests.sources import ROOT
+from tests.sources import ROOT, module_name
 from tests.test_architecture import at_import, modules, names_in
 
 # Packages and modules that only some calls need, all of which take longer to load than the library itself.
@@ -64,8 +64,12 @@ def test_the_library_loads_nothing_that_a_call_may_not_need():
     assert not (set(json.loads(shown.stdout)) - set(json.loads(bare.stdout))) & LATER
 
 
-# Modules that are imported where something is solved, and what they are there for.
-OWNERS = ("compiled.py", "cone.py", "highs.py")
+# Modules and folders that are imported where something is solved, and what they are there for.
+OWNERS = ("mprlib.compiled", "mprlib.optimisers.cone", "mprlib.optimisers.highs")
+
+
+def is_loaded_late(module: str) -> bool:
+    return module.endswith("_kernel") or any(module == one or module.startswith(f"{one}.") for one in OWNERS)
 
 
 @pytest.mark.parametrize("path", modules("mprlib"), ids=lambda path: str(path.relative_to(ROOT)))
@@ -73,9 +77,10 @@ def test_no_module_imports_at_its_top_what_only_a_call_needs(path):
     """`import scipy` is cheap, and `scipy.special` is loaded when it is first used."""
     needed = names_in(at_import(ast.parse(path.read_text(encoding="utf-8"))), path)
     heavy = {name for name in needed if any(name == one or name.startswith(f"{one}.") for one in LATER)}
-    assert path.name in OWNERS or not heavy, f"{path.name} imports {sorted(heavy)}: import it within the function"
-    later = {name for name in needed if name.endswith(("_kernel", "optimisers.cone", "optimisers.highs"))}
-    assert path.name.endswith("_kernel.py") or not later, f"{path.name} imports {sorted(later)} at its top"
+    is_late = is_loaded_late(module_name(path))
+    assert is_late or not heavy, f"{path.name} imports {sorted(heavy)}: import it within the function"
+    late = {name for name in needed if is_loaded_late(name)}
+    assert is_late or not late, f"{path.name} imports {sorted(late)} at its top"
 
 
 def test_classes_and_methods_say_that_they_need_scikit_learn_or_do_without():

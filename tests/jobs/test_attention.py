@@ -68,8 +68,12 @@ def test_rows_under_attention_are_what_the_library_measures(tmp_path):
             assert row["mpr_low"] <= row["mpr"] <= row["mpr_high"]
 
 
-def test_groups_say_who_is_first(tmp_path):
-    plan, store = run_units(tmp_path, methods=METHODS)
+@pytest.mark.parametrize(
+    ("attention", "curve"),
+    [("uniform", "log2"), (["uniform", "geometric(0.5)", "log2"], "geometric(0.5)"), (["log2", "uniform"], "log2")],
+)
+def test_groups_say_who_is_first(tmp_path, attention, curve):
+    plan, store = run_units(tmp_path, methods=METHODS, attention=attention)
     for unit in (one for one in plan.units if one.stage == Solve.stage):
         case = Case(unit, store)
         places = {item: at for at, item in enumerate(case.ids_of(np.arange(case.problem.n)))}
@@ -80,7 +84,7 @@ def test_groups_say_who_is_first(tmp_path):
                 continue
             items = shown[row["parameter_value"]]
             is_member = case.problem.labels[items, list(case.problem.label_names).index("gender=female")]
-            weights = 1 / np.log2(np.arange(2, 12))
+            weights = 1 / np.log2(np.arange(2, 12)) if curve == "log2" else 0.5 ** np.arange(10)
             assert row["share_first_5"] == pytest.approx(is_member[:5].mean())
             assert row["share_first_10"] == pytest.approx(is_member.mean()) == pytest.approx(row["share_selected"])
             assert row["exposure"] == pytest.approx(is_member @ weights / weights.sum())
@@ -119,6 +123,19 @@ def test_runs_compare_under_one_attention(runs, tmp_path, capsys):
     assert main(["compare", str(runs["plain"]), str(tmp_path / "run"), "--systems", "--json"]) == 0
     remarks = json.loads(capsys.readouterr().out)["remarks"]
     assert "MPR is not compared: A counts places as uniform and B as log2" in remarks
+
+
+def test_another_curve_changes_the_exposure_of_selections_that_stay(tmp_path):
+    write_audit(tmp_path, methods=["top_k"])
+    run = ["run", str(tmp_path / "audit.yaml"), "--output", str(tmp_path / "run"), "--json"]
+    pages, exposures = [], []
+    for attention in ("[uniform]", "[uniform, log2]", "[uniform, geometric(0.5)]"):
+        assert main([*run, "--set", f"attention={attention}"]) == 0
+        pages.append((tmp_path / "run/report/index.html").read_text(encoding="utf-8"))
+        exposures.append(pq.read_table(tmp_path / "run/groups")["exposure"].to_pylist())
+    assert exposures[0] == exposures[1] != exposures[2]
+    said = ["the attention (1/log2 of the place + 1)", "the attention (geometric(0.5))"]
+    assert [[text in page for text in said] for page in pages] == [[True, False], [True, False], [False, True]]
 
 
 def test_exports_hold_every_selection_once(runs, tmp_path):

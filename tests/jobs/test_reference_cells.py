@@ -114,10 +114,10 @@ def test_a_solve_unit_sees_the_people_of_the_table(tmp_path):
         assert case.measure(entry, case.top_k) == mprlib.measure(by_rows, case.top_k, entry.name)
         for is_fitted in (False, True):
             own = sampling_interval(by_rows, Chosen(items=case.top_k, is_fitted=is_fitted), entry.name)
-            assert case.interval(entry, case.top_k, is_fitted=is_fitted) == own
+            assert case.intervals(entry, [case.top_k], is_fitted=is_fitted) == [own]
     over_gender = unit.function_classes[3]
     assert case.view(over_gender).labels.shape[1] == 2
-    found = case.interval(over_gender, case.top_k, is_fitted=True)
+    [found] = case.intervals(over_gender, [case.top_k], is_fitted=True)
     assert found == sampling_interval(case.view(over_gender), case.top_k, "tree")
 
 

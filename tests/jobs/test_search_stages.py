@@ -14,7 +14,8 @@ from jobs.stages.embed import VECTORS, Embed, open_shard
 from jobs.stages.execute import commit, execute
 from jobs.stages.pool import pool_vectors, read_pool
 from jobs.stages.queries import query_tables
-from jobs.stages.vectors import shard_table, to_column, to_matrix
+from jobs.stages.rescore import FOUND
+from jobs.stages.vectors import Shard, rows_at, rows_with_vectors, shard_table, to_column, to_matrix
 from jobs.store import Store, receipt_file, unit_file
 
 from .conftest import write_audit
@@ -64,9 +65,10 @@ def searched(folder, table=None, shards=1, parts=1, top=TOP, **prefilter):
 def pools(plan, store) -> list[dict]:
     """Pools, with the vectors of their items."""
     found = []
+    shards = [unit.key for unit in plan.stages["embed"]]
     for unit in plan.stages["pool"]:
         pool = read_pool(store, unit.key)
-        vectors = pool_vectors(store, unit.vectors, pool["row"].to_numpy())
+        vectors = pool_vectors(store, shards, pool["row"].to_numpy())
         assert vectors.dtype == np.float32
         found.append(pool.to_pydict() | {"vector": vectors.tolist()})
     return found
@@ -220,8 +222,8 @@ def test_a_store_elsewhere_finds_the_same(tmp_path, whole):
         elsewhere.write(name, store.read(name))
     unit = plan.stages["rescore"][0]
     assert execute(unit, elsewhere).message == ""
-    name = unit_file("rescore", unit.key, "found")
-    assert elsewhere.read_table(name).equals(store.read_table(name))
+    name = unit_file("rescore", unit.key, FOUND)
+    assert elsewhere.map_table(name).equals(store.map_table(name))
 
 
 def test_a_plan_says_what_the_search_reads(tmp_path):
@@ -243,3 +245,22 @@ def test_a_mapped_shard_is_not_copied(tmp_path):
     found = to_matrix(column)
     assert np.shares_memory(found, column.chunk(0).flatten().to_numpy())
     assert np.array_equal(found, vectors)
+
+
+def test_positions_are_rows_of_the_catalogue_where_some_have_no_vector():
+    extents, with_vector = (4, 3, 5, 0, 6), ([0, 1, 2, 3], [1], [], [], [0, 2, 5])
+    shards = [
+        Shard(
+            key=str(extent),
+            ids=pa.chunked_array([], pa.string()),
+            vectors=np.zeros((len(places), 2)),
+            places=np.array(places, dtype=np.int64),
+            extent=extent,
+            largest_length=1.0,
+        )
+        for extent, places in zip(extents, with_vector)
+    ]
+    known = rows_with_vectors(shards, 10)
+    for positions in ([], [0], [7], [1, 4, 6], range(8)):
+        asked = np.array(positions, dtype=np.int64)
+        assert rows_at(shards, asked, 10).tolist() == known[asked].tolist()

@@ -1,6 +1,7 @@
 import json
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from jobs.errors import UsageError
@@ -39,6 +40,29 @@ def test_a_committed_unit_is_valid_until_its_file_changes(store):
     assert store.parquet(unit_file(WORK.stage, WORK.key, "results")).metadata.num_rows == 3
     store.write(unit_file(WORK.stage, WORK.key, "results"), b"cut")
     assert valid_receipt(store, WORK.stage, WORK.key) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "is_kept"),
+    [
+        (pa.array([[1.5], []], pa.list_(pa.float64())), False),
+        (pa.array([[{"group": "a"}]], pa.list_(pa.struct([("group", pa.string())]))), False),
+        (pa.array(["a"]).dictionary_encode(), True),
+        (pa.array([[1.0, 2.0]], pa.list_(pa.float32(), 2)), True),
+    ],
+)
+def test_arrows_schema_is_in_a_file_only_where_readers_need_it(store, column, is_kept):
+    store.write_table("t.parquet", pa.table({"x": column}))
+    file = store.parquet("t.parquet")
+    assert (b"ARROW:schema" in (file.metadata.metadata or {})) == is_kept
+    assert file.read()["x"].to_pylist() == column.to_pylist()
+    assert file.read()["x"].type.equals(pq.read_table(_plainly_written(pa.table({"x": column})))["x"].type)
+
+
+def _plainly_written(table):
+    buffer = pa.BufferOutputStream()
+    pq.write_table(table, buffer)
+    return pa.BufferReader(buffer.getvalue())
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"files": 3}'])

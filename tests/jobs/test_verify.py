@@ -1,6 +1,7 @@
 """`verify` finds what changed in a folder, and `run` repairs it."""
 
 import json
+import os
 import shutil
 
 import pandas as pd
@@ -12,8 +13,9 @@ from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.errors import UsageError
+from jobs.plan.plan_file import read_plan
 from jobs.results.manifest import MANIFEST
-from jobs.results.verify import verify
+from jobs.results.verify import AGAIN, OF_EARLIER_PLANS, REMOVED_AGAIN, verify
 from jobs.store import Store
 
 from .conftest import write_audit
@@ -82,6 +84,27 @@ def lose_the_manifest(run):
     return MANIFEST
 
 
+def exchange_receipts(run):
+    one, other = sorted((run / "receipts" / "solve").iterdir())[:2]
+    one.write_text(other.read_text())
+    return str(one.relative_to(run))
+
+
+def change_what_a_report_kept(run):
+    """Bits that a disk has lost: size and time are as before."""
+    path = sorted((run / "units" / "report").rglob("cases.arrow"))[0]
+    written = path.stat().st_mtime_ns
+    flip(path, 300)
+    os.utime(path, ns=(written, written))
+    return str(path.relative_to(run))
+
+
+def spoil_a_receipt_of_the_report(run):
+    path = sorted((run / "receipts" / "report").iterdir())[0]
+    path.write_text("{")
+    return str(path.relative_to(run))
+
+
 def change_the_page(run):
     path = run / "report" / "index.html"
     path.write_text(path.read_text().replace("nurse", "purse", 1))
@@ -108,6 +131,9 @@ def test_a_whole_folder_has_no_faults(finished, capsys):
         drop_a_line_of_the_manifest,
         lose_the_manifest,
         change_the_page,
+        change_what_a_report_kept,
+        spoil_a_receipt_of_the_report,
+        exchange_receipts,
     ],
 )
 def test_damage_is_found_named_and_repaired(folder, damage, capsys):
@@ -117,11 +143,37 @@ def test_damage_is_found_named_and_repaired(folder, damage, capsys):
     assert main(["verify", str(run), "--json"]) == 1
     faults = json.loads(capsys.readouterr().out)["faults"]
     assert file in {fault["file"] for fault in faults}
+    assert {fault["remedy"] for fault in faults} == {AGAIN}
     assert main(["run", str(folder / "audit.yaml"), "--output", str(run), "--json"]) == 0
     capsys.readouterr()
     assert main(["verify", str(run), "--sample", "5"]) == 0
     repaired = pd.read_parquet(run / "results").drop(columns=["run_id", "solve_seconds"])
     pd.testing.assert_frame_equal(repaired, expected)
+
+
+def test_what_a_run_would_leave_is_to_be_removed_first(folder, capsys):
+    run = folder / "run"
+    path = sorted((run / "units" / "pool").rglob("*.parquet"))[0]
+    written = path.stat().st_mtime_ns
+    flip(path, 60)
+    os.utime(path, ns=(written, written))
+    [fault] = verify(Store(str(run)), sample=0).faults
+    assert (fault.file, fault.remedy) == (str(path.relative_to(run)), REMOVED_AGAIN)
+    path.unlink()
+    assert main(["run", str(folder / "audit.yaml"), "--output", str(run), "--json"]) == 0
+    assert verify(Store(str(run)), sample=0).faults == ()
+
+
+def test_a_damaged_unit_of_an_earlier_plan_is_to_be_cleaned(folder, capsys):
+    run = folder / "run"
+    assert main(["run", str(folder / "audit.yaml"), "--output", str(run), "--json", "--limit", "1"]) == 0
+    planned = {unit.key for unit in read_plan(Store(str(run)))}
+    path = next(one for one in sorted((run / "units/solve").rglob("*.parquet")) if one.parent.name not in planned)
+    path.write_bytes(path.read_bytes()[:-100])
+    [fault] = verify(Store(str(run)), sample=0).faults
+    assert (fault.file, fault.remedy) == (str(path.relative_to(run)), OF_EARLIER_PLANS)
+    assert main(["clean", str(run)]) == 0
+    assert verify(Store(str(run)), sample=0).faults == ()
 
 
 def test_a_false_value_is_found_though_every_hash_agrees(folder, capsys):

@@ -75,3 +75,11 @@ def test_what_does_not_fit_is_said(monkeypatch):
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     with pytest.raises(InputError, match=r"matplotlib is not installed: pip install mprlib\[plot\]"):
         mprlib.curve(ours, ["top_k"]).plot()
+
+
+def test_a_grid_whose_ends_are_one_is_one_point():
+    levels = np.eye(2)[[0, 1] * 10]
+    even = Problem(scores=np.arange(20.0), labels=levels, reference=levels, k=4)
+    assert mprlib.measure(even, mprlib.select(even, "top_k").items).value == 0.0
+    assert len(mprlib.curve(even, ["mopr"], points=4).selections) == 1
+    assert len(mprlib.sweep(even, "mopr")) == 1

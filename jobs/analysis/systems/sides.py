@@ -76,7 +76,7 @@ class Side:
 
 
 def _chosen_rows(results: pd.DataFrame, method: str) -> pd.DataFrame:
-    """One row per case: the only selection of a method, the one at chance level of a constrained one, and of other
+    """One row per case: the only selection of a method, of a constrained one the most similar within chance, of other
     sweeps the one with the smallest MPR under the first class."""
     own = results[results["method"] == method]
     if is_constrained(method):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ..options import AsJson, Folder, print_json
+
+if TYPE_CHECKING:
+    from ...config.runtime import Runtime
 
 
 def report(folder: Folder, as_json: AsJson = False) -> int:
     """Write a run's report again from its results."""
-    from ...config.runtime import Runtime
     from ...report.publish import publish
-    from ...results.manifest import PAGE
+    from ...results.manifest import PAGE, read_manifest
     from ...run.executor import Lazily
     from ...store import Store
 
     store = Store(folder).readable()
-    with Lazily(Runtime()) as executor:
+    with Lazily(_runtime(read_manifest(store))) as executor:
         written = publish(store, executor)
     page = store.address(PAGE)
     if as_json:
@@ -22,3 +26,13 @@ def report(folder: Folder, as_json: AsJson = False) -> int:
     else:
         print(f"report: {page}")
     return 0
+
+
+def _runtime(manifest: dict[str, Any] | None) -> Runtime:
+    """The executor of the run, on this machine: its cluster may be gone."""
+    from ...config.runtime import Runtime
+
+    settings = {} if manifest is None else manifest["settings"]
+    runtime = settings.get("runtime") if isinstance(settings, dict) else None
+    executor = runtime.get("executor") if isinstance(runtime, dict) else None
+    return Runtime(executor="local") if executor == "local" else Runtime()

@@ -87,13 +87,14 @@ def worst_text(output: str, settings: Audit) -> str:
 
 def _repair(pair: Mapping[str, Any]) -> str:
     """What it costs to bring a query to what chance shows, where a selection does."""
-    from ...analysis.wording import cost, percent
+    from ...analysis.wording import cost, is_below_chance, percent
 
     if pair["is_repaired_to_chance"] is not True:
         return ""
     before, after = pair["precision"], pair["precision_repaired"]
     precision = "" if before != before or after != after else f", precision {percent(before)} to {percent(after)}"
-    return f"; to chance level for {cost(pair)} of similarity{precision}"
+    bound = "at most " if is_below_chance(pair) else ""
+    return f"; to chance level for {bound}{cost(pair)} of similarity{precision}"
 
 
 def run_text(summary: RunSummary) -> str:

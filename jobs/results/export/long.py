@@ -11,6 +11,7 @@ import pyarrow.csv
 
 from ...errors import UsageError
 from ...store import Store
+from ...store.chunks import in_one
 from .selections import read_items, read_selections
 
 # Attributes' columns begin with it, so that an attribute named `query` hides nothing.
@@ -57,7 +58,7 @@ def long_table(store: Store) -> pa.Table:
              where a data set lacks it.
     """
     selections = read_selections(store)
-    lists = selections["item_ids"].combine_chunks()
+    lists = in_one(selections["item_ids"])
     parents = pc.list_parent_indices(lists)
     table = selections.select(KEPT).take(parents)
     ids = pc.list_flatten(lists)
@@ -83,7 +84,7 @@ def _ranks(parents: np.ndarray) -> np.ndarray:
 
 def _key(datasets: pa.ChunkedArray, ids: pa.ChunkedArray) -> pa.Array:
     joined = pc.binary_join_element_wise(datasets, ids, BETWEEN)
-    return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
+    return in_one(joined)
 
 
 def _labels(items: pa.Table) -> dict[str, pa.Array]:

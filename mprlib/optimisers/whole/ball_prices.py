@@ -35,29 +35,29 @@ class BallPrices:
     loss: FloatArray
 
     @classmethod
-    def of(cls, relaxation: Relaxation, pool: CellPool, cells: IntArray, features: FloatArray) -> BallPrices:
-        """From a relaxation; features (F, r) are those of the cells with items (F,)."""
-        # Centred features depend on each other, as a rule.
-        direction = np.linalg.lstsq(features, relaxation.price[cells], rcond=None)[0]
+    def of(
+        cls, relaxation: Relaxation, pool: CellPool, cells: IntArray, features: FloatArray, unit: float
+    ) -> BallPrices:
+        """From a relaxation; features (F, r) are those of the cells with items (F,), in the class's unit."""
+        direction = relaxation.direction
+        if direction is None:
+            # Centred features depend on each other, as a rule.
+            direction = np.linalg.lstsq(features, relaxation.price[cells], rcond=None)[0]
+        else:
+            direction = direction * unit
         return cls(
             direction=direction,
             length=relaxation.multiplier,
             bound=relaxation.bound,
-            loss=losses(pool, relaxation.price, margin_of(relaxation, pool))[cells],
+            loss=losses(pool, relaxation.price, margin_of(relaxation, pool), cells),
         )
 
 
-def losses(pool: CellPool, price: FloatArray, margin: float) -> FloatArray:
-    """What each count (G, k + 1) loses against the cell's best count at these prices and this margin."""
-    reduced = pool.scores - price[pool.cell] - margin
-    sums = np.full((pool.cell_count, pool.k + 1), -np.inf)
-    sums[:, 0] = 0.0
-    table = np.zeros((pool.cell_count, pool.k))
-    table[pool.cell, pool.rank] = reduced
-    sums[:, 1:] = np.cumsum(table, axis=1)
-    sums[np.arange(pool.k + 1)[None, :] > pool.capacity[:, None]] = -np.inf
-    lost: FloatArray = sums.max(axis=1)[:, None] - sums
-    return lost
+def losses(pool: CellPool, price: FloatArray, margin: float, cells: IntArray) -> FloatArray:
+    """What each count (F, k + 1) of some cells loses against the cell's best count at these prices and this margin."""
+    from mprlib.optimisers.near_kernel import losses as found
+
+    return found(pool.scores, pool.first, pool.capacity, price, margin, cells, pool.k)
 
 
 def least_squares(system: FloatArray, target: FloatArray) -> FloatArray:

@@ -88,7 +88,7 @@ class CellProof:
         """The best counts in the cap."""
         from mprlib.optimisers.whole import cell_kernel as kernel
 
-        prices = BallPrices.of(relaxation, self.pool, self.cells, self.features)
+        prices = BallPrices.of(relaxation, self.pool, self.cells, self.features, self.unit)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
         bound = prices.bound + SMALLEST_EXCESS * length

@@ -81,7 +81,7 @@ class TreeProof:
             self.pool.k,
             self.pool.capacity[self.cells].astype(np.int64),
             price,
-            losses(self.pool, relaxation.price, margin_of(relaxation, self.pool))[self.cells],
+            losses(self.pool, relaxation.price, margin_of(relaxation, self.pool), self.cells),
             relaxation.rho * relaxation.multiplier,
         )
         listing = _Listing(counts=np.zeros(self.cells.size, np.int64), left=self.measured)

@@ -4,7 +4,9 @@
 
 A group that admits no whole number rules rho out. Rounded limits hold for fractional counts as well, so that the
 linear programme with them has a sharper bound than the relaxation with rho itself. At its prices the counts that
-may belong to a better set are searched depth first.
+may belong to a better set are searched depth first. Where that search does not end and leaves a wide gap, it is the
+incumbent that is poor as a rule: simulated annealing at the same prices looks for a better one, and the search for
+what is better yet is made once more.
 
 The MPR of a set is one of the distances |c / k - q_G|: the smallest possible one is found by bisection among those.
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,14 +28,22 @@ from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.ranged_programme import RangedCells
 from mprlib.optimisers.relaxation import Relaxation, top_sum
 from mprlib.optimisers.whole.ball_prices import losses
-from mprlib.optimisers.whole.deepening import deepened, with_counts
+from mprlib.optimisers.whole.deepening import deepened, over_all, with_counts
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.whole.group_kernel import Grouped
 
 # A linear programme without a point is believed where its certificate exceeds the rounding of its sums.
 SMALLEST_CERTIFICATE = 1e-9
 # Steps of the bisection for the smallest rho.
 LARGEST_STEPS = 30
+# A gap, relative to the bound, above which a better set is looked for by annealing: tens of milliseconds.
+WIDE_GAP = 0.004
+# Temperatures in parts of the range of scores: from a few ranks of a cell to less than two scores differ, as a rule.
+# An item beyond a limit costs this much more than any price saves.
+WARMEST, COLDEST, ANNEALING_STEPS, PENALTY = 0.05, 0.002, 600_000, 0.1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -134,7 +145,7 @@ class GroupProof:
             return Searched(counts=None, bound=np.inf, is_complete=False)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         margin = float(np.partition(reduced, reduced.size - self.pool.k)[reduced.size - self.pool.k])
-        loss = losses(self.pool, self._of_cells(price), margin)[self.cells]
+        loss = losses(self.pool, self._of_cells(price), margin, self.cells)
         problem = kernel.Grouped(
             self.pool.k, self.group, self.pool.capacity[self.cells].astype(np.int64), loss, low, high, price
         )
@@ -144,8 +155,48 @@ class GroupProof:
             best, is_complete, visited = kernel.cheapest(problem, bound, threshold, left, is_any, counts)
             return best, is_complete, visited
 
-        found = deepened(search, bound, start, nodes, self.pool.k)
-        return with_counts(found, counts, self.cells, self.pool.cell_count)
+        found = with_counts(
+            deepened(search, bound, start, nodes, self.pool.k), counts, self.cells, self.pool.cell_count
+        )
+        if is_any or found.is_complete or not self._is_wide(found, start):
+            return found
+        known = start if found.counts is None else self.pool.similarity(found.counts)
+        better = self._annealed(problem, reduced, bound, known)
+        if better is None:
+            return found
+        counts[:] = better
+        again = deepened(search, bound, self.pool.similarity(self._over_all(better)), nodes, self.pool.k)
+        return Searched(
+            counts=self._over_all(counts),
+            bound=min(found.bound, again.bound),
+            is_complete=again.is_complete,
+            nodes=found.nodes + again.nodes,
+        )
+
+    def _is_wide(self, found: Searched, start: float) -> bool:
+        """Whether the best counts known, those of the incumbent or those found, are far below the bound."""
+        scale, k = self.pool.scale, self.pool.k
+        known = start if found.counts is None else self.pool.similarity(found.counts)
+        if known == -np.inf:
+            return True
+        bound = scale.mean(found.bound, k)
+        return bound - scale.mean(known, k) > WIDE_GAP * abs(bound)
+
+    def _annealed(self, problem: Grouped, reduced: FloatArray, bound: float, known: float) -> IntArray | None:
+        """Counts (F,) within the limits that are better than what is known, from the k best items at the prices."""
+        from mprlib.optimisers.random_kernel import exponential_quantiles
+        from mprlib.optimisers.whole import group_anneal_kernel as kernel
+
+        best_items = np.argsort(-reduced, kind="stable")[: self.pool.k]
+        counts = np.bincount(self.pool.cell[best_items], minlength=self.pool.cell_count)[self.cells].astype(np.int64)
+        penalty = PENALTY + float(np.abs(problem.price).max(initial=0.0))
+        cooling = kernel.Cooling(WARMEST, COLDEST, ANNEALING_STEPS, penalty, exponential_quantiles())
+        best = np.zeros_like(counts)
+        kernel.annealed(problem, cooling, bound - known, counts, best)
+        return best if best.any() else None
+
+    def _over_all(self, counts: IntArray) -> IntArray:
+        return over_all(counts, self.cells, self.pool.cell_count)
 
     def _is_ruled_out(self, ray: FloatArray, low: IntArray, high: IntArray) -> bool:
         """Whether k items cannot have as large a sum of the ray's values (groups,) as their limits ask for."""

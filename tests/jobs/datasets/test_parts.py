@@ -1,80 +1,20 @@
 """Large data sets are read in parts: what a plan and its units say of them is what they say of the whole."""
 
-import os
-import time
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from jobs import datasets
-from jobs.audit import prepare
-from jobs.config.file import read_config
-from jobs.datasets import described, known_parts, loading, scan, table_files
+from jobs.datasets import described, loading, scan, table_files
 from jobs.datasets.catalogue import attribute_columns
-from jobs.datasets.distinct import repeated_hashes
-from jobs.datasets.reader import Reader
 from jobs.errors import UsageError
-from jobs.stages.execute import execute
 from jobs.stages.solve import Solve
-from jobs.store import Store
 from jobs.store.user_cache import VARIABLE
-from tests.jobs.conftest import people, write_audit
+from tests.jobs.conftest import write_audit
 from tests.jobs.datasets.layouts import write_clip_retrieval, write_webdataset
+from tests.jobs.datasets.tables_in_parts import loaded, same_items, table, write
 from tests.jobs.units_in_process import run_plan
-
-
-@pytest.fixture
-def small_parts(monkeypatch, tmp_path):
-    """Parts of 30 rows, read in this process, and a cache of their own; the list names the places that were read."""
-    read = []
-
-    def scanned(reader, asked):
-        for place, file in asked:
-            read.append(place)
-            question = {"pieces": place.to_json(), "hashes": str(file)}
-            answer = scan.answer_of(datasets.reader_of(reader.settings()), question)
-            yield scan.summary_of(answer)
-
-    monkeypatch.setattr(table_files, "PART_ROWS", 30)
-    monkeypatch.setattr(loading, "scanned", scanned)
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
-    monkeypatch.setattr(known_parts, "CLOCK_STEP_SECONDS", 0.0)
-    return read
-
-
-def table(rows=100, **changes):
-    frame = pd.DataFrame(
-        {
-            "item_id": [f"i{number:03d}" for number in range(rows)],
-            "sex": ["f", "m", "f", None] * (rows // 4),
-            "age": np.arange(rows) % 70,
-            "weight": np.linspace(0.5, 2, rows),
-        }
-    )
-    return frame.assign(**changes)
-
-
-def loaded(folder, **changes):
-    block = {"path": "people", "attributes": {"sex": {}, "age": {"bins": [30, 60]}}, "weight": "weight"} | changes
-    return datasets.load(described(block), folder)
-
-
-def write(folder, *frames, ending="parquet", **settings):
-    (folder / "people").mkdir(exist_ok=True)
-    for number, frame in enumerate(frames):
-        path = folder / "people" / f"{number}.{ending}"
-        frame.to_parquet(path, **settings) if ending == "parquet" else frame.to_csv(path, index=False)
-    return folder
-
-
-def same_items(first, second):
-    """Rows by id, whatever their order and the codes of their levels."""
-    tables = [catalogue.items.to_pandas().sort_values("item_id", ignore_index=True) for catalogue in (first, second)]
-    tables = [frame.astype({name: str for name in frame if name.startswith("attribute:")}) for frame in tables]
-    pd.testing.assert_frame_equal(*tables)
 
 
 @pytest.mark.parametrize("changes", [{}, {"missing": "drop"}, {"text": "{sex}, {age}"}])
@@ -121,67 +61,6 @@ def test_processes_read_what_this_one_would(tmp_path, small_parts, monkeypatch):
     write(tmp_path, table(weight=-1.0), row_group_size=25)
     with pytest.raises(UsageError, match=r"dataset items: weight column 'weight' .* has -1 in row 1 of .*0.parquet"):
         loaded(tmp_path)
-
-
-def test_a_known_part_is_not_read_again_and_a_changed_one_is(tmp_path, small_parts):
-    write(tmp_path, table(), table(item_id=[f"j{number}" for number in range(100)]), compression=None)
-    time.sleep(0.02)
-    before = loaded(tmp_path)
-    read = len(small_parts)
-    assert loaded(tmp_path).summaries == before.summaries and len(small_parts) == read
-    # Of the same size and, to all appearance, of the same time.
-    path = tmp_path / "people" / "1.parquet"
-    old = path.stat()
-    write(tmp_path, table(), table(item_id=[f"k{number}" for number in range(100)]), compression=None)
-    assert path.stat().st_size == old.st_size
-    os.utime(path, ns=(old.st_atime_ns, old.st_mtime_ns))
-    after = loaded(tmp_path)
-    assert after.fingerprint != before.fingerprint
-    assert set(after.items["item_id"].to_pylist()) >= {"k0", "k99"}
-    read = len(small_parts)
-    loaded(tmp_path, image_fingerprint="content")
-    assert len(small_parts) > read
-
-
-def test_a_part_that_changed_just_before_it_was_read_is_read_again(tmp_path, small_parts, monkeypatch):
-    monkeypatch.setattr(known_parts, "CLOCK_STEP_SECONDS", 3600.0)
-    write(tmp_path, table())
-    loaded(tmp_path)
-    read = len(small_parts)
-    loaded(tmp_path)
-    assert len(small_parts) == 2 * read
-
-
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, small_parts, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "file"))
-    write(tmp_path, table())
-    assert loaded(tmp_path).size == 100
-
-
-def test_an_id_of_two_parts(tmp_path, small_parts):
-    write(tmp_path, table(), table(item_id=[f"j{number}" for number in range(99)] + ["i007"]))
-    with pytest.raises(UsageError, match="dataset items: id 'i007' occurs 2 times .*: ids must be distinct"):
-        loaded(tmp_path)
-
-
-def test_ids_whose_hashes_are_the_same_are_distinct(tmp_path, small_parts, monkeypatch):
-    for module in ("jobs.datasets.part", "jobs.datasets.loading"):
-        monkeypatch.setattr(f"{module}.id_hashes", lambda ids: np.zeros(len(ids), dtype=np.uint64))
-    write(tmp_path, table())
-    assert loaded(tmp_path).size == 100
-
-
-def test_hashes_are_compared_in_ranges(tmp_path, monkeypatch):
-    monkeypatch.setattr("jobs.datasets.distinct.HASHES_AT_ONCE", 100)
-    generator = np.random.default_rng(3)
-    parts = [np.sort(generator.integers(0, 2**64, 1000, dtype=np.uint64)) for _ in range(3)]
-    twice = [parts[0][0], parts[0][500], parts[1][-1]]
-    parts[2] = np.sort(np.concatenate([parts[2], twice]))
-    for number, part in enumerate(parts):
-        np.save(tmp_path / f"{number}.npy", part)
-    found = list(repeated_hashes([tmp_path / f"{number}.npy" for number in range(3)]))
-    assert len(found) > 1 and sorted(np.concatenate(found).tolist()) == sorted(int(one) for one in twice)
 
 
 def test_unknown_is_a_level_where_any_part_has_it(tmp_path, small_parts):
@@ -251,28 +130,6 @@ def test_vectors_in_files_stay_with_their_items(tmp_path, small_parts, monkeypat
     assert start == 36
 
 
-def test_data_that_changed_after_the_plan(tmp_path, small_parts):
-    path = write_audit(tmp_path)
-    _, plan = prepare(read_config(path))
-    frame = people()
-    frame.assign(gender=frame["gender"][::-1].to_numpy()).to_parquet(tmp_path / "people.parquet")
-    store = Store(str(tmp_path / "run"))
-    messages = {execute(unit, store).message for unit in plan.stages["items"]}
-    assert messages == {"ValueError: the data changed after they were planned with: start the run again"}
-
-
-def test_an_added_file_leaves_the_other_parts_as_they_are(tmp_path, small_parts):
-    def keys():
-        block = described({"path": "people", "attributes": {"sex": {}}})
-        catalogue = loading.catalogue_of(Reader(block=block, folder=tmp_path))
-        return [summary.fingerprint for summary in catalogue.summaries]
-
-    write(tmp_path, table(60), table(60, item_id=[f"j{number}" for number in range(60)]))
-    before = keys()
-    pq.write_table(pa.table({"item_id": ["new"], "sex": ["m"]}), tmp_path / "people" / "9.parquet")
-    assert keys()[: len(before)] == before and len(keys()) == len(before) + 1
-
-
 def test_a_part_of_which_nothing_stays(tmp_path, small_parts, monkeypatch):
     frame = table(120)
     frame.loc[30:59, "sex"] = None
@@ -306,3 +163,14 @@ def test_shards_of_pictures_are_parts(tmp_path, small_parts, monkeypatch):
     assert (parts.levels, parts.root, parts.remarks) == (whole.levels, whole.root, whole.remarks)
     with pytest.raises(UsageError, match="attributes.nothing names column 'nothing', which .* lacks"):
         datasets.load(described(block | {"attributes": {"nothing": {}}}), tmp_path)
+
+
+def test_files_of_many_short_rows_are_parts_however_few_their_bytes(tmp_path, small_parts, monkeypatch):
+    write(tmp_path, table(), table(item_id=[f"j{number}" for number in range(100)]), ending="csv")
+    parts = loaded(tmp_path)
+    assert [summary.rows for summary in parts.summaries] == [100, 100] and len(small_parts) == 2
+    monkeypatch.setattr(table_files, "PART_ROWS", 300)
+    small_parts.clear()
+    whole = loaded(tmp_path)
+    assert len(whole.parts) == 1 and small_parts == []
+    same_items(parts, whole)

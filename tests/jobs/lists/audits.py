@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 import yaml
 
 from jobs.cli import main
 
 PEOPLE = pd.DataFrame(
     {"id": ["a", "b", "c", "d", "e", "f"], "gender": ["man", "man", "man", "woman", "woman", "woman"]}
+)
+SHOWN = pd.DataFrame(
+    {
+        "query": ["nurse"] * 4 + ["chef"] * 3,
+        "item": ["d", "e", "a", "f", "a", "b", "d"],
+        "rank": [1, 2, 3, 4, 1, 2, 3],
+    }
 )
 
 
@@ -60,3 +69,17 @@ def shares(path: Path, group: str) -> dict[tuple[str, int], tuple[float, float]]
             index=False, name=None
         )
     }
+
+
+def notes(path: Path) -> list[str]:
+    """Remarks of the audit's run."""
+    found: list[str] = json.loads((path.parent / "run/manifest.json").read_text(encoding="utf-8"))["notes"]
+    return found
+
+
+def refused(path: Path, capsys: pytest.CaptureFixture[str], command: str = "plan") -> str:
+    """The line that a command prints of a configuration that it refuses."""
+    assert main([command, str(path)]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    return printed

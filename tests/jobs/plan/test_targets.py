@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from tests.jobs.lists.audits import run, shares, table, write
-from tests.jobs.lists.test_audits import SHOWN, notes, refused
+from tests.jobs.lists.audits import SHOWN, notes, refused, run, shares, table, write
 
 HEADER = "query,attribute,level,share"
 NURSE = ["nurse,gender,woman,0.9", "nurse,gender,man,0.1"]

@@ -138,12 +138,13 @@ def test_a_description_that_cannot_be_read_is_not_left_in_the_cache(tmp_path):
 
 
 def test_drawings_that_are_lost_are_written_again(tmp_path, described):
-    synthetic.write(tmp_path, tables(2))
+    synthetic.write(tmp_path, tables(3))
     cold = published(tmp_path)
     store = Store(str(tmp_path))
-    lost, cut = (name for name in cold if name.endswith(".svg") and "curves/" in name)
+    lost, cut, turned = (name for name in cold if name.endswith(".svg") and "curves/" in name)
     store.delete(lost)
     store.write(cut, cold[cut][:-20])
+    store.write(turned, cold[turned][:-20] + bytes(one ^ 1 for one in cold[turned][-20:]))
     described.clear()
     assert published(tmp_path) == cold and not described
 

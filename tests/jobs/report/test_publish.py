@@ -10,11 +10,14 @@ import pytest
 
 from jobs.analysis import parts
 from jobs.analysis.load import load
+from jobs.cli import main
 from jobs.config.runtime import Runtime
 from jobs.errors import RunError
 from jobs.report import part, publish
 from jobs.report.build import build
+from jobs.run import executor as executors
 from jobs.run.executor import Lazily
+from jobs.run.local import InProcess
 from jobs.stages.result_rows import RESULTS
 from jobs.store import Store
 from jobs.store.growing import GrowingTable
@@ -45,6 +48,18 @@ def test_parts_make_the_files_of_the_whole(run):
         if name != "index.html":  # which numbers items otherwise
             assert (run / "report" / name).read_bytes() == content, name
     assert published(run) == found
+
+
+@pytest.mark.parametrize(("runtime", "executor"), [({"executor": "local"}, "local"), ({}, "ray"), (None, "ray")])
+def test_the_command_uses_the_executor_of_the_run(run, monkeypatch, runtime, executor):
+    asked = []
+    monkeypatch.setattr(publish, "FEW_PARTS", 0)
+    monkeypatch.setattr(executors, "executor_of", lambda settings: asked.append(settings) or InProcess(settings))
+    store = Store(str(run))
+    manifest = store.read_json("manifest.json")
+    store.write_json("manifest.json", manifest | {"settings": {"runtime": runtime}})
+    assert main(["report", str(run)]) == 0
+    assert [settings.executor for settings in asked] == [executor]
 
 
 def test_nothing_is_left_of_the_tasks_nor_of_a_killed_report(run):

@@ -98,6 +98,31 @@ def test_the_verdict_names_reference_and_precision_and_what_the_repair_aims_at()
     assert text.endswith("top-k's mean similarity; precision goes from 98% to 96%.")
 
 
+@pytest.mark.parametrize(
+    ("rho", "held", "bound"),
+    [
+        (0.103, "held to the MPR of a random 50 under linear (mopr, rho = 0.103) shows", False),
+        (0.103 * (1 + 1e-12), "held to the MPR of a random 50 under linear (mopr, rho = 0.103) shows", False),
+        (0.0595, "held within the MPR of a random 50 under linear, 0.103 (mopr, rho = 0.0595), shows", True),
+        # Asked for more, and found within chance all the same.
+        (0.12, "held within the MPR of a random 50 under linear, 0.103 (mopr, rho = 0.12), shows", False),
+    ],
+)
+def test_what_was_held_to_less_than_chance_is_no_price_of_chance(rho: float, held: str, bound: bool):
+    repaired = {"is_repaired_to_chance": True, "target_repaired": "linear", "mpr_chance_repaired": 0.103}
+    pair = PAIR | repaired | {"rho_repaired": rho}
+    assert held in wording.verdict(pair)
+    assert (
+        "at the cost of 1.2% of top-k's mean similarity; chance level itself costs at most that."
+        in wording.verdict(pair)
+    ) == bound
+    assert wording.is_below_chance(pair) == bound
+    without = pair | {"similarity_fraction": None, "similarity_loss": 0.01}
+    assert ("for top-k; chance level itself costs at most that." in wording.verdict(without)) == bound
+    assert "at most" not in wording.verdict(pair | {"similarity_fraction": 1.0})
+    assert not wording.is_below_chance(pair | {"is_repaired_to_chance": False})
+
+
 def test_shares_of_predicted_labels_are_said_to_be_so_also_where_the_true_ones_are_not_known():
     unknown = PAIR | {"is_predicted": True, "share_corrected": None, "share_repaired_corrected": None}
     assert wording.by_labels(unknown) == " by predicted labels (by the true ones not known)"

@@ -166,6 +166,7 @@ def test_the_repaired_selection_is_the_most_similar_one_within_chance():
     ]
     row = headline(pairs_of([result("q"), *rows], groups)).iloc[0]
     assert (row["rho_repaired"], row["is_repaired_to_chance"]) == (0.02, True)
+    assert row["mpr_chance_repaired"] == 0.03
     beyond = [one | {"mpr_chance": 0.005} for one in rows]
     row = headline(pairs_of([result("q"), *beyond], groups)).iloc[0]
     assert (row["rho_repaired"], row["is_repaired_to_chance"]) == (0.01, False)

@@ -3,14 +3,14 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from mprlib.baselines.distances import products_of
-from mprlib.baselines.mmr_columns_kernel import Columns, Pool, compute, place_of
+from mprlib.baselines.mmr_columns_kernel import Columns, Pool, compute, none_kept, place_of
 from mprlib.baselines.mmr_kernel import distance
 
 
 def pool_of(vectors):
     products, squares, error = products_of(vectors)
     order = np.arange(len(vectors))
-    return Pool(vectors=products, squares=squares, given=vectors, order=order, rank=order), error
+    return Pool(vectors=products, squares=squares, given=vectors, rows=order, order=order, rank=order), error
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
@@ -40,7 +40,7 @@ def test_columns_are_kept_up_to_the_capacity():
     )
     needed, likely, places = np.arange(4), np.array([7]), np.empty(4, dtype=np.int64)
     for _ in range(2):
-        place_of(pool, columns, needed, likely, places)
+        place_of(pool, none_kept(columns.table.dtype), columns, needed, likely, places)
         assert np.flatnonzero(columns.slot >= 0).tolist() == [0, 1, 2]
         assert np.allclose(columns.table[places], cdist(vectors[:4], vectors), atol=1e-2)
     # The fourth is computed at each call.

@@ -7,6 +7,7 @@ import pytest
 
 import mprlib
 from mprlib import InputError, Problem
+from mprlib.baselines.distances import DistanceColumns, PoolDistances
 from mprlib.baselines.mmr import Walk
 
 GOLDEN = json.loads((Path(__file__).resolve().parents[2] / "golden" / "baseline_golden.json").read_text())
@@ -95,12 +96,43 @@ def test_a_sweep_computes_few_columns_more_than_it_needs(near, monkeypatch):
     monkeypatch.setattr("mprlib.baselines.mmr.NEAR_BYTES", near)
     generator = np.random.default_rng(7)
     problem = problem_of(generator.standard_normal((500, 16)), generator.standard_normal(16), 20)
-    chosen, computed = Walk.of(problem, problem.embeddings, "mean").with_columns(np.arange(20) / 20)
+    distances = PoolDistances.of(problem.embeddings)
+    chosen, computed = Walk.of(problem, distances, "mean").with_columns(np.arange(20) / 20)
     distinct = np.unique(chosen).size
     assert computed < 2 * distinct + 64
     monkeypatch.setattr("mprlib.baselines.mmr.LARGEST_CACHE_BYTES", 0)
-    again, _ = Walk.of(problem, problem.embeddings, "mean").with_columns(np.arange(20) / 20)
+    again, _ = Walk.of(problem, distances, "mean").with_columns(np.arange(20) / 20)
     assert again.tolist() == chosen.tolist()
+
+
+@pytest.mark.parametrize("spread", ["mean", "nearest"])
+@pytest.mark.parametrize("most_bytes", [0, 5_000, 10**9], ids=["one column", "some columns", "all columns"])
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_columns_kept_for_other_pools_change_no_choice(spread, most_bytes, precision):
+    """Near duplicates, so that float32 alone does not tell them apart."""
+    generator = np.random.default_rng(8)
+    vectors = generator.standard_normal((150, 12))
+    vectors[75:] = vectors[:75] * (1 + 1e-7 * generator.standard_normal((75, 1)))
+    vectors = vectors.astype(precision)
+    shared, computed = DistanceColumns(vectors, most_bytes=most_bytes), []
+    for rows in (np.arange(0, 150), np.arange(20, 140), generator.permutation(150)[:100], np.arange(0, 150)):
+        own = problem_of(vectors[rows], vectors[rows[3]], 15)
+        trade_offs = np.arange(10) / 10
+        walks = [Walk.of(own, one, spread) for one in (PoolDistances.of(vectors[rows]), shared.of_pool(rows))]
+        (expected, _), (chosen, number) = (walk.with_columns(trade_offs) for walk in walks)
+        assert chosen.tolist() == expected.tolist()
+        computed.append(number)
+    assert (computed[-1] == 0) == (most_bytes == 10**9)
+
+
+def test_distances_that_are_handed_in_stand_for_embeddings_until_others_are_given():
+    vectors, ones = np.eye(4), np.ones((4, 1))
+    plain = Problem(scores=[4.0, 3, 2, 1], labels=ones, reference=ones, k=2)
+    known = plain.with_vectors(None, known=DistanceColumns(vectors, most_bytes=10**6).of_pool(np.array([0, 1, 2, 3])))
+    mmr = mprlib.METHODS["mmr"]()
+    assert mmr.choose_all(known, [0.0])[0].items.tolist() == [0, 1]
+    others = known.with_vectors(np.array([[1.0, 0], [1, 0], [1, 0], [0, 1]]))
+    assert mmr.choose_all(others, [0.9])[0].items.tolist() == [0, 3]
 
 
 def test_lambda_zero_is_top_k():

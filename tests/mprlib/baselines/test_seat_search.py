@@ -9,7 +9,7 @@ import pytest
 import mprlib
 from mprlib.baselines import seat_search
 from mprlib.baselines.apportionment import hamilton
-from mprlib.optimisers.highs import LinearProgramme
+from mprlib.optimisers.highs.programmes import LinearProgramme
 from tests.populations import one_hot_problem
 
 

@@ -10,13 +10,15 @@ from mprlib.registry import function_class
 
 
 def audited(seed: int, items: int = 2_000) -> tuple[Problem, np.ndarray]:
-    """People whose labels are the likelier level of a calibrated probability, and who is a woman."""
+    """People whose labels are the likelier level of their probability given all that is seen of them, the score too,
+    and who is a woman."""
     random = np.random.default_rng(seed)
     woman = random.random(items) < 0.4
     evidence = np.where(woman, 1.2, -1.2) + random.standard_normal(items)
-    odds = np.exp(2.4 * evidence) * 0.4 / 0.6
+    noise = random.standard_normal(items) - 0.8 * woman
+    odds = np.exp(2.4 * evidence - 0.8 * noise - 0.32) * 0.4 / 0.6
     likely = np.stack([odds / (1 + odds), 1 / (1 + odds)], axis=1)
-    scores = 0.2 + 0.02 * (random.standard_normal(items) - 0.8 * woman)
+    scores = 0.2 + 0.02 * noise
     problem = Problem(
         scores=scores,
         labels=np.eye(2)[likely.argmax(axis=1)],
@@ -63,3 +65,52 @@ def test_what_is_no_probability_is_refused():
             attributes={"a": [0, 1]},
             label_error=LabelError(probabilities={"a": [[0.5, 0.5], [0.5, 0.7]]}),
         )
+
+
+def test_expected_shares_are_the_means_of_what_is_given_whatever_scores_say():
+    problem, _ = audited(3)
+    likely = problem.label_error.probabilities["gender"]
+    for items in (problem.best_first[:50], np.arange(7)):
+        found = corrected_groups(problem, items)["gender=woman"]
+        assert found.share == pytest.approx(likely[items, 0].mean(), abs=1e-12)
+            likely[items, 0].mean(), abs=1e-12
+        )
+
+
+@pytest.fixture(scope="module")
+def two_attributes() -> tuple[Problem, np.ndarray, np.ndarray]:
+    """Probabilities of gender, a confusion or probabilities of age, and some genders known by hand."""
+    random = np.random.default_rng(5)
+    n = 600
+    likely, aged = random.dirichlet([1, 1], n), random.dirichlet([2, 1, 1], n)
+    labels = np.concatenate([np.eye(2)[likely.argmax(axis=1)], np.eye(3)[aged.argmax(axis=1)]], axis=1)
+    known = np.full(n, -1)
+    known[:5] = 1
+    error = LabelError(probabilities={"gender": likely, "age": aged}, known={"gender": known})
+    problem = Problem(
+        scores=random.random(n) + 0.3 * likely[:, 0],
+        labels=labels,
+        reference=labels,
+        k=20,
+        attributes={"gender": [0, 1], "age": [2, 3, 4]},
+        label_names=["gender=woman", "gender=man", "age=young", "age=mid", "age=old"],
+        label_error=error,
+    )
+    return problem, likely, aged
+
+
+def test_levels_of_every_attribute_keep_their_probabilities(two_attributes):
+    problem, likely, aged = two_attributes
+    items = np.arange(5, 60)
+    found = corrected_groups(problem, items)
+    assert found["gender=woman"].share == pytest.approx(likely[items, 0].mean(), abs=1e-8)
+    for place, level in enumerate(["young", "mid", "old"]):
+        assert found[f"age={level}"].share == pytest.approx(aged[items, place].mean(), abs=1e-8)
+    by_hand = corrected_groups(problem, np.arange(5))["gender=woman"]
+    assert (by_hand.share, by_hand.low, by_hand.high) == (0.0, 0.0, 0.0)
+
+
+def test_no_gap_of_groups_is_above_one(two_attributes):
+    problem, _, _ = two_attributes
+    found = corrected(problem, np.arange(3), function_class("groups"))
+    assert found.high <= 1.0

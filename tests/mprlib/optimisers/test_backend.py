@@ -9,7 +9,7 @@ from mprlib import InputError, sweep
 from mprlib.optimisers import backend, gurobi
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.gurobi import GurobiModel
-from mprlib.optimisers.highs import HighsModel
+from mprlib.optimisers.highs.model import HighsModel
 from mprlib.optimisers.linear_model import Window
 from mprlib.optimisers.relaxation import centred_cut
 from mprlib.registry import function_class

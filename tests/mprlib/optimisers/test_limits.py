@@ -8,9 +8,10 @@ import pytest
 from mprlib import Problem, sweep
 from mprlib.cells import selection_weights
 from mprlib.errors import SolverError
-from mprlib.optimisers import cell_programme, cone, gurobi, highs, paper
+from mprlib.optimisers import cell_programme, cone, gurobi, paper
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.optimisers.highs import HighsModel
+from mprlib.optimisers.highs import model
+from mprlib.optimisers.highs.model import HighsModel
 from mprlib.optimisers.linear_model import Window
 from mprlib.registry import function_class
 
@@ -34,8 +35,8 @@ def model_of(problem: Problem) -> HighsModel:
 
 @pytest.fixture
 def no_iterations(monkeypatch):
-    monkeypatch.setattr(highs, "SMALLEST_ITERATION_LIMIT", 0)
-    monkeypatch.setattr(highs, "LARGEST_ITERATIONS_PER_PLACE", 0)
+    monkeypatch.setattr(model, "SMALLEST_ITERATION_LIMIT", 0)
+    monkeypatch.setattr(model, "LARGEST_ITERATIONS_PER_PLACE", 0)
     monkeypatch.setattr(cell_programme, "LARGEST_STEPS_PER_PLACE", 0)
 
 

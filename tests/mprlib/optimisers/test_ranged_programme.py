@@ -7,7 +7,7 @@ from mprlib import Problem
 from mprlib.cells import cells_of
 from mprlib.function_classes.groups import Groups
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.optimisers.highs import RangedProgramme
+from mprlib.optimisers.highs.programmes import RangedProgramme
 from mprlib.optimisers.ranged_programme import RangedCells
 from mprlib.optimisers.relaxation import top_sum
 from mprlib.optimisers.whole.group_limits import GroupProof

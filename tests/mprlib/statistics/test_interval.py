@@ -10,7 +10,7 @@ from mprlib import FUNCTION_CLASSES, METHODS, InputError, Problem, measure, sele
 from mprlib.cells import cells_of, selection_weights
 from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
-from mprlib.statistics import Chosen, Resamples, sampling_interval, sampling_margin
+from mprlib.statistics import Chosen, Resamples, sampling_interval, sampling_intervals, sampling_margin
 from mprlib.statistics.class_noise import class_noise
 from mprlib.statistics.draws import Draws
 from tests.populations import one_hot_problem
@@ -55,7 +55,8 @@ def test_noise_beside_a_gap_falls_as_the_gap_grows(name):
     noise = class_noise(problem, function_class(name), 0.975, Draws(problem, 50, 3))
     weights = selection_weights(problem, problem.best_first[:20])
     differences, found = cells_of(problem).differences(weights), noise.oracle.worst_case(weights)
-    drifts = [noise.drifts(differences, found, part) for part in (0.0, 0.2, 0.5, 1.0)]
+    parts = np.array([0.0, 0.2, 0.5, 1.0])
+    drifts = noise.drifts(np.tile(differences, (4, 1)), [found] * 4, parts)
     for before, after in pairwise(drifts):
         # Of trees the worst one alone is scaled by each resample's masses: an upper bound.
         assert (after <= before + 1e-12).all() or name == "tree"
@@ -81,16 +82,28 @@ def test_what_is_left_out_as_never_the_worst_is_never_the_worst(name):
     noise = class_noise(problem, function_class(name), 0.975, Draws(problem, 50, 3))
     weights = selection_weights(problem, problem.best_first[:20])
     differences, found = cells_of(problem).differences(weights), noise.oracle.worst_case(weights)
-    [block] = noise.draws.blocks()
+    [drifts], [block] = noise.drifts(differences[None], [found], np.ones(1)), noise.draws.blocks()
     if name == "groups":
         expected = closed_form_gaps(noise.oracle, differences - noise.draws.moved(block)) - found.value
-        assert noise.drifts(differences, found, 1.0) == pytest.approx(expected, abs=1e-15)
+        assert drifts == pytest.approx(expected, abs=1e-15)
     else:
         moved, masses = noise.draws.moved_and_masses(block)
         own = np.sqrt(problem.scale / (found.function**2 @ masses.T)) * found.value
-        assert noise.drifts(differences, found, 1.0) == pytest.approx(
-            noise.oracle.gaps(differences - moved, masses) - own, abs=1e-12
-        )
+        assert drifts == pytest.approx(noise.oracle.gaps(differences - moved, masses) - own, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_intervals_of_several_selections_are_those_of_each(name, monkeypatch):
+    """To the last bit, whatever is beside them."""
+    monkeypatch.setattr("mprlib.statistics.interval.TOGETHER", 4)
+    problem, generator = one_hot_problem(), np.random.default_rng(2)
+    chosen = [
+        Chosen(items=generator.choice(problem.n, size, replace=False), is_fitted=is_fitted, may_be_in_reference=may_be)
+        for size, is_fitted, may_be in [(20, True, True), (20, False, True), (5, True, False), (20, False, False)] * 2
+    ]
+    alone = [sampling_interval(problem, one, name, resamples=50) for one in chosen]
+    assert sampling_intervals(problem, chosen, name, resamples=50) == alone
+    assert sampling_intervals(problem, [], name) == []
 
 
 @pytest.mark.parametrize("name", FUNCTION_CLASSES)

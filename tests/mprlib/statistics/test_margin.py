@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from mprlib import FUNCTION_CLASSES, InputError, Problem, measure
+from mprlib import FUNCTION_CLASSES, InputError, Problem, Reference, measure
 from mprlib.cells import cells_of
 from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
-from mprlib.statistics import Resamples, sampling_margin
+from mprlib.statistics import Resamples, sampling_interval, sampling_margin
 from tests.populations import one_hot_problem
 
 
@@ -122,3 +122,15 @@ def test_resamples_that_are_at_hand_are_of_one_call():
     )
     assert sampling_margin(problem, "groups", drawn=others, resamples=50) == of_others
     assert of_others != sampling_margin(problem, "groups", resamples=50)
+
+
+@pytest.mark.parametrize("name", ["linear", "groups", "saturated", "tree", "rkhs", "mlp"])
+def test_stated_shares_have_no_error(name):
+    reference = Reference.from_shares({"g": {"f": 0.5, "m": 0.5}})
+    people = {"g": ["f", "m", "m", "m"], "score": [0.9, 0.8, 0.7, 0.6]}
+    problem = Problem.from_frames(people, reference, score="score", attributes=["g"], k=2)
+    found = measure(problem, [1, 2], name)
+    assert sampling_margin(problem, name) == 0.0
+    assert sampling_interval(problem, [1, 2], name) == (found.value, found.upper_bound)
+    # Draws have an error of their own.
+    assert sampling_margin(problem, name, items=[1, 2]) > 0

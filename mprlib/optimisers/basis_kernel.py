@@ -1,0 +1,100 @@
+"""A basis of the best items of cells under cuts, compiled: what it takes, and what one more item is worth under it.
+
+Within a cell all items have one column, so that a basis is: how many of each cell's best items are taken whole, the
+free cells, whose next item is taken in part, and the tight cuts, one fewer than the free cells. Its matrix has a
+column for each free cell (1 and the tight cuts' coefficients), a few dozen rows, and is inverted anew at each step:
+no rounding is carried along.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.compiled import compiled
+from mprlib.optimisers.inverse_kernel import inverse_of
+
+
+class Cut(NamedTuple):
+    """Cuts rows . x <= right; those beyond `used` are room for more.
+
+    Shapes:  rows (J, G); right (J,); size (J,), the largest coefficients.
+    """
+
+    rows: FloatArray
+    right: FloatArray
+    size: FloatArray
+
+
+class Items(NamedTuple):
+    """Scores without ties, as in `CellPool`.  Shapes: marginals (N + 2G,); offset (G,), where a cell starts."""
+
+    k: int
+    marginals: FloatArray
+    offset: IntArray
+
+
+class Basis(NamedTuple):
+    """What is taken and what is tight; written over.
+
+    Shapes:  taken (G,), whole items of each cell; is_free (G,); free (G + 1,) and tight (G + 1,), cells and cuts of
+             which the first ones count; is_tight (J,); number (2,), of free cells and of tight cuts.
+    """
+
+    taken: IntArray
+    is_free: IntArray
+    free: IntArray
+    tight: IntArray
+    is_tight: IntArray
+    number: IntArray
+
+
+@compiled
+def basis_inverse(cuts: Cut, basis: Basis, inverse: FloatArray) -> bool:
+    """The inverse of the basis matrix: its rows are free cells, its first column the sum, the others tight cuts."""
+    size = basis.number[0]
+    matrix = np.ones((size, size))
+    for row in range(1, size):
+        for column in range(size):
+            matrix[row, column] = cuts.rows[basis.tight[row - 1], basis.free[column]]
+    return inverse_of(matrix, inverse)
+
+
+@compiled
+def counts_at(items: Items, cuts: Cut, basis: Basis, inverse: FloatArray, counts: FloatArray) -> None:
+    """The counts (G,) of a basis, within their bounds or not."""
+    size = basis.number[0]
+    right = np.empty(size)
+    right[0] = items.k - basis.taken.sum()
+    for row in range(1, size):
+        own = cuts.right[basis.tight[row - 1]]
+        for cell in range(basis.taken.size):
+            own -= cuts.rows[basis.tight[row - 1], cell] * basis.taken[cell]
+        right[row] = own
+    for cell in range(basis.taken.size):
+        counts[cell] = basis.taken[cell]
+    for position in range(size):
+        part = 0.0
+        for row in range(size):
+            part += inverse[position, row] * right[row]
+        counts[basis.free[position]] += part
+
+
+@compiled
+def priced(
+    items: Items, cuts: Cut, basis: Basis, inverse: FloatArray, multipliers: FloatArray, price: FloatArray
+) -> None:
+    """Multipliers of the sum and of the tight cuts, and the price (G,) of one item of each cell."""
+    size = basis.number[0]
+    for row in range(size):
+        own = 0.0
+        for position in range(size):
+            cell = basis.free[position]
+            own += items.marginals[items.offset[cell] + basis.taken[cell] + 1] * inverse[position, row]
+        multipliers[row] = own
+    price[:] = multipliers[0]
+    for row in range(1, size):
+        for cell in range(price.size):
+            price[cell] += multipliers[row] * cuts.rows[basis.tight[row - 1], cell]

@@ -1,0 +1,1 @@
+"""Programmes on HiGHS, which no other module imports."""

@@ -1,0 +1,40 @@
+"""Compiled inverse of a small matrix: a few dozen rows, for which a call of LAPACK takes longer than the work."""
+
+from __future__ import annotations
+
+from mprlib.arrays import FloatArray
+from mprlib.compiled import compiled
+
+# A pivot of the elimination below this: the matrix has no inverse. Rows of the bases that are inverted have
+# coefficients of 1 / k and more.
+SINGULAR = 1e-14
+
+
+@compiled
+def inverse_of(matrix: FloatArray, inverse: FloatArray) -> bool:
+    """The inverse of a square matrix, which is written over, by elimination with row pivots; False if it has none."""
+    size = matrix.shape[0]
+    inverse[:, :] = 0.0
+    for row in range(size):
+        inverse[row, row] = 1.0
+    for column in range(size):
+        pivot = column
+        for row in range(column + 1, size):
+            if abs(matrix[row, column]) > abs(matrix[pivot, column]):
+                pivot = row
+        if abs(matrix[pivot, column]) < SINGULAR:
+            return False
+        for other in range(size):
+            matrix[column, other], matrix[pivot, other] = matrix[pivot, other], matrix[column, other]
+            inverse[column, other], inverse[pivot, other] = inverse[pivot, other], inverse[column, other]
+        factor = 1.0 / matrix[column, column]
+        for other in range(size):
+            matrix[column, other] *= factor
+            inverse[column, other] *= factor
+        for row in range(size):
+            if row != column and matrix[row, column] != 0.0:
+                factor = matrix[row, column]
+                for other in range(size):
+                    matrix[row, other] -= factor * matrix[column, other]
+                    inverse[row, other] -= factor * inverse[column, other]
+    return True

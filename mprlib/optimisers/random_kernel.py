@@ -1,0 +1,44 @@
+"""Random numbers of compiled searches: the same on every machine and in every thread.
+
+A state of 64 bits is advanced by xorshift (Marsaglia 2003); parts of 20 bits of it are drawn as whole numbers below a
+limit, without a division.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mprlib.arrays import FloatArray
+from mprlib.compiled import compiled
+
+# Quantiles of the exponential distribution that an annealing draws from: finer ones change nothing.
+QUANTILES = 4_096
+PART_BITS = 20
+
+
+def exponential_quantiles() -> FloatArray:
+    """Quantiles (QUANTILES,) of the standard exponential distribution, at the middles of equal parts."""
+    return np.array([-math.log((place + 0.5) / QUANTILES) for place in range(QUANTILES)])
+
+
+@compiled
+def next_state(state: np.uint64) -> np.uint64:
+    """The state after this one, which is not 0."""
+    state ^= state << np.uint64(13)
+    state ^= state >> np.uint64(7)
+    state ^= state << np.uint64(17)
+    return state
+
+
+@compiled
+def part(state: np.uint64, place: int) -> int:
+    """The first, second or third part (place 0, 1, 2) of a state, a whole number below 2^20."""
+    return np.int64((state >> np.uint64(place * PART_BITS)) & np.uint64((1 << PART_BITS) - 1))
+
+
+@compiled
+def below(number: int, limit: int) -> int:
+    """The place of a part among 0 to limit - 1; limit is at most 2^20."""
+    return (number * limit) >> PART_BITS

@@ -1,0 +1,97 @@
+"""Compiled loop of `group_limits`: simulated annealing over whole counts of cells under limits on the counts of groups.
+
+At prices y of the limits every set has  bound - similarity = sum of its cells' losses + sum_G |y_G| slack_G,  where the
+slack of a priced limit is negative beyond it. The energy of counts is this difference and a penalty for each item
+beyond a limit, larger than any price. A move takes an item of one cell for one of another.
+
+Source:  Kirkpatrick, Gelatt and Vecchi 1983.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.compiled import compiled
+from mprlib.optimisers.random_kernel import below, next_state, part
+from mprlib.optimisers.whole.decoder_kernel import ROUNDING
+from mprlib.optimisers.whole.group_kernel import Grouped
+
+
+class Cooling(NamedTuple):
+    """Temperatures from the first to the last in so many steps; penalty: of an item beyond a limit, in similarity.
+
+    allowance (any,): quantiles of a standard exponential, by which a move may raise the energy at temperature 1.
+    """
+
+    first: float
+    last: float
+    steps: int
+    penalty: float
+    allowance: FloatArray
+
+
+@compiled
+def limit_energy(problem: Grouped, group: int, count: int, penalty: float) -> float:
+    """The energy of a group's count."""
+    price, low, high = problem.price[group], problem.low[group], problem.high[group]
+    slack = high - count if price > 0.0 else count - low
+    return abs(price) * slack + penalty * max(low - count, count - high, 0)
+
+
+@compiled
+def beyond(problem: Grouped, group: int, count: int) -> int:
+    """Items of a group beyond its limits."""
+    outside: int = max(problem.low[group] - count, count - problem.high[group], 0)
+    return outside
+
+
+@compiled
+def annealed(problem: Grouped, cooling: Cooling, least: float, counts: IntArray, best: IntArray) -> float:
+    """The smallest energy below `least` of counts within all limits, from counts (F,) of k items; written to `best`."""
+    cells, sets = problem.group.shape
+    taken = np.zeros(problem.low.size, np.int64)
+    for cell in range(cells):
+        for one in range(sets):
+            taken[problem.group[cell, one]] += counts[cell]
+    energy, outside = 0.0, 0
+    for cell in range(cells):
+        energy += problem.loss[cell, counts[cell]]
+    for group in range(taken.size):
+        energy += limit_energy(problem, group, taken[group], cooling.penalty)
+        outside += beyond(problem, group, taken[group])
+    factor = (cooling.last / cooling.first) ** (1.0 / cooling.steps)
+    temperature, state = cooling.first, np.uint64(1)
+    for _ in range(cooling.steps):
+        temperature *= factor
+        state = next_state(state)
+        giving, taking = below(part(state, 0), cells), below(part(state, 1), cells)
+        if giving == taking or counts[giving] == 0 or counts[taking] == problem.capacity[taking]:
+            continue
+        change = problem.loss[giving, counts[giving] - 1] - problem.loss[giving, counts[giving]]
+        change += problem.loss[taking, counts[taking] + 1] - problem.loss[taking, counts[taking]]
+        further = 0
+        for one in range(sets):
+            own, other = problem.group[giving, one], problem.group[taking, one]
+            if own != other:
+                change += limit_energy(problem, own, taken[own] - 1, cooling.penalty)
+                change -= limit_energy(problem, own, taken[own], cooling.penalty)
+                change += limit_energy(problem, other, taken[other] + 1, cooling.penalty)
+                change -= limit_energy(problem, other, taken[other], cooling.penalty)
+                further += beyond(problem, own, taken[own] - 1) - beyond(problem, own, taken[own])
+                further += beyond(problem, other, taken[other] + 1) - beyond(problem, other, taken[other])
+        if change > temperature * cooling.allowance[below(part(state, 2), cooling.allowance.size)]:
+            continue
+        counts[giving] -= 1
+        counts[taking] += 1
+        for one in range(sets):
+            taken[problem.group[giving, one]] -= 1
+            taken[problem.group[taking, one]] += 1
+        energy += change
+        outside += further
+        if outside == 0 and energy < least - ROUNDING:
+            least = energy
+            best[:] = counts
+    return least
