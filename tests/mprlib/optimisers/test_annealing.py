@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mprlib import Problem, sweep
-from mprlib.optimisers.ball_annealing import ITEM_SCHEDULES, BallAnnealing
+from mprlib.optimisers.ball_annealing import BallAnnealing, Schedule
 from mprlib.optimisers.ball_region import BallRegion, centred_features
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.random_kernel import PART_BITS, below, exponential_quantiles, next_state, part
@@ -14,6 +14,8 @@ from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.optimisers.whole.group_limits import GroupProof
 from mprlib.registry import function_class
 from tests.embedded_queries import embedded_query
+
+SHORT = Schedule(warmest=0.05, coldest=0.003, penalty=4.0, steps=50_000)
 
 
 def test_parts_of_a_state_cover_a_range_evenly():
@@ -43,7 +45,7 @@ def test_the_best_of_all_sets_of_a_ball(seed):
     rho = float(np.quantile(values, 0.1))
     best = similarities[values <= rho].max()
     [relaxation] = SmoothPath(features, pool).solve([rho])
-    annealing = BallAnnealing.of(pool, ball, np.flatnonzero(pool.capacity), ITEM_SCHEDULES[:1])
+    annealing = BallAnnealing.of(pool, ball, np.flatnonzero(pool.capacity), (SHORT,))
     counts = annealing.best(relaxation, -np.inf)
     assert counts is not None and counts.sum() == 4 and ball.value(counts) <= rho
     assert pool.similarity(counts) == pytest.approx(best)
