@@ -48,8 +48,8 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
             mopr = method("mopr")
             values = [0.0, *mopr.grid(problem, oracle, POINTS)]
             mopr.sweep(problem, oracle, values)
-        # Without nodes no proof ends, and sets far from their bounds are looked for by annealing.
-        method("mopr", nodes=1).sweep(problem, oracle, values)
+        # With few nodes no proof ends, and sets far from their bounds are looked for by annealing.
+        method("mopr", nodes=2).sweep(problem, oracle, values)
         sampling_interval(problem, problem.best_first[: problem.k], name)
     for settings in ORDERS:
         select(_problem(K[0]), "mopr", 0.1, CLASSES[0], **settings)

@@ -15,7 +15,7 @@ from mprlib.optimisers.whole.group_limits import GroupProof
 from mprlib.registry import function_class
 from tests.embedded_queries import embedded_query
 
-SHORT = Schedule(warmest=0.05, coldest=0.003, penalty=4.0, steps=50_000)
+SHORT = Schedule(warmest=0.1, coldest=0.003, penalty=4.0, steps=500_000)
 
 
 def test_parts_of_a_state_cover_a_range_evenly():
@@ -79,7 +79,7 @@ def test_counts_within_the_limits_of_groups_or_none():
     pool = cell_pool_of(problem, oracle.cells)
     proof = GroupProof.of(pool, oracle)
     for rho in (0.01, 0.04, 0.08):
-        found = proof._searched(rho, None, 1, is_any=False)
+        found = proof._searched(rho, None, 2, is_any=False)
         if found.counts is not None:
             weights = found.counts / 20
             assert np.abs(oracle.totals(weights - oracle.cells.reference_shares)).max() <= rho + 1e-9
