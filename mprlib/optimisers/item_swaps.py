@@ -59,7 +59,7 @@ WIDE_GAP = 0.05
 ANNEALED_CANDIDATES = 3_000
 RENEWED = 1.6
 # Multiplications for the products of those items: a part of a second. Fewer items are taken where features are many.
-PRODUCTS = 800_000_000
+PRODUCTS = 500_000_000
 # Seed of the exchanges, set anew for each rho: reruns agree.
 SEED = 0
 
