@@ -154,14 +154,12 @@ def searched(
                 left[column] += chosen[place]
                 least[column] = before[place, attribute]
             continue
-        cell = fill.order[place]
-        count = turns[place, pick[place]]
+        cell, count = fill.order[place], turns[place, pick[place]]
         pick[place] += 1
         visited += 1
         if visited > nodes:
             break
-        lost = loss[place] + cells.loss[cell, count]
-        worst = lost
+        lost = worst = loss[place] + cells.loss[cell, count]
         for attribute in range(attributes):
             column = cells.column[cell, attribute]
             after[attribute] = 0.0
