@@ -109,13 +109,14 @@ def corrected(
     items: ArrayLike | Selection,
     function_class: str | FunctionClass = "linear",
     *,
-    chosen_by: ChosenBy = "labels",
+    chosen_by: ChosenBy | None = None,
     **settings: Any,
 ) -> Corrected:
     """MPR by the true labels of a selection, where a problem's `label_error` says how often labels are wrong.
 
-    chosen_by: `labels` for items that were chosen by looking at scores and labels, as `mopr` does; `other` for those
-    that were not, such as the most similar items, or what somebody else showed.
+    chosen_by: `expected` for items that `mopr` chose of this problem, by expected true labels; `labels` for those that
+    were chosen by scores and labels as they are; `other` for those that were not, such as the most similar items, or
+    what somebody else showed. By default a Selection's method says which, and items alone are `labels`.
 
     Returns: the estimate with the ends of its 95% interval; None for each, and a remark, where the confusion is too
              weak to say anything.
@@ -132,6 +133,8 @@ def corrected(
     """
     if problem.label_error is None:
         raise InputError("problem has no label_error: how often its labels are wrong is not known")
+    if chosen_by is None:
+        chosen_by = registry.METHODS[items.method].chooses_by() if isinstance(items, Selection) else "labels"
     if chosen_by not in get_args(ChosenBy):
         raise InputError(f"chosen_by is {chosen_by!r}: one of {', '.join(get_args(ChosenBy))} is expected")
     chosen = problem.checked_items(items)

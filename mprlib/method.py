@@ -12,6 +12,7 @@ from mprlib.arrays import IntArray, mean_of
 from mprlib.declarations import Declared
 from mprlib.errors import SettingError
 from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase, measured
+from mprlib.label_error import ChosenBy
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.selection import Selection, Status
@@ -32,6 +33,7 @@ class Method(Declared):
     classes: names of the classes that a constrained method can bound; None where it takes all.
     is_constrained: the method bounds the MPR of the oracle's class (it has a target class).
     reads_labels: it looks at the labels of the items when it chooses them.
+    reads_expected_labels: where labels may be wrong, it chooses by expected true ones.
     reads_reference: what it chooses depends on the reference, whose sampling error it may then fit.
     needs_embeddings: it reads problem.embeddings; needs_query: it reads problem.query. takes_distances: it looks at
     embeddings for the distances between them alone, and takes those that somebody keeps (`Problem.with_vectors`).
@@ -45,10 +47,18 @@ class Method(Declared):
     classes: ClassVar[tuple[str, ...] | None] = None
     is_constrained: ClassVar[bool] = False
     reads_labels: ClassVar[bool] = True
+    reads_expected_labels: ClassVar[bool] = False
     reads_reference: ClassVar[bool] = True
     needs_embeddings: ClassVar[bool] = False
     needs_query: ClassVar[bool] = False
     takes_distances: ClassVar[bool] = False
+
+    @classmethod
+    def chooses_by(cls) -> ChosenBy:
+        """What it chooses items by where labels may be wrong."""
+        if cls.reads_expected_labels:
+            return "expected"
+        return "labels" if cls.reads_labels else "other"
 
     @abstractmethod
     def sweep(self, problem: Problem, oracle: Oracle, values: Sequence[Any]) -> list[Selection]:

@@ -3,7 +3,9 @@
 Where nobody labelled the items, a logistic regression trained on a labelled data set labels them.
 Its errors bound what an audit can claim: a gap between groups that is smaller than the probe's
 confusion between them is not evidence. So a probe carries its confusion, measured on rows that it
-was not trained on (training accuracy says nothing), and results should be stored beside it.
+was not trained on (training accuracy says nothing), and results should be stored beside it. Its
+probabilities are calibrated by a temperature that is fitted to rows of the training part, each by a
+model that it did not train, and tested on the held-out ones (`mprlib.calibration`).
 
 Source: MPR paper, section 5 and its appendix on probes (logistic regression on FairFace
 embeddings, C from 0.01 to 100). **Deviation**: the authors report accuracy on the training split.
@@ -19,9 +21,9 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from mprlib.arrays import FloatArray, IntArray
+from mprlib.calibration import Calibration, calibration_of, temperature_of
 from mprlib.declarations import strict
 from mprlib.errors import InputError
-from mprlib.frames.levels import levels_of
 from mprlib.scikit_learn import scikit_learn_for
 from mprlib.settings import PROBABILITY, SEED, refuse_text
 
@@ -41,7 +43,10 @@ class Probe:
              coefficients (L, d) and intercepts (L,): a level's evidence is their linear function.
              confusion (L, L), counts of held-out rows: true level by row, predicted by column.
              accuracy_by_level (L,), the share of a level's held-out rows that is recognised.
+             level_shares (L,), of the rows that it was trained on.
     strength: the C that cross-validation took.
+    temperature: what its evidence is divided by in calibrated probabilities; calibration: how they
+    did on the held-out rows.
     accuracy_by_group: accuracy among held-out rows of each group that was passed in.
     It is plain arrays, so that whoever trains it can store it and others predict.
 
@@ -59,6 +64,9 @@ class Probe:
     strength: float
     confusion: IntArray
     accuracy_by_group: dict[str, float]
+    level_shares: FloatArray
+    temperature: float
+    calibration: Calibration
 
     @property
     def accuracy(self) -> float:
@@ -76,15 +84,27 @@ class Probe:
 
         Raises:  InputError for embeddings of another width, or that are not finite.
         """
+        found: FloatArray = scipy.special.softmax(self._evidence(embeddings), axis=1)
+        return found
+
+    def calibrated(self, embeddings: ArrayLike) -> FloatArray:
+        """The same, as sure as the probe was right about rows that it was not trained on; for
+        items of about the `level_shares` of its training.
+
+        Raises:  InputError as for `probabilities`.
+        """
+        found: FloatArray = scipy.special.softmax(self._evidence(embeddings) / self.temperature, axis=1)
+        return found
+
+    def _evidence(self, embeddings: ArrayLike) -> FloatArray:
         matrix = _matrix(embeddings)
         if matrix.shape[1] != self.coefficients.shape[1]:
             raise InputError(
                 f"embeddings has {matrix.shape[1]} columns, the probe was trained on {self.coefficients.shape[1]}"
             )
         # Not a BLAS product: equal rows must get equal labels at every position.
-        scores = np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts
-        probabilities: FloatArray = scipy.special.softmax(scores, axis=1)
-        return probabilities
+        evidence: FloatArray = np.einsum("ij,kj->ik", matrix, self.coefficients) + self.intercepts
+        return evidence
 
     def predict(self, embeddings: ArrayLike) -> list[str]:
         """The most probable level for each of the embeddings (n, d)."""
@@ -100,6 +120,8 @@ class Probe:
             "accuracy_by_level": dict(zip(self.levels, map(float, self.accuracy_by_level))),
             "accuracy_by_group": dict(self.accuracy_by_group),
             "confusion": self.confusion.tolist(),
+            "temperature": self.temperature,
+            "calibration": self.calibration.manifest(),
         }
 
 
@@ -127,23 +149,25 @@ def train_probe(
     """
     with scikit_learn_for("a probe"):
         from sklearn.linear_model import LogisticRegression
-        from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+        from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, train_test_split
 
     matrix, levels, codes = _checked(embeddings, labels, held_out_share)
-    names = None if groups is None else levels_of(groups)
+    names = None if groups is None else np.asarray(groups).astype(str)
     if names is not None and names.shape != codes.shape:
         raise InputError(f"groups has shape {names.shape}, {codes.shape} expected: one name per row")
     train, held_out = train_test_split(
         np.arange(codes.size), test_size=held_out_share, random_state=seed, stratify=codes
     )
-    search = GridSearchCV(
-        LogisticRegression(max_iter=MOST_ITERATIONS),
-        {"C": list(STRENGTHS)},
-        cv=StratifiedKFold(FOLDS, shuffle=True, random_state=seed),
-    ).fit(matrix[train], codes[train])
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    search = GridSearchCV(LogisticRegression(max_iter=MOST_ITERATIONS), {"C": list(STRENGTHS)}, cv=folds)
+    search.fit(matrix[train], codes[train])
+    model = search.best_estimator_
+    unseen = cross_val_predict(model, matrix[train], codes[train], cv=folds, method="decision_function")
+    temperature = temperature_of(_of_levels(unseen), codes[train])
     predicted = search.predict(matrix[held_out])
     is_right = predicted == codes[held_out]
-    coefficients, intercepts = search.best_estimator_.coef_, search.best_estimator_.intercept_
+    evidence = _of_levels(model.decision_function(matrix[held_out]))
+    coefficients, intercepts = model.coef_, model.intercept_
     if len(levels) == 2:
         # Of two levels only the second has coefficients: the first one's evidence is 0.
         coefficients = np.concatenate([np.zeros_like(coefficients), coefficients])
@@ -155,14 +179,22 @@ def train_probe(
         strength=float(search.best_params_["C"]),
         accuracy_by_group=_means(is_right, None if names is None else names[held_out]),
         confusion=_confusion(codes[held_out], predicted, len(levels)),
+        level_shares=np.bincount(codes[train]) / train.size,
+        temperature=temperature,
+        calibration=calibration_of(scipy.special.softmax(evidence / temperature, axis=1), codes[held_out]),
     )
+
+
+def _of_levels(values: FloatArray) -> FloatArray:
+    """Evidence (n, L); of two levels what is at hand (n,) is the second one's, as the first one's is 0."""
+    return values if values.ndim > 1 else np.stack([np.zeros(values.size), values], axis=1)
 
 
 def _checked(
     embeddings: ArrayLike, labels: ArrayLike, held_out_share: float
 ) -> tuple[FloatArray, tuple[str, ...], IntArray]:
     matrix = _matrix(embeddings)
-    rows = levels_of(labels)
+    rows = np.asarray(labels).astype(str)
     if rows.shape != (matrix.shape[0],):
         raise InputError(f"labels has shape {rows.shape}, ({matrix.shape[0]},) expected: one level per row")
     levels, codes, counts = np.unique(rows, return_inverse=True, return_counts=True)

@@ -189,9 +189,10 @@ def distinct_positions(items: Any, n: int) -> IntArray:
         raise InputError("items is empty or not one-dimensional: a list of positions in the pool is expected")
     if array.dtype.kind not in "iu":
         raise InputError(f"items has dtype {array.dtype}: whole positions in the pool are expected")
-    outside = (array < 0) | (array >= n)
-    if outside.any():
-        raise InputError(f"items holds {array[outside][0]}, outside the pool's positions 0 to {n - 1}")
-    if np.unique(array).size != array.size:
+    rising = np.sort(array)
+    if rising[0] < 0 or rising[-1] >= n:
+        outside = array[(array < 0) | (array >= n)][0]
+        raise InputError(f"items holds {outside}, outside the pool's positions 0 to {n - 1}")
+    if (rising[1:] == rising[:-1]).any():
         raise InputError("items repeats a position: each item can be returned once")
     return array.astype(np.intp)

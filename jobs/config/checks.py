@@ -115,7 +115,7 @@ def check_probes(audit: Audit) -> None:
         for name, attribute in ({} if block is None else block.attributes).items():
             if attribute.errors is not None and attribute.probe and audit.probes[attribute.probe].least_probability:
                 raise BadSetting(
-                    f"errors of the probe {attribute.probe} on held-out items are those of items that all get a level: "
+                    f"errors of the probe {attribute.probe} are known of items that all get a level: "
                     "leave least_probability out, or give a confusion",
                     *key, "attributes", name, "errors",
                 )  # fmt: skip

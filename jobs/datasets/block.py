@@ -63,10 +63,11 @@ class Attribute(Block):
         "items in the place of shares; or a table with the columns true, predicted, and share or count. Levels are "
         "named as `map` leaves them",
     )
-    errors: Literal["held_out"] | None = Field(
+    errors: Literal["held_out", "probabilities"] | None = Field(
         None,
-        description="`held_out` goes with a probe: how often it is wrong about the items that were held out of its "
-        "training is the confusion of its labels",
+        description="goes with a probe, and is made of the items that were held out of its training. `held_out`: how "
+        "often it is wrong about them is the confusion of its labels. `probabilities`: each item's probabilities by "
+        "the probe are used, calibrated, and tested on them",
     )
     probabilities: dict[str, Label] | None = Field(
         None,

@@ -25,9 +25,9 @@ from .label_errors import (
     confusions_of,
     hand_label_notes,
     hand_labels_unit,
-    held_out_of,
     label_errors,
     probabilities_of,
+    probes_of,
     with_their_levels,
 )
 from .level_remarks import level_remarks, similar_levels
@@ -207,7 +207,7 @@ class _Planner:
                 probabilities,
                 self.reference_sources.likely(reference, searched, probabilities),
                 reference.query_conditioned and reference.dataset is None,
-                held_out_of(block, reference, self.probing.fits),
+                probes_of(block, reference, self.probing.fits),
             )
         return Compared(
             searched=searched,

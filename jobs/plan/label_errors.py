@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from contextlib import nullcontext
 from pathlib import Path
 
 from mprlib import Confusion
@@ -30,6 +32,16 @@ Confusions = Mapping[str, Confusion]
 AllConfusions = Mapping[tuple[str, str], Confusions]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probes:
+    """Units of probes by attribute: of those whose errors on held-out items are a confusion, of the items and of the
+    reference's people, and of those whose probabilities of each item count."""
+
+    items: Mapping[str, str]
+    likely: Mapping[str, str]
+    people: Mapping[str, str]
+
+
 def read_confusions(
     settings: Audit, folder: Path, catalogues: Mapping[str, Catalogue], references: Mapping[str, Catalogue]
 ) -> AllConfusions:
@@ -44,7 +56,8 @@ def read_confusions(
             with about(*key, "attributes", name, "confusion"):
                 confusion = confusion_of(attribute, folder)
                 if confusion is not None:
-                    _expect_no_exchange(confusion)
+                    with said_of(attribute.confusion) if isinstance(attribute.confusion, str) else nullcontext():
+                        _expect_no_exchange(confusion)
                     own[name] = confusion
             if attribute.probabilities is not None and side[0] == "reference":
                 raise BadSetting(
@@ -152,19 +165,20 @@ def probabilities_of(block: Dataset) -> dict[str, tuple[str, ...]]:
     }
 
 
-def held_out_of(
-    block: Dataset, reference: Reference, fits: Mapping[str, Probe]
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Units of the probes whose errors on held-out items are a confusion, by attribute: of the items, and of the
-    reference's people."""
+def probes_of(block: Dataset, reference: Reference, fits: Mapping[str, Probe]) -> Probes:
+    """The probes whose errors are known from items that were held out."""
 
-    def units(own: Dataset) -> dict[str, str]:
-        probes = {name: one.probe for name, one in own.attributes.items() if one.errors is not None}
+    def units(own: Dataset, *kinds: str) -> dict[str, str]:
+        probes = {name: one.probe for name, one in own.attributes.items() if one.errors in kinds}
         return {name: fits[probe].key for name, probe in probes.items() if probe is not None}
 
-    if reference.kind in ("balanced", "shares"):
-        return units(block), {}
-    return units(block), units(block if reference.dataset is None else reference.dataset)
+    is_stated = reference.kind in ("balanced", "shares")
+    people = block if reference.dataset is None else reference.dataset
+    return Probes(
+        items=units(block, "held_out"),
+        likely=units(block, "probabilities"),
+        people={} if is_stated else units(people, "held_out", "probabilities"),
+    )
 
 
 def with_their_levels(
@@ -188,12 +202,11 @@ def label_errors(
     probabilities: Mapping[str, tuple[str, ...]],
     likely: tuple[str, ...],
     is_of_pool: bool,
-    probes: tuple[Mapping[str, str], Mapping[str, str]],
+    probes: Probes,
 ) -> LabelErrors:
     """What a unit keeps of the confusions of items and of the reference's people, of hand labels, and of columns with
     probabilities. likely: units that counted these over the data set that the reference's people are from; is_of_pool:
-    these people are each pool's own. probes: units of those whose errors on held-out items count, of the items and of
-    the reference's people.
+    these people are each pool's own.
 
     Raises:  UsageError for a level that some item has and the confusion lacks.
     """
@@ -203,8 +216,9 @@ def label_errors(
         return LabelErrors(
             items={name: _table(name, one, levels[name], right.get(name, ())) for name, one in items.items()},
             reference={name: _table(name, one, levels[name], right.get(name, ())) for name, one in reference.items()},
-            probes=probes[0],
-            reference_probes=probes[1],
+            probes=probes.items,
+            reference_probes=probes.people,
+            likely_probes=probes.likely,
             hand_labels=None if by_hand is None else by_hand.key,
             probabilities=probabilities,
             likely=likely,

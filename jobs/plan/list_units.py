@@ -21,7 +21,7 @@ Made = Iterator[tuple[str, Callable[[], Tables]]]
 def list_search(embedded: Embedded, lists: Listed, queries: Sequence[Query]) -> Search:
     """The lists of a data set in the place of a search."""
     pools = {query: _pool_unit(embedded, lists.of_query[query.text], query) for query in queries if lists.has(query)}
-    return Search(shards=[], parts=[], merges=[], scored=[], pools=pools)
+    return Search(shards=[], parts=[], merges=[], scored=[], pools=pools, vectors=())
 
 
 def list_tables(search: Search, catalogue: Catalogue, lists: Listed) -> Made:
@@ -34,7 +34,7 @@ def _pool_unit(embedded: Embedded, shown: QueryList, query: Query) -> Pool:
     return Pool(
         title=f"{embedded.catalogue.name}: {query.text}",
         catalogue=embedded.unit.key,
-        vectors=(),
+        vectors="",
         encoder=shown.content,
         search=(),
         prompt=query.prompt,

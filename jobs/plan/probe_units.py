@@ -30,18 +30,19 @@ class Probing:
     def predicted(self, block: Dataset, shards: Sequence[Embed]) -> dict[str, tuple[str, ...]]:
         """Keys of the labels units of a data set's predicted attributes, by attribute."""
         return {
-            name: self.labels_of(attribute.probe, shards)
+            name: self.labels_of(attribute.probe, shards, is_calibrated=attribute.errors == "probabilities")
             for name, attribute in block.attributes.items()
             if attribute.probe is not None
         }
 
-    def labels_of(self, probe: str, shards: Sequence[Embed]) -> tuple[str, ...]:
-        """Keys of the units that label a data set's shards by a probe, in the order of the shards."""
-        units = [self._labels_unit(probe, shard) for shard in shards]
+    def labels_of(self, probe: str, shards: Sequence[Embed], *, is_calibrated: bool = False) -> tuple[str, ...]:
+        """Keys of the units that label a data set's shards by a probe, in the order of the shards. is_calibrated: with
+        calibrated probabilities."""
+        units = [self._labels_unit(probe, shard, is_calibrated) for shard in shards]
         self.labels.update({one.key: one for one in units})
         return tuple(one.key for one in units)
 
-    def _labels_unit(self, probe: str, shard: Embed) -> Labels:
+    def _labels_unit(self, probe: str, shard: Embed, is_calibrated: bool) -> Labels:
         fit = self.fits[probe]
         return Labels(
             title=f"{shard.title}: {probe}",
@@ -49,6 +50,7 @@ class Probing:
             vectors=shard.key,
             least_probability=self.settings.probes[probe].least_probability,
             missing=fit.missing,
+            is_calibrated=is_calibrated,
         )
 
 

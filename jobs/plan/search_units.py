@@ -24,6 +24,7 @@ from ..stages.prefilter import Prefilter
 from ..stages.queries import Queries
 from ..stages.rescore import Rescore
 from ..stages.vectors import BYTES_PER_NUMBER
+from ..store.keys import digest
 
 # Stages between vectors and pools: a pool is named by what it holds, and by the code that found it.
 SEARCH_STAGES = (Prefilter, Merge, Rescore)
@@ -75,14 +76,15 @@ class AskedQueries:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Search:
-    """shards hold vectors; parts search neighbouring shards; merges are a tree over the parts, level by level;
-    scored has one unit a part."""
+    """shards hold vectors, and vectors names them; parts search neighbouring shards; merges are a tree over the parts,
+    level by level; scored has one unit a part."""
 
     shards: list[Embed]
     parts: list[Prefilter]
     merges: list[Merge]
     scored: list[Rescore]
     pools: dict[Query, Pool]
+    vectors: tuple[str, ...]
 
 
 def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded) -> Search:
@@ -96,11 +98,12 @@ def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded) -> Se
         root = Candidates.of([merges[-1] if merges else parts[0]])
         scored = [_rescore_unit(embedded, part, root) for part in parts]
     searched, vectors = set(asked.unit.prompts), tuple(shard.key for shard in shards)
+    content = digest(vectors)
     pools = {
         query: Pool(
             title=f"{embedded.catalogue.name}: {query.text}",
             catalogue=embedded.unit.key,
-            vectors=vectors,
+            vectors=content,
             encoder=asked.contents[query],
             search=tuple(stage.version for stage in SEARCH_STAGES),
             prompt=query.prompt,
@@ -111,7 +114,7 @@ def search_units(settings: Audit, asked: AskedQueries, embedded: Embedded) -> Se
         )
         for query in asked.queries
     }
-    return Search(shards=shards, parts=parts, merges=merges, scored=scored, pools=pools)
+    return Search(shards=shards, parts=parts, merges=merges, scored=scored, pools=pools, vectors=vectors)
 
 
 def embed_units(settings: Audit, embedded: Embedded) -> list[Embed]:

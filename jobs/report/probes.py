@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from ..analysis.calibration import calibration_text, consequence
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,7 +22,9 @@ class ProbeLevel:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProbeSection:
-    """One probe: who uses its labels, and its errors. largest_error: the largest share of a level that is missed."""
+    """One probe: who uses its labels, and its errors. largest_error: the largest share of a level that is missed.
+    calibration: what is said of its probabilities, and consequence what follows where they are off; empty where they
+    are not used. are_errors_used: whether shares and MPR are corrected by its errors."""
 
     name: str
     attribute: str
@@ -30,6 +34,9 @@ class ProbeSection:
     held_out: int
     largest_error: float
     levels: tuple[ProbeLevel, ...]
+    calibration: str
+    consequence: str
+    are_errors_used: bool
 
 
 def probe_sections(manifest: Mapping[str, Any]) -> list[ProbeSection]:
@@ -43,6 +50,8 @@ def _section(entry: Mapping[str, Any], settings: Mapping[str, Any]) -> ProbeSect
         _level(name, place, row, entry["levels"])
         for place, (name, row) in enumerate(zip(entry["levels"], entry["confusion"]))
     )
+    errors = {one.get("errors") for _, _, one in _attributes(entry["probe"], settings)}
+    tested = entry["calibration"] if "probabilities" in errors else None
     return ProbeSection(
         name=entry["probe"],
         attribute=entry["attribute"],
@@ -52,6 +61,9 @@ def _section(entry: Mapping[str, Any], settings: Mapping[str, Any]) -> ProbeSect
         held_out=entry["held_out_rows"],
         largest_error=max(1 - level.recall for level in levels),
         levels=levels,
+        calibration="" if tested is None else calibration_text(tested),
+        consequence="" if tested is None else consequence(tested),
+        are_errors_used=bool(errors - {None}),
     )
 
 
@@ -69,17 +81,20 @@ def _level(name: str, place: int, row: Sequence[int], names: Sequence[str]) -> P
 
 def _users(probe: str, settings: Mapping[str, Any]) -> list[str]:
     """Attributes and methods that read the probe's labels, as a reader names them."""
-    blocks = [*settings.get("dataset", ())]
-    blocks += [one["dataset"] for one in settings.get("reference", ()) if one.get("dataset")]
-    users = [
-        f"attribute {name} of {block['name']}"
-        for block in blocks
-        for name, attribute in block["attributes"].items()
-        if attribute.get("probe") == probe
-    ]
+    users = [f"attribute {name} of {dataset}" for dataset, name, _ in _attributes(probe, settings)]
     methods = settings.get("methods", ())
     return users + [f"method {one['name']}" for one in methods if probe in _of_method(one["extras"])]
 
 
 def _of_method(extras: Mapping[str, Any]) -> list[str]:
     return [*extras.get("probes", ()), *([extras["probe"]] if "probe" in extras else [])]
+
+
+def _attributes(probe: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Data set, name and settings of the attributes that a probe predicts."""
+    blocks = [*settings.get("dataset", ())]
+    blocks += [one["dataset"] for one in settings.get("reference", ()) if one.get("dataset")]
+    for block in blocks:
+        for name, attribute in block["attributes"].items():
+            if attribute.get("probe") == probe:
+                yield block["name"], name, attribute

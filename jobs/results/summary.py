@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..plan import bill
 from ..plan.plan import Plan
 from ..run.compute import Progress
 from ..run.skipped import Counts, counts_of, skipped_items
+from ..stages.probe import read_probe
 from ..store import Store
 from .manifest import PAGE
 
@@ -20,7 +21,8 @@ class RunSummary:
 
     skipped_items counts items that were left out, by data set and reason. reuse: what was embedded and searched, and
     what was there already (`plan.bill.counts_of`).
-    is_stopped: runtime.max_failures was reached, and the remaining units were not tried.
+    is_stopped: runtime.max_failures was reached, and the remaining units were not tried. calibration: the test of each
+    probe whose probabilities are used, by its name.
     """
 
     run_id: str
@@ -32,6 +34,7 @@ class RunSummary:
     seconds: float
     reuse: dict[str, int]
     is_stopped: bool = False
+    calibration: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The object that `run --json` prints last."""
@@ -56,4 +59,14 @@ def summary_of(store: Store, plan: Plan, progress: Progress, run_id: str, starte
         seconds=time.monotonic() - started,
         reuse=bill.counts_of(plan, progress.done, progress.computed),
         is_stopped=progress.is_stopped,
+        calibration=_calibration(store, plan, progress),
     )
+
+
+def _calibration(store: Store, plan: Plan, progress: Progress) -> dict[str, dict[str, Any]]:
+    used = {key for unit in plan.solved for key in unit.label_errors.likely_probes.values()}
+    return {
+        name: read_probe(store, fit.key).calibration.manifest()
+        for name, fit in plan.probes.items()
+        if fit.key in used and fit.key in progress.done
+    }

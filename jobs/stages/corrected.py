@@ -18,7 +18,7 @@ GROUP_COLUMNS = ("share_corrected", "share_corrected_low", "share_corrected_high
 
 def chosen_by(method: str) -> ChosenBy:
     """What a method chooses items by."""
-    return "labels" if registry.METHODS[method].reads_labels else "other"
+    return registry.METHODS[method].chooses_by()
 
 
 def corrected_of(case: Case, entry: ClassEntry, items: IntArray, method: str) -> Corrected | None:

@@ -48,15 +48,17 @@ class LabelErrors:
     """Confusions by attribute, of the items and of the reference's people.
 
     probes, reference_probes: units of probes by attribute, whose confusions on held-out items are those of the labels
-    that they predict. hand_labels: the unit with true levels of some items. probabilities: levels of the attributes
-    whose items have columns of them, in the columns' order. likely: units that counted what they say of all items, and
-    so of the labels of a reference's people from the same source; is_of_pool: these people are the pool's own items.
+    that they predict; likely_probes: units of those whose calibrated probabilities are used of each item. hand_labels:
+    the unit with true levels of some items. probabilities: levels of the attributes whose items have columns of them,
+    in the columns' order. likely: units that counted what they say of all items, and so of the labels of a reference's
+    people from the same source; is_of_pool: these people are the pool's own items.
     """
 
     items: Mapping[str, ConfusionTable] = field(default_factory=dict)
     reference: Mapping[str, ConfusionTable] = field(default_factory=dict)
     probes: Mapping[str, str] = reads(default_factory=dict)
     reference_probes: Mapping[str, str] = reads(default_factory=dict)
+    likely_probes: Mapping[str, str] = reads(default_factory=dict)
     hand_labels: str | None = reads(default=None)
     probabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     likely: tuple[str, ...] = reads(default=())
@@ -74,12 +76,16 @@ class LabelErrors:
         return replace(self, items=items, reference=people, probes={}, reference_probes={}, likely=())
 
     def label_error(
-        self, known: Mapping[str, IntArray], likely: Mapping[str, FloatArray], predicted: Mapping[str, FloatArray]
+        self,
+        known: Mapping[str, IntArray],
+        likely: Mapping[str, FloatArray],
+        predicted: Mapping[str, FloatArray],
+        base_shares: Mapping[str, FloatArray],
     ) -> LabelError | None:
         """What the library takes, once units are read; None where nothing is known to be wrong.
 
         known: true levels of items, where given. likely: probabilities (n, L) of items, where given. predicted: one-hot
-        rows (n, L) of the items' labels by attribute.
+        rows (n, L) of the items' labels by attribute. base_shares (L,): of those that a probe learnt from.
         """
         assert not self.probes and not self.reference_probes and not self.likely
         if not self.items and not self.reference and not likely:
@@ -90,7 +96,7 @@ class LabelErrors:
         if self.is_of_pool:
             counts = {name: own.T @ predicted[name] for name, own in likely.items()}
             people |= {name: expected_confusion(one, one) for name, one in counts.items()}
-        return LabelError(items=items, reference=people, known=known, probabilities=likely)
+        return LabelError(items=items, reference=people, known=known, probabilities=likely, base_shares=base_shares)
 
 
 def _of_probe(probe: Probe, levels: tuple[str, ...]) -> ConfusionTable:

@@ -10,14 +10,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mprlib.arrays import FloatArray
+
 from ..datasets.catalogue import ATTRIBUTE
 from ..store import Store
 from ..store.chunks import in_one
 from .embed import open_shard
 from .probe import read_probe
 from .unit import Tables, Unit, reads
+from .vectors import to_matrix
 
 TABLE = "labels"
+CALIBRATED = "calibrated"
 
 # Items looked at together, so that a shard takes little memory.
 ITEMS_AT_ONCE = 16_384
@@ -27,8 +31,9 @@ ITEMS_AT_ONCE = 16_384
 class Labels(Unit):
     """The most probable level, by a probe, of each item of a shard of vectors: item_id, level, probability.
 
-    An item whose most probable level has less than least_probability is missing. A unit fails when the probe was
-    trained on vectors of another width.
+    An item whose most probable level has less than least_probability is missing. is_calibrated: there is a column of
+    the calibrated probabilities of all levels too, in the probe's order. A unit fails when the probe was trained on
+    vectors of another width.
     """
 
     stage: ClassVar[str] = "labels"
@@ -37,6 +42,7 @@ class Labels(Unit):
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
+        "mprlib.calibration",
         "mprlib.probes",
         "jobs.stages.probe",
         "jobs.stages.vectors",
@@ -46,30 +52,46 @@ class Labels(Unit):
     vectors: str = reads()
     least_probability: float
     missing: str
+    is_calibrated: bool = False
 
     def run(self, store: Store) -> Tables:
         trained, shard = read_probe(store, self.probe), open_shard(store, self.vectors)
         names = np.array(trained.levels, dtype=object)
-        levels, certain = [], []
+        levels, certain, calibrated = [], [], [np.zeros((0, len(names)))]
         for start in range(0, len(shard.vectors), ITEMS_AT_ONCE):
-            probabilities = trained.probabilities(shard.vectors[start : start + ITEMS_AT_ONCE])
+            vectors = shard.vectors[start : start + ITEMS_AT_ONCE]
+            probabilities = trained.probabilities(vectors)
             largest = probabilities.max(axis=1)
             found = names[probabilities.argmax(axis=1)]
             levels.append(np.where(largest < self.least_probability, self.missing, found))
             certain.append(largest)
-        columns = {
+            if self.is_calibrated:
+                calibrated.append(trained.calibrated(vectors))
+        columns: dict[str, pa.Array] = {
             "item_id": shard.ids,
             "level": pa.array(np.concatenate(levels) if levels else [], pa.string()),
             "probability": pa.array(np.concatenate(certain) if certain else [], pa.float64()),
         }
+        if self.is_calibrated:
+            values = pa.array(np.concatenate(calibrated).reshape(-1), pa.float64())
+            columns[CALIBRATED] = pa.FixedSizeListArray.from_arrays(values, len(names))
         return {TABLE: pa.table(columns)}
 
 
 def predicted_levels(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str], store: Store) -> pa.ChunkedArray:
     """The level (n,) that the labels units give to each item; null for one that has no vector."""
-    tables = [store.read_table(Labels.file(key, TABLE), columns=["item_id", "level"]) for key in keys]
+    return _of_items(ids, keys, "level", store)
+
+
+def calibrated_probabilities(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str], store: Store) -> FloatArray:
+    """Probabilities (n, L) of all levels, in the probe's order, of items that have a vector."""
+    return to_matrix(_of_items(ids, keys, CALIBRATED, store))
+
+
+def _of_items(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str], column: str, store: Store) -> pa.ChunkedArray:
+    tables = [store.read_table(Labels.file(key, TABLE), columns=["item_id", column]) for key in keys]
     known = pa.concat_tables(tables)
-    return known["level"].take(pc.index_in(ids, value_set=in_one(known["item_id"])))
+    return known[column].take(pc.index_in(ids, value_set=in_one(known["item_id"])))
 
 
 def with_predicted(items: pa.Table, predicted: Mapping[str, Sequence[str]], store: Store) -> pa.Table:

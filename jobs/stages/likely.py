@@ -44,7 +44,11 @@ class Likely(Unit):
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
+        "mprlib.compiled",
         "mprlib.confusion",
+        "mprlib.frames.levels",
+        "mprlib.frames.text_kernel",
+        "mprlib.level_names",
         "jobs.stages.cells",
         "jobs.stages.vectors",
     )

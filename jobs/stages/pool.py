@@ -33,7 +33,8 @@ class Pool(Unit):
 
     The key names what decides the pool (vectors, the prompt and its encoder or given vector, depth, the versions of
     the search's code), not the searches that find it: a new query, another backend or sharding of the search leave
-    the pools of the others as they are. items: of the catalogue, for the estimate.
+    the pools of the others as they are. vectors is a digest of the keys of all shards: thousands of keys, in each of
+    hundreds of pools, would be most of a plan. items: of the catalogue, for the estimate.
 
     A list that an engine showed is a pool as well, whose table came with reading the list: `encoder` is then the
     list's hash, there are no vectors, and a column `place` says where in the list each item is.
@@ -52,7 +53,7 @@ class Pool(Unit):
     }
 
     catalogue: str = reads()
-    vectors: tuple[str, ...] = reads()
+    vectors: str
     encoder: Mapping[str, Any] | str
     search: tuple[int, ...]
     prompt: str

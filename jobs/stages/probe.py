@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
+from mprlib.calibration import Calibration
 from mprlib.probes import Probe as TrainedProbe
 from mprlib.probes import train_probe
 
@@ -19,6 +20,8 @@ from .unit import Tables, Unit, reads
 from .vectors import to_matrix
 
 TABLE = "probe"
+# Prefix of the columns of a calibration.
+CALIBRATION = "calibration_"
 
 # More labelled items train no better logistic regression of this many numbers, they only cost; taken evenly.
 MOST_ROWS = 50_000
@@ -28,15 +31,21 @@ MOST_ROWS = 50_000
 class Probe(Unit):
     """A probe of one attribute of a catalogue whose vectors these shards hold; missing is no level.
 
-    Writes one row a level: its linear function, its row of the held-out confusion, and the strength that was taken.
+    Writes one row a level: its linear function, its share and its row of the held-out confusion; and, alike in all
+    rows, the strength that was taken, the temperature, and how calibrated probabilities did on held-out items.
     Items without a level, or without a vector, teach nothing; a unit fails for a level with too few items.
     """
 
     stage: ClassVar[str] = "probe"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     seconds: ClassVar[float] = 10.0
     is_shared: ClassVar[bool] = True
-    numeric_code: ClassVar[tuple[str, ...]] = ("mprlib.arrays", "mprlib.probes", "jobs.stages.vectors")
+    numeric_code: ClassVar[tuple[str, ...]] = (
+        "mprlib.arrays",
+        "mprlib.calibration",
+        "mprlib.probes",
+        "jobs.stages.vectors",
+    )
 
     catalogue: str = reads()
     vectors: tuple[str, ...] = reads()
@@ -76,9 +85,16 @@ def _table(trained: TrainedProbe) -> pa.Table:
                 pa.array(trained.coefficients.reshape(-1), pa.float64()), width
             ),
             "confusion": pa.array(trained.confusion.tolist(), pa.list_(pa.int64())),
-            "strength": pa.array([trained.strength] * len(trained.levels), pa.float64()),
+            "level_share": pa.array(trained.level_shares, pa.float64()),
+            **{name: pa.array([value] * len(trained.levels)) for name, value in _of_all(trained).items()},
         }
     )
+
+
+def _of_all(trained: TrainedProbe) -> dict[str, int | float]:
+    """What is the same for all levels, by column."""
+    calibration = {CALIBRATION + one.name: getattr(trained.calibration, one.name) for one in fields(Calibration)}
+    return {"strength": trained.strength, "temperature": trained.temperature, **calibration}
 
 
 def read_probe(store: Store, key: str) -> TrainedProbe:
@@ -91,6 +107,9 @@ def read_probe(store: Store, key: str) -> TrainedProbe:
         strength=table["strength"][0].as_py(),
         confusion=np.array(table["confusion"].to_pylist()),
         accuracy_by_group={},
+        level_shares=table["level_share"].to_numpy(),
+        temperature=table["temperature"][0].as_py(),
+        calibration=Calibration(**{one.name: table[CALIBRATION + one.name][0].as_py() for one in fields(Calibration)}),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from ..search.canonical import best, exact_scores
 from ..store import Store
-from ..store.chunks import in_one
 from .candidates import COPIES, Candidates
 from .catalogue import attribute_names, read_rows
 from .embed import open_shard
@@ -20,7 +19,8 @@ from .queries import read_query_vectors
 from .unit import Cost, Tables, Unit, outside_key, reads
 from .vectors import BYTES_PER_NUMBER, Shard, edges
 
-FOUND, KNOWN = "found", "known.arrow"
+# Mapped: every pool looks for its own query in the tables of all parts.
+FOUND, KNOWN = "found.arrow", "known.arrow"
 # Products of two numbers that one core makes a second while it computes exact scores
 # (`python -m tests.benchmarks.prefilter` prints them; this is cautious).
 PRODUCTS_PER_SECOND = 0.5e9
@@ -30,7 +30,7 @@ KNOWN_PER_SECOND, KNOWN_BYTES, FOUND_BYTES = 4e6, 80, 16
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rescore(Unit):
-    """Each query's best items of some neighbouring shards, at most `top`: one row and row group a query.
+    """Each query's best items of some neighbouring shards, at most `top`: one row a query.
 
     Columns: prompt, rows (of the catalogue, ascending) and scores (float64). What is known of the items that any
     query found, their ids, relevance, weights and levels of attributes, is in a second table, once each, by row. The
@@ -39,14 +39,9 @@ class Rescore(Unit):
     """
 
     stage: ClassVar[str] = "rescore"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     seconds: ClassVar[float] = 0.2
     is_intermediate: ClassVar[bool] = True
-    rows_per_group: ClassVar[int] = 1
-    encodings: ClassVar[Mapping[str, str]] = {
-        "rows.list.element": "DELTA_BINARY_PACKED",
-        "scores.list.element": "BYTE_STREAM_SPLIT",
-    }
     numeric_code: ClassVar[tuple[str, ...]] = (
         "jobs.search.canonical",
         "jobs.search.survivors",
@@ -103,16 +98,15 @@ class Rescore(Unit):
             search_seconds=seconds,
             read_bytes=numbers * BYTES_PER_NUMBER[self.storage],
             memory_bytes=min(self.expected_rows, self.rows) * KNOWN_BYTES + COPIES * self.expected_rows * FOUND_BYTES,
-            disk_bytes=min(self.expected_rows, self.rows) * KNOWN_BYTES + self.expected_rows * FOUND_BYTES / 2,
+            disk_bytes=min(self.expected_rows, self.rows) * KNOWN_BYTES + self.expected_rows * FOUND_BYTES,
         )
 
 
 def items_of(store: Store, key: str, prompt: str) -> pa.Table:
-    """A prompt's items of one unit, row and score first; only its row group is read, and what is known of its rows."""
-    file = store.parquet(Rescore.file(key, FOUND))
-    position = pc.index(file.read(columns=["prompt"])["prompt"], prompt).as_py()
-    found = file.read_row_group(position, columns=["rows", "scores"])
-    rows, scores = (in_one(found[name]).flatten() for name in ("rows", "scores"))
+    """A prompt's items of one unit, row and score first; only what is of the prompt is read of the unit's tables."""
+    found = store.map_table(Rescore.file(key, FOUND))
+    position = pc.index(found["prompt"], prompt).as_py()
+    rows, scores = (found[name][position].values for name in ("rows", "scores"))
     known = store.map_table(Rescore.file(key, KNOWN))
     places = np.searchsorted(known["row"].to_numpy(), rows.to_numpy())
     items = known.drop_columns("row").take(pa.array(places))

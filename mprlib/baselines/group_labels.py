@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from mprlib.arrays import IntArray
 from mprlib.errors import InputError
-from mprlib.frames.levels import level_of, levels_of
 from mprlib.settings import refuse_text
 
 NEUTRAL = 0
@@ -17,9 +16,9 @@ NEUTRAL = 0
 
 def from_levels(levels: Sequence[str], neutral: Collection[str] = ()) -> IntArray:
     """Labels (n,) of levels, one per item: classes 1, 2, ... in the order of their names, 0 for the neutral ones."""
-    names = levels_of(levels)
+    names = np.asarray(levels).astype(str)
     classes, codes = np.unique(names, return_inverse=True)
-    is_neutral = np.isin(classes, list(map(level_of, neutral)))
+    is_neutral = np.isin(classes, list(neutral))
     number = np.where(is_neutral, NEUTRAL, np.cumsum(~is_neutral))
     return number[codes].astype(np.intp)
 

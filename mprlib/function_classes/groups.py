@@ -16,6 +16,7 @@ from mprlib.arrays import FloatArray, IntArray, sums_by
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import CellOracle, FunctionClass, WorstCase
+from mprlib.kept import Kept
 from mprlib.level_names import joint_name
 from mprlib.naming import AttributeLevels, cell_levels
 from mprlib.problem import Problem
@@ -23,6 +24,8 @@ from mprlib.settings import Flag, Whole
 
 # Past this, listing them takes longer than any reader: fewer attributes, or coarser levels, say more.
 LARGEST_GROUP_COUNT = 100_000
+# Groups of the cells that were looked at last.
+NAMED = Kept()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,12 +61,12 @@ class Groups(FunctionClass):
 
     def _build(self, problem: Problem) -> GroupsOracle:
         cells = cells_of(problem)
-        # Names follow from the cells' labels, which are the same for all problems of a reference, as a rule.
+        # Names follow from the cells' labels alone, which are the same for many problems.
         attributes = tuple((name, tuple(own)) for name, own in problem.attributes.items())
         # Of an attribute in one column the number of rows decides whether it holds levels.
         rows = None if all(len(own) > 1 for _, own in attributes) else problem.n
         key = ("groups", self, attributes, tuple(problem.label_names), cells.labels.tobytes(), rows)
-        named = problem.population.kept.get(key, lambda: self._named(problem))
+        named = NAMED.get(key, lambda: self._named(problem))
         return GroupsOracle(cells=cells, signed=self.signed, **named)
 
     def _named(self, problem: Problem) -> Named:

@@ -73,15 +73,19 @@ def inverse(matrices: Matrices) -> dict[int, FloatArray]:
 def drawn_shares(confusion: Confusion, count: int, random: np.random.Generator) -> FloatArray:
     """Confusions (count, L, L) that might be the true one, given the hand labels behind this one.
 
-    Dirichlet with one row spread over all levels beside the counted ones, around the shares as they are.
+    Dirichlet with one more wrong label than was seen of each level, spread over the others: of two levels these are the
+    limits of Clopper and Pearson for the share of errors from above. The labels behind it count as chi^2 / nu as many,
+    with as many degrees of freedom nu as wrong labels, as in Student's t: how sure a share of errors is is itself known
+    from the errors alone, and an audit that happened to see few would else be surest, and claim most.
     """
     levels = len(confusion.shares)
     found = np.broadcast_to(confusion.shares, (count, levels, levels)).copy()
     for level, size in enumerate(confusion.sizes):
         if np.isfinite(size):
-            weights = size * confusion.shares[level] + 1.0 / levels
-            spread = random.dirichlet(weights, size=count) - weights / weights.sum()
-            row = np.clip(confusion.shares[level] + spread, SMALLEST_SHARE, None)
+            weights = size * confusion.shares[level] + np.where(np.arange(levels) == level, 0.0, 1.0 / (levels - 1))
+            wrong = float(weights.sum() - weights[level])
+            parts = random.chisquare(wrong, size=(count, 1)) / wrong
+            row = np.maximum(random.standard_gamma(np.maximum(parts * weights, SMALLEST_SHARE)), SMALLEST_SHARE)
             found[:, level] = row / row.sum(axis=1, keepdims=True)
     return found
 

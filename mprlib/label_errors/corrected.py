@@ -6,16 +6,19 @@ what the estimate may be off by (`mprlib.label_errors.estimates`), W d is W (tru
     |W true|^2 is estimated by |W d|^2 + tr Cov(W o) - tr Cov(W e),
 
 where an inverse has no o: noise makes lengths longer, and what is known only up to a distribution is as long as its
-mean square. Intervals: of an inverse, by inversion (`mprlib.label_errors.norms`); with o, quantiles of its draws,
-widened by the length of W e in squares, as the two are independent, and by what either lean of e allows. Named groups
-are the largest of many gaps, whose error is the largest of the groups' own. Trees, networks and models have no closed
-form: their value is the class's at the estimated shares, and the margin that of all functions of the labels.
+mean square. Sets that were chosen by expected labels are made so that W d is small, whatever the truth is: W d is not
+what is off by W e then, W (true) is, and tr Cov(W e) is added too. Intervals: of an inverse, by inversion
+(`mprlib.label_errors.norms`); with o, quantiles of its draws, widened by the length of W e in squares, as the two are
+independent, and by what either lean of e allows. Named groups are the largest of many gaps, whose error is the largest
+of the groups' own. Trees, networks and models have no closed form: their value is the class's at the estimated shares,
+and the margin that of all functions of the labels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +29,7 @@ from mprlib.function_classes.base import FunctionClass, Oracle
 from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.saturated import SaturatedOracle
+from mprlib.label_error import ChosenBy
 from mprlib.label_errors.estimates import Estimate, by_inverse, by_score, reference_estimate
 from mprlib.label_errors.norms import length_interval, mean_square, unbiased_length
 from mprlib.label_errors.true_cells import error_of
@@ -34,8 +38,8 @@ from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
 
 CONFIDENCE = 0.95
-# What a selection was chosen by: `labels` where they were looked at, else `other`.
-ChosenBy = Literal["labels", "other"]
+# An error is as likely as its opposite.
+SIGNS = (1.0, -1.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -76,10 +80,10 @@ def estimate_of(problem: Problem, items: IntArray, chosen_by: ChosenBy) -> Estim
         # Probabilities have no inverse. Which items are labelled by hand often depends on the labels that they had, and
         # then those of the others are no longer what the confusion makes of true ones.
         is_known = any((known[items] >= 0).any() for known in error.known.values())
-        is_by_score = chosen_by == "labels" or bool(error.probabilities) or is_known
+        is_by_score = chosen_by != "other" or bool(error.probabilities) or is_known
         return by_score(problem, items) if is_by_score else by_inverse(problem, items)
 
-    return problem.cached(("true shares", chosen_by, np.sort(items).tobytes()), build)
+    return problem.cached(("true shares", chosen_by == "other", np.sort(items).tobytes()), build)
 
 
 def difference_of(problem: Problem, items: IntArray, chosen_by: ChosenBy) -> Difference:
@@ -108,9 +112,9 @@ def corrected(
     found = difference_of(problem, items, chosen_by)
     features = features_of(oracle)
     if features is not None:
-        estimate = _of_ball(found, features, confidence)
+        estimate = _of_ball(found, features, confidence, chosen_by)
     elif isinstance(oracle, GroupsOracle):
-        estimate = _of_groups(found, oracle, confidence)
+        estimate = _of_groups(found, oracle, confidence, chosen_by)
     else:
         estimate = _of_others(built, oracle, function_class, found, confidence)
     largest = _largest(function_class, oracle)
@@ -145,25 +149,38 @@ def features_of(oracle: Oracle) -> FloatArray | None:
     return None
 
 
-def _of_ball(found: Difference, features: FloatArray, confidence: float) -> Ends:
+def _of_ball(found: Difference, features: FloatArray, confidence: float, chosen_by: ChosenBy) -> Ends:
     seen, error = found.shares @ features, found.error @ features
     if found.own is None:
         # Draws near a share of 0 lean to one side; the interval holds what either lean allows.
         low, high = length_interval(seen, np.concatenate([error, -error]), confidence)
         return Ends(value=unbiased_length(seen, error), low=low, high=high)
     noise, own = mean_square(error), seen + found.own @ features
+    if chosen_by == "expected":
+        both = [own + sign * np.resize(error, own.shape) for sign in SIGNS]
+        return _of_draws([np.linalg.norm(one, axis=1) for one in both], confidence)
     squares = np.einsum("ij,ij->i", own, own)
     lengths = np.sqrt(np.maximum(squares - noise, 0.0))
     value = float(np.sqrt(max(float(squares.mean()) - noise, 0.0)))
     margin = float(np.quantile(np.linalg.norm(error, axis=1), confidence))
     widened, repeated = _widened(value, lengths, margin, confidence), np.resize(error, own.shape)
     # Where groups vanish errors of the parameters lean to one side; the interval holds what either lean allows.
-    leaning = [_quantiles(np.linalg.norm(own + sign * repeated, axis=1), confidence) for sign in (1.0, -1.0)]
+    leaning = [_quantiles(np.linalg.norm(own + sign * repeated, axis=1), confidence) for sign in SIGNS]
     lows, highs = zip(*leaning, (widened.low, widened.high))
     return Ends(value=value, low=min(lows), high=max(highs))
 
 
-def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float) -> Ends:
+def _of_draws(lengths: Sequence[FloatArray], confidence: float) -> Ends:
+    """The root mean square of draws (B,), and the quantiles that any of them allow."""
+    lows, highs = zip(*(_quantiles(one, confidence) for one in lengths))
+    return Ends(value=float(np.sqrt(np.mean(np.square(lengths)))), low=min(lows), high=max(highs))
+
+
+def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float, chosen_by: ChosenBy) -> Ends:
+    if chosen_by == "expected" and found.own is not None:
+        drawn = found.shares + found.own
+        both = [drawn + sign * np.resize(found.error, drawn.shape) for sign in SIGNS]
+        return _of_draws([closed_form_gaps(oracle, one) for one in both], confidence)
     error = closed_form_gaps(oracle, found.error)
     margin = float(np.quantile(error, confidence, method="higher"))
     own = found.shares[None, :] + (0.0 if found.own is None else found.own)

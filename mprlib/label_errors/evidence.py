@@ -16,6 +16,7 @@ import numpy as np
 from mprlib.arrays import BoolArray, FloatArray, IntArray
 from mprlib.label_errors.confusions import Matrices, confusions_of
 from mprlib.label_errors.true_cells import TrueCells, along, along_columns, error_of, true_cells
+from mprlib.pool_order import ranks
 from mprlib.problem import Problem
 
 # A probability below this is 0 for any number of items, and has a logarithm.
@@ -25,10 +26,12 @@ UPPER_BINS, LOWER_BINS, FIRST_BIN = 32, 12, 8
 
 
 class Evidence(Protocol):
-    """features (R, F): of the bins; sizes (R,): items in each."""
+    """features (R, F): of the bins; sizes (R,): items in each; places (R,): of the first of them in the order of
+    scores."""
 
     features: FloatArray
     sizes: FloatArray
+    places: IntArray
 
     def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
         """Expected items (B, G, R) of each true cell under prior shares (B, G, R), and log likelihoods (B,).
@@ -49,6 +52,7 @@ class Counted(Evidence):
     cells: TrueCells
     features: FloatArray
     sizes: FloatArray
+    places: IntArray
     patterns: dict[tuple[int, ...], FloatArray]
 
     def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
@@ -82,6 +86,7 @@ class ItemByItem(Evidence):
 
     features: FloatArray
     sizes: FloatArray
+    places: IntArray
     likelihood: Callable[[Matrices], FloatArray]
 
     def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
@@ -143,7 +148,8 @@ def likelihood_by_axis(problem: Problem, items: IntArray, matrices: Matrices) ->
         name = cells.name_of(axis)
         if name in error.probabilities:
             given = error.probabilities[name]
-            of_axis = given[items] / np.maximum(given.mean(axis=0), SMALLEST)
+            base = error.base_shares.get(name, given.mean(axis=0))
+            of_axis = given[items] / np.maximum(base, SMALLEST)
         elif axis in matrices:
             of_axis = np.swapaxes(matrices[axis][..., codes], -1, -2)
         else:
@@ -185,6 +191,7 @@ def evidence_of(problem: Problem, features: FloatArray) -> Evidence:
         return ItemByItem(
             features=features,
             sizes=np.ones(problem.n),
+            places=ranks(problem.best_first),
             likelihood=lambda matrices: likelihood(problem, everyone, matrices),
         )
     bins = score_bins(problem)
@@ -194,7 +201,8 @@ def evidence_of(problem: Problem, features: FloatArray) -> Evidence:
     for known, (places, joint) in codes_by_pattern(problem, everyone).items():
         flat = np.bincount(bins[places] * cells.size + joint, minlength=sizes.size * cells.size)
         patterns[known] = np.ascontiguousarray(flat.reshape(sizes.size, cells.size).T).astype(float)
-    return Counted(cells=cells, features=means, sizes=sizes, patterns=patterns)
+    places_of_bins = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.intp)
+    return Counted(cells=cells, features=means, sizes=sizes, places=places_of_bins, patterns=patterns)
 
 
 def as_known(problem: Problem) -> Matrices:
@@ -205,10 +213,12 @@ def as_known(problem: Problem) -> Matrices:
 def score_bins(problem: Problem) -> IntArray:
     """The bin (n,) of each item, by its place in the order of scores: narrow where the selections are."""
     half = max(problem.n / 2, FIRST_BIN)
-    edges = np.concatenate(
-        [np.geomspace(FIRST_BIN, half, UPPER_BINS), np.linspace(half, problem.n, LOWER_BINS + 1)[1:-1]]
-    )
-    places = np.empty(problem.n, dtype=np.intp)
-    places[problem.best_first] = np.arange(problem.n)
-    _, bins = np.unique(np.searchsorted(np.unique(np.rint(edges)), places, side="right"), return_inverse=True)
+    edges = np.concatenate([upper_edges(problem.n), np.rint(np.linspace(half, problem.n, LOWER_BINS + 1)[1:-1])])
+    places = ranks(problem.best_first)
+    _, bins = np.unique(np.searchsorted(np.unique(edges), places, side="right"), return_inverse=True)
     return bins
+
+
+def upper_edges(items: int) -> IntArray:
+    """Places where a bin of the more similar half of a pool ends and the next one begins."""
+    return np.unique(np.rint(np.geomspace(FIRST_BIN, max(items / 2, FIRST_BIN), UPPER_BINS)).astype(np.intp))

@@ -8,7 +8,8 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.groups import Groups, GroupsOracle
-from mprlib.label_errors.corrected import CONFIDENCE, ChosenBy, estimate_of
+from mprlib.label_error import ChosenBy
+from mprlib.label_errors.corrected import CONFIDENCE, estimate_of
 from mprlib.label_errors.estimates import reference_estimate
 from mprlib.label_errors.evidence import possible_cells
 from mprlib.label_errors.true_problem import true_problem

@@ -9,23 +9,24 @@ where half of the items, a quarter, an eighth and so on are left, so that whatev
 selections are made of is fitted by itself. So the logarithms of the odds of two cells are broken lines. How much they
 bend is estimated for each attribute: changes of slope are normal with a variance of which the data decide (the
 evidence's fixed point, MacKay 1992), close to a line where scores are normal within groups, and free where they are
-skewed or bounded. What is seen of an item is P(label | s) = sum_g P(g | s) T[g, label]; alpha and beta maximise the
-likelihood of all labels of the pool, with these priors (a posterior mode). Then
+skewed or bounded. A level may also have no items outside of a stretch of the order of scores
+(`mprlib.label_errors.score_ends`): what follows is then the mean over what such ends may be. What is seen of an item is
+P(label | s) = sum_g P(g | s) T[g, label]; alpha and beta maximise the likelihood of all labels of the pool, with these
+priors (a posterior mode). Then
 
     tau_i(g) = P(g | s_i, label_i) proportional to P(g | s_i) T[g, label_i]
 
 are the probabilities of the true cells of item i. They hold for every selection that was made by looking at scores and
 labels, since the items that were chosen are then like those of the same score and label that were not.
 
-Draws of the parameters hold their own sampling error (the curvature of the likelihood) and that of the confusions,
-which one step of Newton's method passes on to them.
+Draws of the parameters hold their own sampling error (the curvature of the likelihood) and that of the confusions: for
+each draw of those a few steps of Newton's method fit the parameters anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import scipy
@@ -41,17 +42,18 @@ from mprlib.label_errors.evidence import (
     of_cells,
 )
 from mprlib.label_errors.given_probabilities import as_given
-from mprlib.label_errors.score_fit import LARGEST_INFORMED_CELLS, Fit, prior_of, solved
+from mprlib.label_errors.score_ends import Curved, drawn_stretches, whole, with_clear_ends
+from mprlib.label_errors.score_fit import LARGEST_INFORMED_CELLS, Fit, cells_within, prior_of, solved
 from mprlib.label_errors.true_cells import TrueCells, error_of, true_cells
 from mprlib.pool_order import ranks
 from mprlib.problem import Problem
 
 # Times that the variance of the slopes' changes is estimated anew; it hardly moves after that.
 VARIANCE_ROUNDS = 2
-# Items above the knots: this part of them at the lowest, half of them at the next, half of those and so on, and at the
+# Items above the knots: these parts of them at the lowest, then a half of those, of these and so on, and at the
 # highest at least as many as say what this many would with labels that are right: errors of shares are stretched by the
 # condition of the confusion.
-LARGEST_PART, FEWEST_ABOVE = 0.84, 16
+LARGEST_PARTS, FEWEST_ABOVE = (0.95, 0.84, 0.5), 16
 # Part of the mean curvature that every direction has at least, so that it can be inverted.
 SMALLEST_CURVATURE = 1e-9
 # Draws of the true labels of a selection: as many of each draw of the parameters.
@@ -63,34 +65,46 @@ LARGEST_BLOCK = 2_000_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Mode:
+    """Stretches (2, levels) of the order of scores that levels are within, the most probable parameters (P,) under
+    them, and the share of draws that have them."""
+
+    stretches: IntArray
+    parameters: FloatArray
+    weight: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class ScoreModel:
     """Fitted probabilities of true cells.
 
-    Shapes:  features (n, F) of the items' scores; members (G, levels), 1 where a cell has a level of some axis;
-             parameters (P,), the cells' logits and then the slopes (levels, F); drawn (DRAWS, P);
-             shares (G,), expected ones of the whole pool.
+    Shapes:  features (n, F) of the items' scores; places (n,) of the items in their order; members (G, levels), 1
+             where a cell has a level of some axis; modes, what is most probable under each combination of ends; drawn
+             (DRAWS, P) parameters, with stretches (DRAWS, 2, levels); shares (G,), expected ones of the whole pool.
     """
 
     problem: Problem
     features: FloatArray
+    places: IntArray
     members: FloatArray
-    parameters: FloatArray
+    modes: tuple[Mode, ...]
     drawn: FloatArray
+    stretches: IntArray
     shares: FloatArray
-
-    def prior(self, items: IntArray, parameters: FloatArray) -> FloatArray:
-        """P(g | s) (a, G) of some items."""
-        return prior_of(self.features[items], self.members, parameters)
 
     def posterior(self, items: IntArray) -> FloatArray:
         """tau (a, G) of some items."""
-        seen = partial(likelihood, self.problem, matrices=as_known(self.problem))
         block = max(1, LARGEST_BLOCK // len(self.members))
-        parts = [
-            _normalised(as_given(self.problem, part, self.prior(part, self.parameters) * seen(part)))
-            for part in np.split(items, np.arange(block, items.size, block))
-        ]
-        return np.concatenate(parts)
+        return np.concatenate([self._posterior(part) for part in np.split(items, np.arange(block, items.size, block))])
+
+    def _posterior(self, items: IntArray) -> FloatArray:
+        seen = likelihood(self.problem, items, as_known(self.problem))
+        found = np.zeros(seen.shape)
+        for mode in self.modes:
+            is_possible = cells_within(self.places[items], self.members, mode.stretches)
+            prior = prior_of(self.features[items], self.members, mode.parameters, is_possible)
+            found += mode.weight * _normalised(as_given(self.problem, items, prior * seen))
+        return found
 
     def drawn_shares(self, items: IntArray) -> tuple[FloatArray, FloatArray]:
         """Mean tau (DRAWS, G) of some items under each draw of parameters and confusions, and shares (OWN_DRAWS, G) of
@@ -99,7 +113,7 @@ class ScoreModel:
         means, shares = np.zeros((DRAWS, cells)), np.zeros((times, DRAWS, cells))
         random = np.random.default_rng([OWN_DRAWS, items.size])
         for block in _blocks_of_draws(items.size * cells):
-            odds, factors = self._odds(items, self.drawn[block])
+            odds, factors = self._odds(items, self.drawn[block], self.stretches[block])
             seen = likelihood_by_axis(self.problem, items, drawn_matrices(self.problem, block))
             joint = of_cells([own * one for own, one in zip(factors, seen)]) * odds[:, None, :]
             ends = np.cumsum(as_given(self.problem, items, joint), axis=2)
@@ -108,13 +122,17 @@ class ScoreModel:
             shares[:, block] = _shares_drawn_from(ends, times, random)
         return means, shares.reshape(OWN_DRAWS, cells)
 
-    def _odds(self, items: IntArray, parameters: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-        """Draws (B, P) of parameters as odds (B, G) of the cells, and factors (B, a, L) of those by axis at the items'
-        scores; each up to a factor."""
+    def _odds(
+        self, items: IntArray, parameters: FloatArray, stretches: IntArray
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        """Draws (B, P) of parameters and (B, 2, levels) of stretches as odds (B, G) of the cells, and factors (B, a, L)
+        of those by axis at the items' scores; each up to a factor."""
         cells = len(self.members)
         logits = parameters[:, :cells]
         slopes = parameters[:, cells:].reshape(len(parameters), self.members.shape[1], -1)
         grown = self.features[items] @ np.swapaxes(slopes, 1, 2)
+        places = self.places[items][:, None]
+        grown[(places < stretches[:, :1]) | (places >= stretches[:, 1:])] = -np.inf
         ends = np.cumsum(true_cells(self.problem).shape)[:-1]
         factors = [np.exp(one - one.max(axis=-1, keepdims=True)) for one in np.split(grown, ends, axis=-1)]
         return np.exp(logits - logits.max(axis=1, keepdims=True)), factors
@@ -127,21 +145,52 @@ def score_model(problem: Problem) -> ScoreModel:
 
 def _fitted(problem: Problem) -> ScoreModel:
     cells, features = true_cells(problem), _features(problem)
-    evidence = evidence_of(problem, features)
-    members = _members(cells)
-    fit = Fit(problem, evidence, members)
-    parameters, information = _adapted(fit, as_known(problem), cells)
+    members, matrices = _members(cells), as_known(problem)
+    fit = Fit(problem, evidence_of(problem, features), members)
+    parameters, information = _adapted(fit, matrices, cells)
+    everywhere = Mode(stretches=whole(problem.n, members.shape[1]), parameters=parameters, weight=1.0)
+    modes: tuple[Mode, ...] = (everywhere,)
+    drawn, has_probabilities = None, bool(error_of(problem).probabilities)
+    if information is not None and has_probabilities:
+        # Each item's own probabilities say where a level ends.
+        curved = Curved(fit=fit, parameters=parameters, root=_root(fit, information), matrices=matrices)
+        drawn = _drawn(curved, problem)
+    elif information is not None:
+        stretches = with_clear_ends(problem, fit, parameters, matrices)
+        if not np.array_equal(stretches, modes[0].stretches):
+            fit = Fit(problem, fit.evidence, members).within(stretches)
+            parameters, information = _adapted(fit, matrices, cells)
+        curved = Curved(fit=fit, parameters=parameters, root=_root(fit, information), matrices=matrices)
+        modes = tuple(_modes(curved, drawn_stretches(curved, stretches, sum(cells.shape[: len(cells.attributes)]))))
+        drawn = _drawn(curved, problem)
+    places = np.searchsorted(np.cumsum([mode.weight for mode in modes]), (np.arange(DRAWS) + 0.5) / DRAWS)
+    centres = np.array([mode.parameters for mode in modes])[places]
+    expected = [mode.weight * fit.within(mode.stretches).expected_items(mode.parameters, matrices) for mode in modes]
     model = ScoreModel(
         problem=problem,
         features=features,
+        places=ranks(problem.best_first),
         members=members,
-        parameters=parameters,
-        drawn=_drawn(fit, parameters, information, problem),
-        shares=fit.expected_items(parameters, as_known(problem)) / problem.n,
+        modes=modes,
+        drawn=centres if drawn is None else centres + drawn,
+        stretches=np.array([mode.stretches for mode in modes])[places],
+        shares=np.sum(expected, axis=0) / problem.n,
     )
-    if not error_of(problem).probabilities:
+    if not has_probabilities:
         return model
     return replace(model, shares=model.posterior(np.arange(problem.n)).mean(axis=0))
+
+
+def _modes(curved: Curved, drawn: IntArray) -> Iterator[Mode]:
+    """The different ones of drawn stretches (C, 2, levels), each with its share of those that leave every item a cell;
+    where none does, what was drawn around."""
+    is_possible = np.array([curved.fit.within(one).is_possible for one in drawn])
+    if not is_possible.any():
+        drawn, is_possible = drawn.min(axis=0, keepdims=True), np.array([True])
+    different, counts = np.unique(drawn[is_possible], axis=0, return_counts=True)
+    for stretches, count in zip(different, counts):
+        parameters = curved.improved(curved.fit.within(stretches))
+        yield Mode(stretches=stretches, parameters=parameters, weight=float(count) / int(counts.sum()))
 
 
 def _adapted(fit: Fit, matrices: Matrices, cells: TrueCells) -> tuple[FloatArray, FloatArray | None]:
@@ -158,7 +207,7 @@ def _features(problem: Problem) -> FloatArray:
     """Normal scores of the ranks, and their excess over each knot (n, 1 + knots)."""
     normal = scipy.special.ndtri(1.0 - (ranks(problem.best_first) + 0.5) / problem.n)
     stretched = max((one.condition for one in error_of(problem).items.values()), default=1.0)
-    parts = [LARGEST_PART, 0.5]
+    parts = list(LARGEST_PARTS)
     while parts[-1] * problem.n >= 2 * FEWEST_ABOVE * stretched**2:
         parts.append(parts[-1] / 2.0)
     knots = scipy.special.ndtri(1.0 - np.array(parts))
@@ -170,25 +219,23 @@ def _members(cells: TrueCells) -> FloatArray:
     return np.concatenate([np.eye(size)[levels[:, axis]] for axis, size in enumerate(cells.shape)], axis=1)
 
 
-def _drawn(fit: Fit, parameters: FloatArray, information: FloatArray | None, problem: Problem) -> FloatArray:
-    """Parameters (DRAWS, P) that might be the true ones."""
-    if information is None:
-        return np.broadcast_to(parameters, (DRAWS, parameters.size))
+def _root(fit: Fit, information: FloatArray) -> FloatArray:
+    """Lower triangular root (P, P) of the curvature of the posterior density."""
     curvature = information + np.diag(fit.precision)
     smallest = SMALLEST_CURVATURE * float(np.trace(curvature)) / len(curvature)
-    root = np.linalg.cholesky(curvature + smallest * np.eye(len(curvature)))
-    normal = np.random.default_rng(parameters.size).standard_normal((parameters.size, DRAWS))
-    moved = parameters[:, None] + solved(root, normal, trans="T")
+    found: FloatArray = np.linalg.cholesky(curvature + smallest * np.eye(len(curvature)))
+    return found
+
+
+def _drawn(curved: Curved, problem: Problem) -> FloatArray:
+    """How far parameters (DRAWS, P) might be off."""
+    fit, root, size = curved.fit, curved.root, curved.parameters.size
+    moved = solved(root, np.random.default_rng(size).standard_normal((size, DRAWS)), trans="T")
     if confusions_of(problem).items.drawn:
-        gradients = np.concatenate(
-            [
-                fit.gradients(parameters, drawn_matrices(problem, block), block.stop - block.start)
-                for block in _blocks_of_draws(fit.evidence.sizes.size * len(fit.members))
-            ]
-        )
-        moved += solved(root, solved(root, gradients.T), trans="T")
-    draws: FloatArray = moved.T
-    return draws
+        for block in _blocks_of_draws(fit.evidence.sizes.size * len(fit.members)):
+            matrices, draws = drawn_matrices(problem, block), block.stop - block.start
+            moved[:, block] += (fit.refitted(curved.parameters, root, matrices, draws) - curved.parameters).T
+    return moved.T
 
 
 def _shares_drawn_from(ends: FloatArray, times: int, random: np.random.Generator) -> FloatArray:

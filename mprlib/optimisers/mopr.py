@@ -59,6 +59,7 @@ class Mopr(ConstrainedMethod):
     """The most similar items with MPR at most rho, with a proven bound on what is lost."""
 
     name: ClassVar[str] = "mopr"
+    reads_expected_labels: ClassVar[bool] = True
 
     solver: Annotated[
         str,

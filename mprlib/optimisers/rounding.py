@@ -18,25 +18,6 @@ INTEGRALITY = 1e-6
 
 def rounded(counts: FloatArray, pool: CellPool) -> IntArray:
     """Whole counts (G,) next to fractional ones, with sum k; equal fractions by the order of cells."""
-    whole: IntArray = np.clip(np.floor(counts + INTEGRALITY).astype(np.intp), 0, pool.capacity)
-    missing = max(pool.k - int(whole.sum()), 0)
-    fraction = np.where(whole < pool.capacity, counts - whole, -np.inf)
-    whole[np.argsort(-fraction, kind="stable")[:missing]] += 1
-    np.minimum(whole, pool.capacity, out=whole)
-    _balance(whole, pool)
-    return whole
+    from mprlib.optimisers import rounding_kernel as kernel
 
-
-def _balance(whole: IntArray, pool: CellPool) -> None:
-    """Bring the sum to k, in place: it differs only where a solver's counts do not sum to k."""
-    missing = pool.k - int(whole.sum())
-    if missing == 0:
-        return
-    for cell in np.flatnonzero(whole):
-        step = min(max(-missing, 0), int(whole[cell]))
-        whole[cell] -= step
-        missing += step
-    for cell in np.flatnonzero(whole < pool.capacity):
-        step = min(missing, int(pool.capacity[cell] - whole[cell]))
-        whole[cell] += step
-        missing -= step
+    return kernel.rounded(counts, pool.capacity, pool.k, INTEGRALITY).astype(np.intp, copy=False)

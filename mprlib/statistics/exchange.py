@@ -13,7 +13,10 @@ members that entered less those that left the variance aM, the others' (1 - a)M.
 the last place, a part f of it the group's: the variance is ((1 - f)^2 a + f^2 (1 - a)) M. That of an exchange is
 a (1 - a) M, less by 1 + (f - a)^2 / (a (1 - a)). So each group's deviation is divided by its standard
 deviation, observed ones with this factor and exchanged ones without (a studentised permutation: Janssen 1997).
-The factor is at least 1, so the test holds at every size where the exchange null is exact.
+The items near the last place are the lower halves of both selections, and the noisier a group, the larger is its part
+of the first places: f is nearer to a there than at the last place itself, and (f - a)^2 is taken 1.5 times, by
+simulation (`tests.benchmarks.compare`). The factor is at least 1, so the test holds at every size where the exchange
+null is exact.
 
 Many groups are tested at once, and they overlap, so a query's statistic is its largest studentised deviation, and
 its null distribution comes from exchanging items at random, which keeps the overlaps as they are

@@ -171,12 +171,13 @@ def _audited(setting: Setting, seed: int) -> Audit:
     sets: list[tuple[str, IntArray, ChosenBy]] = [("top-k", top, "other"), ("mopr", repaired, "labels")]
     return Audit(
         people=found,
-        chosen=tuple(_chosen(found, *one) for one in sets),
+        chosen=tuple(chosen(found, *one) for one in sets),
         naive_width=2 * sampling_margin(plain, LINEAR),
     )
 
 
-def _chosen(found: People, kind: str, items: IntArray, by: ChosenBy) -> Chosen:
+def chosen(found: People, kind: str, items: IntArray, by: ChosenBy) -> Chosen:
+    """A selection of people, beside the truth."""
     truth, naive = (mprlib.measure(one, items).value for one in (found.truth, found.plain))
     true_shares, naive_shares = (_group_shares(one, items) for one in (found.truth, found.plain))
     return Chosen(

@@ -34,6 +34,7 @@ import mprlib
 from mprlib import Problem, Status
 from mprlib.label_errors import corrected, corrected_groups
 from tests.benchmarks.label_audits import LINEAR, MOPR, NOISES, Audit, Chosen, Setting, audited, settings
+from tests.benchmarks.label_audits import chosen as chosen_set
 
 # Bounds that are claimed, as parts of the MPR of top-k.
 CLAIMED = (0.3, 0.6, 0.9)
@@ -68,22 +69,26 @@ class Claim:
 
 def intervals(audit: Audit, seen: Problem) -> Iterator[tuple[str, Held]]:
     """By kind of set and of value."""
-    for chosen in audit.chosen:
-        found = corrected(seen, chosen.items, LINEAR, chosen_by=chosen.by)
-        if found.low is None or found.high is None or found.value is None:
-            continue
-        yield (
-            f"{chosen.kind:6} linear",
-            Held(
-                is_held=found.low <= chosen.truth <= found.high,
-                width=found.high - found.low,
-                naive_width=audit.naive_width,
-                truth=chosen.truth,
-                value=found.value,
-                naive=chosen.naive,
-            ),
-        )
-        yield f"{chosen.kind:6} shares", _shares(chosen, seen)
+    for one in audit.chosen:
+        yield from _held(audit, one, seen)
+
+
+def _held(audit: Audit, chosen: Chosen, seen: Problem) -> Iterator[tuple[str, Held]]:
+    found = corrected(seen, chosen.items, LINEAR, chosen_by=chosen.by)
+    if found.low is None or found.high is None or found.value is None:
+        return
+    yield (
+        f"{chosen.kind:6} linear",
+        Held(
+            is_held=found.low <= chosen.truth <= found.high,
+            width=found.high - found.low,
+            naive_width=audit.naive_width,
+            truth=chosen.truth,
+            value=found.value,
+            naive=chosen.naive,
+        ),
+    )
+    yield f"{chosen.kind:6} shares", _shares(chosen, seen)
 
 
 def _shares(chosen: Chosen, seen: Problem) -> Held:
@@ -101,8 +106,8 @@ def _shares(chosen: Chosen, seen: Problem) -> Held:
     )
 
 
-def claims(audit: Audit, seen: Problem) -> Iterator[tuple[str, Claim]]:
-    """By the part of top-k's MPR that is claimed."""
+def claims(audit: Audit, seen: Problem) -> Iterator[tuple[str, Claim | Held]]:
+    """By the part of top-k's MPR that is claimed; and the intervals of these sets, which expected labels chose."""
     people = audit.people
     rhos = [part * audit.chosen[0].naive for part in CLAIMED]
     rows, naive, oracle = (mprlib.sweep(one, MOPR, rhos) for one in (seen, people.plain, people.truth))
@@ -118,6 +123,7 @@ def claims(audit: Audit, seen: Problem) -> Iterator[tuple[str, Claim]]:
             oracle_similarity=is_stated * float(best.similarity or 0.0),
         )
         yield f"rho {part:.1f} of top-k's", found
+        yield from _held(audit, chosen_set(people, f"at {part:.1f}", row.items, "expected"), seen)
 
 
 def coverage(setting: Setting, audits: int, first: int = 0, claimed: int = 0) -> Sums:

@@ -1,6 +1,7 @@
-"""How many rows of mopr are settled, and what that takes: 40 problems on real labels, 50 points each.
+"""How many rows of mopr are settled, and what that takes: 40 problems on real labels, 50 points each (trees: 20).
 
     OMP_NUM_THREADS=1 python -m tests.benchmarks.settled [CLASS ...] [--problems N] [--sweeps]
+    OMP_NUM_THREADS=1 python -m tests.benchmarks.settled --ratios [CLASS ...]
     OMP_NUM_THREADS=1 python -m tests.benchmarks.settled --embeddings [--vectors RUN] [--problems N]
 
 A row is settled when it is `optimal` or proven `infeasible`. For each class: the share of rows settled, that for k up
@@ -10,6 +11,10 @@ to 10, statuses, the largest share of unsettled rows whose gap is above 0.5%, an
 With --sweeps: the CPU time of a sweep of 50 points over 10,000 items beside one cold linear programme of the same
 size in the same run, for 28 and 126 cells and for saturated, and of one solve of 1,000 items, k = 20, at 14 and 126
 cells, with reference and cells at hand.
+
+With --ratios, for each of the 40 problems the CPU time of a sweep of 50 points (of linear where no class is named)
+over that of one cold linear programme of 10,000 items: none is above 2. Beside it the ratio to a programme of the
+problem's own size, where it has fewer items: of 200 items one takes as long as some rows.
 
 With --embeddings: rows of rkhs over embeddings (25: at most one without a set although random sets meet its rho, 2 s of
 CPU time for 5 rows) and curves of linear over 64 to 512 columns (20 points in 5 s, stated gaps at the smallest rho
@@ -44,9 +49,13 @@ CLASSES = ("saturated", "linear", "groups", "rkhs", "tree")
 # Bars: shares of rows settled.
 SETTLED = {"saturated": 0.99, "linear": 0.88, "groups": 0.90, "rkhs": 0.70, "tree": 0.60}
 POINTS = 50
+# Fewer where a row takes a tenth of a second: all classes in ten minutes.
+FEWER_POINTS = {"tree": 20}
 SMALL_K = 10
 LARGE_GAP = 0.005
 REPEATS = 7
+# Bar: CPU time of a sweep in cold linear programmes of the same size, on every problem.
+LARGEST_RATIO = 2.0
 # Bars over embeddings: seconds of CPU time for five rows and for twenty points, and a gap.
 KERNEL_SECONDS, LINEAR_SECONDS, LINEAR_GAP = 2.0, 5.0, 0.05
 
@@ -100,7 +109,7 @@ def settle(name: str, problems: list[Asked]) -> Tally:
     tally = Tally()
     for number, asked in enumerate(problems):
         problem = labelled_problem(asked)
-        values = Mopr.grid(problem, function_class(name).bind(problem), POINTS)
+        values = Mopr.grid(problem, function_class(name).bind(problem), FEWER_POINTS.get(name, POINTS))
         if number == 0:
             # Compiles.
             sweep(problem, "mopr", values[::10], name)
@@ -112,11 +121,11 @@ def settle(name: str, problems: list[Asked]) -> Tally:
     return tally
 
 
-def sweep_seconds(problem: Problem, name: str) -> float:
+def sweep_seconds(problem: Problem, name: str, repeats: int = REPEATS) -> float:
     """CPU seconds of one sweep, cells and the class's tables included: the median of some."""
     values = Mopr.grid(problem, function_class(name).bind(problem), POINTS)
     seconds = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         fresh = replace(problem)
         start = thread_time()
         sweep(fresh, "mopr", values, name)
@@ -161,6 +170,30 @@ def print_sweeps() -> None:
         print(f"one solve, 1,000 items, k = 20, {cells} cells: {1e3 * solve_seconds(labelled_problem(asked)):.2f} ms")
 
 
+def ratio_misses(name: str) -> list[str]:
+    """Print how long each problem's sweep takes, in linear programmes; the bars that are missed."""
+    ratios, unit = {}, np.nan
+    for asked in PROBLEMS:
+        problem = labelled_problem(asked)
+        if not ratios:
+            # Compiles, too. The first problem has 10,000 items.
+            sweep_seconds(problem, name, repeats=1)
+            unit = float(np.median([linear_programme_seconds(problem, thread_time) for _ in range(REPEATS)]))
+            print(f"one cold linear programme of {problem.n} items: {1e3 * unit:.0f} ms", flush=True)
+        own = sweep_seconds(problem, name, repeats=1)
+        ratios[asked.name] = own / unit
+        of_its_size = f"{own / linear_programme_seconds(problem, thread_time):6.2f}" if asked.n < 10_000 else 6 * " "
+        print(f"  {name:10s}{1e3 * own:8.1f} ms {own / unit:6.2f} {of_its_size}  {asked.name}", flush=True)
+    above = {asked: ratio for asked, ratio in ratios.items() if ratio > LARGEST_RATIO}
+    values = list(ratios.values())
+    print(
+        f"{name}: {len(above)} of {len(ratios)} sweeps take longer than {LARGEST_RATIO:g} cold linear programmes; "
+        f"{np.median(values):.2f} in the median, {max(values):.2f} at most",
+        flush=True,
+    )
+    return [f"{name}, {asked}: {ratio:.1f} programmes, not {LARGEST_RATIO:g}" for asked, ratio in above.items()]
+
+
 def embedded_misses(vectors: Path | None, problems: int) -> list[str]:
     """Print the table of embeddings; the bars that are missed."""
     missed = []
@@ -188,9 +221,10 @@ def embedded_misses(vectors: Path | None, problems: int) -> list[str]:
 def main() -> None:
     """Print the tables; exit with 1 where a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("classes", nargs="*", default=CLASSES)
+    parser.add_argument("classes", nargs="*")
     parser.add_argument("--problems", type=int, default=len(PROBLEMS))
     parser.add_argument("--sweeps", action="store_true")
+    parser.add_argument("--ratios", action="store_true")
     parser.add_argument("--embeddings", action="store_true")
     parser.add_argument("--vectors", type=Path)
     options = parser.parse_args()
@@ -199,7 +233,9 @@ def main() -> None:
     if not HAS_FILES:
         sys.exit("the data sets are not beside this checkout")
     missed = []
-    for name in options.classes:
+    if options.ratios:
+        sys.exit("; ".join(miss for name in options.classes or ("linear",) for miss in ratio_misses(name)) or None)
+    for name in options.classes or CLASSES:
         tally = settle(name, PROBLEMS[: options.problems])
         print(f"{name}: {tally.line()}", flush=True)
         if options.problems == len(PROBLEMS) and tally.settled() < SETTLED[name]:

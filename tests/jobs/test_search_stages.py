@@ -14,6 +14,7 @@ from jobs.stages.embed import VECTORS, Embed, open_shard
 from jobs.stages.execute import commit, execute
 from jobs.stages.pool import pool_vectors, read_pool
 from jobs.stages.queries import query_tables
+from jobs.stages.rescore import FOUND
 from jobs.stages.vectors import Shard, rows_at, rows_with_vectors, shard_table, to_column, to_matrix
 from jobs.store import Store, receipt_file, unit_file
 
@@ -64,9 +65,10 @@ def searched(folder, table=None, shards=1, parts=1, top=TOP, **prefilter):
 def pools(plan, store) -> list[dict]:
     """Pools, with the vectors of their items."""
     found = []
+    shards = [unit.key for unit in plan.stages["embed"]]
     for unit in plan.stages["pool"]:
         pool = read_pool(store, unit.key)
-        vectors = pool_vectors(store, unit.vectors, pool["row"].to_numpy())
+        vectors = pool_vectors(store, shards, pool["row"].to_numpy())
         assert vectors.dtype == np.float32
         found.append(pool.to_pydict() | {"vector": vectors.tolist()})
     return found
@@ -220,8 +222,8 @@ def test_a_store_elsewhere_finds_the_same(tmp_path, whole):
         elsewhere.write(name, store.read(name))
     unit = plan.stages["rescore"][0]
     assert execute(unit, elsewhere).message == ""
-    name = unit_file("rescore", unit.key, "found")
-    assert elsewhere.read_table(name).equals(store.read_table(name))
+    name = unit_file("rescore", unit.key, FOUND)
+    assert elsewhere.map_table(name).equals(store.map_table(name))
 
 
 def test_a_plan_says_what_the_search_reads(tmp_path):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import mprlib
-from mprlib.baselines.group_labels import from_levels
 from mprlib.encoding import Encoding
 from mprlib.frames.levels import coded, level_of
 
@@ -57,7 +56,6 @@ def test_rows_of_levels_are_read_as_columns_are():
     encoding = Encoding(levels={"g": (True, False)})
     assert encoding.levels == {"g": ("true", "false")}
     assert encoding.codes({"g": [False, True]})[0].tolist() == [1, 0]
-    assert from_levels([True, False, None], neutral=[None]).tolist() == [2, 1, 0]
     assert level_of(None, "missing") == "missing"
 
 

@@ -110,6 +110,7 @@ def run_text(summary: RunSummary) -> str:
         *([items] if has_items else []),
         *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
         *(_skipped_line(dataset, reasons, summary.output) for dataset, reasons in summary.skipped_items.items()),
+        *(_calibration_line(probe, found) for probe, found in summary.calibration.items()),
         f"report: {summary.report or 'none, no unit was solved'}",
     ]
     return "\n".join(lines)
@@ -120,3 +121,10 @@ def _skipped_line(dataset: str, reasons: Mapping[str, Mapping[str, Any]], output
 
     number = sum(entry["items"] for entry in reasons.values())
     return f"skipped: {numbered(number, 'item')} of {dataset}: {reasons_text(reasons)}; listed in {output}/{TABLE}"
+
+
+def _calibration_line(probe: str, calibration: Mapping[str, Any]) -> str:
+    from ...analysis.calibration import calibration_text, consequence
+
+    follows = consequence(calibration)
+    return f"probabilities of the probe {probe}: {calibration_text(calibration)}{'; ' if follows else ''}{follows}"

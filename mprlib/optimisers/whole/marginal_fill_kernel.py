@@ -197,8 +197,7 @@ def slopes_of(cells: Cells, fill: Fill, column: int, price: FloatArray, found: F
 
 @compiled
 def repriced(cells: Cells, fill: Fill, marginals: IntArray) -> tuple[Cells, float]:
-    """The cells with what counts lose at prices of the columns, beside a part that all counts with these marginals do.
-    """
+    """The cells with what counts lose at prices of the columns, beside a part that all counts with these marginals do."""
     price, total = np.zeros(marginals.size), 0.0
     room = np.empty(fill.size.sum())
     for _ in range(ROUNDS):

@@ -16,6 +16,7 @@ from mprlib.compiled import compiled
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING, Basis, Walk, close, new_walk, next_value, open_level
 from mprlib.optimisers.whole.marginal_fill_kernel import Cells, Fill, cheapest_fill, least_of, prepare
 
+
 class Lattice(NamedTuple):
     """Marginal counts c of the decided columns, and v as in `Basis`.
 

@@ -49,41 +49,43 @@ CELL_NODES = 2
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Marginals:
-    """Indicators of the levels of cells with items.
+    """Levels of the attributes that cells are made of.
 
-    Shapes:  cells (F,), those cells; column (F, attributes), each one's level in each attribute, numbered through;
-             attribute (l,), the attribute of each level; decided (d,), independent levels whose counts determine v.
+    Shapes:  column (G, attributes), each cell's level in each attribute, numbered through; attribute (l,), that of each
+             level; decided (d,), independent levels whose counts determine v; system (G, d + 1), their indicators
+             beside ones, and inverse (d + 1, G), its least-squares inverse.
     """
 
-    cells: IntArray
     column: IntArray
     attribute: IntArray
     decided: IntArray
+    system: FloatArray
+    inverse: FloatArray
 
     @classmethod
-    def of(cls, problem: Problem, labels: FloatArray, capacity: IntArray) -> Marginals | None:
-        """Those of cells with these labels (G, l) and capacities; None where they have too many levels."""
-        filled = np.flatnonzero(capacity)
+    def of(cls, labels: FloatArray, attributes: Iterable[Sequence[int]]) -> Marginals | None:
+        """Those of cells with these labels (G, l); None where they have too many levels."""
         columns: list[IntArray] = []
         sizes: list[int] = []
-        own = labels[filled]
-        for attribute in _one_hot(own, problem.attributes.values()):
-            code, levels = _levels(own[:, attribute])
+        for attribute in _one_hot(labels, attributes):
+            code, levels = _levels(labels[:, attribute])
             columns.append(code + sum(sizes))
             sizes.append(levels)
         if sum(sizes) > MOST_LEVELS:
             return None
-        last = np.cumsum(sizes) - 1
         column = np.column_stack(columns)
-        indicators = np.zeros((filled.size, sum(sizes)))
-        indicators[np.arange(filled.size)[:, None], column] = 1.0
+        indicators = np.zeros((column.shape[0], sum(sizes)))
+        indicators[np.arange(column.shape[0])[:, None], column] = 1.0
         centred = indicators - indicators.mean(axis=0)
-        centred[:, last] = 0.0
+        centred[:, np.cumsum(sizes) - 1] = 0.0
+        decided = independent(centred)
+        system = np.column_stack([np.ones(column.shape[0]), indicators[:, decided]])
         return cls(
-            cells=filled,
             column=column,
             attribute=np.repeat(np.arange(len(sizes)), sizes),
-            decided=independent(centred),
+            decided=decided,
+            system=system,
+            inverse=least_squares(system, np.eye(column.shape[0])),
         )
 
     @property
@@ -91,13 +93,16 @@ class Marginals:
         """Number of levels."""
         return self.attribute.size
 
+    @property
+    def nbytes(self) -> int:
+        """Memory."""
+        return self.system.nbytes + self.inverse.nbytes
+
     def affine(self, features: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """e (r,) and A (r, d) with features (F, r) = e + indicators A'; None where they are not affine in them."""
-        indicators = (self.column[:, :, None] == self.decided).any(axis=1).astype(float)
-        system = np.column_stack([np.ones(self.cells.size), indicators])
-        fitted = least_squares(system, features)
+        """e (r,) and A (r, d) with features (G, r) = e + indicators A'; None where they are not affine in them."""
+        fitted = self.inverse @ features
         longest = float(np.abs(features).max(initial=0.0))
-        if np.abs(system @ fitted - features).max(initial=0.0) > AFFINE * longest:
+        if np.abs(self.system @ fitted - features).max(initial=0.0) > AFFINE * longest:
             return None
         return fitted[0], fitted[1:].T
 
@@ -106,11 +111,12 @@ class Marginals:
 class MarginalProof:
     """Proofs by marginal counts.
 
-    Shapes:  features (F, r), centred, per item and in the class's unit. constant (r,) = k e.
+    Shapes:  filled (F,), the cells with items; features (F, r), centred, per item and in the class's unit.
+             constant (r,) = k e.
     """
 
     pool: CellPool
-    marginals: Marginals
+    filled: IntArray
     form: Triangular
     lattice: Lattice
     cells: Cells
@@ -121,23 +127,34 @@ class MarginalProof:
     @classmethod
     def of(cls, problem: Problem, pool: CellPool, labels: FloatArray, ball: BallRegion) -> MarginalProof | None:
         """The proof for a ball over these cells; None where v is not determined by a lattice of marginal counts."""
-        marginals = Marginals.of(problem, labels, pool.capacity)
+        attributes = tuple(problem.attributes.values())
+        # The cells are the same for all problems of a reference, as a rule.
+        key = ("marginals", attributes, labels.shape, labels.tobytes())
+        marginals = problem.population.kept.get(key, lambda: Marginals.of(labels, attributes))
         if marginals is None:
             return None
-        features = ball.features[marginals.cells] / ball.unit
+        features = ball.features / ball.unit
         affine = marginals.affine(features)
         if affine is None:
             return None
-        form = sorted_qr(affine[1])
+        filled = np.flatnonzero(pool.capacity)
+        held = np.bincount(
+            marginals.column[filled].ravel(),
+            weights=np.repeat(pool.capacity[filled], marginals.column.shape[1]),
+            minlength=marginals.size,
+        ).astype(np.int64)
+        # Of levels without items the count is 0.
+        is_open = held[marginals.decided] > 0
+        form = sorted_qr(affine[1][:, is_open])
         if form.dependent.size:
             return None
         return cls(
             pool=pool,
-            marginals=marginals,
+            filled=filled,
             form=form,
-            lattice=_lattice(pool, marginals, form),
-            cells=_cells(pool, marginals),
-            features=features,
+            lattice=_lattice(pool.k, marginals, marginals.decided[is_open][form.order], np.minimum(held, pool.k)),
+            cells=_cells(pool, marginals, filled),
+            features=features[filled],
             constant=pool.k * affine[0],
             unit=ball.unit,
         )
@@ -153,11 +170,11 @@ class MarginalProof:
             self._basis(np.zeros_like(self.constant)), self.lattice, self.cells, task, -np.inf, counts
         )
         if not is_complete or not np.isfinite(square):
-            return Floor(rho=0.0, counts=over_all(counts, self.marginals.cells, self.pool.cell_count))
+            return Floor(rho=0.0, counts=over_all(counts, self.filled, self.pool.cell_count))
         smallest = (float(np.sqrt(square)) - SMALLEST_EXCESS) * self.unit
         return Floor(
             rho=max(smallest, 0.0),
-            counts=over_all(counts, self.marginals.cells, self.pool.cell_count),
+            counts=over_all(counts, self.filled, self.pool.cell_count),
             is_attained=True,
         )
 
@@ -165,12 +182,12 @@ class MarginalProof:
         """The best counts in the cap."""
         from mprlib.optimisers.whole import marginal_kernel as kernel
 
-        prices = BallPrices.of(relaxation, self.pool, self.marginals.cells, self.features, self.unit)
+        prices = BallPrices.of(relaxation, self.pool, self.filled, self.features, self.unit)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
         bound = prices.bound + SMALLEST_EXCESS * length
         basis, cells = self._basis(prices.direction), self.cells._replace(loss=prices.loss)
-        counts = np.zeros(self.marginals.cells.size, np.int64)
+        counts = np.zeros(self.filled.size, np.int64)
 
         def search(threshold: float, left: int) -> tuple[float, bool, int]:
             task = kernel.Task(rho, length, bound, left, CELL_NODES * left, False)
@@ -178,14 +195,14 @@ class MarginalProof:
             return best, is_complete, visited
 
         found = deepened(search, bound, start, nodes, self.pool.k)
-        return with_counts(found, counts, self.marginals.cells, self.pool.cell_count)
+        return with_counts(found, counts, self.filled, self.pool.cell_count)
 
     def obstacle(self, rho: float) -> str:
         """None in words."""
         return ""
 
     def _counts(self, counts: IntArray) -> IntArray:
-        return counts[self.marginals.cells].astype(np.int64)
+        return counts[self.filled].astype(np.int64)
 
     def _basis(self, direction: FloatArray) -> Basis:
         return basis_of(self.form, self.constant, direction)
@@ -227,51 +244,50 @@ def _levels(rows: FloatArray) -> tuple[IntArray, int]:
     return code.reshape(-1), distinct.shape[0]
 
 
-def _lattice(pool: CellPool, marginals: Marginals, form: Triangular) -> Lattice:
-    """The coordinates' levels, and what their attributes can hold."""
+def _lattice(k: int, marginals: Marginals, column: IntArray, capacity: IntArray) -> Lattice:
+    """The coordinates' levels (d,), and what their attributes can hold; capacity (l,) of each level."""
     from mprlib.optimisers.whole.marginal_kernel import Lattice
 
-    column = marginals.decided[form.order]
     attribute = marginals.attribute[column]
-    held = np.zeros(marginals.size, np.int64)
-    np.add.at(held, marginals.column, pool.capacity[marginals.cells][:, None])
-    capacity = np.minimum(held, pool.k)
     # Coordinates are decided from the last on: what an attribute's levels hold that are not decided by then.
-    rest = [capacity[marginals.attribute == own].sum() for own in range(marginals.column.shape[1])]
-    left = np.zeros(column.size, np.int64)
+    rest = np.bincount(marginals.attribute, weights=capacity).astype(np.int64).tolist()
+    left, is_final, seen = np.zeros(column.size, np.int64), np.zeros(column.size, np.int64), set()
     for level in range(column.size - 1, -1, -1):
         rest[attribute[level]] -= capacity[column[level]]
         left[level] = rest[attribute[level]]
-    first = [int(np.flatnonzero(attribute == own)[0]) for own in np.unique(attribute)]
+    for level, own in enumerate(attribute.tolist()):
+        is_final[level] = own not in seen
+        seen.add(own)
     return Lattice(
-        k=pool.k,
+        k=k,
         attribute=attribute.astype(np.int64),
         column=column.astype(np.int64),
         capacity=capacity[column],
-        is_final=np.isin(np.arange(column.size), first).astype(np.int64),
+        is_final=is_final,
         rest=left,
     )
 
 
-def _cells(pool: CellPool, marginals: Marginals) -> Cells:
-    """The cells with items, without losses."""
+def _cells(pool: CellPool, marginals: Marginals, filled: IntArray) -> Cells:
+    """The cells with items (F,), without losses."""
     from mprlib.optimisers.whole.marginal_fill_kernel import Cells
 
+    own = marginals.column[filled]
     known = np.zeros(marginals.size, np.int64)
     known[marginals.decided] = 1
-    last = np.full(marginals.column.shape[1], -1)
-    for attribute in range(last.size):
-        unknown = np.flatnonzero((marginals.attribute == attribute) & (known == 0))
-        if unknown.size == 1:
-            last[attribute] = unknown[0]
+    unknown = np.flatnonzero(known == 0)
+    of_attribute = np.bincount(marginals.attribute[unknown], minlength=own.shape[1])
+    last = np.full(own.shape[1], -1)
+    last[marginals.attribute[unknown]] = unknown
+    last[of_attribute != 1] = -1
     known[last[last >= 0]] = 1
     # One more column that all cells share: where every attribute has unknown levels, only it says that k are taken.
-    everyone = np.full((marginals.cells.size, 1), marginals.size)
+    everyone = np.full((filled.size, 1), marginals.size)
     return Cells(
-        column=np.hstack([marginals.column, everyone]).astype(np.int64),
+        column=np.hstack([own, everyone]).astype(np.int64),
         attribute=np.append(marginals.attribute, last.size).astype(np.int64),
-        capacity=pool.capacity[marginals.cells].astype(np.int64),
-        loss=np.zeros((marginals.cells.size, pool.k + 1)),
+        capacity=pool.capacity[filled].astype(np.int64),
+        loss=np.zeros((filled.size, pool.k + 1)),
         last=last.astype(np.int64),
         known=np.append(known, 1),
     )

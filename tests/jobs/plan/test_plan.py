@@ -186,3 +186,13 @@ def test_a_plan_names_entries_of_one_method_by_their_own_names(tmp_path, capsys)
     assert json.loads(capsys.readouterr().out)["methods"] == {"top_k": 1, "mopr": 3, "mopr(few)": 2}
     assert main(["plan", str(path)]) == 0
     assert "mopr (3 values), mopr(few) (2 values)" in capsys.readouterr().out
+
+
+def test_what_is_written_of_a_pool_does_not_grow_with_the_shards(tmp_path):
+    """Keys of thousands of shards in each of hundreds of pools would be most of a plan."""
+    sizes = []
+    for shard_items in (60, 3):
+        _, plan = prepare(read_config(write_audit(tmp_path, shard_items=shard_items)))
+        sizes.append(len(json.dumps(plan.stages["pool"][0].spec)))
+        assert len(plan.stages["embed"]) == 120 // shard_items
+    assert sizes[0] == sizes[1]

@@ -12,8 +12,9 @@ from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.encoders import load
 from jobs.errors import UsageError
+from jobs.stages.embed import open_shard
 from jobs.stages.order import read_order
-from jobs.stages.probe import judgement
+from jobs.stages.probe import judgement, read_probe
 from jobs.store import unit_file
 from mprlib.baselines.clip_clip import column_order
 from tests.jobs.test_demo import DEMO
@@ -88,6 +89,51 @@ def test_errors_on_held_out_items_are_the_confusion_of_predicted_labels(tmp_path
         share = (row["share_selected"] - wrong) / (right - wrong)
         assert row["share_corrected"] == pytest.approx(np.clip(share, 0, 1))
         assert row["share_corrected_low"] < row["share_corrected_high"]
+
+
+def test_calibrated_probabilities_of_each_item_are_used(tmp_path):
+    write_labelled(tmp_path)
+    hidden = people().drop(columns="gender")
+    rows = {}
+    for errors in ("held_out", "probabilities"):
+        block = PREDICTED | {"attributes": {"gender": {"probe": "gender", "errors": errors}}}
+        plan, store = run_units(tmp_path, table=hidden, dataset=block, probes=PROBES, methods=["top_k"])
+        rows[errors] = women(store, plan.stages["solve"][0])
+    [fit] = plan.stages["probe"]
+    assert all(unit.label_errors.likely_probes == {"gender": fit.key} for unit in plan.stages["solve"])
+    probe = read_probe(store, fit.key)
+    for unit in plan.stages["labels"]:
+        shard = open_shard(store, unit.vectors)
+        table = store.read_table(unit_file("labels", unit.key, "labels"))
+        assert np.allclose(table["calibrated"].to_pylist(), probe.calibrated(shard.vectors))
+    found, other = rows["probabilities"], rows["held_out"]
+    assert found["share_corrected_low"] < found["share_corrected"] < found["share_corrected_high"]
+    # Both say something of the same items; the reference's people are corrected by the confusion in either case.
+    assert found["share_corrected"] == pytest.approx(other["share_corrected"], abs=0.2)
+    assert found["share_corrected"] != other["share_corrected"]
+    assert found["share_reference_corrected"] == other["share_reference_corrected"]
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_the_test_of_a_probes_calibration_is_told(tmp_path, capsys, monkeypatch, is_right):
+    write_labelled(tmp_path)
+    if not is_right:
+        # Much too sure of each level.
+        monkeypatch.setattr("mprlib.probes.temperature_of", lambda logits, codes: 0.02)
+    block = PREDICTED | {"attributes": {"gender": {"probe": "gender", "errors": "probabilities"}}}
+    path = write_audit(tmp_path, table=people().drop(columns="gender"), dataset=block, probes=PROBES, methods=["top_k"])
+    output = tmp_path / "run"
+    assert main(["run", str(path), "--output", str(output), "--set", "runtime.executor=local"]) == 0
+    [line] = [one for one in capsys.readouterr().out.splitlines() if "probabilities of the probe gender" in one]
+    said = "calibrated: on 24 held-out items off by" if is_right else "NOT calibrated: on 24 held-out items off by"
+    assert said in line
+    assert ("`errors: held_out`" in line) == (not is_right)
+    page = (output / "report" / "index.html").read_text(encoding="utf-8")
+    assert "Probabilities that are used of each item are " + said in " ".join(page.split())
+    [probe] = json.loads((output / "manifest.json").read_text(encoding="utf-8"))["probes"]
+    assert probe["calibration"]["is_kept"] is is_right
+    assert main(["run", str(path), "--output", str(output), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["calibration"]["gender"] == probe["calibration"]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from jobs.results.verify import verify
 from jobs.run.intermediate import remove_read
 from jobs.stages.execute import execute
 from jobs.stages.pool import Pool
+from jobs.stages.rescore import FOUND
 from jobs.store import Store, read_receipt, receipt_file, unit_file
 from tests.jobs.conftest import write_audit
 from tests.jobs.units_in_process import WordEncoder, run_units
@@ -138,7 +139,7 @@ def test_a_run_that_was_killed_while_it_removed_leaves_nothing(tmp_path, capsys)
     plan, store, done = finished_units(tmp_path)
     unit = plan.stages["rescore"][0]
     store.write(receipt_file(unit.stage, unit.key), replace(done[unit.key], files={}).to_json().encode())
-    name = unit_file(unit.stage, unit.key, "found")
+    name = unit_file(unit.stage, unit.key, FOUND)
     assert name in inventory(plan, store).leftovers
     solve = plan.stages["solve"][0]
     store.delete(receipt_file(solve.stage, solve.key))
@@ -150,7 +151,7 @@ def test_a_damaged_table_is_called_so(tmp_path):
     plan, store, _ = finished_units(tmp_path)
     pool, lost = plan.stages["pool"][0], plan.stages["rescore"][0]
     store.delete(receipt_file(pool.stage, pool.key))
-    store.delete(unit_file(lost.stage, lost.key, "found"))
+    store.delete(unit_file(lost.stage, lost.key, FOUND))
     found = inventory(plan, store)
     assert reasons(plan, store, found.done)[lost.key] == DAMAGED
 

@@ -73,8 +73,6 @@ def test_expected_shares_are_the_means_of_what_is_given_whatever_scores_say():
     for items in (problem.best_first[:50], np.arange(7)):
         found = corrected_groups(problem, items)["gender=woman"]
         assert found.share == pytest.approx(likely[items, 0].mean(), abs=1e-12)
-            likely[items, 0].mean(), abs=1e-12
-        )
 
 
 @pytest.fixture(scope="module")

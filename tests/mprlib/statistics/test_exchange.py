@@ -44,7 +44,7 @@ def test_p_values_solved_by_hand():
 
 
 def test_noise_that_is_not_equal_counts_by_hand():
-    """Half of those that differ are women and nobody near the last place is: variances double, 5 becomes 3.54."""
+    """Half of those that differ are women and nobody near the last place is: variances times 2.5, 5 becomes 3.16."""
     left, entered, near = np.zeros((10, 1)), np.ones((10, 1)), np.zeros((8, 1))
     as_far = 2 * (1 + comb(10, 9) * comb(10, 1)) / comb(20, 10)
     assert exchange_test(left, entered, near) == pytest.approx(as_far, rel=0.6)

@@ -1,0 +1,76 @@
+"""Whether probabilities are believed where they should be, and a temperature that mends them."""
+
+import numpy as np
+import pytest
+
+from mprlib.calibration import calibration_of, spiegelhalter_z, temperature_of
+
+
+def rows(seed: int, levels: int, count: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """Logits, and levels that are drawn from their probabilities."""
+    random = np.random.default_rng(seed)
+    logits = 1.5 * random.standard_normal((count, levels))
+    probabilities = softmax(logits)
+    return logits, (random.random((count, 1)) > probabilities.cumsum(axis=1)[:, :-1]).sum(axis=1)
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    odds = np.exp(logits)
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def test_z_of_two_levels_is_spiegelhalters():
+    """z = sum (y - p)(1 - 2p) / sqrt(sum (1 - 2p)^2 p (1 - p)), his formula."""
+    logits, codes = rows(0, 2)
+    likely = softmax(logits)[:, 1]
+    above = np.sum((codes - likely) * (1 - 2 * likely))
+    expected = above / np.sqrt(np.sum((1 - 2 * likely) ** 2 * likely * (1 - likely)))
+    assert spiegelhalter_z(softmax(logits), codes) == pytest.approx(expected)
+
+
+def test_z_of_what_is_sure():
+    sure = np.eye(2)[[0, 1, 0]]
+    assert spiegelhalter_z(sure, np.array([0, 1, 0])) == 0.0
+    assert spiegelhalter_z(sure, np.array([0, 1, 1])) > 1_000
+
+
+@pytest.mark.parametrize("levels", [2, 4])
+def test_the_error_in_one_bin_is_the_gap_of_means(levels):
+    logits, codes = rows(1, levels, 15)
+    probabilities = softmax(logits)
+    gaps = np.abs(probabilities.mean(axis=0) - np.bincount(codes, minlength=levels) / 15)
+    assert calibration_of(probabilities, codes).error == pytest.approx(gaps.mean())
+
+
+def test_calibrated_probabilities_are_kept_and_others_are_not():
+    kept = dict.fromkeys((1.0, 3.0, 0.3), 0)
+    for seed in range(8):
+        logits, codes = rows(seed, 3, 300)
+        for factor in kept:
+            kept[factor] += calibration_of(softmax(factor * logits), codes).is_kept
+    assert kept[1.0] == 8
+    assert kept[3.0] == kept[0.3] == 0
+
+
+def test_a_temperature_undoes_a_factor():
+    logits, codes = rows(5, 3, 4_000)
+    found = temperature_of(4.0 * logits, codes)
+    assert found == pytest.approx(4.0 * temperature_of(logits, codes), rel=1e-3)
+    assert found == pytest.approx(4.0, rel=0.1)
+
+
+def test_a_temperature_mends_how_sure_a_probe_is():
+    from mprlib.probes import train_probe
+
+    random = np.random.default_rng(3)
+    embeddings = random.standard_normal((300, 40))
+    labels = np.where(embeddings[:, 0] + 0.8 * random.standard_normal(300) > 0, "old", "young")
+    probe = train_probe(embeddings, labels, held_out_share=0.3)
+    fresh = random.standard_normal((1_000, 40))
+    is_young = (fresh[:, 0] + 0.8 * random.standard_normal(1_000) <= 0).astype(int)
+    sure, mended = (calibration_of(one(fresh), is_young) for one in (probe.probabilities, probe.calibrated))
+    assert probe.temperature > 1.2
+    assert mended.error < sure.error
+    assert probe.calibrated(fresh).argmax(axis=1).tolist() == probe.probabilities(fresh).argmax(axis=1).tolist()
+    assert probe.manifest()["calibration"]["rows"] == 90
+    assert probe.level_shares.sum() == pytest.approx(1.0)
