@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from mprlib.level_names import UNKNOWN, bin_names
 
 from ..errors import UsageError
-from ..words import did_you_mean
 from .block import Attribute, Dataset
 from .columns import numbers, strings
 from .source import Source
@@ -87,14 +86,6 @@ def expect_renamed(block: Dataset, name: str, texts: Collection[str]) -> None:
             f"attributes.{name}.map renames {absent[0]!r}, which column {attribute.column or name!r} of "
             f"{block.path} lacks"
         )
-
-
-def unknown_in_order(block: Dataset, name: str, levels: Sequence[str]) -> str | None:
-    """A sentence on a level that `order` names and no item has; None where there is none."""
-    absent = [level for level in block.attributes[name].order if level not in levels]
-    if not absent:
-        return None
-    return f"attributes.{name}.order names {absent[0]!r}, which no item has; {did_you_mean(absent[0], levels)}"
 
 
 def may_mean_missing(attribute: Attribute) -> bool:

@@ -24,7 +24,7 @@ from .catalogue import Catalogue, KnownPart
 from .content import id_hashes
 from .distinct import holds_any, repeated_hashes
 from .known_parts import PartFiles, cache_folder, is_settled, part_key, remove_old
-from .labels import expect_renamed, expect_two, in_reading_order, may_mean_missing, unknown_in_order
+from .labels import expect_renamed, expect_two, in_reading_order, may_mean_missing
 from .part import Summary
 from .reader import Reader
 from .scan import scanned
@@ -139,8 +139,6 @@ def _catalogue(reader: Reader, parts: tuple[KnownPart, ...], remarks: Sequence[s
     missing = missing_name(*(levels for one in summaries for levels in one.levels.values()))
     said = (*remarks, *dict.fromkeys(remark for one in summaries for remark in one.remarks))
     levels = {name: _levels(block, name, summaries, missing, said) for name in summaries[0].levels}
-    orders = (unknown_in_order(block, name, own) for name, own in levels.items())
-    said = (*said, *(one for one in orders if one is not None))
     _expect_weights(block, summaries)
     _expect_items(block, summaries)
     dropped = sum(summary.dropped for summary in summaries)

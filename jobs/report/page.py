@@ -54,7 +54,7 @@ def page(report: Assembled) -> Iterator[bytes]:
     script, style_sheet = (source(templates, *names) for names in (SCRIPTS, ("page.css",)))
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    shared, labels, said = report.shared, report.labels, report.said()
+    labels, said = report.labels, report.said()
     worst, queries = _worst(report, said), len({query for _, _, query, _ in report.names})
     stream = templates.get_template("page.html").stream(
         script=Markup(script),
