@@ -29,8 +29,6 @@ class LabelError:
     it is stated or labelled by hand. Levels that are named as columns are may come in any order; else they have that of
     the columns, and of one column of 0 and 1 the level 1 comes first.
     probabilities: of each level for each item (n, L), calibrated, in the place of a confusion of the items.
-    base_shares: shares (L,) of the levels among the items that probabilities were calibrated on, where those are other
-    ones than the pool's: a probability is then carried over to items of other shares.
     known: positions (n,) of true levels of items that were labelled by hand, -1 for the others, whose labels are taken
     to be right where the attribute has neither a confusion of the items nor probabilities.
     Errors of several attributes are taken to be independent given the true levels.
@@ -45,7 +43,6 @@ class LabelError:
     reference: Mapping[str, Confusion] = field(default_factory=dict)
     probabilities: Mapping[str, FloatArray] = field(default_factory=dict)
     known: Mapping[str, IntArray] = field(default_factory=dict)
-    base_shares: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: Any) -> LabelError:
@@ -76,7 +73,7 @@ class LabelError:
         sizes = {name: max(len(own), 2) for name, own in attributes.items()}
         # What is drawn and said later must not depend on the order in which a caller wrote attributes down.
         order = sorted(attributes, key=lambda name: tuple(attributes[name]))
-        items, reference, probabilities, known, base_shares = (
+        items, reference, probabilities, known = (
             {name: own[name] for name in order if name in own} for own in self._parts().values()
         )
         return LabelError(
@@ -84,9 +81,6 @@ class LabelError:
             reference={name: _fitted("reference", name, one, columns[name]) for name, one in reference.items()},
             probabilities={name: _probabilities(name, one, rows, sizes[name]) for name, one in probabilities.items()},
             known={name: _known(name, one, rows, sizes[name]) for name, one in known.items()},
-            base_shares={
-                name: _base_shares(name, one, probabilities, sizes[name]) for name, one in base_shares.items()
-            },
         )
 
     def of_attributes(self, attributes: Mapping[str, Any]) -> LabelError | None:
@@ -102,7 +96,6 @@ class LabelError:
             "reference": self.reference,
             "probabilities": self.probabilities,
             "known": self.known,
-            "base_shares": self.base_shares,
         }
 
 
@@ -164,17 +157,6 @@ def _probabilities(name: str, one: Any, rows: int, size: int) -> FloatArray:
         )
     found: FloatArray = array / sums[:, None]
     return found
-
-
-def _base_shares(name: str, one: Any, probabilities: Mapping[str, Any], size: int) -> FloatArray:
-    array = finite(f"label_error, base shares of {name!r},", one, ndim=1)
-    if name not in probabilities:
-        raise InputError(f"label_error, base_shares: {name!r} has no probabilities that they would be of")
-    if array.shape != (size,) or (array < 0).any() or abs(float(array.sum()) - 1.0) > SUM_TOLERANCE:
-        raise InputError(
-            f"label_error, base shares of {name!r}, are {array.tolist()}: {size} shares that sum to 1 are expected"
-        )
-    return array
 
 
 def _known(name: str, one: Any, rows: int, size: int) -> IntArray:

@@ -4,8 +4,8 @@ Where nobody labelled the items, a logistic regression trained on a labelled dat
 Its errors bound what an audit can claim: a gap between groups that is smaller than the probe's
 confusion between them is not evidence. So a probe carries its confusion, measured on rows that it
 was not trained on (training accuracy says nothing), and results should be stored beside it. Its
-probabilities are calibrated by a temperature that is fitted to rows of the training part, each by a
-model that it did not train, and tested on the held-out ones (`mprlib.calibration`).
+probabilities are calibrated by a temperature that is fitted to the held-out rows, and tested on folds
+of them (`mprlib.calibration`).
 
 Source: MPR paper, section 5 and its appendix on probes (logistic regression on FairFace
 embeddings, C from 0.01 to 100). **Deviation**: the authors report accuracy on the training split.
@@ -21,7 +21,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.calibration import Calibration, calibration_of, temperature_of
+from mprlib.calibration import Calibration, calibration_of, cross_fitted, temperature_of
 from mprlib.declarations import strict
 from mprlib.errors import InputError
 from mprlib.scikit_learn import scikit_learn_for
@@ -43,7 +43,6 @@ class Probe:
              coefficients (L, d) and intercepts (L,): a level's evidence is their linear function.
              confusion (L, L), counts of held-out rows: true level by row, predicted by column.
              accuracy_by_level (L,), the share of a level's held-out rows that is recognised.
-             level_shares (L,), of the rows that it was trained on.
     strength: the C that cross-validation took.
     temperature: what its evidence is divided by in calibrated probabilities; calibration: how they
     did on the held-out rows.
@@ -64,7 +63,6 @@ class Probe:
     strength: float
     confusion: IntArray
     accuracy_by_group: dict[str, float]
-    level_shares: FloatArray
     temperature: float
     calibration: Calibration
 
@@ -88,8 +86,7 @@ class Probe:
         return found
 
     def calibrated(self, embeddings: ArrayLike) -> FloatArray:
-        """The same, as sure as the probe was right about rows that it was not trained on; for
-        items of about the `level_shares` of its training.
+        """The same, as sure as the probe was right about rows that it was not trained on.
 
         Raises:  InputError as for `probabilities`.
         """
@@ -149,7 +146,7 @@ def train_probe(
     """
     with scikit_learn_for("a probe"):
         from sklearn.linear_model import LogisticRegression
-        from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, train_test_split
+        from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
     matrix, levels, codes = _checked(embeddings, labels, held_out_share)
     names = None if groups is None else np.asarray(groups).astype(str)
@@ -162,8 +159,6 @@ def train_probe(
     search = GridSearchCV(LogisticRegression(max_iter=MOST_ITERATIONS), {"C": list(STRENGTHS)}, cv=folds)
     search.fit(matrix[train], codes[train])
     model = search.best_estimator_
-    unseen = cross_val_predict(model, matrix[train], codes[train], cv=folds, method="decision_function")
-    temperature = temperature_of(_of_levels(unseen), codes[train])
     predicted = search.predict(matrix[held_out])
     is_right = predicted == codes[held_out]
     evidence = _of_levels(model.decision_function(matrix[held_out]))
@@ -179,9 +174,8 @@ def train_probe(
         strength=float(search.best_params_["C"]),
         accuracy_by_group=_means(is_right, None if names is None else names[held_out]),
         confusion=_confusion(codes[held_out], predicted, len(levels)),
-        level_shares=np.bincount(codes[train]) / train.size,
-        temperature=temperature,
-        calibration=calibration_of(scipy.special.softmax(evidence / temperature, axis=1), codes[held_out]),
+        temperature=temperature_of(evidence, codes[held_out]),
+        calibration=calibration_of(cross_fitted(evidence, codes[held_out]), codes[held_out]),
     )
 
 

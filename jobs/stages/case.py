@@ -77,22 +77,20 @@ class Case:
         errors = self._unit.label_errors.read(self._store, self._encoding.levels)
         places = {name: list(columns) for name, columns in self._encoding.attributes.items()}
         likely = {name: self._likely(name, levels) for name, levels in errors.probabilities.items()}
-        base_shares: dict[str, FloatArray] = {}
         for name, key in errors.likely_probes.items():
             probe = read_probe(self._store, key)
             given = calibrated_probabilities(pool["item_id"], self._unit.predicted[name], self._store)
             likely[name] = self._of_columns(name, probe.levels, given)
-            [base_shares[name]] = self._of_columns(name, probe.levels, probe.level_shares[None])
         return errors.label_error(
-            self._known(pool["item_id"]), likely, {name: labels[:, places[name]] for name in likely}, base_shares
+            self._known(pool["item_id"]), likely, {name: labels[:, places[name]] for name in likely}
         )
 
     def _likely(self, name: str, levels: tuple[str, ...]) -> FloatArray:
         """Probabilities (n, L) of an attribute's levels, in the order of its columns, of the pool's items."""
         column = PROBABILITIES + name
         order = np.argsort(self.rows)
-        given = to_matrix(read_rows(self._store, self._unit.catalogue, self.rows[order], [column])[column])
-        return self._of_columns(name, levels, given[np.argsort(order)])
+        given = read_rows(self._store, self._unit.catalogue, self.rows[order], [column])[column]
+        return self._of_columns(name, levels, to_matrix(given)[np.argsort(order)])
 
     def _of_columns(self, name: str, levels: Sequence[str], given: FloatArray) -> FloatArray:
         """Values (n, L) of an attribute's levels in the order of its columns; 0 for levels that they lack."""

@@ -76,16 +76,12 @@ class LabelErrors:
         return replace(self, items=items, reference=people, probes={}, reference_probes={}, likely=())
 
     def label_error(
-        self,
-        known: Mapping[str, IntArray],
-        likely: Mapping[str, FloatArray],
-        predicted: Mapping[str, FloatArray],
-        base_shares: Mapping[str, FloatArray],
+        self, known: Mapping[str, IntArray], likely: Mapping[str, FloatArray], predicted: Mapping[str, FloatArray]
     ) -> LabelError | None:
         """What the library takes, once units are read; None where nothing is known to be wrong.
 
         known: true levels of items, where given. likely: probabilities (n, L) of items, where given. predicted: one-hot
-        rows (n, L) of the items' labels by attribute. base_shares (L,): of those that a probe learnt from.
+        rows (n, L) of the items' labels by attribute.
         """
         assert not self.probes and not self.reference_probes and not self.likely
         if not self.items and not self.reference and not likely:
@@ -96,7 +92,7 @@ class LabelErrors:
         if self.is_of_pool:
             counts = {name: own.T @ predicted[name] for name, own in likely.items()}
             people |= {name: expected_confusion(one, one) for name, one in counts.items()}
-        return LabelError(items=items, reference=people, known=known, probabilities=likely, base_shares=base_shares)
+        return LabelError(items=items, reference=people, known=known, probabilities=likely)
 
 
 def _of_probe(probe: Probe, levels: tuple[str, ...]) -> ConfusionTable:

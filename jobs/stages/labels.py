@@ -57,7 +57,8 @@ class Labels(Unit):
     def run(self, store: Store) -> Tables:
         trained, shard = read_probe(store, self.probe), open_shard(store, self.vectors)
         names = np.array(trained.levels, dtype=object)
-        levels, certain, calibrated = [], [], [np.zeros((0, len(names)))]
+        levels, certain = [], []
+        calibrated: list[FloatArray] = [np.zeros((0, len(names)))]
         for start in range(0, len(shard.vectors), ITEMS_AT_ONCE):
             vectors = shard.vectors[start : start + ITEMS_AT_ONCE]
             probabilities = trained.probabilities(vectors)

@@ -31,7 +31,7 @@ MOST_ROWS = 50_000
 class Probe(Unit):
     """A probe of one attribute of a catalogue whose vectors these shards hold; missing is no level.
 
-    Writes one row a level: its linear function, its share and its row of the held-out confusion; and, alike in all
+    Writes one row a level: its linear function and its row of the held-out confusion; and, alike in all
     rows, the strength that was taken, the temperature, and how calibrated probabilities did on held-out items.
     Items without a level, or without a vector, teach nothing; a unit fails for a level with too few items.
     """
@@ -85,7 +85,6 @@ def _table(trained: TrainedProbe) -> pa.Table:
                 pa.array(trained.coefficients.reshape(-1), pa.float64()), width
             ),
             "confusion": pa.array(trained.confusion.tolist(), pa.list_(pa.int64())),
-            "level_share": pa.array(trained.level_shares, pa.float64()),
             **{name: pa.array([value] * len(trained.levels)) for name, value in _of_all(trained).items()},
         }
     )
@@ -107,7 +106,6 @@ def read_probe(store: Store, key: str) -> TrainedProbe:
         strength=table["strength"][0].as_py(),
         confusion=np.array(table["confusion"].to_pylist()),
         accuracy_by_group={},
-        level_shares=table["level_share"].to_numpy(),
         temperature=table["temperature"][0].as_py(),
         calibration=Calibration(**{one.name: table[CALIBRATION + one.name][0].as_py() for one in fields(Calibration)}),
     )

@@ -148,8 +148,7 @@ def likelihood_by_axis(problem: Problem, items: IntArray, matrices: Matrices) ->
         name = cells.name_of(axis)
         if name in error.probabilities:
             given = error.probabilities[name]
-            base = error.base_shares.get(name, given.mean(axis=0))
-            of_axis = given[items] / np.maximum(base, SMALLEST)
+            of_axis = given[items] / np.maximum(given.mean(axis=0), SMALLEST)
         elif axis in matrices:
             of_axis = np.swapaxes(matrices[axis][..., codes], -1, -2)
         else:

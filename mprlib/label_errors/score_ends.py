@@ -98,13 +98,15 @@ def with_clear_ends(problem: Problem, fit: Fit, parameters: FloatArray, matrices
     return found
 
 
-def drawn_stretches(curved: Curved, stretches: IntArray, levels: int) -> IntArray:
-    """Stretches (COMBINATIONS, 2, all levels) with the upper ends of so many first levels drawn by their weights: those
-    of axes whose labels may be wrong."""
+def drawn_stretches(problem: Problem, curved: Curved, stretches: IntArray) -> IntArray:
+    """Stretches (COMBINATIONS, 2, levels) with upper ends drawn by their weights, of the axes that have a confusion:
+    where items have probabilities, those say what each may be."""
     found = np.repeat(stretches[None], COMBINATIONS, axis=0)
-    random = np.random.default_rng(levels)
-    edges = np.array([0, *upper_edges(int(stretches[1].max()))])
-    for level in range(levels):
+    random = np.random.default_rng(stretches.shape[1])
+    edges = np.array([0, *upper_edges(problem.n)])
+    shape = true_cells(problem).shape
+    axis_of = np.repeat(np.arange(len(shape)), shape)
+    for level in np.flatnonzero(np.isin(axis_of, list(curved.matrices))):
         densities: list[float] = []
         for edge in edges:
             tried = stretches.copy()

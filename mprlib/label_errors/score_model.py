@@ -148,20 +148,17 @@ def _fitted(problem: Problem) -> ScoreModel:
     members, matrices = _members(cells), as_known(problem)
     fit = Fit(problem, evidence_of(problem, features), members)
     parameters, information = _adapted(fit, matrices, cells)
-    everywhere = Mode(stretches=whole(problem.n, members.shape[1]), parameters=parameters, weight=1.0)
-    modes: tuple[Mode, ...] = (everywhere,)
-    drawn, has_probabilities = None, bool(error_of(problem).probabilities)
-    if information is not None and has_probabilities:
-        # Each item's own probabilities say where a level ends.
-        curved = Curved(fit=fit, parameters=parameters, root=_root(fit, information), matrices=matrices)
-        drawn = _drawn(curved, problem)
-    elif information is not None:
+    stretches = whole(problem.n, members.shape[1])
+    modes: tuple[Mode, ...] = (Mode(stretches=stretches, parameters=parameters, weight=1.0),)
+    drawn = np.zeros((DRAWS, parameters.size))
+    if information is not None:
         stretches = with_clear_ends(problem, fit, parameters, matrices)
         if not np.array_equal(stretches, modes[0].stretches):
             fit = Fit(problem, fit.evidence, members).within(stretches)
             parameters, information = _adapted(fit, matrices, cells)
+        assert information is not None
         curved = Curved(fit=fit, parameters=parameters, root=_root(fit, information), matrices=matrices)
-        modes = tuple(_modes(curved, drawn_stretches(curved, stretches, sum(cells.shape[: len(cells.attributes)]))))
+        modes = tuple(_modes(curved, drawn_stretches(problem, curved, stretches)))
         drawn = _drawn(curved, problem)
     places = np.searchsorted(np.cumsum([mode.weight for mode in modes]), (np.arange(DRAWS) + 0.5) / DRAWS)
     centres = np.array([mode.parameters for mode in modes])[places]
@@ -172,11 +169,11 @@ def _fitted(problem: Problem) -> ScoreModel:
         places=ranks(problem.best_first),
         members=members,
         modes=modes,
-        drawn=centres if drawn is None else centres + drawn,
+        drawn=centres + drawn,
         stretches=np.array([mode.stretches for mode in modes])[places],
         shares=np.sum(expected, axis=0) / problem.n,
     )
-    if not has_probabilities:
+    if not error_of(problem).probabilities:
         return model
     return replace(model, shares=model.posterior(np.arange(problem.n)).mean(axis=0))
 
