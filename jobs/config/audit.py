@@ -51,9 +51,11 @@ def _attention_name(value: Any) -> str:
             return attention_of(value).name
     except InputError:
         pass
-    raise BadSetting(f"{value!r:.60}: {ATTENTIONS} is expected")
+    raise BadSetting(f"{ATTENTIONS} is expected, got {value!r:.60}")
 
 
+# Lists of blocks that have a setting `name`.
+NAMED = ("dataset", "reference", "methods")
 _NUMBER: TypeAdapter[int] = TypeAdapter(Annotated[Whole, Field(ge=1)])
 
 
@@ -219,7 +221,7 @@ class Audit(Block):
             ("attention", list(self.attention)),
         ):
             if len(set(names)) != len(names):
-                advice = "; an entry may have a `name` of its own" if key == "methods" else ""
+                advice = "; an entry may have a `name` of its own" if key in NAMED else ""
                 raise BadSetting(f"two of them share a name: {', '.join(names)}{advice}", key)
         checks.check_probes(self)
         for place, entry in enumerate(self.methods):

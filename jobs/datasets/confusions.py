@@ -48,7 +48,7 @@ def read_confusion(path: str, folder: Path) -> tuple[Amounts, Mapping[str, Mappi
     if all(name in names for name in AMOUNTS):
         raise UsageError(f"{path} has a column {' and a column '.join(AMOUNTS)}: one of them is expected")
     amount = next((name for name in AMOUNTS if name in names), AMOUNTS[0])
-    table, stretches = table_files.read(files, dict.fromkeys((TRUE, PREDICTED, amount), "confusion"))
+    table, stretches = table_files.read(files, dict.fromkeys((TRUE, PREDICTED, amount), ""))
 
     def place_of(row: int) -> str:
         return table_files.place_of(row, stretches)

@@ -57,8 +57,8 @@ def read(
 ) -> tuple[pa.Table, tuple[Stretch, ...]]:
     """Columns of all files or their pieces, one after the other, and how many rows each has.
 
-    columns: their names, each with the setting that names it. Other columns are not looked at. id_column: the one
-    of them that names the items, if any does.
+    columns: their names, each with the setting that names it, if one does. Other columns are not looked at. id_column:
+    the one of them that names the items, if any does.
     Raises:  UsageError for a file that is no table, or lacks a column; and where no file has rows.
     """
     table, rows = read_pieces(files, columns, id_column)
@@ -221,7 +221,8 @@ def _lack(files: Sequence[Piece], file: Piece, missing: MissingColumn, setting: 
         hint = f"; did you mean {close!r}?"
     if setting == "text" and FORMAT.search(missing.name):
         hint = f"{hint}; text takes columns as {{name}}, without a format"
-    return f"{setting}: {file.path} lacks the column {missing.name!r}; it has {shown(has)}{hint}"
+    named = f"{setting}: " if setting else ""
+    return f"{named}{file.path} lacks the column {missing.name!r}; it has {shown(has)}{hint}"
 
 
 def _fault(file: Path, error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def read_confusions(
             with about(*key, "attributes", name, "confusion"):
                 confusion = confusion_of(attribute, folder)
                 if confusion is not None:
-                    _expect_no_exchange(confusion)
+                    with said_of(attribute.confusion) if isinstance(attribute.confusion, str) else nullcontext():
+                        _expect_no_exchange(confusion)
                     own[name] = confusion
             if attribute.probabilities is not None and side[0] == "reference":
                 raise BadSetting(

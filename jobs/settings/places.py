@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,11 @@ EXPECTED = {
     "less_than_equal": "a number of at most {le}",
     "too_short": "a list of at least {min_length}",
 }
+# The same of a block: what it has too few of are its keys.
+OF_BLOCKS = {"too_short": "a block with at least {min_length} entry"}
+
+
+PYTHON_WORDS = {None: "null", True: "true", False: "false"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +76,8 @@ class Places:
         """The message of an error, and why YAML may have read the value differently from what was meant."""
         _, _, node = self._locate(key)
         remark = node.remark(error.message) if node is not None else ""
-        return _one_line(f"{error.message}; {remark}" if remark else error.message)
+        message = error.message if node is None else _in_yaml(error.message, node)
+        return _one_line(f"{message}; {remark}" if remark else message)
 
     def _said(self, problem: Mapping[str, Any]) -> tuple[Key, str]:
         kind, key = problem["type"], tuple(part for part in problem["loc"] if part != "[key]")
@@ -87,7 +94,8 @@ class Places:
     def _expectation(self, problem: Mapping[str, Any], key: Key) -> str:
         """The expected value, the value found, and why YAML may have read it differently from what was meant."""
         _, _, node = self._locate(key)
-        words = EXPECTED.get(problem["type"], "").format(**problem.get("ctx", {}))
+        known = EXPECTED | OF_BLOCKS if isinstance(problem["input"], dict) else EXPECTED
+        words = known.get(problem["type"], "").format(**problem.get("ctx", {}))
         expected = f"{words} is expected" if words else _one_line(problem["msg"])
         got = _described(problem["input"]) if node is None else _written(node)
         remark = node.remark(expected) if node is not None else ""
@@ -139,8 +147,18 @@ def _described(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "a list" if value else "an empty list"
     if isinstance(value, dict):
-        return "a block of settings"
+        return "a block of settings" if value else "an empty block"
     return "nothing" if value is None else f"{value!r:.{SHOWN}}"
+
+
+def _in_yaml(message: str, node: Node) -> str:
+    """The message with YAML's words for values of the node, or of its list, that Python has other words for."""
+    value = node.value()
+    given = value if isinstance(value, list) else [value]
+    for word, written in PYTHON_WORDS.items():
+        if any(one is word for one in given):
+            message = re.sub(rf"\b{word}\b", written, message)
+    return message
 
 
 def _one_line(message: object) -> str:

@@ -168,7 +168,8 @@ def changed(run: Run, key: str, value) -> Run:
 @pytest.mark.parametrize(
     ("key", "value", "named"),
     [
-        ("k", [10], "k"),
+        ("k", [10, 5, 20], "k differs ([40] and [5, 10, 20])"),
+        ("k", ["all", 10], "k differs ([40] and [10, 'all'])"),
         ("prefilter.top", 500, "prefilter.top"),
         ("encoder.column", "other", "encoder.column"),
         ("reference.0.kind", "balanced", "reference.population.kind"),

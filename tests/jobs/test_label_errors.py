@@ -252,6 +252,16 @@ def test_an_exchanged_confusion_is_named_with_its_setting(tmp_path, capsys):
     assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 2
     [line] = capsys.readouterr().err.strip().splitlines()
     assert "dataset.attributes.gender.confusion" in line and "name them as they are meant, with map" in line
+    rows = [f"{true},{predicted},{share}" for true, row in exchanged.items() for predicted, share in row.items()]
+    (tmp_path / "wrong.csv").write_text("\n".join(["true,predicted,share", *rows]), encoding="utf-8")
+    path = written(tmp_path, attributes={"gender": {"confusion": "wrong.csv"}})
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 2
+    [line] = capsys.readouterr().err.strip().splitlines()
+    assert "dataset.attributes.gender.confusion: wrong.csv: most items that are 'female'" in line
+    (tmp_path / "wrong.csv").write_text("true,guess,share\na,a,1\n", encoding="utf-8")
+    assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 2
+    [line] = capsys.readouterr().err.strip().splitlines()
+    assert line.count("confusion: ") == 1 and "wrong.csv lacks the column 'predicted'" in line
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,8 @@ def _parts(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
     """Settings that must agree, by the name that a configuration gives them."""
     settings = [run.manifest.get("settings") or {} for run in (old, new)]
     get: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-        # Numbers, and perhaps "all".
-        "k": lambda one: sorted(one.get("k") or [], key=str),
+        # Numbers, and perhaps "all", which comes last.
+        "k": lambda one: sorted(one.get("k") or [], key=lambda k: (isinstance(k, str), k)),
         "encoder": lambda one: one.get("encoder"),
         "reference": lambda one: {block["name"]: block for block in one.get("reference") or []},
         "prefilter.top": lambda one: (one.get("prefilter") or {}).get("top"),
