@@ -20,10 +20,11 @@ WORKERS ?= 2
 test: $(VENV)/.ready-test
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --durations=20 --numprocesses=$(WORKERS) --dist=loadfile
 
-# Clusters, kills, signals, a browser, random input. FULL=1: every case, for hours.
+# Clusters, kills, signals, a browser, random input. FULL=1: every case, for hours. Files in their order: the longest,
+# of kills and clusters, are the first, so that no process is left with one of them at the end.
 test-system: $(VENV)/.ready-test
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --durations=20 -m 'system and not alone' $(if $(FULL),--full) \
-		--numprocesses=$(WORKERS) --dist=loadfile
+		--numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 	$(VENV)/bin/python -m pytest --durations=20 -m 'system and alone' $(if $(FULL),--full)
 
 # Style and types.

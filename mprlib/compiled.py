@@ -15,6 +15,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -32,6 +33,28 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Every module of compiled functions is called so: their contents name the cache.
 KERNELS = "*_kernel.py"
+
+
+# Every function of this process that is, or may become, machine code.
+_FUNCTIONS: list[Any] = []
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Compilation:
+    """What this process has compiled: functions, each for the types that it was called with, that no earlier one had
+    left; is_kept: whether later processes find them."""
+
+    functions: int
+    is_kept: bool
+
+
+def compilation() -> Compilation:
+    """What this process has compiled until now."""
+    found = [function.stats for function in _FUNCTIONS]
+    misses = [(sum(one.cache_misses.values()), one.cache_path is not None) for one in found]
+    return Compilation(
+        functions=sum(count for count, _ in misses), is_kept=all(is_kept for count, is_kept in misses if count)
+    )
 
 
 class _Locator(UserWideCacheLocator):
@@ -58,6 +81,7 @@ def compiled(function: Function) -> Function:
     # Where nothing can be written, each process compiles for itself.
     with suppress(RuntimeError, OSError):
         found._cache = _Cache(function)  # type: ignore[no-untyped-call]  # numba has no types
+    _FUNCTIONS.append(found)
     return cast(Function, found)
 
 

@@ -16,6 +16,8 @@ def best_first(scores: FloatArray, ids: NDArray[Any] | None) -> IntArray:
     >>> best_first(np.array([0.5, 0.9, 0.5]), np.array(["b", "c", "a"])).tolist()
     [1, 2, 0]
     """
+    if _is_best_first(scores, ids):
+        return np.arange(scores.size, dtype=np.intp)
     order: IntArray = np.argsort(-scores, kind="stable")
     falling = scores[order]
     is_next_equal = falling[1:] == falling[:-1]
@@ -26,6 +28,14 @@ def best_first(scores: FloatArray, ids: NDArray[Any] | None) -> IntArray:
     tied = order[places]
     order[places] = tied[np.lexsort((ids[tied], -scores[tied]))]
     return order
+
+
+def _is_best_first(scores: FloatArray, ids: NDArray[Any] | None) -> bool:
+    """Whether items are in that order already, as those of a search are."""
+    if (scores[1:] > scores[:-1]).any():
+        return False
+    tied = np.flatnonzero(scores[1:] == scores[:-1])
+    return ids is None or bool((ids[tied] < ids[tied + 1]).all())
 
 
 def ranks(order: IntArray) -> IntArray:

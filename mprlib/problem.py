@@ -226,8 +226,7 @@ class Problem:
         return other
 
     def _expect_width(self, columns: int) -> None:
-        width = self.labels.shape[1]
-        if columns != width:
+        if columns != (width := self.labels.shape[1]):
             raise InputError(
                 f"reference has {columns} columns, labels has {width}: both must hold the same label columns"
             )
@@ -253,8 +252,7 @@ class Problem:
     @property
     def n(self) -> int:
         """Number of items in the pool."""
-        rows: int = self.labels.shape[0]
-        return rows
+        return int(self.labels.shape[0])
 
     @property
     def m(self) -> float:

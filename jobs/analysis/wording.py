@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..words import numbered
+from .cases import CASE
+from .frames import records
 
 # Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
 ROUNDING = 1e-9
@@ -136,7 +138,7 @@ def _repair(pair: Mapping[str, Any]) -> str:
     if pair.get("is_repaired_to_chance") is True:
         target = pair.get("target_repaired")
         under = "" if is_missing(target) else f" under {target}"
-        level = pair.get("mpr_chance_repaired")
+        level: Any = pair.get("mpr_chance_repaired")
         if is_missing(level) or math.isclose(rho, level, rel_tol=SAME_MPR):
             return f"held to the MPR of a random {pair['k']}{under} ({method}, rho = {rho:.3g})"
         return f"held within the MPR of a random {pair['k']}{under}, {level:.3g} ({method}, rho = {rho:.3g}),"
@@ -146,7 +148,8 @@ def _repair(pair: Mapping[str, Any]) -> str:
 def is_below_chance(pair: Mapping[str, Any]) -> bool:
     """Whether the repaired selection was held to less MPR than a random draw shows: what it costs is then an upper
     bound of what chance level costs."""
-    rho, level = pair["rho_repaired"], pair.get("mpr_chance_repaired")
+    rho: Any = pair["rho_repaired"]
+    level: Any = pair.get("mpr_chance_repaired")
     if pair.get("is_repaired_to_chance") is not True or is_missing(rho) or is_missing(level):
         return False
     return bool(rho < level and not math.isclose(rho, level, rel_tol=SAME_MPR))
@@ -210,6 +213,31 @@ def cases_of_queries(cases: int, queries: int) -> str:
     return said if cases == queries else f"{said} of {numbered(queries, 'query', 'queries')}"
 
 
+# What is said before a key of a case; the query says itself.
+PREFIX = {"dataset": "items ", "reference": "reference ", "k": "k = "}
+
+
+def case_labels(cases: Sequence[Sequence[Any]]) -> list[str]:
+    """Names of all cases of a run or a table: the query, and what else it takes to tell them apart.
+
+    cases: values of CASE.
+
+    >>> case_labels([("items", "population", "nurse", 10), ("items", "population", "nurse", 50)])
+    ['nurse, k = 10', 'nurse, k = 50']
+    """
+    several = [place for place, _ in enumerate(CASE) if len({case[place] for case in cases}) > 1]
+    prefixes = [(place, PREFIX[CASE[place]]) for place in several if CASE[place] in PREFIX]
+    query = CASE.index("query")
+    return [", ".join([case[query], *(f"{prefix}{case[place]}" for place, prefix in prefixes)]) for case in cases]
+
+
+def labelled(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table, each with the label of its case among those of the table."""
+    cases = list(table[CASE].drop_duplicates().itertuples(index=False, name=None))
+    known = dict(zip(cases, case_labels(cases)))
+    return [row | {"label": known[tuple(row[key] for key in CASE)]} for row in records(table)]
+
+
 def is_missing_or_true(value: Any) -> bool:
     """What nothing speaks against."""
     return is_missing(value) or bool(value)
@@ -219,7 +247,7 @@ def _gap_sentence(pair: Mapping[str, Any]) -> str:
     group, chance = group_name(pair["group"]), chance_clause(pair)
     reference = f"reference \u201c{pair['reference']}\u201d" if "reference" in pair else "the reference"
     shares = (
-        f"{percent(pair['share_selected'])} of the {pair['k']} items{by_labels(pair)} against "
+        f"{percent(pair['share_selected'])} of the {numbered(pair['k'], 'item')}{by_labels(pair)} against "
         f"{percent(pair['share_reference'])} of "
         f"{reference} ({points(pair['gap_points'])} points{'; ' if chance else ''}{chance})."
     )

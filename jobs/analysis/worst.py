@@ -135,7 +135,7 @@ def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -
     """Each group over all queries, the largest mean gap first.
 
     Returns: columns group, queries, mean_gap_points, deviation_points, times_beyond (queries in which its gap is
-             beyond chance), times_worst, worst_query, worst_gap_points; sorted by the absolute mean gap. The
+             beyond chance), times_worst, the case with its largest gap (worst_query, ...), worst_gap_points; sorted by the absolute mean gap. The
              deviation is over queries, null for a single one.
     """
     named = pairs[pairs["share_reference"] >= minimum_share]
@@ -148,7 +148,7 @@ def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -
             "deviation_points": grouped["gap_points"].std(),
             "times_beyond": grouped["is_beyond_chance"].sum(),
             "times_worst": grouped["is_headline"].sum(),
-            "worst_query": grouped["query"].first(),
+            **{f"worst_{key}": grouped[key].first() for key in CASE},
             "worst_gap_points": grouped["gap_points"].first(),
         }
     ).reset_index()

@@ -68,7 +68,9 @@ class Folder:
 def folder_at(root: Path, below: PurePosixPath) -> Folder:
     """What a folder holds: hidden files and folders are passed over, links to folders are not entered. One that cannot
     be listed holds nothing."""
-    links, names, folders = [], [], []
+    links: list[str] = []
+    names: list[str] = []
+    folders: list[str] = []
     with suppress(OSError), os.scandir(root / below) as found:
         for entry in found:
             if entry.name.startswith("."):

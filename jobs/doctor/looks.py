@@ -84,7 +84,12 @@ def _gurobi(_: Any) -> Any:
 def _machine_code(_: Any) -> Any:
     from mprlib.warm_up import warm_up
 
-    return warm_up()
+    seconds = warm_up()
+    # After the functions, which is when it is complete.
+    from mprlib.compiled import compilation
+
+    found = compilation()
+    return {"seconds": seconds, "functions": found.functions, "is_kept": found.is_kept}
 
 
 def _encoder(settings: Any) -> Any:

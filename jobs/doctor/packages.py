@@ -15,8 +15,8 @@ from mprlib.optimisers.gurobi import FREE_LICENCE_SIZE
 from ..encoders.block import Needs
 from .check import Check, ok, problem, warning
 
-# Solving without compiling takes a few seconds on a busy machine.
-COMPILING_SECONDS = 15.0
+# What to do where machine code is not kept.
+KEEP_CODE = "let ~/.cache/mprlib be written, or name a folder in NUMBA_CACHE_DIR"
 
 PROJECT = "mprlib"
 # The extra of everything that the job imports.
@@ -131,9 +131,13 @@ def machine_code(answer: Mapping[str, Any]) -> Check:
     """The optimisers' compiled functions, which are ready after this look."""
     if "error" in answer:
         return problem("machine code", answer["error"], "numba must be able to compile: look at its installation")
-    if answer["value"] < COMPILING_SECONDS:
+    found = answer["value"]
+    if not found["functions"]:
         return ok("machine code", "the optimisers are compiled")
-    return ok("machine code", f"the optimisers were compiled now, in {answer['value']:.0f} s; later runs find them")
+    compiled = f"the optimisers were compiled now, in {found['seconds']:.0f} s"
+    if not found["is_kept"]:
+        return warning("machine code", f"{compiled}, and every process does so again", KEEP_CODE)
+    return ok("machine code", f"{compiled}; later runs find them")
 
 
 def _is_installed(name: str) -> bool:

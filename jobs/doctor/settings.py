@@ -12,6 +12,7 @@ from ..config.file import ConfigFile, read_config
 from ..encoders import text_source
 from ..errors import UsageError
 from ..plan.estimate import Estimate, estimate
+from ..words import numbered
 from .check import Check, ok, problem
 
 
@@ -36,8 +37,8 @@ def examine(path: Path, overrides: tuple[str, ...]) -> Examined:
     except UsageError as error:
         checks.append(problem("data", str(error), "correct the configuration or the data"))
         return Examined(checks=checks, config=config)
-    sizes = ", ".join(f"{name} {catalogue.size:,} items" for name, catalogue in inputs.catalogues.items())
-    checks.append(ok("data", f"{sizes}, {len(inputs.queries)} queries"))
+    sizes = ", ".join(f"{name} {numbered(catalogue.size, 'item')}" for name, catalogue in inputs.catalogues.items())
+    checks.append(ok("data", f"{sizes}, {numbered(len(inputs.queries), 'query', 'queries')}"))
     cost = estimate(config.settings, plan, {unit.key for unit in plan.units})
     return Examined(checks=checks, config=config, cost=cost)
 

@@ -110,13 +110,15 @@ def _depth_remarks(settings: Audit, queries: Sequence[Query], name: str, found: 
             which = ", ".join(f"{query!r:.80} has {sizes[query]}" for query in short[:NAMED])
             more = f" and {len(short) - NAMED:,} more" if len(short) > NAMED else ""
             yield (
-                f"dataset {name}: {numbered(len(short), 'query', 'queries')} of {len(sizes):,} have fewer than {k} "
-                f"labelled items, and are not measured at k = {k}: {which}{more}"
+                f"dataset {name}: {numbered(len(short), 'query', 'queries')} of {len(sizes):,} "
+                f"{'has' if len(short) == 1 else 'have'} fewer than {k} labelled items, and "
+                f"{'is' if len(short) == 1 else 'are'} not measured at k = {k}: {which}{more}"
             )
         full = [query for query, size in sizes.items() if size and (k in (ALL, size))]
         if full:
             yield (
-                f"dataset {name}, k = {k}: {numbered(len(full), 'list', 'lists')} of {len(sizes):,} hold no more than "
+                f"dataset {name}, k = {k}: {numbered(len(full), 'list')} of {len(sizes):,} "
+                f"{'holds' if len(full) == 1 else 'hold'} no more than "
                 "the items that are measured: nothing else could be chosen, so that nothing is repaired there"
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,6 @@ from .overview import Distribution, distribution
 from .packed import as_text, digits, digits_for
 from .shared import Shared
 
-PREFIX = {"dataset": "items ", "reference": "reference ", "k": "k = "}
 # Selections of the two kinds that have group shares.
 OF_SHARES = ("top_k", "repaired")
 
@@ -120,9 +119,10 @@ def assembled(
 ) -> Assembled:
     """The parts of a run as one."""
     cases = pa.concat_tables(part.cases for part in parts)
-    names = list(zip(*(cases[name].to_pylist() for name in CASE)))
-    order = sorted(range(len(names)), key=names.__getitem__)
-    several = _several(names)
+    unordered = list(zip(*(cases[name].to_pylist() for name in CASE)))
+    order = sorted(range(len(unordered)), key=unordered.__getitem__)
+    names = [unordered[place] for place in order]
+    labels = wording.case_labels(names)
     pairs = judged(_together(parts, "pairs"))
     selections = _together(parts, "selections")
     top, repaired, measured = (
@@ -134,8 +134,8 @@ def assembled(
         manifest=manifest,
         cases=cases,
         order=order,
-        names=[names[place] for place in order],
-        labels=[_label(names[place], several) for place in order],
+        names=names,
+        labels=labels,
         groups=sorted({name for own in cases["groups"].to_pylist() for name in own}),
         ids=ids,
         items=items,
@@ -144,7 +144,7 @@ def assembled(
         lacking={case_of(row): row for row in records(worst_off(pairs, minimum_share=shared.minimum_share))},
         shares=_share_lines(parts),
         top=top,
-        shown=distribution(top, repaired, measured),
+        shown=distribution(top, repaired, measured, dict(zip(names, labels))),
         unmet=counted,
     )
 
@@ -172,19 +172,3 @@ def _unpacked(content: bytes) -> bytes:
     with pa.input_stream(pa.py_buffer(content), compression=CODEC) as stream:
         unpacked: bytes = stream.read()
     return unpacked
-
-
-def _several(cases: Iterable[Sequence[Any]]) -> list[str]:
-    """The keys of a case that tell cases apart."""
-    values: list[set[Any]] = [set() for _ in CASE]
-    for case in cases:
-        for seen, value in zip(values, case):
-            seen.add(value)
-    return [name for name, seen in zip(CASE, values) if len(seen) > 1]
-
-
-def _label(case: Sequence[Any], several: Sequence[str]) -> str:
-    """The query, and what else it takes to tell the cases apart."""
-    about = dict(zip(CASE, case))
-    others = (f"{PREFIX[name]}{about[name]}" for name in several if name != "query")
-    return ", ".join([about["query"], *others])

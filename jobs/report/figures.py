@@ -21,7 +21,7 @@ from mprlib.arrays import BoolArray, FloatArray, IntArray
 from .. import interruption
 from ..analysis.cases import CASE
 from ..analysis.curves import is_fulfilled
-from ..words import shortened
+from ..words import numbered, shortened
 from . import svg
 from .overview import Distribution
 from .styles import Series, Style, series_label, series_of, styles_of
@@ -88,7 +88,7 @@ class Points:
     def remark(self) -> str:
         """How many points are not shown; empty where all are."""
         below = int((~self.is_above).sum())
-        return f"{below} points below {self.floor:.2f}" if below else ""
+        return f"{numbered(below, 'point')} below {self.floor:.2f}" if below else ""
 
     def split(self, series: Series) -> tuple[IntArray, IntArray]:
         """The points of a series that are shown: those of its line, and hollow ones."""

@@ -5,7 +5,9 @@ The geometry is computed here, the template only writes it: positions are in the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,11 +49,13 @@ class Distribution:
     chance_value: str
 
 
-def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFrame) -> Distribution | None:
+def distribution(
+    top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFrame, labels: Mapping[tuple[Any, ...], str]
+) -> Distribution | None:
     """The drawing's geometry, or None where no query has an MPR.
 
     top and repaired hold one row per case; the class is the one that most cases are measured under,
-    since values under two classes do not share an axis.
+    since values under two classes do not share an axis. labels: names of cases.
     """
     known = top.dropna(subset=["mpr"])
     if known.empty:
@@ -72,8 +76,8 @@ def distribution(top: pd.DataFrame, repaired: pd.DataFrame, results: pd.DataFram
     return Distribution(
         function_class=name,
         audited=audited,
-        top_k=_marks(before, end),
-        repaired=_marks(after, end),
+        top_k=_marks(before, end, labels),
+        repaired=_marks(after, end, labels),
         ticks=tuple((_across(value, end), f"{value:.6g}") for value in np.arange(0, end + step / 2, step)),
         rows=tuple(_row(label, rows) for label, rows in ((audited, before), ("repaired", after)) if not rows.empty),
         has_intervals=bool(before["mpr_low"].notna().any()),
@@ -96,7 +100,7 @@ def _across(value: float, end: float) -> float:
     return round(LEFT + (WIDTH - LEFT - RIGHT) * float(value) / float(end), 1)
 
 
-def _marks(rows: pd.DataFrame, end: float) -> tuple[Mark, ...]:
+def _marks(rows: pd.DataFrame, end: float, labels: Mapping[tuple[Any, ...], str]) -> tuple[Mark, ...]:
     """Sorted by value, spread evenly over the height: the curve of the distribution function."""
     rows = rows.sort_values(["mpr", *CASE], kind="stable")
     height = HEIGHT - TOP - BOTTOM
@@ -107,7 +111,7 @@ def _marks(rows: pd.DataFrame, end: float) -> tuple[Mark, ...]:
             y=round(HEIGHT - BOTTOM - height * (place + 0.5) / len(rows), 1),
             low=None if is_missing(row["mpr_low"]) else _across(row["mpr_low"], end),
             high=None if is_missing(row["mpr_high"]) else _across(row["mpr_high"], end),
-            title=f"{row['query']}: MPR {number(row['mpr'])}",
+            title=f"{labels[tuple(row[key] for key in CASE)]}: MPR {number(row['mpr'])}",
         )
         for place, row in enumerate(records(rows))
     )

@@ -21,7 +21,7 @@ from mprlib.attention import LOG2
 from mprlib.errors import InputError
 
 from ..analysis import wording
-from ..analysis.cases import FULFILLED
+from ..analysis.cases import CASE, FULFILLED
 from ..analysis.frames import records
 from ..analysis.worst import largest, worst_groups
 from ..stages.first_shown import exposure_curve
@@ -66,7 +66,7 @@ def page(report: Assembled) -> Iterator[bytes]:
         beyond=[row for row in worst if row["is_headline"]],
         within=[row for row in worst if not row["is_headline"]],
         unranked=[(place, labels[place]) for place, case in enumerate(report.names) if case not in said],
-        worst_groups=records(worst_groups(report.pairs, minimum_share=shared.minimum_share)),
+        worst_groups=_worst_groups(report),
         open_queries=OPEN_QUERIES,
         open_groups=OPEN_GROUPS,
         shown=report.shown,
@@ -100,6 +100,16 @@ def _worst(report: Assembled, said: Mapping[tuple[Any, ...], tuple[str, bool]]) 
             "lacking": report.lacking.get(case),
         }
         rows.append(row | about)
+    return rows
+
+
+def _worst_groups(report: Assembled) -> list[dict[str, Any]]:
+    """Each group over all cases, with the number and the label of the one with its largest gap."""
+    number = {case: place for place, case in enumerate(report.names)}
+    rows = []
+    for row in records(worst_groups(report.pairs, minimum_share=report.shared.minimum_share)):
+        place = number[tuple(row[f"worst_{key}"] for key in CASE)]
+        rows.append(row | {"number": place, "label": report.labels[place]})
     return rows
 
 

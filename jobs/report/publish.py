@@ -17,6 +17,7 @@ from ..run.dispatch import UnitEnded
 from ..run.executor import Executor, Lazily
 from ..run.local import InProcess
 from ..store import Store, schema
+from ..words import numbered
 from .assembled import Assembled, assembled
 from .build import drawings_of, files_of
 from .kept import Shelf, kept_cases, sweep
@@ -88,7 +89,7 @@ def _describe(
     """Describe cases; the key of each, with that of its unit."""
     units = [
         DescribedCases(
-            title=f"{len(part.cases)} cases of the report",
+            title=f"{numbered(len(part.cases), 'case')} of the report",
             keys=tuple(keys[case] for case in part.cases),
             part=part,
             shared=shared,

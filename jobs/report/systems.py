@@ -11,6 +11,7 @@ from markupsafe import Markup
 from ..analysis.frames import records
 from ..analysis.systems.compare import Systems
 from ..analysis.systems.wording import name_of, sentence
+from ..analysis.wording import labelled
 from .page import environment, source
 
 # Rows that are shown at first; the others unfold.
@@ -25,7 +26,7 @@ def page(found: Systems, about: Mapping[str, Mapping[str, Any]]) -> str:
         css=Markup(source(made, "page.css")),
         names={side: name_of(found, about, side) for side in ("a", "b")},
         sentences=[sentence(one) for one in found.measures],
-        queries=records(found.queries),
+        queries=labelled(found.queries),
         groups=records(found.groups),
         open_queries=OPEN_QUERIES,
         remarks=found.remarks,

@@ -7,6 +7,7 @@ from contextlib import suppress
 from ..errors import RunError
 from ..plan.plan import Plan
 from ..store import Inventory, Store, failure_file, receipt_file
+from ..words import numbered
 from .journal import Journal
 from .lock import Lock
 from .progress import Reporter
@@ -31,7 +32,7 @@ def clear(store: Store, plan: Plan, found: Inventory, journal: Journal) -> None:
     for name in found.leftovers:
         store.delete(name)
     if found.leftovers:
-        journal.say("leftovers_removed", f"removed {len(found.leftovers)} files that were left half written")
+        journal.say("leftovers_removed", f"removed {numbered(len(found.leftovers), 'file')} left half written")
     titles = {unit.key: unit.title for unit in plan.units} if found.damaged else {}
     for stage, key in found.damaged:
         message = f"damaged, computed again: {stage} {titles[key]}"

@@ -96,8 +96,10 @@ def _run_round(
 ) -> None:
     waiting: list[Unit] = []
     for stage in stages:
-        missing = [unit for unit in plan.stages[stage] if unit.key not in progress.done]
-        journal.stage(stage, len(plan.stages[stage]), len(plan.stages[stage]) - len(missing))
+        units = plan.stages[stage]
+        missing = [unit for unit in units if unit.key not in progress.done]
+        computed = sum(unit.key in progress.computed for unit in units)
+        journal.stage(stage, len(units), len(units) - len(missing) - computed, computed)
         waiting += missing
     # Units of a merge need others of their own stage: a tree is computed level by level.
     while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:

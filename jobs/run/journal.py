@@ -11,12 +11,11 @@ from typing import Any
 from .. import interruption
 from ..stages.unit import Unit
 from ..store import Store
-from ..words import numbered
 from .board import Board
 from .dispatch import Event, UnitEnded, UnitRetried, UnitStarted
 from .meters import Meters
 from .process import this_process
-from .progress import Reporter
+from .progress import Reporter, of_stage
 from .run_log import RunLog
 
 
@@ -51,10 +50,10 @@ class Journal:
         fields: dict[str, Any] = counts | {"seconds": round(seconds, 3)}
         self.enter(state, **fields)
 
-    def stage(self, stage: str, total: int, cached: int) -> None:
-        """A stage begins; `cached` of its `total` units are done already."""
-        self._reporter.start(stage, total, cached)
-        self._log.write("stage_started", f"{numbered(total, 'unit')}, {cached} cached", stage=stage)
+    def stage(self, stage: str, total: int, cached: int, computed: int) -> None:
+        """A stage begins; of its `total` units `cached` were there, and `computed` came with reading the inputs."""
+        self._reporter.start(stage, total, cached, computed)
+        self._log.write("stage_started", of_stage(total, cached, computed), stage=stage)
 
     def computed(self, unit: Unit, seconds: float) -> None:
         """A unit is done."""

@@ -22,11 +22,20 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def of_stage(total: int, cached: int, computed: int) -> str:
+    """A stage's units in numbers.
+
+    >>> of_stage(3, 2, 0), of_stage(1, 0, 1)
+    ('3 units, 2 cached', '1 unit, 0 cached, 1 computed')
+    """
+    return f"{numbered(total, 'unit')}, {cached} cached{f', {computed} computed' if computed else ''}"
+
+
 class Reporter(Protocol):
     """Is notified of what a run does."""
 
-    def start(self, stage: str, total: int, cached: int) -> None:
-        """A stage begins; `cached` of its `total` units are done already."""
+    def start(self, stage: str, total: int, cached: int, computed: int) -> None:
+        """A stage begins; of its `total` units `cached` were there, and `computed` came with reading the inputs."""
 
     def advance(self, stage: str) -> None:
         """One more unit ended."""
@@ -38,7 +47,7 @@ class Reporter(Protocol):
 class Silent:
     """Says nothing."""
 
-    def start(self, stage: str, total: int, cached: int) -> None: ...
+    def start(self, stage: str, total: int, cached: int, computed: int) -> None: ...
 
     def advance(self, stage: str) -> None: ...
 
@@ -53,9 +62,9 @@ class Lines:
         self._total: dict[str, int] = {}
         self._last_line = 0.0
 
-    def start(self, stage: str, total: int, cached: int) -> None:
-        self._done[stage], self._total[stage], self._last_line = cached, total, time.monotonic()
-        self.say(f"{stage}: {numbered(total, 'unit')}, {cached} cached")
+    def start(self, stage: str, total: int, cached: int, computed: int) -> None:
+        self._done[stage], self._total[stage], self._last_line = cached + computed, total, time.monotonic()
+        self.say(f"{stage}: {of_stage(total, cached, computed)}")
 
     def advance(self, stage: str) -> None:
         self._done[stage] += 1
@@ -91,8 +100,8 @@ class Bars:
         self._progress.stop()
         interruption.not_at_leaving(self._progress.stop)
 
-    def start(self, stage: str, total: int, cached: int) -> None:
-        self._tasks[stage] = self._progress.add_task(stage, total=total, completed=cached)
+    def start(self, stage: str, total: int, cached: int, computed: int) -> None:
+        self._tasks[stage] = self._progress.add_task(stage, total=total, completed=cached + computed)
 
     def advance(self, stage: str) -> None:
         self._progress.advance(self._tasks[stage])

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from mprlib.pool_order import best_first
+
 from . import Kernel
 from .survivors import Survivors, depth_th
 
@@ -68,4 +70,4 @@ def exact_scores(vectors: np.ndarray, query: np.ndarray, positions: np.ndarray) 
 
 def best(ids: np.ndarray, scores: np.ndarray, depth: int) -> np.ndarray:
     """Positions of the best `depth` by (-score, id)."""
-    return np.lexsort((ids, -scores))[:depth]
+    return np.asarray(best_first(scores, ids)[:depth])

@@ -91,7 +91,7 @@ def rows_at(shards: Sequence[Shard], positions: np.ndarray, start: int = 0) -> n
     """
     begins, begin_rows = np.cumsum([0] + [len(shard.vectors) for shard in shards]), edges(shards, start)
     ends = np.searchsorted(positions, begins)
-    rows = positions + np.repeat(begin_rows[:-1] - begins[:-1], np.diff(ends))
+    rows: np.ndarray = positions + np.repeat(begin_rows[:-1] - begins[:-1], np.diff(ends))
     for shard, low, high, begin, row in zip(shards, ends, ends[1:], begins, begin_rows):
         if len(shard.vectors) < shard.extent:
             rows[low:high] = row + shard.places[positions[low:high] - begin]

@@ -16,6 +16,8 @@ from mprlib.optimisers.request import Request
 from mprlib.optimisers.separation import Separator
 from mprlib.selection import Selection, Status
 
+# A gap above which a row says why it may be so wide.
+FAR_GAP = 0.05
 # A similarity this close to the dual bound, relative to the range of scores, attains it: the bound's own rounding.
 OPTIMALITY = 1e-10
 
@@ -83,6 +85,8 @@ def with_advice(
         parts.append("the relaxation was not solved to its tolerance: its bound holds, but a tighter one exists")
     if row.status == Status.INFEASIBLE and row.rho is not None:
         parts.append(_impossible(row, relaxation, reason(row.rho)))
+    if row.status == Status.FEASIBLE and row.gap is not None and row.gap > FAR_GAP:
+        parts.append(_far(row.gap))
     if row.status == Status.NOT_FOUND:
         parts.append(f"no set with MPR <= {row.rho:g} was found, and none was ruled out: {not_found}")
     if row.status == Status.TIME_LIMIT:
@@ -94,6 +98,13 @@ def at_least(value: float) -> str:
     """A number of six digits that is no smaller."""
     with localcontext(prec=6, rounding=ROUND_CEILING) as context:
         return f"{float(context.create_decimal(value)):g}"
+
+
+def _far(gap: float) -> str:
+    return (
+        f"similarity_bound is far away (gap {gap:.0%}): it lets items be taken in parts, and no set of whole items is "
+        "known to come nearer"
+    )
 
 
 def _impossible(row: Selection, relaxation: Relaxation, reason: Impossible) -> str:

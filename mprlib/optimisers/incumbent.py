@@ -139,7 +139,8 @@ class Incumbents:
         if ball is None or not ball.is_complete or not self._is_far(found):
             return found
         pool = self.separator.pool
-        annealing: BallAnnealing = self._once("annealing", lambda: BallAnnealing.of(pool, ball))
+        filled = np.flatnonzero(pool.capacity)
+        annealing: BallAnnealing = self._once("annealing", lambda: BallAnnealing.of(pool, ball, filled))
         known = pool.similarity(found.counts) if found.is_feasible else -np.inf
         counts = annealing.best(relaxation, known)
         if counts is None or self.separator.measured(counts) > relaxation.rho:

@@ -11,6 +11,9 @@ With K the inner products of features, swapping g for h changes |v|^2 by
     2 (M_h - M_g) . v + |M_h|^2 + |M_g|^2 - 2 K_gh.
 
 M v and the rows of K of the selected items are kept up to date, which costs one new row of K per swap.
+
+Where the best set is far from the relaxation's bound, or none is known, simulated annealing goes on. Its products are
+of the items that are best at one relaxation's prices, and serve nearby rhos as well.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from functools import cache
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
+from mprlib.optimisers.ball_annealing import ITEM_SCHEDULES, BallAnnealing
 from mprlib.optimisers.ball_region import BallRegion
 from mprlib.optimisers.local_search import BORDER, SMALLEST_GAIN
 from mprlib.optimisers.relaxation import Relaxation
@@ -49,6 +53,13 @@ FEWEST_EXCHANGED = 2
 EXCHANGE_CHOICES = 10
 # Swaps of one ascent per item: an ascent needs each item a few times; more means that rounding makes it cycle.
 LARGEST_SWAPS_PER_ITEM = 8
+# A gap, relative to the relaxation's bound, above which annealing looks for a better set. It selects from more items,
+# chosen anew when rho has grown by this factor.
+WIDE_GAP = 0.05
+ANNEALED_CANDIDATES = 3_000
+RENEWED = 1.6
+# Multiplications for the products of those items: a part of a second. Fewer items are taken where features are many.
+PRODUCTS = 800_000_000
 # Seed of the exchanges, set anew for each rho: reruns agree.
 SEED = 0
 
@@ -175,11 +186,14 @@ class ItemSwaps:
 
     def __init__(self, separator: Separator, ball: BallRegion) -> None:
         self._separator, self._pool, self._ball = separator, separator.pool, ball
+        self._annealing: BallAnnealing | None = None
+        self._annealed_until = 0.0
 
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
         """The incumbent, from a relaxation's optimum and the counts of a smaller rho."""
         counts = self.counts(relaxation, previous)
-        return Incumbent(counts=counts, is_feasible=self._separator.measured(counts) <= relaxation.rho)
+        found = Incumbent(counts=counts, is_feasible=self._separator.measured(counts) <= relaxation.rho)
+        return self._annealed(relaxation, found)
 
     def improved(self, counts: IntArray, relaxation: Relaxation) -> IntArray:
         """The counts as they are: a search that starts from the incumbent keeps it."""
@@ -203,6 +217,35 @@ class ItemSwaps:
         self._restart(candidates, best, _first_time(relaxation, candidates))
         return np.bincount(pool.cell[items[best.chosen]], minlength=pool.cell_count)
 
+    def _annealed(self, relaxation: Relaxation, found: Incumbent) -> Incumbent:
+        """The incumbent after annealing, where it is far from the bound."""
+        pool, known = self._pool, -np.inf
+        if found.is_feasible:
+            known, bound = pool.similarity(found.counts), pool.scale.mean(relaxation.bound, pool.k)
+            if bound - pool.scale.mean(known, pool.k) <= WIDE_GAP * abs(bound):
+                return found
+        if relaxation.is_infeasible or not self._ball.is_complete:
+            return found
+        counts = self._annealing_near(relaxation).best(relaxation, known)
+        if counts is None or self._separator.measured(counts) > relaxation.rho:
+            return found
+        return Incumbent(counts=counts, is_feasible=True)
+
+    def _annealing_near(self, relaxation: Relaxation) -> BallAnnealing:
+        """The annealing over the best items at the prices of this rho, or of one that is little smaller."""
+        if self._annealing is None or relaxation.rho > self._annealed_until:
+            affordable = int((PRODUCTS / self._ball.features.shape[1]) ** 0.5)
+            items = self._best_items(relaxation, max(min(ANNEALED_CANDIDATES, affordable), 2 * self._pool.k))
+            cells = np.unique(self._pool.cell[items])
+            self._annealing = BallAnnealing.of(self._pool, self._ball, cells, ITEM_SCHEDULES)
+            self._annealed_until = RENEWED * relaxation.rho
+        return self._annealing
+
+    def _best_items(self, relaxation: Relaxation, size: int) -> IntArray:
+        """Reduced items, the best at the relaxation's prices."""
+        value = self._pool.scores - relaxation.price[self._pool.cell]
+        return np.argsort(-value, kind="stable")[:size]
+
     def _restart(self, candidates: _Candidates, best: _Best, time: float) -> None:
         """Anneal, restart from the incumbent with some items exchanged, and again; `best` keeps what is found."""
         k = self._pool.k
@@ -220,9 +263,7 @@ class ItemSwaps:
 
     def _candidate_items(self, relaxation: Relaxation, largest: IntArray, known: IntArray) -> IntArray:
         """Reduced items (C,), rising: the best at the relaxation's prices, and those of both starts."""
-        value = self._pool.scores - relaxation.price[self._pool.cell]
-        near = np.argsort(-value, kind="stable")[:CANDIDATES]
-        return np.union1d(np.union1d(near, largest), known)
+        return np.union1d(np.union1d(self._best_items(relaxation, CANDIDATES), largest), known)
 
     def _candidates(self, items: IntArray) -> _Candidates:
         cells, ball = self._pool.cell[items], self._ball

@@ -1,6 +1,6 @@
-"""How many rows of mopr are settled, and what that takes: 40 problems on real labels, 50 points each (trees: 20).
+"""How many rows of mopr are settled, and what that takes: 40 problems on real labels, 50 points each.
 
-    OMP_NUM_THREADS=1 python -m tests.benchmarks.settled [CLASS ...] [--problems N] [--sweeps]
+    OMP_NUM_THREADS=1 python -m tests.benchmarks.settled [CLASS ...] [--problems N] [--points N] [--sweeps]
     OMP_NUM_THREADS=1 python -m tests.benchmarks.settled --ratios [CLASS ...]
     OMP_NUM_THREADS=1 python -m tests.benchmarks.settled --embeddings [--vectors RUN] [--problems N]
 
@@ -49,8 +49,6 @@ CLASSES = ("saturated", "linear", "groups", "rkhs", "tree")
 # Bars: shares of rows settled.
 SETTLED = {"saturated": 0.99, "linear": 0.88, "groups": 0.90, "rkhs": 0.70, "tree": 0.60}
 POINTS = 50
-# Fewer where a row takes a tenth of a second: all classes in ten minutes.
-FEWER_POINTS = {"tree": 20}
 SMALL_K = 10
 LARGE_GAP = 0.005
 REPEATS = 7
@@ -104,12 +102,12 @@ def timed_proofs(seconds: list[float]) -> Iterator[None]:
         Incumbents._proven = proven  # type: ignore[method-assign]
 
 
-def settle(name: str, problems: list[Asked]) -> Tally:
+def settle(name: str, problems: list[Asked], points: int = POINTS) -> Tally:
     """All rows of one class."""
     tally = Tally()
     for number, asked in enumerate(problems):
         problem = labelled_problem(asked)
-        values = Mopr.grid(problem, function_class(name).bind(problem), FEWER_POINTS.get(name, POINTS))
+        values = Mopr.grid(problem, function_class(name).bind(problem), points)
         if number == 0:
             # Compiles.
             sweep(problem, "mopr", values[::10], name)
@@ -223,6 +221,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("classes", nargs="*")
     parser.add_argument("--problems", type=int, default=len(PROBLEMS))
+    parser.add_argument("--points", type=int, default=POINTS)
     parser.add_argument("--sweeps", action="store_true")
     parser.add_argument("--ratios", action="store_true")
     parser.add_argument("--embeddings", action="store_true")
@@ -236,9 +235,9 @@ def main() -> None:
     if options.ratios:
         sys.exit("; ".join(miss for name in options.classes or ("linear",) for miss in ratio_misses(name)) or None)
     for name in options.classes or CLASSES:
-        tally = settle(name, PROBLEMS[: options.problems])
+        tally = settle(name, PROBLEMS[: options.problems], options.points)
         print(f"{name}: {tally.line()}", flush=True)
-        if options.problems == len(PROBLEMS) and tally.settled() < SETTLED[name]:
+        if (options.problems, options.points) == (len(PROBLEMS), POINTS) and tally.settled() < SETTLED[name]:
             missed.append(f"{name} settles {tally.settled():.1%} of its rows, not {SETTLED[name]:.0%}")
     if options.sweeps:
         print_sweeps()

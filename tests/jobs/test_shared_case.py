@@ -8,7 +8,7 @@ import pytest
 from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
-from jobs.stages import shared_case
+from jobs.stages import kept_distances, shared_case
 from jobs.stages.group_rows import group_rows
 from jobs.stages.shared_case import case_of
 from jobs.stages.solve import Solve
@@ -65,6 +65,19 @@ def test_vectors_are_those_of_the_method_alone(solving):
     seen = shared_case.with_vectors(mmr, store, case, case.problem)
     assert seen.embeddings is not None and len(seen.embeddings) == case.problem.n
     assert case.problem.embeddings is None
+
+
+def test_distances_kept_from_query_to_query_choose_the_same(solving, monkeypatch):
+    """They stand for vectors, which nobody gathers then; of few people none are kept by default."""
+    store, units = solving
+    mmr = [unit for unit in units if unit.method.name == "mmr"]
+    without = [content(unit.run(store)) for unit in mmr]
+    monkeypatch.setattr("jobs.stages.kept_distances.FEWEST_COLUMNS", 1)
+    monkeypatch.setattr("jobs.stages.kept_distances.LARGEST_PART", 10.0)
+    monkeypatch.setattr(shared_case, "pool_vectors", lambda *arguments: pytest.fail("vectors were gathered"))
+    kept_distances._people.cache_clear()
+    assert [content(unit.run(store)) for unit in mmr] == without
+    assert mmr[0].cost().memory_bytes > replace(mmr[0], size=replace(mmr[0].size, people=0)).cost().memory_bytes
 
 
 def test_a_class_over_embeddings_keeps_no_case(solving):

@@ -6,6 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from mprlib import Problem
 from mprlib.arrays import distinct_rows
+from mprlib.attention import attended
 from mprlib.cells import cells_of, selection_weights
 
 
@@ -20,6 +21,21 @@ def test_worked_example():
     assert cells.shares(weights)[order].tolist() == [1, 0]
     assert cells.differences(weights)[order].tolist() == [0.5, -0.5]
     assert problem.scale == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("is_ordered", [False, True])
+def test_a_selection_by_itself_has_the_shares_of_its_weights(is_ordered):
+    """To the last bit, as values that are compared follow from them."""
+    generator = np.random.default_rng(0)
+    labels = np.eye(4)[generator.integers(0, 4, 300)]
+    plain = Problem(scores=generator.random(300), labels=labels, reference=labels[:70], k=33)
+    problem = attended(plain, "log2") if is_ordered else plain
+    cells = cells_of(problem)
+    for _ in range(20):
+        items = generator.choice(300, 33, replace=False)
+        weights = selection_weights(problem, items)
+        assert cells.shares_of(items, problem.place_weights).tolist() == cells.shares(weights).tolist()
+        assert cells.differences_of(items, problem.place_weights).tolist() == cells.differences(weights).tolist()
 
 
 def test_weights_count_effective_rows_and_zero_weight_opens_no_cell():

@@ -17,7 +17,8 @@ from mprlib.compiled import compiled
 def twice(number):
     return 2 * number
 """
-CALL = "from pathlib import Path; import mprlib.tiny_kernel as kernel; print(Path(kernel.__file__), kernel.twice(21))"
+CALL = "from pathlib import Path; import mprlib.tiny_kernel as kernel; print(Path(kernel.__file__), kernel.twice(21)); \
+import mprlib.compiled as c; f = c.compilation(); print(f.functions, f.is_kept)"
 IMPORTED = "import sys, mprlib; sys.exit('numba' in sys.modules)"
 
 
@@ -49,8 +50,8 @@ def test_a_copy_of_the_library_uses_what_another_has_compiled(tmp_path):
     files = compiled_files(tmp_path / "cache")
     second = called(tmp_path / "cache", tmp_path / "second")
     assert len(files) == 1 and compiled_files(tmp_path / "cache") == files
-    for name, text in {"first": first, "second": second}.items():
-        assert text.split() == [str(tmp_path / name / "mprlib/tiny_kernel.py"), "42"]
+    for name, text, functions in (("first", first, "1"), ("second", second, "0")):
+        assert text.split() == [str(tmp_path / name / "mprlib/tiny_kernel.py"), "42", functions, "True"]
 
 
 def test_where_nothing_can_be_written_each_process_compiles_for_itself(tmp_path):
@@ -58,7 +59,7 @@ def test_where_nothing_can_be_written_each_process_compiles_for_itself(tmp_path)
     (tmp_path / "cache").write_text("a file")
     (tmp_path / "copy" / "mprlib").mkdir(parents=True)
     (tmp_path / "copy" / "mprlib" / "__pycache__").write_text("a file")
-    assert called(tmp_path / "cache", tmp_path / "copy").split()[1] == "42"
+    assert called(tmp_path / "cache", tmp_path / "copy").split()[1:] == ["42", "1", "False"]
 
 
 def test_every_compiled_function_is_in_a_module_whose_content_names_the_cache():

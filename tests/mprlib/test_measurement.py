@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mprlib import FUNCTION_CLASSES, InputError, Problem, measure
+from mprlib.measurement import p_values
 from tests.populations import one_hot_problem
 
 
@@ -46,3 +47,11 @@ def test_values_stay_in_the_unit_interval():
     problem = Problem(scores=np.zeros(50), labels=labels, reference=labels + 10, k=5)
     result = measure(problem, range(5), "saturated")
     assert result.value == pytest.approx(1.0) and result.value <= 1.0
+
+
+@pytest.mark.parametrize("name", ["linear", "saturated", "groups", "mlp_trained"])
+def test_p_values_of_several_measurements_are_those_of_each(name):
+    problem = one_hot_problem()
+    found = [measure(problem, problem.best_first[start : start + 20], name) for start in range(0, 60, 10)]
+    assert p_values(found) == [one.p_value for one in found]
+    assert p_values([]) == []

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..comparison.wording import escaped, plain_records, table
-from ..frames import records
-from ..wording import cases_of_queries, group_name, number, percent, points
+from ..wording import cases_of_queries, group_name, labelled, number, percent, points
 from .compare import GAP, MPR, PRECISION, SIMILARITY, Measure, Systems
 
 # Rows of a text or a Markdown table; JSON holds all.
@@ -32,7 +31,7 @@ def to_text(found: Systems, about: Mapping[str, Mapping[str, Any]]) -> str:
     lines = [f"{side.upper()} {name_of(found, about, side)}" for side in ("a", "b")]
     lines += [sentence(one) for one in found.measures]
     lines += ["", "largest gap by query, percentage points, the largest difference first:"]
-    lines += [f"  {query_sentence(row)}" for row in records(found.queries.head(SHOWN))]
+    lines += [f"  {query_sentence(row)}" for row in labelled(found.queries)[:SHOWN]]
     lines += _more(len(found.queries))
     lines += [""] * bool(found.remarks) + [f"note: {remark}" for remark in found.remarks]
     return "\n".join(lines)
@@ -44,7 +43,7 @@ def to_markdown(found: Systems, about: Mapping[str, Mapping[str, Any]]) -> str:
     lines += [f"- {side.upper()}: {escaped(name_of(found, about, side))}" for side in ("a", "b")]
     lines += ["", *(f"- {escaped(sentence(one))}" for one in found.measures), ""]
     heads = ["Query", "Largest gap of A", "Points", "Largest gap of B", "Points", "Difference"]
-    lines += table(heads, records(found.queries), _cells)
+    lines += table(heads, labelled(found.queries), _cells)
     lines += [""] * bool(found.remarks) + [f"- {escaped(remark)}" for remark in found.remarks]
     return "\n".join(lines) + "\n"
 
@@ -68,7 +67,7 @@ def query_sentence(row: Mapping[str, Any]) -> str:
     sides = [
         f"{points(100 * row[f'signed_gap_{side}'])} {group_name(row[f'worst_group_{side}'])}" for side in ("a", "b")
     ]
-    return f"{points(100 * row[f'{GAP}_difference']):>6}  {row['query']}: A {sides[0]}; B {sides[1]}"
+    return f"{points(100 * row[f'{GAP}_difference']):>6}  {row['label']}: A {sides[0]}; B {sides[1]}"
 
 
 def name_of(found: Systems, about: Mapping[str, Mapping[str, Any]], side: str) -> str:
@@ -98,7 +97,7 @@ def _shown(one: Measure) -> Any:
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        str(row["query"]),
+        row["label"],
         group_name(row["worst_group_a"]),
         points(100 * row["signed_gap_a"]),
         group_name(row["worst_group_b"]),

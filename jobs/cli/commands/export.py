@@ -8,6 +8,7 @@ import typer
 
 from ...errors import UsageError
 from ...results.export.formats import FORMATS
+from ...words import numbered
 from ..options import AsJson, Folder, print_json
 
 Form = Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}: run files, or one table.")]
@@ -24,5 +25,5 @@ def export(folder: Folder, form: Form, output: Target, as_json: AsJson = False) 
     if as_json:
         print_json({"files": files})
     else:
-        print(f"{len(files)} files written to {output}")
+        print(f"{numbered(len(files), 'file')} written to {output}")
     return 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import Stopped
-from ...words import duration
+from ...words import duration, numbered
 from ..exit_codes import UNFINISHED
 from ..options import AsJson, Config, Limit, Output, Overrides, print_json
 
@@ -61,8 +61,7 @@ def run(
 def worst_text(output: str, settings: Audit) -> str:
     """The worst group of what is audited for each of the worst queries; of two mirrored groups, one."""
     from ...analysis.cases import AS_SHOWN
-    from ...analysis.frames import records
-    from ...analysis.wording import by_labels, cases_of_queries, chance_clause
+    from ...analysis.wording import by_labels, cases_of_queries, chance_clause, labelled
     from ...analysis.worst import headline, largest
     from ...report.part import read_worst_pairs
     from ...store import Store
@@ -71,17 +70,18 @@ def worst_text(output: str, settings: Audit) -> str:
     beyond, asked = headline(pairs), largest(pairs)
     has_shown = any(method.name == AS_SHOWN for method in settings.methods)
     audited = "what was shown" if has_shown else "top-k retrieval"
-    lines = [f"worst groups of {audited}, percentage points against the reference:"]
-    for pair in records(beyond.head(WORST_SHOWN)):
+    lines = [f"worst groups of {audited}, percentage points against the reference:"] if len(beyond) else []
+    for pair in [one for one in labelled(asked) if one["is_headline"]][:WORST_SHOWN]:
         selected, reference, chance = pair["share_selected"], pair["share_reference"], chance_clause(pair)
         lines.append(
-            f"  {100 * (selected - reference):+6.1f}  {pair['query']}: {pair['group']} "
+            f"  {100 * (selected - reference):+6.1f}  {pair['label']}: {pair['group']} "
             f"{selected:.0%} shown{by_labels(pair)}, {reference:.0%} in the reference{'; ' if chance else ''}{chance}"
             f"{_repair(pair)}"
         )
     if len(beyond) < len(asked):
         asked_in_all = cases_of_queries(len(asked), asked["query"].nunique())
-        lines.append(f"{len(asked) - len(beyond)} of {asked_in_all} show no gap beyond chance")
+        shows = "shows" if len(asked) - len(beyond) == 1 else "show"
+        lines.append(f"{len(asked) - len(beyond)} of {asked_in_all} {shows} no gap beyond chance")
     return "\n".join(lines)
 
 
@@ -120,7 +120,7 @@ def _skipped_line(dataset: str, reasons: Mapping[str, Mapping[str, Any]], output
     from ...run.skipped import TABLE, reasons_text
 
     number = sum(entry["items"] for entry in reasons.values())
-    return f"skipped: {number:,} items of {dataset}: {reasons_text(reasons)}; listed in {output}/{TABLE}"
+    return f"skipped: {numbered(number, 'item')} of {dataset}: {reasons_text(reasons)}; listed in {output}/{TABLE}"
 
 
 def _calibration_line(probe: str, calibration: Mapping[str, Any]) -> str:

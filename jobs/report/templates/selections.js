@@ -28,7 +28,7 @@ function readout(side) {
       "tr",
       {},
       make("td", {}, name),
-      make("td", { class: "n" }, value),
+      make("td", { class: "n interval" }, value),
       make("td", { class: "n" + (isWithin(point, which) ? " within" : "") }, chanceOf(point, which)),
       make("td", { class: "n" }, significant((point.chi || [])[which])),
       make("td", { class: "n" }, fraction((point.mpr_fraction || [])[which])),

@@ -78,9 +78,11 @@ def sorted_qr(columns: FloatArray) -> Triangular:
     orthonormal, order = _taken(columns)
     triangle = np.empty((order.size, order.size))
     products(orthonormal, np.ascontiguousarray(columns, dtype=np.float64), order, triangle)
+    is_dependent = np.ones(columns.shape[1], dtype=bool)
+    is_dependent[order] = False
     return Triangular(
         order=order.astype(np.intp),
-        dependent=np.setdiff1d(np.arange(columns.shape[1]), order),
+        dependent=np.flatnonzero(is_dependent),
         basis=orthonormal.T,
         triangle=np.triu(triangle),
     )

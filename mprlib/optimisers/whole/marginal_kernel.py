@@ -14,7 +14,8 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING, Basis, Walk, close, new_walk, next_value, open_level
-from mprlib.optimisers.whole.marginal_fill_kernel import Cells, Fill, cheapest_fill, least_of, prepare
+from mprlib.optimisers.whole.marginal_fill_kernel import cheapest_fill
+from mprlib.optimisers.whole.marginal_loss_kernel import Cells, Fill, least_of, prepare
 
 
 class Lattice(NamedTuple):

@@ -36,8 +36,8 @@ from mprlib.problem import Problem
 
 if TYPE_CHECKING:
     from mprlib.optimisers.whole.decoder_kernel import Basis
-    from mprlib.optimisers.whole.marginal_fill_kernel import Cells
     from mprlib.optimisers.whole.marginal_kernel import Lattice
+    from mprlib.optimisers.whole.marginal_loss_kernel import Cells
 
 # Features are affine in the indicators where the fit misses them by less than this part of the longest one.
 AFFINE = 1e-10
@@ -270,7 +270,7 @@ def _lattice(k: int, marginals: Marginals, column: IntArray, capacity: IntArray)
 
 def _cells(pool: CellPool, marginals: Marginals, filled: IntArray) -> Cells:
     """The cells with items (F,), without losses."""
-    from mprlib.optimisers.whole.marginal_fill_kernel import Cells
+    from mprlib.optimisers.whole.marginal_loss_kernel import Cells
 
     own = marginals.column[filled]
     known = np.zeros(marginals.size, np.int64)

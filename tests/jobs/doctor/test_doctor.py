@@ -52,6 +52,20 @@ def test_a_configuration_that_cannot_run(tmp_path):
         assert settings.examine(place, ()).checks[0].level == "problem"
 
 
+@pytest.mark.parametrize(
+    ("functions", "is_kept", "level", "said"),
+    [
+        (0, True, "ok", "the optimisers are compiled"),
+        (3, True, "ok", "the optimisers were compiled now, in 21 s; later runs find them"),
+        (3, False, "warning", "the optimisers were compiled now, in 21 s, and every process does so again"),
+    ],
+)
+def test_machine_code_is_called_new_by_what_was_compiled_and_not_by_the_clock(functions, is_kept, level, said):
+    check = packages.machine_code({"value": {"seconds": 21.0, "functions": functions, "is_kept": is_kept}})
+    assert (check.level, check.found) == (level, said)
+    assert packages.machine_code({"error": "SystemError"}).level == "problem"
+
+
 def test_versions():
     [missing, old] = packages.versions(["absent-package>=1", "numpy>=99", "absent-too; extra == 'x'"])
     assert (missing.level, old.level) == ("problem", "problem")

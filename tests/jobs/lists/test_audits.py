@@ -1,6 +1,7 @@
 """Audits of what an engine showed, from its file to the tables of the run."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -56,7 +57,7 @@ def test_repairs_choose_among_the_list(tmp_path):
 def test_lists_that_are_shorter_than_k_are_named(tmp_path):
     path = write(tmp_path, SHOWN, k=4)
     assert run(path)["query"].tolist() == ["nurse"]
-    assert any("1 query of 2 have fewer than 4" in note and "'chef' has 3" in note for note in notes(path))
+    assert any("1 query of 2 has fewer than 4" in note and "'chef' has 3" in note for note in notes(path))
 
 
 def test_a_k_beyond_every_list_is_refused(tmp_path, capsys):
@@ -135,10 +136,11 @@ def test_what_chance_level_costs_is_said_of_chance_level(tmp_path, capsys):
     shown = pd.DataFrame({"query": "chef", "item": people["id"], "rank": range(1, 81)})
     costs = {}
     for methods in (["as_shown", {"mopr": {"values": [0.01]}}], ["as_shown", {"mopr": {"values": [0.01, "chance"]}}]):
-        path = write(tmp_path, shown, people, k=40, methods=methods)
+        path = write(tmp_path, shown, people, k=[40, 60], methods=methods)
         assert main(["run", str(path)]) == 0
         printed = capsys.readouterr().out
         page = (tmp_path / "run/report/index.html").read_text(encoding="utf-8")
+        assert "  chef, k = 40: gender=woman 0% shown" in printed and printed.startswith("worst groups of what was shown")
         is_bound = len(methods[1]["mopr"]["values"]) == 1
         assert ("to chance level for at most " in printed) == is_bound
         assert ("chance level itself costs at most that" in page) == is_bound
@@ -150,10 +152,16 @@ def test_what_chance_level_costs_is_said_of_chance_level(tmp_path, capsys):
 def test_two_k_of_a_query_are_two_cases_and_the_page_says_of_how_many_queries(tmp_path, capsys):
     path = write(tmp_path, SHOWN, k=[1, 2])
     assert main(["run", str(path)]) == 0
-    assert "of 4 cases of 2 queries show no gap beyond chance" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "of 4 cases of 2 queries show no gap beyond chance" in printed
+    # A heading has lines below it.
+    assert "worst groups" not in printed
     page = (tmp_path / "run/report/index.html").read_text(encoding="utf-8")
     assert "4 cases of 2 queries" in page and "<h3>Worst cases</h3>" in page and "Every mark is a case." in page
-    assert "independent draws" not in page
+    assert "independent draws" not in page and "Gaps of what was shown over all cases" in page
+    groups = page.partition("<h3>Groups over all cases</h3>")[2].partition("</table>")[0]
+    places = re.findall(r'data-label="Largest gap at" title="(.*?)"', groups)
+    assert len(places) == 2 and all(re.fullmatch("(nurse|chef), k = [12]", place) for place in places)
     one = write(tmp_path, SHOWN, k=[2])
     assert main(["run", str(one)]) == 0
     assert "of 2 queries show no gap beyond chance" in capsys.readouterr().out

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from jobs.analysis.cases import repaired_rows, top_k_rows
+from jobs.analysis.cases import CASE, repaired_rows, top_k_rows
 from jobs.analysis.curves import trade_offs, vertical_floors
 from jobs.report import svg
 from jobs.report.figures import Points, curve_pictures, drawn_series, overview_picture, points_of
@@ -90,7 +90,7 @@ def test_unmet_points_are_hollow_and_low_ones_counted():
     )
     line, hollow = points.split(("mopr", "linear"))
     assert line.tolist() == [0] and hollow.tolist() == [1]
-    assert points.remark == "1 points below 0.90" and points.limits == pytest.approx((1.05, 0.895, 1.005))
+    assert points.remark == "1 point below 0.90" and points.limits == pytest.approx((1.05, 0.895, 1.005))
 
 
 def test_hostile_texts_and_missing_values_make_whole_drawings():
@@ -101,9 +101,11 @@ def test_hostile_texts_and_missing_values_make_whole_drawings():
 
 def test_the_overview_has_a_mark_for_each_query_before_and_after():
     results = synthetic.tables(queries=4, points=4)["results"].drop_columns(["item_ids", "witness"]).to_pandas()
-    shown = distribution(top_k_rows(results), repaired_rows(results), results)
+    labels = {case: f"case {number}" for number, case in enumerate(results[CASE].itertuples(index=False, name=None))}
+    shown = distribution(top_k_rows(results), repaired_rows(results), results, labels)
     assert shown is not None
     drawing = overview_picture(shown).decode()
     # The legend has a mark of each kind, too.
     assert [drawing.count(svg.MARKS[marker]) for marker in "os"] == [5, 5]
+    assert all(mark.title.startswith("case ") for mark in (*shown.top_k, *shown.repaired))
     assert "MPR, class linear" in drawing and ">repaired<" in drawing
