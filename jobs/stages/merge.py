@@ -44,6 +44,7 @@ class Merge(Unit):
         "jobs.search.canonical",
         "jobs.search.survivors",
         "jobs.stages.candidates",
+        "mprlib.arrays",
         "mprlib.pool_order",
     )
 

@@ -45,6 +45,7 @@ class Pool(Unit):
     seconds: ClassVar[float] = 0.01
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
+        "mprlib.arrays",
         "mprlib.pool_order",
         "jobs.search.canonical",
         "jobs.search.survivors",

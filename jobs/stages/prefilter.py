@@ -50,7 +50,13 @@ class Prefilter(Unit):
     is_intermediate: ClassVar[bool] = True
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
     encodings: ClassVar[Mapping[str, str]] = ENCODINGS
-    numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search", "jobs.stages.candidates", "jobs.stages.vectors")
+    numeric_code: ClassVar[tuple[str, ...]] = (
+        "mprlib.arrays",
+        "mprlib.pool_order",
+        "jobs.search",
+        "jobs.stages.candidates",
+        "jobs.stages.vectors",
+    )
 
     vectors: tuple[str, ...] = reads()
     start: int
