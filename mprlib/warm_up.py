@@ -46,7 +46,10 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
             problem = _problem(k)
             oracle = function_class(name).bind(problem)
             mopr = method("mopr")
-            mopr.sweep(problem, oracle, [0.0, *mopr.grid(problem, oracle, POINTS)])
+            values = [0.0, *mopr.grid(problem, oracle, POINTS)]
+            mopr.sweep(problem, oracle, values)
+        # With few nodes no proof ends, and sets far from their bounds are looked for by annealing.
+        method("mopr", nodes=2).sweep(problem, oracle, values)
         sampling_interval(problem, problem.best_first[: problem.k], name)
     for settings in ORDERS:
         select(_problem(K[0]), "mopr", 0.1, CLASSES[0], **settings)

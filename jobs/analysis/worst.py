@@ -135,8 +135,8 @@ def worst_groups(pairs: pd.DataFrame, *, minimum_share: float = MINIMUM_SHARE) -
     """Each group over all queries, the largest mean gap first.
 
     Returns: columns group, queries, mean_gap_points, deviation_points, times_beyond (queries in which its gap is
-             beyond chance), times_worst, the case with its largest gap (worst_query, ...), worst_gap_points; sorted by
-             the absolute mean gap. The deviation is over queries, null for a single one.
+             beyond chance), times_worst, the case with its largest gap (worst_query, ...), worst_gap_points; sorted
+             by the absolute mean gap. The deviation is over queries, null for a single one.
     """
     named = pairs[pairs["share_reference"] >= minimum_share]
     worst_first = named.assign(_size=named["gap_points"].abs()).sort_values("_size", ascending=False, kind="stable")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from mprlib import Confusion, InputError
-from mprlib.confusion import Amounts
+from mprlib.confusion import SUM_TOLERANCE, Amounts
 
 from ..errors import UsageError
 from . import table_files
@@ -35,7 +36,9 @@ def confusion_of(attribute: Attribute, folder: Path) -> Confusion | None:
     try:
         return Confusion.from_table(table, amounts)
     except InputError as error:
-        raise UsageError(f"{given}: {error}" if isinstance(given, str) else str(error)) from None
+        # The setting, which is named before it, is called so already.
+        said = str(error).removeprefix("confusion: ")
+        raise UsageError(f"{given}: {said}" if isinstance(given, str) else said) from None
 
 
 def read_confusion(path: str, folder: Path) -> tuple[Amounts, Mapping[str, Mapping[str, float]]]:
@@ -60,7 +63,24 @@ def read_confusion(path: str, folder: Path) -> tuple[Amounts, Mapping[str, Mappi
         if predicted in of_level:
             raise UsageError(f"{place_of(row)}: true {true!r} and predicted {predicted!r} are there a second time")
         of_level[predicted] = value
+    _expect_rows(levels, found, amount, place_of)
     return amount, found
+
+
+def _expect_rows(
+    levels: list[list[str]], table: Mapping[str, Mapping[str, float]], amount: Amounts, place_of: Callable[[int], str]
+) -> None:
+    """Raises:  UsageError, with its place, for a predicted level that is no true one, and for shares that sum to other
+    than 1."""
+    for row, (true, predicted) in enumerate(zip(*levels)):
+        if predicted not in table:
+            raise UsageError(
+                f"{place_of(row)}: no row has the predicted level {predicted!r} as its true one: rows of every level "
+                f"are expected, true levels are {', '.join(table)}"
+            )
+        total = math.fsum(table[true].values())
+        if amount == "share" and abs(total - 1.0) > SUM_TOLERANCE:
+            raise UsageError(f"{place_of(row)}: shares of true {true!r} sum to {total:g}: 1 is expected")
 
 
 def _texts(table: pa.Table, name: str, place_of: Callable[[int], str]) -> list[str]:

@@ -190,9 +190,9 @@ class _Planner:
             compared = self.inputs.references.get(reference.name, catalogue)
             targets = self.inputs.targets.get(reference.name)
             levels, remarks = shared_levels(catalogue, reference, compared, block, others, position, targets)
-        items, people = confusions_of(reference, block.name, self.inputs.confusions)
+        confusions = confusions_of(reference, block.name, self.inputs.confusions)
         probabilities = probabilities_of(block)
-        levels = with_their_levels(levels, items, people, probabilities)
+        levels = with_their_levels(levels, *confusions, probabilities)
         self.notes += remarks
         self.notes += (note for name, both in levels.items() for note in similar_levels(name, both))
         _check_groups(self.settings, levels)
@@ -201,8 +201,7 @@ class _Planner:
             errors = label_errors(
                 catalogue,
                 known,
-                items,
-                people,
+                confusions,
                 self.hand_labels[block.name],
                 probabilities,
                 self.reference_sources.likely(reference, searched, probabilities),

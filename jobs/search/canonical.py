@@ -12,8 +12,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mprlib.pool_order import best_first
-
 from . import Kernel
 from .survivors import Survivors, depth_th
 
@@ -70,4 +68,4 @@ def exact_scores(vectors: np.ndarray, query: np.ndarray, positions: np.ndarray) 
 
 def best(ids: np.ndarray, scores: np.ndarray, depth: int) -> np.ndarray:
     """Positions of the best `depth` by (-score, id)."""
-    return np.asarray(best_first(scores, ids)[:depth])
+    return np.lexsort((ids, -scores))[:depth]

@@ -16,7 +16,8 @@ from ..store import Store, committed_receipt
 from ..store.schema import GROUPS
 from .case import Case
 from .label_errors import LabelErrors
-from .result_rows import CHOSEN, RESULTS, View, result_rows
+from .result_rows import CHOSEN, RESULTS, View
+from .selection_rows import selection_rows
 
 if TYPE_CHECKING:
     from .solve import Solve
@@ -71,5 +72,5 @@ def _measured(unit: Solve, case: Case, chosen: dict[str, Any], views: Sequence[V
         mpr=None,
         mpr_upper_bound=None,
     )
-    for row in result_rows(unit, case, [selection], "", views):
+    for row in selection_rows(unit, case, [selection], "", views):
         yield row | {name: chosen[name] for name in CHOSEN}

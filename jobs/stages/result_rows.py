@@ -7,24 +7,18 @@ results are collected: a cached unit serves many runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from mprlib import Selection, metrics, registry
-from mprlib.arrays import IntArray
-from mprlib.attention import UNIFORM
-from mprlib.measurement import p_values
+from mprlib import metrics, registry
 
 from ..config.entries import ClassEntry
 from ..store.keys import digest
-from .case import Case
-from .corrected import corrected_of
 from .row_values import (
     Row,
-    Seen,
     message,
     number,
     of_corrected,
@@ -36,7 +30,7 @@ from .row_values import (
 )
 
 if TYPE_CHECKING:
-    from .solve import Solve
+    pass
 
 TEXT, NUMBER, COUNT = pa.string(), pa.float64(), pa.int64()
 WITNESS = pa.list_(
@@ -271,53 +265,9 @@ CHOSEN = (
     *("parameter_value", "status", "similarity", "relaxation_bound", "similarity_bound", "gap", "rho", "p_rho"),
     *("rho_min", "precision", "ndcg", "awrf", "ndkl", "max_skew", "min_skew", "solve_seconds", "item_ids", "message"),
 )
-_OF_THE_UNIT, _CHOSEN, _OTHERS = (
+COLUMNS_OF_THE_UNIT, COLUMNS_CHOSEN, OTHER_COLUMNS = (
     [column for column in COLUMNS if is_meant(column.name)]
     for is_meant in (OF_THE_UNIT.__contains__, CHOSEN.__contains__, lambda name: name not in OF_THE_UNIT + CHOSEN)
 )
-_NAMES = dict.fromkeys(column.name for column in COLUMNS)
 # In the key of every unit that writes such rows: with another column they are computed anew.
 FORM = digest([[column.name, str(column.type)] for column in COLUMNS])
-
-
-def result_rows(
-    unit: Solve, case: Case, selections: Sequence[Selection], remark: str, views: Sequence[View]
-) -> Iterator[dict[str, Any]]:
-    """One row a selection, attention and function class; nothing is dropped, whatever the status."""
-    shown = [one.items for one in selections if one.items.size]
-    orders, seen = iter(case.in_order(shown)), [iter(_seen(unit, case, shown, *view)) for view in views]
-    top_k = [case.measure(entry, case.top_k, attention) for attention, entry in views]
-    same: dict[str, Any] = {}
-    for selection in selections:
-        in_order, chosen = next(orders) if selection.items.size else None, _NAMES
-        for (attention, entry), most_similar, own in zip(views, top_k, seen):
-            row = Row(
-                unit=unit,
-                case=case,
-                selection=selection,
-                remark=remark,
-                entry=entry,
-                attention=attention,
-                top_k=most_similar,
-                seen=next(own) if selection.items.size else Seen(),
-                in_order=in_order,
-            )
-            same = same or _values(row, _OF_THE_UNIT)
-            chosen = {**_NAMES, **same, **_values(row, _CHOSEN)} if chosen is _NAMES else chosen
-            yield {**chosen, **_values(row, _OTHERS)}
-
-
-def _values(row: Row, columns: Sequence[Column]) -> dict[str, Any]:
-    return {column.name: column.value(row) for column in columns}
-
-
-def _seen(unit: Solve, case: Case, selections: Sequence[IntArray], attention: str, entry: ClassEntry) -> Iterator[Seen]:
-    """What a view shows of each selection."""
-    measured = [case.measure(entry, items, attention) for items in selections]
-    is_fitted = registry.METHODS[unit.method.name].reads_reference
-    intervals = case.intervals(entry, selections, attention, is_fitted=is_fitted)
-    for items, found, p_value, interval in zip(selections, measured, p_values(measured), intervals):
-        # What is known of label errors is known of a set, whose places count alike.
-        is_set = attention == UNIFORM.name
-        corrected = corrected_of(case, entry, items, unit.method.name) if is_set else None
-        yield Seen(measured=found, p_value=p_value, interval=interval, corrected=corrected)

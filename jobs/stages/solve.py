@@ -31,7 +31,8 @@ from .label_errors import LabelErrors
 from .labels import predicted_levels
 from .order import read_order
 from .reference import ReferenceSource
-from .result_rows import FORM, RESULTS, View, result_rows
+from .result_rows import FORM, RESULTS, View
+from .selection_rows import selection_rows
 from .shared_case import case_of, with_vectors
 from .texts import read_text_vectors
 from .unit import IN_KEY, Cost, Tables, Unit, outside_key, reads
@@ -89,7 +90,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 23
+    version: ClassVar[int] = 24
     seconds: ClassVar[float] = 0.02
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
@@ -147,6 +148,7 @@ class Solve(Unit):
         "jobs.stages.likely",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
+        "jobs.stages.selection_rows",
         "jobs.stages.row_values",
         "jobs.stages.shared_case",
         "jobs.stages.vectors",
@@ -210,7 +212,7 @@ class Solve(Unit):
             results = with_views(self, case, chosen[0].to_pylist())
             return {RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS), GROUPS_TABLE: chosen[1]}
         selections, remark = self._sweep(case, store)
-        results = list(result_rows(self, case, selections, remark, self.views))
+        results = list(selection_rows(self, case, selections, remark, self.views))
         return {
             RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
             GROUPS_TABLE: group_rows(self, case, selections),

@@ -38,6 +38,8 @@ from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
 
 CONFIDENCE = 0.95
+# Draws that a class without a closed form is asked for its value of.
+DRAWN_VALUES = 24
 # An error is as likely as its opposite.
 SIGNS = (1.0, -1.0)
 
@@ -116,7 +118,7 @@ def corrected(
     elif isinstance(oracle, GroupsOracle):
         estimate = _of_groups(found, oracle, confidence, chosen_by)
     else:
-        estimate = _of_others(built, oracle, function_class, found, confidence)
+        estimate = _of_others(built, oracle, function_class, found, confidence, chosen_by)
     largest = _largest(function_class, oracle)
     value, low, high = np.clip(estimate, 0.0, largest).tolist()
     return Corrected(value=value, low=low, high=high)
@@ -196,10 +198,20 @@ def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float, chose
 
 
 def _of_others(
-    built: Problem, oracle: Oracle, function_class: FunctionClass, found: Difference, confidence: float
+    built: Problem,
+    oracle: Oracle,
+    function_class: FunctionClass,
+    found: Difference,
+    confidence: float,
+    chosen_by: ChosenBy,
 ) -> Ends:
-    shares = found.shares + cells_of(built).reference_shares
-    value = oracle.worst_case(weights_of(shares, built)).value
+    shares = (found.shares + cells_of(built).reference_shares)[None]
+    if chosen_by == "expected" and found.own is not None:
+        rows = np.linspace(0, len(found.own) - 1, DRAWN_VALUES).astype(int)
+        signs = np.resize(SIGNS, (DRAWN_VALUES, 1))
+        shares = shares + found.own[rows] + signs * np.resize(found.error, found.own.shape)[rows]
+    values = [oracle.worst_case(weights_of(one, built)).value for one in shares]
+    value = values[0] if len(values) == 1 else float(np.sqrt(np.mean(np.square(values))))
     error = float(np.quantile(gaps(built, oracle, function_class, found.error), confidence))
     own = 0.0
     if found.own is not None:

@@ -36,7 +36,8 @@ def prior_of(
     features: FloatArray, members: FloatArray, parameters: FloatArray, is_possible: BoolArray | None = None
 ) -> FloatArray:
     """P(g | s) (a, G) at features (a, F); is_possible (a, G), where some cells have no items."""
-    return priors_of(features, members, parameters[None], is_possible)[0]
+    found: FloatArray = priors_of(features, members, parameters[None], is_possible)[0]
+    return found
 
 
 def priors_of(

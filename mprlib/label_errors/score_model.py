@@ -150,7 +150,7 @@ def _fitted(problem: Problem) -> ScoreModel:
     parameters, information = _adapted(fit, matrices, cells)
     stretches = whole(problem.n, members.shape[1])
     modes: tuple[Mode, ...] = (Mode(stretches=stretches, parameters=parameters, weight=1.0),)
-    drawn = np.zeros((DRAWS, parameters.size))
+    drawn: FloatArray = np.zeros((DRAWS, parameters.size))
     if information is not None:
         stretches = with_clear_ends(problem, fit, parameters, matrices)
         if not np.array_equal(stretches, modes[0].stretches):

@@ -6,7 +6,7 @@ problem        request (rho), cell_pool (counts of items per cell), region (MPR 
 relaxation     relaxation (its dual bound), solve_relaxation (which method solves it): ball_path with
                ball_line and zero_gap, smooth_path with projected_gradient, cone, cutting_plane with programmes
 whole sets     incumbent, set_search: cell_search with rounding, local_search and reference_starts, or
-               item_swaps; separation asks the measuring code and adds cuts
+               item_swaps; ball_annealing goes on far from the bound; separation asks the measuring code and adds cuts
 proof          certificate (bounds, status, message), enumeration with partial_sums, branch_and_bound
 solvers        linear_model (the programmes), backend (which solver), cell_programme (a simplex method over cells),
                highs, gurobi

@@ -20,6 +20,9 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
 from mprlib.optimisers.random_kernel import below, next_state, part
 
+# A gain below this is rounding of sums that a million moves have changed.
+SMALLEST_GAIN = 1e-9
+
 
 class Cells(NamedTuple):
     """Cells between which items move.
@@ -98,7 +101,7 @@ def annealed(cells: Cells, cooling: Cooling, most: float, chosen: IntArray, best
         chosen[place] = new
         lean += cells.products[new] - cells.products[old]
         similarity, square, beyond = similarity + gain, after, beyond_after
-        if beyond == 0.0 and similarity > most:
+        if beyond == 0.0 and similarity > most + SMALLEST_GAIN:
             most = similarity
             best[:] = chosen
     return most

@@ -39,8 +39,8 @@ CELL_SCHEDULES = (
 )
 # Between items of embeddings, of which there are many more.
 ITEM_SCHEDULES = (
-    Schedule(warmest=0.05, coldest=0.003, penalty=4.0, steps=3_000_000),
-    Schedule(warmest=0.1, coldest=0.005, penalty=12.0, steps=3_000_000),
+    Schedule(warmest=0.05, coldest=0.003, penalty=4.0, steps=1_500_000),
+    Schedule(warmest=0.1, coldest=0.005, penalty=12.0, steps=1_500_000),
 )
 
 

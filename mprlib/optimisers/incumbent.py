@@ -32,6 +32,8 @@ T = TypeVar("T")
 # follows has this part of the nodes.
 WIDE_GAP = 0.004
 NODES_AGAIN = 2
+# So many nodes ask for sets of local search alone, as where bounds are not stated.
+NO_SEARCH = 1
 
 
 @dataclass(kw_only=True, eq=False, slots=True)
@@ -98,7 +100,7 @@ class Incumbents:
     def _search(self) -> SetSearch:
         pool, ball = self.separator.pool, self.separator.region.ball
         if ball is not None and pool.has_many_cells:
-            return ItemSwaps(self.separator, ball)
+            return ItemSwaps(self.separator, ball, is_annealed=self.nodes > NO_SEARCH)
         return CellSearch(self.separator, self.top_counts, self.top_value)
 
     def _once(self, name: str, build: Callable[[], T]) -> T:
@@ -136,7 +138,7 @@ class Incumbents:
     def _annealed(self, proof: WholeProof, relaxation: Relaxation, found: Incumbent) -> Incumbent:
         """In a ball, where a search ended far from the incumbent: that after annealing, and after one more search."""
         ball = self.separator.region.ball
-        if ball is None or not ball.is_complete or not self._is_far(found):
+        if self.nodes <= NO_SEARCH or ball is None or not ball.is_complete or not self._is_far(found):
             return found
         pool = self.separator.pool
         filled = np.flatnonzero(pool.capacity)

@@ -59,7 +59,7 @@ WIDE_GAP = 0.05
 ANNEALED_CANDIDATES = 3_000
 RENEWED = 1.6
 # Multiplications for the products of those items: a part of a second. Fewer items are taken where features are many.
-PRODUCTS = 800_000_000
+PRODUCTS = 500_000_000
 # Seed of the exchanges, set anew for each rho: reruns agree.
 SEED = 0
 
@@ -184,10 +184,10 @@ class _Best:
 class ItemSwaps:
     """Iterated local search over the items of one problem, in its ball."""
 
-    def __init__(self, separator: Separator, ball: BallRegion) -> None:
+    def __init__(self, separator: Separator, ball: BallRegion, *, is_annealed: bool = True) -> None:
         self._separator, self._pool, self._ball = separator, separator.pool, ball
         self._annealing: BallAnnealing | None = None
-        self._annealed_until = 0.0
+        self._annealed_until, self._is_annealed = 0.0, is_annealed
 
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
         """The incumbent, from a relaxation's optimum and the counts of a smaller rho."""
@@ -224,7 +224,7 @@ class ItemSwaps:
             known, bound = pool.similarity(found.counts), pool.scale.mean(relaxation.bound, pool.k)
             if bound - pool.scale.mean(known, pool.k) <= WIDE_GAP * abs(bound):
                 return found
-        if relaxation.is_infeasible or not self._ball.is_complete:
+        if relaxation.is_infeasible or not (self._is_annealed and self._ball.is_complete):
             return found
         counts = self._annealing_near(relaxation).best(relaxation, known)
         if counts is None or self._separator.measured(counts) > relaxation.rho:

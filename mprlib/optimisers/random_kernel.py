@@ -33,12 +33,12 @@ def next_state(state: np.uint64) -> np.uint64:
 
 
 @compiled
-def part(state: np.uint64, place: int) -> int:
+def part(state: np.uint64, place: int) -> np.int64:
     """The first, second or third part (place 0, 1, 2) of a state, a whole number below 2^20."""
     return np.int64((state >> np.uint64(place * PART_BITS)) & np.uint64((1 << PART_BITS) - 1))
 
 
 @compiled
-def below(number: int, limit: int) -> int:
+def below(number: np.int64, limit: int) -> int:
     """The place of a part among 0 to limit - 1; limit is at most 2^20."""
-    return (number * limit) >> PART_BITS
+    return int((number * limit) >> PART_BITS)

@@ -17,7 +17,6 @@ import numpy as np
 import mprlib
 from mprlib import Confusion, LabelError, Problem
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.cells import selection_weights
 from mprlib.encoding import Encoding
 from mprlib.function_classes.groups import Groups
 from mprlib.label_errors import ChosenBy
@@ -206,4 +205,4 @@ def _predicted(true: IntArray, matrices: Sequence[FloatArray], random: np.random
 
 def _group_shares(problem: Problem, items: IntArray) -> dict[str, float]:
     oracle = Groups().bind(problem)
-    return dict(zip(oracle.names, oracle.shares(selection_weights(problem, items))[0].tolist()))
+    return dict(zip(oracle.names, oracle.shares_of(problem, items)[0].tolist()))

@@ -270,6 +270,8 @@ def test_an_exchanged_confusion_is_named_with_its_setting(tmp_path, capsys):
         ("c.csv", "true,predicted,count\n\na,a,9\nb,b,x\n", "c.csv:4: column 'count' holds 'x': a number is expected"),
         ("c.csv", "true,predicted,count\na,a,9\n,b,1\n", "c.csv:3: column 'true' has no level"),
         ("c.csv", 'true,predicted,count\n"a\n1",a,9\na,b,-1\n', "c.csv:4: column 'count' holds -1: 0 or more"),
+        ("c.csv", "true,predicted,share\na,a,1\nb,b,0.9\nb,a,0.3\n", "c.csv:3: shares of true 'b' sum to 1.2: 1 is"),
+        ("c.csv", "true,predicted,count\na,a,9\na,bb,1\nb,b,9\n", "c.csv:3: no row has the predicted level 'bb'"),
         ("c.csv", "true,predicted,share\na,a,1\na,a,1\n", "c.csv:3: true 'a' and predicted 'a' are there a second"),
         ("c.jsonl", '{"true": "a", "predicted": "a", "count": 1}\n\n{"true": "a", "predicted": "b", "count": "x"}\n',
          "c.jsonl:3: column 'count' holds 'x'"),

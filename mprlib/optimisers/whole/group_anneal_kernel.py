@@ -38,7 +38,8 @@ def limit_energy(problem: Grouped, group: int, count: int, penalty: float) -> fl
     """The energy of a group's count."""
     price, low, high = problem.price[group], problem.low[group], problem.high[group]
     slack = high - count if price > 0.0 else count - low
-    return abs(price) * slack + penalty * max(low - count, count - high, 0)
+    energy: float = abs(price) * slack + penalty * max(low - count, count - high, 0)
+    return energy
 
 
 @compiled

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 SMALLEST_CERTIFICATE = 1e-9
 # Steps of the bisection for the smallest rho.
 LARGEST_STEPS = 30
+# So many nodes ask for no search.
+NO_SEARCH = 1
 # A gap, relative to the bound, above which a better set is looked for by annealing: tens of milliseconds.
 WIDE_GAP = 0.004
 # Temperatures in parts of the range of scores: from a few ranks of a cell to less than two scores differ, as a rule.
@@ -158,7 +160,7 @@ class GroupProof:
         found = with_counts(
             deepened(search, bound, start, nodes, self.pool.k), counts, self.cells, self.pool.cell_count
         )
-        if is_any or found.is_complete or not self._is_wide(found, start):
+        if is_any or nodes <= NO_SEARCH or found.is_complete or not self._is_wide(found, start):
             return found
         known = start if found.counts is None else self.pool.similarity(found.counts)
         better = self._annealed(problem, reduced, bound, known)

@@ -8,12 +8,14 @@ themselves, and few counts are left that lose less than the budget.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
-from mprlib.optimisers.whole.marginal_loss_kernel import Cells, Fill, later_cells, least_at, least_of, prepare
+from mprlib.optimisers.whole.marginal_loss_kernel import Cells, Fill, Least, later_cells, least_at, least_of, prepare
 
 # Nodes of a first search: most are finished by then. Without losses, more, as only the order of counts can change.
 FIRST_NODES, FIRST_ANY_NODES = 100, 2_000
@@ -107,6 +109,72 @@ def turns_of(cells: Cells, fill: Fill, ways: tuple[bool, bool]) -> IntArray:
     return found
 
 
+class Left(NamedTuple):
+    """What is left to be decided, and what it loses at least; written over.
+
+    Shapes:  marginals, least (l,), of each column; rest (P + 1, attributes), sums of least when a place is reached;
+             before (P, attributes), least of a place's columns before its cell was decided; after (attributes,).
+    """
+
+    marginals: IntArray
+    least: FloatArray
+    rest: FloatArray
+    before: FloatArray
+    after: FloatArray
+
+
+@compiled
+def all_left(cells: Cells, fill: Fill, marginals: IntArray) -> Left:
+    """Nothing but cells without a choice is decided."""
+    size, attributes = fill.order.size, cells.column.shape[1]
+    left = Left(
+        marginals - fill.closed,
+        np.empty(marginals.size),
+        np.zeros((size + 1, attributes)),
+        np.empty((size, attributes)),
+        np.empty(attributes),
+    )
+    for column in range(marginals.size):
+        left.least[column] = least_of(cells, fill, column, marginals[column])
+        left.rest[0, cells.attribute[column]] += left.least[column]
+    return left
+
+
+@compiled
+def least_with(cells: Cells, later: Least, left: Left, place: int, cell: int, count: int, most: float) -> float:
+    """What the cells after a place lose at least where its own has this count; any bound from `most` on will do."""
+    worst = 0.0
+    for attribute in range(left.after.size):
+        column = cells.column[cell, attribute]
+        left.after[attribute] = 0.0
+        if cells.known[column] == 1:
+            left.after[attribute] = least_at(later, place, attribute, left.marginals[column] - count)
+        own = left.rest[place, attribute] - left.least[column] + left.after[attribute]
+        left.rest[place + 1, attribute] = own
+        worst = max(worst, own)
+        if worst >= most:
+            break
+    return worst
+
+
+@compiled
+def take(cells: Cells, left: Left, place: int, cell: int, count: int) -> None:
+    """Decide on the count that was looked at last."""
+    for attribute in range(left.after.size):
+        column = cells.column[cell, attribute]
+        left.marginals[column] -= count
+        left.before[place, attribute], left.least[column] = left.least[column], left.after[attribute]
+
+
+@compiled
+def put_back(cells: Cells, left: Left, place: int, cell: int, count: int) -> None:
+    """Undo it."""
+    for attribute in range(left.after.size):
+        column = cells.column[cell, attribute]
+        left.marginals[column] += count
+        left.least[column] = left.before[place, attribute]
+
+
 @compiled
 def searched(
     cells: Cells,
@@ -120,18 +188,10 @@ def searched(
     """The same, depth first. ways: whether any counts will do, and whether the largest ones are tried first; else
     those that lose least are.
     """
-    is_any = ways[0]
-    left = marginals.copy()
-    size, attributes = fill.order.size, cells.column.shape[1]
-    least, rest = np.empty(left.size), np.zeros((size + 1, attributes))
-    for column in range(left.size):
-        least[column] = least_of(cells, fill, column, left[column])
-        rest[0, cells.attribute[column]] += least[column]
-        left[column] -= fill.closed[column]
-    if rest[0].max() >= budget - ROUNDING:
+    left, size = all_left(cells, fill, marginals), fill.order.size
+    if left.rest[0].max() >= budget - ROUNDING:
         return np.inf, 0
-    later, before, after = later_cells(cells, fill), np.empty((size, attributes)), np.empty(attributes)
-    turns = turns_of(cells, fill, ways)
+    later, turns = later_cells(cells, fill), turns_of(cells, fill, ways)
     pick, chosen, loss = np.zeros(size + 1, np.int64), np.zeros(size, np.int64), np.zeros(size + 1)
     best, place, visited = np.inf, 0, 0
     while True:
@@ -141,7 +201,7 @@ def searched(
             counts[:] = fill.low
             for earlier in range(size):
                 counts[fill.order[earlier]] = chosen[earlier]
-            if is_any:
+            if ways[0]:
                 break
         if place == size or pick[place] == fill.size[fill.order[place]]:
             if place < size:
@@ -149,37 +209,20 @@ def searched(
             place -= 1
             if place < 0:
                 break
-            for attribute in range(attributes):
-                column = cells.column[fill.order[place], attribute]
-                left[column] += chosen[place]
-                least[column] = before[place, attribute]
+            put_back(cells, left, place, fill.order[place], chosen[place])
             continue
-        cell = fill.order[place]
-        count = turns[place, pick[place]]
+        cell, count = fill.order[place], turns[place, pick[place]]
         pick[place] += 1
         visited += 1
         if visited > nodes:
             break
-        lost = loss[place] + cells.loss[cell, count]
-        worst = lost
-        for attribute in range(attributes):
-            column = cells.column[cell, attribute]
-            after[attribute] = 0.0
-            if cells.known[column] == 1:
-                after[attribute] = least_at(later, place, attribute, left[column] - count)
-            rest[place + 1, attribute] = rest[place, attribute] - least[column] + after[attribute]
-            worst = max(worst, lost + rest[place + 1, attribute])
-            if worst >= budget - ROUNDING:
-                break
-        if worst >= budget - ROUNDING:
-            if lost >= budget - ROUNDING and not is_any:
-                # The others lose more.
-                pick[place] = fill.size[cell]
+        lost, most = loss[place] + cells.loss[cell, count], budget - ROUNDING
+        if lost >= most and not ways[0]:
+            # The others lose more.
+            pick[place] = fill.size[cell]
+        if lost >= most or least_with(cells, later, left, place, cell, count, most - lost) >= most - lost:
             continue
-        for attribute in range(attributes):
-            column = cells.column[cell, attribute]
-            left[column] -= count
-            before[place, attribute], least[column] = least[column], after[attribute]
+        take(cells, left, place, cell, count)
         chosen[place] = count
         place += 1
         loss[place] = lost

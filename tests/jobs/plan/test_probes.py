@@ -119,7 +119,7 @@ def test_the_test_of_a_probes_calibration_is_told(tmp_path, capsys, monkeypatch,
     write_labelled(tmp_path)
     if not is_right:
         # Much too sure of each level.
-        monkeypatch.setattr("mprlib.probes.temperature_of", lambda logits, codes: 0.02)
+        monkeypatch.setattr("mprlib.calibration.temperature_of", lambda logits, codes: 0.02)
     block = PREDICTED | {"attributes": {"gender": {"probe": "gender", "errors": "probabilities"}}}
     path = write_audit(tmp_path, table=people().drop(columns="gender"), dataset=block, probes=PROBES, methods=["top_k"])
     output = tmp_path / "run"
