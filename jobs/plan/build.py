@@ -201,8 +201,7 @@ class _Planner:
             errors = label_errors(
                 catalogue,
                 known,
-                items,
-                people,
+                (items, people),
                 self.hand_labels[block.name],
                 probabilities,
                 self.reference_sources.likely(reference, searched, probabilities),

@@ -194,8 +194,7 @@ def with_their_levels(
 def label_errors(
     catalogue: Catalogue,
     levels: Mapping[str, tuple[str, ...]],
-    items: Confusions,
-    reference: Confusions,
+    confusions: tuple[Confusions, Confusions],
     by_hand: HandLabels | None,
     probabilities: Mapping[str, tuple[str, ...]],
     likely: tuple[str, ...],
@@ -209,6 +208,7 @@ def label_errors(
     Raises:  UsageError for a level that some item has and the confusion lacks.
     """
     # Who has no label keeps having none; of levels that the data set lacks no item was labelled.
+    items, reference = confusions
     right = {name: own if name in catalogue.hand_labels else (catalogue.missing,) for name, own in levels.items()}
     with said_of(f"dataset {catalogue.name}"):
         return LabelErrors(
