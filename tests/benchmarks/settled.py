@@ -170,7 +170,8 @@ def print_sweeps() -> None:
 
 def ratio_misses(name: str) -> list[str]:
     """Print how long each problem's sweep takes, in linear programmes; the bars that are missed."""
-    ratios, unit = {}, np.nan
+    ratios: dict[str, float] = {}
+    unit = np.nan
     for asked in PROBLEMS:
         problem = labelled_problem(asked)
         if not ratios:
