@@ -46,8 +46,6 @@ class Merge(Unit):
         "jobs.search.canonical",
         "jobs.search.survivors",
         "jobs.stages.candidates",
-        "mprlib.arrays",
-        "mprlib.pool_order",
     )
 
     found: Candidates

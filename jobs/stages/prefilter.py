@@ -92,9 +92,7 @@ class Prefilter(Unit):
             read_bytes=read_bytes,
             memory_bytes=KERNEL_BYTES + COPIES * candidates * HELD_BYTES,
             disk_bytes=candidates * STORED_BYTES,
-            "mprlib.arrays",
-        "mprlib.pool_order",
-    )
+        )
 
 
 def _place(shards: Sequence[Shard], error: NotFiniteError) -> str:
