@@ -51,8 +51,6 @@ class Prefilter(Unit):
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
     encodings: ClassVar[Mapping[str, str]] = ENCODINGS
     numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.arrays",
-        "mprlib.pool_order",
         "jobs.search",
         "jobs.stages.candidates",
         "jobs.stages.vectors",
