@@ -44,7 +44,13 @@ class Pool(Unit):
     version: ClassVar[int] = 4
     seconds: ClassVar[float] = 0.01
     is_shared: ClassVar[bool] = True
-    numeric_code: ClassVar[tuple[str, ...]] = ("jobs.search.canonical", "jobs.search.survivors", "jobs.stages.vectors")
+    numeric_code: ClassVar[tuple[str, ...]] = (
+        "mprlib.arrays",
+        "mprlib.pool_order",
+        "jobs.search.canonical",
+        "jobs.search.survivors",
+        "jobs.stages.vectors",
+    )
     encodings: ClassVar[Mapping[str, str]] = {
         "row": "DELTA_BINARY_PACKED",
         "score": "BYTE_STREAM_SPLIT",

@@ -43,6 +43,8 @@ class Rescore(Unit):
     seconds: ClassVar[float] = 0.2
     is_intermediate: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
+        "mprlib.arrays",
+        "mprlib.pool_order",
         "jobs.search.canonical",
         "jobs.search.survivors",
         "jobs.stages.candidates",
