@@ -41,13 +41,9 @@ class Merge(Unit):
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
     encodings: ClassVar[Mapping[str, str]] = ENCODINGS
     numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.arrays",
-        "mprlib.pool_order",
         "jobs.search.canonical",
         "jobs.search.survivors",
         "jobs.stages.candidates",
-        "mprlib.arrays",
-        "mprlib.pool_order",
     )
 
     found: Candidates

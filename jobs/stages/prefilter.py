@@ -51,8 +51,6 @@ class Prefilter(Unit):
     rows_per_group: ClassVar[int] = ROWS_PER_GROUP
     encodings: ClassVar[Mapping[str, str]] = ENCODINGS
     numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.arrays",
-        "mprlib.pool_order",
         "jobs.search",
         "jobs.stages.candidates",
         "jobs.stages.vectors",
@@ -92,7 +90,7 @@ class Prefilter(Unit):
             read_bytes=read_bytes,
             memory_bytes=KERNEL_BYTES + COPIES * candidates * HELD_BYTES,
             disk_bytes=candidates * STORED_BYTES,
-    )
+        )
 
 
 def _place(shards: Sequence[Shard], error: NotFiniteError) -> str:
