@@ -29,6 +29,10 @@ from mprlib.frames.levels import level_of
 # Shares are written with a few digits: thirds as 0.333.
 SUM_TOLERANCE = 5e-3
 
+# A level is taken for another one where so many times as many of its items are labelled so: not by a few hand labels
+# that fell out that way, nor where labels hardly say anything.
+CLEARLY = 2.0
+
 # What the numbers of a table are: parts of 1 of each true level, or labelled items.
 Amounts = Literal["share", "count"]
 EXPECTED = {"share": "shares of 1, or counts,", "count": "counts, or shares of 1 in every row,"}
@@ -151,6 +155,24 @@ class Confusion:
         return Confusion(
             shares=_frozen(self.shares[np.ix_(places, places)]), sizes=self.sizes[places], levels=tuple(levels)
         )
+
+    def exchanged(self) -> list[tuple[str, str]]:
+        """True and predicted levels of a circle by which levels are exchanged; empty where there is none.
+
+        Most items of a level are labelled as another one then, and most of that as the first, or so on around. Who is
+        shown too little by such labels is shown too much in truth, and nearly always the table is the mistake, with its
+        levels or its axes in another order.
+        """
+        names = self.levels or tuple(str(place) for place in range(len(self.shares)))
+        likeliest = self.shares.argmax(axis=1).tolist()
+        is_clear = self.shares.max(axis=1) >= CLEARLY * self.shares.diagonal()
+        for start in range(len(names)):
+            circle = [start]
+            while likeliest[circle[-1]] not in circle:
+                circle.append(likeliest[circle[-1]])
+            if likeliest[circle[-1]] == start and len(circle) > 1 and is_clear[circle].all():
+                return [(names[one], names[likeliest[one]]) for one in circle]
+        return []
 
     def with_right_levels(self, added: Sequence[str]) -> Confusion:
         """The same with more levels after its own, of which all labels are right, and no others are taken for them."""

@@ -107,9 +107,18 @@ def _confusion(name: str, one: Any) -> Confusion:
     if isinstance(one, Confusion):
         return one
     try:
-        return Confusion.from_table(one) if isinstance(one, Mapping) else Confusion.of(one)
+        confusion = Confusion.from_table(one) if isinstance(one, Mapping) else Confusion.of(one)
     except InputError as error:
         raise InputError(f"label_error, {name!r}: {error}") from None
+    exchanged = confusion.exchanged()
+    if exchanged:
+        said = " and ".join(f"{true!r} are labelled {predicted!r}" for true, predicted in exchanged)
+        raise InputError(
+            f"label_error, {name!r}: most items that are {said}: gaps of true labels would have the other sign; rows "
+            "are true levels and columns predicted ones. Where labels are really exchanged, rename them, or give a "
+            "Confusion"
+        )
+    return confusion
 
 
 def _fitted(said: str, name: str, one: Any, columns: list[str]) -> Confusion:

@@ -23,10 +23,6 @@ from ..stages.label_errors import ConfusionTable, LabelErrors
 from ..stages.probe import Probe
 from ..words import examples
 
-# A level is taken for another one where so many times as many of its items are labelled so: not by a few hand labels
-# that fell out that way, nor where labels hardly say anything.
-CLEARLY = 2.0
-
 # Of a data set by its attributes; of all data sets by what they are in the audit, `dataset` or `reference`, and name.
 Confusions = Mapping[str, Confusion]
 AllConfusions = Mapping[tuple[str, str], Confusions]
@@ -105,25 +101,18 @@ def confusion_notes(
 
 
 def _expect_no_exchange(confusion: Confusion) -> None:
-    """By a confusion that exchanges levels, who is shown too little by their labels is shown too much in truth: a
-    headline must not change its sign over what is nearly always a table with its levels or its axes in another order.
+    """A headline must not change its sign over what is nearly always a table with its levels or its axes in another
+    order.
 
-    Raises:  UsageError where most items of a level are labelled as another one, and most of that as the first, or so
-             on around a circle.
+    Raises:  UsageError for a confusion by which levels are exchanged.
     """
-    levels, likeliest = confusion.levels or (), confusion.shares.argmax(axis=1).tolist()
-    own = confusion.shares.diagonal()
-    is_clear = confusion.shares.max(axis=1) >= CLEARLY * own
-    for start in range(len(levels)):
-        circle = [start]
-        while likeliest[circle[-1]] not in circle:
-            circle.append(likeliest[circle[-1]])
-        if likeliest[circle[-1]] == start and len(circle) > 1 and is_clear[circle].all():
-            said = " and ".join(f"{levels[one]!r} are labelled {levels[likeliest[one]]!r}" for one in circle)
-            raise UsageError(
-                f"most items that are {said}: gaps of true labels would have the other sign; rows are true levels and "
-                "columns predicted ones. If the labels are exchanged, name them as they are meant, with map"
-            )
+    exchanged = confusion.exchanged()
+    if exchanged:
+        said = " and ".join(f"{true!r} are labelled {predicted!r}" for true, predicted in exchanged)
+        raise UsageError(
+            f"most items that are {said}: gaps of true labels would have the other sign; rows are true levels and "
+            "columns predicted ones. If the labels are exchanged, name them as they are meant, with map"
+        )
 
 
 def _transposed(name: str, confusion: Confusion) -> str:

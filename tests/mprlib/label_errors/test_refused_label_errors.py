@@ -77,3 +77,15 @@ def test_a_confusion_of_no_numbers_names_its_attribute(value):
 def test_levels_that_are_no_names_are_refused(levels):
     with pytest.raises(InputError, match="^levels "):
         Confusion.of(np.eye(2), levels)
+
+
+@pytest.mark.parametrize(
+    "given", [[[0.1, 0.9], [0.8, 0.2]], {"f": {"f": 0.1, "m": 0.9}, "m": {"f": 0.8, "m": 0.2}}], ids=["matrix", "table"]
+)
+def test_levels_that_are_exchanged_are_refused_where_they_are_written_down(given):
+    with pytest.raises(InputError, match="'sex': most items that are .* gaps of true labels would have the other sign"):
+        LabelError.of({"sex": given})
+    # Whoever makes the object means it.
+    meant = Confusion.of(given) if isinstance(given, list) else Confusion.from_table(given)
+    assert LabelError.of({"sex": meant}).items["sex"].exchanged()
+    assert not Confusion.of([[0.6, 0.4], [0.5, 0.5]]).exchanged()
