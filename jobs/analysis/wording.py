@@ -232,10 +232,11 @@ def case_labels(cases: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def labelled(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table, each with the label of its case among those of the table."""
-    cases = list(table[CASE].drop_duplicates().itertuples(index=False, name=None))
-    known = dict(zip(cases, case_labels(cases)))
-    return [row | {"label": known[tuple(row[key] for key in CASE)]} for row in records(table)]
+    """The rows of a table, each with the label of its case among those of the table, by those keys that it has."""
+    cases = list(table.reindex(columns=CASE, fill_value="").itertuples(index=False, name=None))
+    distinct = list(dict.fromkeys(cases))
+    known = dict(zip(distinct, case_labels(distinct)))
+    return [row | {"label": known[case]} for row, case in zip(records(table), cases)]
 
 
 def is_missing_or_true(value: Any) -> bool:

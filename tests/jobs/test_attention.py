@@ -149,11 +149,14 @@ def test_exports_hold_every_selection_once(runs, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("dcg", "attention: 'dcg': uniform, log2 or geometric(p)"),
+        ("dcg", "attention: uniform, log2 or geometric(p) with p between 0 and 1 is expected, got 'dcg'"),
         (["uniform", "uniform"], "attention: two of them share a name: uniform, uniform"),
         (["geometric(0.80)", "geometric(0.8)"], "attention: two of them share a name"),
-        ([[1, 2]], "attention.0: [1, 2]: uniform, log2"),
-        ("geometric(2)", "attention: 'geometric(2)': uniform, log2"),
+        ([[1, 2]], "attention.0: uniform, log2 or geometric(p) with p between 0 and 1 is expected, got [1, 2]"),
+        (
+            "geometric(2)",
+            "attention: uniform, log2 or geometric(p) with p between 0 and 1 is expected, got 'geometric(2)'",
+        ),
         ([], "attention: a list of at least 1 is expected"),
     ],
 )

@@ -120,8 +120,8 @@ def test_a_weak_confusion_is_said_to_be_weak(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("column", "amounts", "said"),
     [
-        ("share", (90, 10, 5, 45), "row female sums to 100: shares of 1"),
-        ("share", (0.9, 0.2, 0.1, 0.9), "row female sums to 1.1: shares of 1"),
+        ("share", (90, 10, 5, 45), "confusion.csv:2: shares of true 'female' sum to 100: 1 is expected"),
+        ("share", (0.9, 0.2, 0.1, 0.9), "confusion.csv:2: shares of true 'female' sum to 1.1: 1 is expected"),
         ("count", (0.9, 0.1, 0.1, 0.9), "row female sums to 1: counts"),
         ("count,share", ("90,0.9", "10,0.1", "5,0.1", "45,0.9"), "a column count and a column share: one of them"),
     ],

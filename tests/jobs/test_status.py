@@ -45,7 +45,7 @@ def failed(unit: Unit) -> Outcome:
 def half_way(store: Store, journal) -> None:
     """One unit done, one failed, one retried and running, one to come."""
     done, broken, running, _ = UNITS
-    journal.stage("solve", 4, 0)
+    journal.stage("solve", 4, 0, 0)
     for unit in (done, broken, running):
         journal.note(UnitStarted(unit=unit, node="machine-a", pid=7, attempt=1))
     journal.note(UnitEnded(unit=done, outcome=Outcome(key=done.key, receipt=commit(done, store, {}, 3.0))))

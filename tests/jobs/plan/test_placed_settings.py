@@ -134,7 +134,7 @@ def test_a_class_that_takes_no_fractions_is_refused_over_vectors(tmp_path, capsy
     """Whatever a class says of labels like these, it says where the configuration is read."""
 
     class NoFractions:
-        name = "whole_labels"
+        name = "linear"
         is_normalised = False
 
         def bind(self, problem):
@@ -143,8 +143,8 @@ def test_a_class_that_takes_no_fractions_is_refused_over_vectors(tmp_path, capsy
 
     monkeypatch.setattr(entries.registry, "function_class", lambda name, /, **settings: NoFractions())
     with pytest.raises(BadSetting, match="labels are fractions"):
-        entries.class_entry({"whole_labels": {"over": "embedding"}})
-    entries.class_entry({"whole_labels": {}})
+        entries.class_entry({"linear": {"over": "embedding"}})
+    entries.class_entry({"linear": {}})
 
 
 def test_a_share_of_nobody_or_of_all_is_a_share(tmp_path):
