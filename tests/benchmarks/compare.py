@@ -1,6 +1,6 @@
 """How often a comparison of two runs is wrong, and how small a change it finds:
 
-    OMP_NUM_THREADS=1 python -m tests.benchmarks.compare [--weeks N] [--k K ...]
+    OMP_NUM_THREADS=1 python -m tests.benchmarks.compare [--weeks N] [--first SEED] [--k K ...]
 
 A week is 24 queries asked of 2,000 people of three attributes, twice. In the null weeks nothing happens to a
 group: scores are redrawn with noise (a new encoder), which may be several times larger for one group in both weeks,
@@ -88,11 +88,11 @@ def week(seed: int, change: Change, k: int) -> tuple[np.ndarray, list[tuple[np.n
     return benjamini_hochberg(values), found
 
 
-def line(name: str, change: Change, k: int, weeks: int) -> float:
+def line(name: str, change: Change, k: int, weeks: int, first: int) -> float:
     """Print a row of the table; the share of false ones among the queries said to have moved."""
     is_null = name in NULLS
     false, hits, alone, differ, started = 0.0, 0, 0, [], time.process_time()
-    for seed in range(weeks):
+    for seed in range(first, first + weeks):
         adjusted, found = week(seed, change, k)
         is_moved = adjusted <= LEVEL
         false += is_moved[0 if is_null else 1 :].sum() / max(is_moved.sum(), 1)
@@ -112,6 +112,7 @@ def main() -> None:
     """Print the table; exit with 1 where too many are false."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--weeks", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first week")
     parser.add_argument("--k", type=int, nargs="+", default=SIZES)
     options = parser.parse_args()
     print(f"{options.weeks} weeks a row, {QUERIES} queries, level {LEVEL:.0%}")
@@ -120,7 +121,7 @@ def main() -> None:
     missed = []
     for k in options.k:
         for name, change in (NULLS | MOVES).items():
-            share = line(name, change, k, options.weeks)
+            share = line(name, change, k, options.weeks, options.first)
             # A share of so many weeks is known to two of these deviations.
             if share > LARGEST_SHARE + 2 * np.sqrt(LARGEST_SHARE * (1 - LARGEST_SHARE) / options.weeks):
                 missed.append(f"k = {k}, {name}: {share:.1%}")

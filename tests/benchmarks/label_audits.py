@@ -26,7 +26,7 @@ from mprlib.statistics import sampling_margin
 LEVELS = {2: (2,), 7: (7,), 126: (2, 7, 9)}
 ERRORS = (0.05, 0.1, 0.2)
 # Rows of each true level behind an estimated confusion.
-HAND_LABELS = (None, 300)
+HAND_LABELS = (None, 60, 300)
 K = 50
 # A repair's rho as a part of the MPR of top-k.
 REPAIRED = 0.3
