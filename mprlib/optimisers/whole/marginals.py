@@ -43,8 +43,11 @@ if TYPE_CHECKING:
 AFFINE = 1e-10
 # More levels than this are not few dimensions.
 MOST_LEVELS = 400
-# Nodes among cells per node of the lattice: both cost about as much.
+# Nodes among cells per node of the lattice, for a floor: both cost about as much.
 CELL_NODES = 2
+# Parts of the nodes that a search for the best counts has: of the lattice, and of those among cells. On 580 rows of
+# 1,000 items and 40 cells at k = 50 all of them settle 570, these 547, in three quarters of the time.
+SEARCH_PART, CELL_PART = 2, 4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -190,11 +193,11 @@ class MarginalProof:
         counts = np.zeros(self.filled.size, np.int64)
 
         def search(threshold: float, left: int) -> tuple[float, bool, int]:
-            task = kernel.Task(rho, length, bound, left, CELL_NODES * left, False)
+            task = kernel.Task(rho, length, bound, left, max(left // CELL_PART, 1), False)
             best, _, is_complete, visited = kernel.decoded(basis, self.lattice, cells, task, threshold, counts)
             return best, is_complete, visited
 
-        found = deepened(search, bound, start, nodes, self.pool.k)
+        found = deepened(search, bound, start, max(nodes // SEARCH_PART, 1), self.pool.k)
         return with_counts(found, counts, self.filled, self.pool.cell_count)
 
     def obstacle(self, rho: float) -> str:
