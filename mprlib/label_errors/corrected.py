@@ -31,7 +31,7 @@ from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.label_error import ChosenBy
 from mprlib.label_errors.estimates import Estimate, by_inverse, by_score, reference_estimate
-from mprlib.label_errors.norms import length_interval, mean_square, unbiased_length
+from mprlib.label_errors.norms import length_interval, mean_square, steady_mean, unbiased_length
 from mprlib.label_errors.true_cells import error_of
 from mprlib.label_errors.true_problem import true_problem, weights_of
 from mprlib.label_errors.weakness import too_weak
@@ -163,7 +163,7 @@ def _of_ball(found: Difference, features: FloatArray, confidence: float, chosen_
         return _of_draws([np.linalg.norm(one, axis=1) for one in both], confidence)
     squares = np.einsum("ij,ij->i", own, own)
     lengths = np.sqrt(np.maximum(squares - noise, 0.0))
-    value = float(np.sqrt(max(float(squares.mean()) - noise, 0.0)))
+    value = float(np.sqrt(max(float(steady_mean(squares)) - noise, 0.0)))
     margin = float(np.quantile(np.linalg.norm(error, axis=1), confidence))
     widened, repeated = _widened(value, lengths, margin, confidence), np.resize(error, own.shape)
     # Where groups vanish errors of the parameters lean to one side; the interval holds what either lean allows.
@@ -175,7 +175,8 @@ def _of_ball(found: Difference, features: FloatArray, confidence: float, chosen_
 def _of_draws(lengths: Sequence[FloatArray], confidence: float) -> Ends:
     """The root mean square of draws (B,), and the quantiles that any of them allow."""
     lows, highs = zip(*(_quantiles(one, confidence) for one in lengths))
-    return Ends(value=float(np.sqrt(np.mean(np.square(lengths)))), low=min(lows), high=max(highs))
+    value = float(np.sqrt(steady_mean(np.square(np.concatenate(lengths)))))
+    return Ends(value=value, low=min(lows), high=max(highs))
 
 
 def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float, chosen_by: ChosenBy) -> Ends:
@@ -191,7 +192,7 @@ def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float, chose
         return _widened(float(lengths.mean()), lengths, margin, confidence)
     # The largest of the groups whose own noise is taken off.
     factor = 2.0 if oracle.signed else 1.0
-    variances = np.mean([oracle.totals(one) ** 2 for one in found.error], axis=0)
+    variances = steady_mean(np.array([oracle.totals(one) ** 2 for one in found.error]))
     squares = np.maximum(oracle.totals(found.shares) ** 2 - variances, 0.0)
     value = factor * float(np.sqrt(squares.max()))
     return Ends(value=value, low=float(lengths[0]) - margin, high=float(lengths[0]) + margin)
@@ -211,7 +212,7 @@ def _of_others(
         signs = np.resize(SIGNS, (DRAWN_VALUES, 1))
         shares = shares + found.own[rows] + signs * np.resize(found.error, found.own.shape)[rows]
     values = [oracle.worst_case(weights_of(one, built)).value for one in shares]
-    value = values[0] if len(values) == 1 else float(np.sqrt(np.mean(np.square(values))))
+    value = values[0] if len(values) == 1 else float(np.sqrt(steady_mean(np.square(values))))
     error = float(np.quantile(gaps(built, oracle, function_class, found.error), confidence))
     own = 0.0
     if found.own is not None:
