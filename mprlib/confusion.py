@@ -156,8 +156,8 @@ class Confusion:
             shares=_frozen(self.shares[np.ix_(places, places)]), sizes=self.sizes[places], levels=tuple(levels)
         )
 
-    def exchanged(self) -> list[tuple[str, str]]:
-        """True and predicted levels of a circle by which levels are exchanged; empty where there is none.
+    def exchanged(self) -> str:
+        """What is said of a confusion by which levels are exchanged; empty of others.
 
         Most items of a level are labelled as another one then, and most of that as the first, or so on around. Who is
         shown too little by such labels is shown too much in truth, and nearly always the table is the mistake, with its
@@ -171,8 +171,12 @@ class Confusion:
             while likeliest[circle[-1]] not in circle:
                 circle.append(likeliest[circle[-1]])
             if likeliest[circle[-1]] == start and len(circle) > 1 and is_clear[circle].all():
-                return [(names[one], names[likeliest[one]]) for one in circle]
-        return []
+                said = " and ".join(f"{names[one]!r} are labelled {names[likeliest[one]]!r}" for one in circle)
+                return (
+                    f"most items that are {said}: gaps of true labels would have the other sign; rows are true levels "
+                    "and columns predicted ones"
+                )
+        return ""
 
     def with_right_levels(self, added: Sequence[str]) -> Confusion:
         """The same with more levels after its own, of which all labels are right, and no others are taken for them."""

@@ -112,11 +112,8 @@ def _confusion(name: str, one: Any) -> Confusion:
         raise InputError(f"label_error, {name!r}: {error}") from None
     exchanged = confusion.exchanged()
     if exchanged:
-        said = " and ".join(f"{true!r} are labelled {predicted!r}" for true, predicted in exchanged)
         raise InputError(
-            f"label_error, {name!r}: most items that are {said}: gaps of true labels would have the other sign; rows "
-            "are true levels and columns predicted ones. Where labels are really exchanged, rename them, or give a "
-            "Confusion"
+            f"label_error, {name!r}: {exchanged}. Where labels are really exchanged, rename them, or give a Confusion"
         )
     return confusion
 

@@ -108,11 +108,7 @@ def _expect_no_exchange(confusion: Confusion) -> None:
     """
     exchanged = confusion.exchanged()
     if exchanged:
-        said = " and ".join(f"{true!r} are labelled {predicted!r}" for true, predicted in exchanged)
-        raise UsageError(
-            f"most items that are {said}: gaps of true labels would have the other sign; rows are true levels and "
-            "columns predicted ones. If the labels are exchanged, name them as they are meant, with map"
-        )
+        raise UsageError(f"{exchanged}. If the labels are exchanged, name them as they are meant, with map")
 
 
 def _transposed(name: str, confusion: Confusion) -> str:

@@ -8,7 +8,7 @@ results are collected: a cached unit serves many runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,9 +28,6 @@ from .row_values import (
     similarity_of_items,
     witness_groups,
 )
-
-if TYPE_CHECKING:
-    pass
 
 TEXT, NUMBER, COUNT = pa.string(), pa.float64(), pa.int64()
 WITNESS = pa.list_(

@@ -8,6 +8,7 @@ import pytest
 import mprlib
 from mprlib import Confusion, LabelError, Problem
 from mprlib.label_errors.confusions import confusions_of
+from mprlib.label_errors.norms import mean_square, steady_mean
 from mprlib.label_errors.true_cells import along
 
 K = 20
@@ -151,3 +152,11 @@ def test_levels_that_columns_are_named_after_may_come_in_any_order(columns, tabl
         shares.append(along(np.array([[1.0, 0.0]]), (2,), known)[0])
     # Of 50 women 45 are predicted to be women.
     assert shares == [pytest.approx([0.9, 0.1])] * 2
+
+
+def test_a_few_wild_draws_do_not_carry_the_mean_square():
+    """Eight of 400 confusions that are hardly better than lots: a mean of all would be 2 where 0.01 is right."""
+    noise = np.full((400, 1), 0.1)
+    noise[:8] = 10.0
+    assert mean_square(noise) == pytest.approx(0.01)
+    assert steady_mean(noise[:, 0] ** 2) == pytest.approx(0.01)

@@ -187,3 +187,18 @@ def test_shares_of_intersections_keep_to_levels_that_are_known(chosen_by):
         for old, (least, most) in of_age.items():
             share = found[f"gender={gender} & old={old}"]
             assert least - 1e-12 <= share.low <= share.share <= share.high <= most + 1e-12
+
+
+def test_no_gap_of_groups_is_above_one():
+    """Labels that hardly say anything: by the inverse alone all of ten women would be 5.5 times as many."""
+    problem = Problem(
+        scores=np.arange(40.0),
+        labels=np.eye(2)[np.repeat([1, 0], 20)],
+        reference=np.eye(2)[np.repeat([1, 0], [99, 1])],
+        k=10,
+        attributes={"gender": [0, 1]},
+        label_names=["gender=woman", "gender=man"],
+        label_error={"gender": [[0.55, 0.45], [0.45, 0.55]]},
+    )
+    found = corrected(problem, problem.best_first[:10], function_class("groups"), chosen_by="other")
+    assert 0.0 <= found.low <= found.value <= found.high <= 1.0

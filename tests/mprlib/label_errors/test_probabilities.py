@@ -106,9 +106,3 @@ def test_levels_of_every_attribute_keep_their_probabilities(two_attributes):
         assert found[f"age={level}"].share == pytest.approx(aged[items, place].mean(), abs=1e-8)
     by_hand = corrected_groups(problem, np.arange(5))["gender=woman"]
     assert (by_hand.share, by_hand.low, by_hand.high) == (0.0, 0.0, 0.0)
-
-
-def test_no_gap_of_groups_is_above_one(two_attributes):
-    problem, _, _ = two_attributes
-    found = corrected(problem, np.arange(3), function_class("groups"))
-    assert found.high <= 1.0
