@@ -48,7 +48,8 @@ def climbed(
 def refitted(
     seen: Seen, given: Given, normal: Normal, parameters: FloatArray, inverse: FloatArray, draws: int, steps: int
 ) -> FloatArray:
-    """Parameters (draws, P) under each draw: after that one of so many whole steps which has the highest density."""
+    """Parameters (draws, P) under each draw: after that one of at most so many whole steps which has the highest
+    density."""
     at, gradient = space(seen), np.empty(parameters.size)
     found = np.empty((draws, parameters.size))
     for draw in range(draws):
@@ -56,9 +57,12 @@ def refitted(
         found[draw] = parameters
         for step in range(steps + 1):
             density = log_density(seen, given, draw, normal, tried, gradient, at)
-            if density > highest:
+            gain = density - highest
+            if gain > 0.0:
                 highest = density
                 found[draw] = tried
+            if 0.0 <= gain < LEAST_GAIN:
+                break
             if step < steps:
                 tried = _moved(tried, inverse, gradient, 1.0)
     return found

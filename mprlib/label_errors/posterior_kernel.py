@@ -210,25 +210,23 @@ def log_density(
     (cells, axes), (bins, width) = seen.levels.shape, seen.features.shape
     fill_prior(seen, normal.stretches, parameters, at)
     found = expect(seen, given, draw, at)
-    gradient[:] = 0.0
     at.logits[:] = 0.0
     for cell in range(cells):
-        total = 0.0
+        prior, total = at.prior[cell], at.total[cell]
         for r in range(bins):
-            residual = at.prior[cell, r] * (at.total[cell, r] - seen.sizes[r])
-            at.other[cell, r] = residual
-            total += residual
-        gradient[cell] = total
+            total[r] = prior[r] * (total[r] - seen.sizes[r])
+        gradient[cell] = np.sum(total)
         for axis in range(axes):
-            level = seen.levels[cell, axis]
+            residual = at.logits[seen.levels[cell, axis]]
             for r in range(bins):
-                at.logits[level, r] += at.other[cell, r]
+                residual[r] += total[r]
     for level in range(seen.starts[-1]):
-        for feature in range(width):
-            total = 0.0
-            for r in range(bins):
-                total += at.logits[level, r] * seen.features[r, feature]
-            gradient[cells + level * width + feature] = total
+        residual, own = at.logits[level], gradient[cells + level * width : cells + (level + 1) * width]
+        own[:] = 0.0
+        for r in range(bins):
+            features = seen.features[r]
+            for feature in range(width):
+                own[feature] += residual[r] * features[feature]
     for place in range(parameters.size):
         off = parameters[place] - normal.centre[place]
         found -= 0.5 * normal.precision[place] * off * off

@@ -59,11 +59,12 @@ class Curved:
         return self.fit.within(stretches).climbed(self.parameters, self.inverse)[0]
 
 
-def with_clear_ends(problem: Problem, fit: Fit, parameters: FloatArray) -> IntArray:
-    """Stretches (2, levels) with the ends that the labels leave no doubt of. parameters: the mode without any."""
+def with_clear_ends(problem: Problem, fit: Fit, parameters: FloatArray, information: FloatArray) -> IntArray:
+    """Stretches (2, levels) with the ends that the labels leave no doubt of. parameters: the mode without any, with the
+    information (P, P) there."""
     cells = true_cells(problem)
     found = whole(problem.n, fit.members.shape[1])
-    density, first = fit.density(parameters), 0
+    density, unrooted, first = fit.density(parameters), fit.unrooted(information), 0
     for axis, size in enumerate(cells.shape):
         codes = cells.codes[problem.best_first, axis]
         possible = _possible_ends(inverse(fit.matrices)[axis][codes]) if axis in fit.matrices else []
@@ -72,7 +73,7 @@ def with_clear_ends(problem: Problem, fit: Fit, parameters: FloatArray) -> IntAr
             tried[side, first + level] = _edge(np.append(fit.evidence.places, problem.n), side, end)
             one = fit.within(tried)
             if one.is_possible:
-                higher = one.density(one.mode())
+                higher = one.density(one.mode(parameters, unrooted))
                 if higher >= density + CLEAR_GAIN:
                     found, density = tried, higher
         first += size

@@ -30,6 +30,8 @@ ADDED_CHANGES = 1.0
 # Items that the prior of the cells counts as, spread over all levels.
 ADDED_ITEMS = 1.0
 LARGEST_ITERATIONS = 500
+# Part of the mean curvature that every direction has at least, so that it can be inverted.
+SMALLEST_CURVATURE = 1e-9
 # Newton's steps to a mode that is near, each halved so often until it gains, and those for each draw of the confusions.
 NEWTON_STEPS, HALVINGS = 4, 3
 REFIT_STEPS = 4
@@ -77,16 +79,20 @@ class Fit:
         )
         return bool(np.logical_or.reduceat(is_level, self._seen.starts[:-1], axis=1).all())
 
-    def mode(self, start: FloatArray | None = None) -> FloatArray:
-        """The parameters of the largest posterior density."""
+    def mode(self, start: FloatArray | None = None, unrooted: FloatArray | None = None) -> FloatArray:
+        """The parameters of the largest posterior density, looked for from a start near which the curvature has a root
+        whose transposed inverse (P, P) is this; without them from the centre of the prior.
+
+        In steps that this makes alike in all directions a search of so many unequal parameters takes a fifth of them.
+        """
         from scipy.optimize import minimize
 
         origin = self._centre if start is None else start
-        unrooted = self._complete_unrooted(origin)
+        scale = self._complete_unrooted(origin) if unrooted is None else unrooted
 
         def objective(steps: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = self._objective(origin + (steps if unrooted is None else unrooted @ steps))
-            return value, gradient if unrooted is None else gradient @ unrooted
+            value, gradient = self._objective(origin + (steps if scale is None else scale @ steps))
+            return value, gradient if scale is None else gradient @ scale
 
         found = minimize(
             objective,
@@ -95,8 +101,15 @@ class Fit:
             method="L-BFGS-B",
             options={"maxiter": LARGEST_ITERATIONS, "maxcor": 30},
         )
-        steps: FloatArray = found.x if unrooted is None else unrooted @ found.x
+        steps: FloatArray = found.x if scale is None else scale @ found.x
         return origin + steps
+
+    def unrooted(self, information: FloatArray) -> FloatArray:
+        """The transposed inverse (P, P) of a root of the curvature of the posterior density: a root of its inverse."""
+        curvature = information + np.diag(self.precision)
+        smallest = SMALLEST_CURVATURE * float(np.trace(curvature)) / len(curvature)
+        root = np.linalg.cholesky(curvature + smallest * np.eye(len(curvature)))
+        return np.ascontiguousarray(scipy.linalg.solve_triangular(root, np.eye(len(root)), lower=True).T)
 
     def adapt(self, parameters: FloatArray, information: FloatArray, shape: Sequence[int]) -> None:
         """Set the prior's variance of the changes of slope of each axis to what the mode and its information say.
@@ -113,17 +126,10 @@ class Fit:
             self.precision[own] = (determined + ADDED_CHANGES) / (squares + ADDED_CHANGES)
 
     def _complete_unrooted(self, parameters: FloatArray) -> FloatArray | None:
-        """The transposed inverse (P, P) of a root of what the curvature would be if true cells were seen; None where
-        there are too many.
-
-        In steps that it makes alike in all directions a search of so many unequal parameters takes a fifth of them.
-        """
+        """What `unrooted` would be if true cells were seen; None where there are too many."""
         if len(self.members) > LARGEST_INFORMED_CELLS:
             return None
-        root = np.linalg.cholesky(
-            complete_information(self.evidence, self._prior(parameters), self.members) + np.diag(self.precision)
-        )
-        return np.ascontiguousarray(scipy.linalg.solve_triangular(root, np.eye(len(root)), lower=True).T)
+        return self.unrooted(complete_information(self.evidence, self._prior(parameters), self.members))
 
     def climbed(self, parameters: FloatArray, inverse: FloatArray) -> tuple[FloatArray, float]:
         """Parameters that are nearly the mode, and their log posterior density, by steps of Newton's method from ones

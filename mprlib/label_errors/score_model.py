@@ -54,8 +54,6 @@ VARIANCE_ROUNDS = 2
 # highest at least as many as say what this many would with labels that are right: errors of shares are stretched by the
 # condition of the confusion.
 LARGEST_PARTS, FEWEST_ABOVE = (0.95, 0.84, 0.5), 16
-# Part of the mean curvature that every direction has at least, so that it can be inverted.
-SMALLEST_CURVATURE = 1e-9
 # Draws of the true labels of a selection: as many of each draw of the parameters.
 OWN_DRAWS = 3 * DRAWS
 # Numbers that are worked on at once where draws are many: 1 MB.
@@ -152,12 +150,12 @@ def _fitted(problem: Problem) -> ScoreModel:
     modes: tuple[Mode, ...] = (Mode(stretches=stretches, parameters=parameters, weight=1.0),)
     drawn: FloatArray = np.zeros((DRAWS, parameters.size))
     if information is not None:
-        stretches = with_clear_ends(problem, fit, parameters)
+        stretches = with_clear_ends(problem, fit, parameters, information)
         if not np.array_equal(stretches, modes[0].stretches):
             fit = Fit(problem, fit.evidence, members, matrices).within(stretches)
             parameters, information = _adapted(fit, cells)
         assert information is not None
-        unrooted = _unrooted(fit, information)
+        unrooted = fit.unrooted(information)
         curved = Curved(fit=fit, parameters=parameters, inverse=unrooted @ unrooted.T)
         modes = tuple(_modes(curved, drawn_stretches(problem, curved, stretches)))
         drawn = _drawn(curved, unrooted, problem)
@@ -196,7 +194,7 @@ def _adapted(fit: Fit, cells: TrueCells) -> tuple[FloatArray, FloatArray | None]
     for _ in range(VARIANCE_ROUNDS if cells.size <= LARGEST_INFORMED_CELLS else 0):
         information = fit.information(parameters)
         fit.adapt(parameters, information, cells.shape)
-        parameters = fit.mode(parameters)
+        parameters = fit.mode(parameters, fit.unrooted(information))
     return parameters, information
 
 
@@ -214,14 +212,6 @@ def _features(problem: Problem) -> FloatArray:
 def _members(cells: TrueCells) -> FloatArray:
     levels = cells.levels()
     return np.concatenate([np.eye(size)[levels[:, axis]] for axis, size in enumerate(cells.shape)], axis=1)
-
-
-def _unrooted(fit: Fit, information: FloatArray) -> FloatArray:
-    """The transposed inverse (P, P) of a root of the curvature of the posterior density: a root of its inverse."""
-    curvature = information + np.diag(fit.precision)
-    smallest = SMALLEST_CURVATURE * float(np.trace(curvature)) / len(curvature)
-    root = np.linalg.cholesky(curvature + smallest * np.eye(len(curvature)))
-    return np.ascontiguousarray(scipy.linalg.solve_triangular(root, np.eye(len(root)), lower=True).T)
 
 
 def _drawn(curved: Curved, unrooted: FloatArray, problem: Problem) -> FloatArray:
