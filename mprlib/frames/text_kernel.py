@@ -28,7 +28,7 @@ def is_equal(left: IntArray, row: int, right: IntArray, other: int) -> bool:
     place = 0
     while place < left.shape[1] and left[row, place] == right[other, place]:
         place += 1
-    return place == left.shape[1]
+    return bool(place == left.shape[1])
 
 
 @compiled

@@ -97,7 +97,13 @@ class BallPath:
         most = LARGEST_BREAKPOINTS_PER_PLACE * (self._cells.size + self._pool.k)
         (cells, rank), rows = self._features.shape, len(rhos) + 1
         points = self._kernel.Points(
-            *np.empty((2, rows, cells)), *np.empty((2, rows, rank)), *np.empty((2, rows)), np.empty(rows, np.int64)
+            constant=np.empty((rows, cells)),
+            rate=np.empty((rows, cells)),
+            v_start=np.empty((rows, rank)),
+            v_slope=np.empty((rows, rank)),
+            begin=np.empty(rows),
+            end=np.empty(rows),
+            steps=np.empty(rows, np.int64),
         )
         reached = self._kernel.points_of(self._ball, np.array(rhos, dtype=float), most, points)
         if reached < 0:

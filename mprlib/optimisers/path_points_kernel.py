@@ -84,7 +84,7 @@ def rank_of(gram: FloatArray) -> int:
                     gram[row, column] -= factor * value
                 else:
                     gram[column, row] -= factor * value
-    return size
+    return int(size)
 
 
 @compiled

@@ -135,8 +135,8 @@ def triangular(columns: FloatArray, dependence: float) -> Taken:
     count = taken_columns(left, smallest * smallest, basis, order)
     basis, order = basis[:count], order[:count]
     is_taken = np.zeros(number, np.bool_)
-    for column in order:
-        is_taken[column] = True
+    for place in range(count):
+        is_taken[order[place]] = True
     triangle = np.zeros((count, count))
     for one in range(count):
         for place in range(one, count):
@@ -176,3 +176,76 @@ def held_by(attribute: IntArray, attributes: int, column: IntArray, capacity: In
         found.is_final[place] = 0 if is_seen[found.attribute[place]] else 1
         is_seen[found.attribute[place]] = True
     return found
+
+
+@compiled
+def inverse_products(triangle: FloatArray, size: int) -> FloatArray:
+    """The inverse (size, size) of the products of a triangle's first columns with each other."""
+    inverse, found = np.zeros((size, size)), np.zeros((size, size))
+    for column in range(size):
+        inverse[column, column] = 1.0 / triangle[column, column]
+        for row in range(column - 1, -1, -1):
+            summed = 0.0
+            for other in range(row + 1, column + 1):
+                summed += triangle[row, other] * inverse[other, column]
+            inverse[row, column] = -summed / triangle[row, row]
+    for row in range(size):
+        for column in range(row + 1):
+            summed = 0.0
+            for other in range(row, size):
+                summed += inverse[row, other] * inverse[column, other]
+            found[row, column] = found[column, row] = summed
+    return found
+
+
+@compiled
+def narrowest_last(triangle: FloatArray, along: FloatArray, size: int, angle: float, order: IntArray) -> None:
+    """The first coordinates of a triangle in an order (d,), written: of each number the last one is that whose values
+    are fewest, by its step, in the cap of a ball within an angle of `along`.
+    """
+    left, held = inverse_products(triangle, size), np.arange(size)
+    priced, length = np.zeros(size), np.sqrt((along[:size] ** 2).sum())
+    for column in range(size):
+        for row in range(column + 1):
+            priced[column] += triangle[row, column] * along[row]
+    for count in range(size, 0, -1):
+        fewest, last = np.inf, 0
+        for place in range(count):
+            one = held[place]
+            turned = 0.0
+            for other in range(count):
+                turned += left[one, held[other]] * priced[held[other]]
+            cosine = min(abs(turned) / (np.sqrt(left[one, one]) * length), 1.0)
+            own = np.arccos(cosine)
+            width = (np.cos(max(own - angle, 0.0)) - np.cos(own + angle)) * np.sqrt(left[one, one])
+            if width < fewest:
+                fewest, last = width, place
+        one = held[last]
+        order[count - 1] = one
+        held[last : count - 1] = held[last + 1 : count].copy()
+        factor = left[one].copy() / np.sqrt(left[one, one])
+        for row in range(size):
+            for column in range(size):
+                left[row, column] -= factor[row] * factor[column]
+
+
+@compiled
+def turned(triangle: FloatArray, size: int, vectors: FloatArray) -> None:
+    """Make a square matrix a triangle with a positive diagonal, in place, by reflections, which take vectors (n, d)
+    with them.
+    """
+    for column in range(size):
+        mirror = triangle[column:size, column].copy()
+        length = np.sqrt((mirror**2).sum())
+        mirror[0] += length if mirror[0] > 0.0 else -length
+        square = (mirror**2).sum()
+        for other in range(column, triangle.shape[1]):
+            factor = 2.0 * (mirror * triangle[column:size, other]).sum() / square
+            triangle[column:size, other] -= factor * mirror
+        for one in range(vectors.shape[0]):
+            factor = 2.0 * (mirror * vectors[one, column:size]).sum() / square
+            vectors[one, column:size] -= factor * mirror
+        triangle[column + 1 : size, column] = 0.0
+        if triangle[column, column] < 0.0:
+            triangle[column] = -triangle[column]
+            vectors[:, column] = -vectors[:, column]

@@ -30,7 +30,7 @@ from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.whole.ball_prices import BallPrices, least_squares
 from mprlib.optimisers.whole.deepening import deepened, over_all, with_counts
-from mprlib.optimisers.whole.lattice import Triangular, basis_of, independent, sorted_qr
+from mprlib.optimisers.whole.lattice import Triangular, basis_of, in_cap, independent, sorted_qr
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 from mprlib.problem import Problem
@@ -85,14 +85,14 @@ class Marginals:
         centred[:, np.cumsum(sizes) - 1] = 0.0
         decided = independent(centred)
         system = np.column_stack([np.ones(column.shape[0]), indicators[:, decided]])
-        attribute = np.repeat(np.arange(len(sizes)), sizes)
+        attribute_of = np.repeat(np.arange(len(sizes)), sizes)
         return cls(
             column=column,
-            attribute=attribute,
+            attribute=attribute_of,
             decided=decided,
             system=system,
             inverse=least_squares(system, np.eye(column.shape[0])),
-            cells=_cells(column, attribute, decided),
+            cells=_cells(column, attribute_of, decided),
         )
 
     @property
@@ -193,12 +193,15 @@ class MarginalProof:
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
         bound = prices.bound + SMALLEST_EXCESS * length
-        basis, cells = self._basis(prices.direction), self.cells._replace(loss=prices.loss)
+        order, basis = in_cap(
+            self._basis(prices.direction), self.form.order.size, (bound - start) / max(rho * length, SMALLEST_EXCESS)
+        )
+        lattice, cells = kernel.reordered(self.lattice, order), self.cells._replace(loss=prices.loss)
         counts = np.zeros(self.filled.size, np.int64)
 
         def search(threshold: float, left: int) -> tuple[float, bool, int]:
             task = kernel.Task(rho, length, bound, left, max(left // CELL_PART, 1), False)
-            best, _, is_complete, visited = kernel.decoded(basis, self.lattice, cells, task, threshold, counts)
+            best, _, is_complete, visited = kernel.decoded(basis, lattice, cells, task, threshold, counts)
             return best, is_complete, visited
 
         found = deepened(search, bound, start, max(nodes // SEARCH_PART, 1), self.pool.k)
