@@ -64,37 +64,10 @@ def basis_of(form: Triangular, constant: FloatArray, direction: FloatArray) -> B
         triangle=form.triangle,
         offset=offset,
         along=along,
-        reach=_reach(along),
+        reach=np.sqrt(np.concatenate([[0.0], np.cumsum(along**2)])),
         outside=float(outside @ outside),
         constant=float(direction @ outside),
     )
-
-
-def in_cap(basis: Basis, size: int, part: float) -> tuple[IntArray, Basis]:
-    """The lattice with its first coordinates in the order in which a cap of the ball leaves them fewest values.
-
-    The coordinate that a decoder decides first is the one of which the fewest whole values are in the cap
-    z.v >= (1 - part) rho |z|: as a rule the one that lies nearest to z, as a cap is thin there and wide elsewhere. Of
-    many points that leave the cap when it is decided last none is looked at.
-
-    Returns the order (d,), and the lattice in it. size: number of coordinates with a step of their own.
-    """
-    from mprlib.optimisers.whole import lattice_kernel as kernel
-
-    order = np.arange(basis.offset.size)
-    if size == 0 or basis.reach[size] == 0.0:
-        return order, basis
-    kernel.narrowest_last(basis.triangle, basis.along, size, float(np.arccos(1.0 - min(part, WIDEST))), order)
-    triangle = np.ascontiguousarray(basis.triangle[:, order])
-    vectors = np.array([basis.offset, basis.along])
-    kernel.turned(triangle, size, vectors)
-    offset, along = vectors
-    return order, basis._replace(triangle=triangle, offset=offset, along=along, reach=_reach(along))
-
-
-def _reach(along: FloatArray) -> FloatArray:
-    reach: FloatArray = np.sqrt(np.concatenate([[0.0], np.cumsum(along**2)]))
-    return reach
 
 
 def sorted_qr(columns: FloatArray) -> Triangular:

@@ -28,9 +28,9 @@ from mprlib.cells import Cells as AllCells
 from mprlib.optimisers.ball_region import BallRegion
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation
-from mprlib.optimisers.whole.ball_prices import BallPrices, least_squares
-from mprlib.optimisers.whole.deepening import deepened, over_all, with_counts
-from mprlib.optimisers.whole.lattice import Triangular, basis_of, in_cap, independent, sorted_qr
+from mprlib.optimisers.whole.ball_prices import direction_of, least_squares
+from mprlib.optimisers.whole.deepening import FIRST_LOSS, FIRST_PART, GROWTH, over_all, with_counts
+from mprlib.optimisers.whole.lattice import WIDEST, Triangular, basis_of, independent, sorted_qr
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 from mprlib.problem import Problem
@@ -160,7 +160,12 @@ class MarginalProof:
             filled=filled,
             form=form,
             lattice=_lattice(pool.k, marginals, marginals.decided[is_open][form.order], np.minimum(held, pool.k)),
-            cells=marginals.cells._replace(column=marginals.cells.column[filled], capacity=pool.capacity[filled]),
+            # A floor asks for no losses.
+            cells=marginals.cells._replace(
+                column=marginals.cells.column[filled],
+                capacity=pool.capacity[filled],
+                loss=np.zeros((filled.size, pool.k + 1)),
+            ),
             features=features[filled],
             constant=pool.k * affine[0],
             unit=ball.unit,
@@ -187,25 +192,26 @@ class MarginalProof:
 
     def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
         """The best counts in the cap."""
-        from mprlib.optimisers.whole import marginal_kernel as kernel
+        from mprlib.optimisers.whole import marginal_search_kernel as kernel
 
-        prices = BallPrices.of(relaxation, self.pool, self.filled, self.features, self.unit)
-        start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
-        rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
-        bound = prices.bound + SMALLEST_EXCESS * length
-        order, basis = in_cap(
-            self._basis(prices.direction), self.form.order.size, (bound - start) / max(rho * length, SMALLEST_EXCESS)
+        pool, form, length = self.pool, self.form, relaxation.multiplier * self.unit
+        direction = direction_of(relaxation, self.filled, self.features, self.unit)
+        priced = kernel.Priced(pool.k, pool.scores, pool.first, pool.capacity, self.filled, relaxation.price, direction)
+        goal = kernel.Goal(
+            rho=relaxation.rho / self.unit + SMALLEST_EXCESS,
+            length=length,
+            bound=relaxation.bound + SMALLEST_EXCESS * length,
+            start=-np.inf if incumbent is None else pool.similarity(incumbent),
+            nodes=max(nodes // SEARCH_PART, 1),
+            widest=WIDEST,
+            cell_part=CELL_PART,
+            deepening=(FIRST_PART, FIRST_LOSS, GROWTH),
         )
-        lattice, cells = kernel.reordered(self.lattice, order), self.cells._replace(loss=prices.loss)
         counts = np.zeros(self.filled.size, np.int64)
-
-        def search(threshold: float, left: int) -> tuple[float, bool, int]:
-            task = kernel.Task(rho, length, bound, left, max(left // CELL_PART, 1), False)
-            best, _, is_complete, visited = kernel.decoded(basis, lattice, cells, task, threshold, counts)
-            return best, is_complete, visited
-
-        found = deepened(search, bound, start, max(nodes // SEARCH_PART, 1), self.pool.k)
-        return with_counts(found, counts, self.filled, self.pool.cell_count)
+        of_form = kernel.Form(np.ascontiguousarray(form.basis.T), form.triangle, self.constant)
+        bound, is_complete, visited = kernel.searched(of_form, self.lattice, self.cells, priced, goal, counts)
+        found = Searched(counts=None, bound=bound, is_complete=is_complete, nodes=visited)
+        return with_counts(found, counts, self.filled, pool.cell_count)
 
     def obstacle(self, rho: float) -> str:
         """None in words."""
