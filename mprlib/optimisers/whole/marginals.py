@@ -110,6 +110,13 @@ class Marginals:
         return fitted[0], fitted[1:].T
 
 
+def marginals_of(problem: Problem, labels: FloatArray) -> Marginals | None:
+    """Those of a problem's cells, with labels (G, l); kept, as cells are the same for all problems of a reference."""
+    attributes = tuple(problem.attributes.values())
+    key = ("marginals", attributes, labels.shape, labels.tobytes())
+    return problem.population.kept.get(key, lambda: Marginals.of(labels, attributes))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class MarginalProof:
     """Proofs by marginal counts.
@@ -130,10 +137,7 @@ class MarginalProof:
     @classmethod
     def of(cls, problem: Problem, pool: CellPool, labels: FloatArray, ball: BallRegion) -> MarginalProof | None:
         """The proof for a ball over these cells; None where v is not determined by a lattice of marginal counts."""
-        attributes = tuple(problem.attributes.values())
-        # The cells are the same for all problems of a reference, as a rule.
-        key = ("marginals", attributes, labels.shape, labels.tobytes())
-        marginals = problem.population.kept.get(key, lambda: Marginals.of(labels, attributes))
+        marginals = marginals_of(problem, labels)
         if marginals is None:
             return None
         features = ball.features / ball.unit
