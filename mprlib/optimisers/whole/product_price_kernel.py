@@ -181,3 +181,28 @@ def ascended(
         if norm == 0.0:
             break
     return best, best_price
+
+
+@compiled
+def near_counts(squares: Squares, counts: IntArray, margins: FloatArray) -> float:
+    """Counts (F,) and those of the margins (M,), written, whose |v|^2 is small, and that: each item adds the least."""
+    sets = squares.member.shape[1]
+    counts[:] = 0
+    margins[:] = 0.0
+    square: float = squares.constant + squares.own * (squares.target**2).sum()
+    square += (squares.weight * squares.centre**2).sum()
+    for _ in range(squares.k):
+        least, best = np.inf, 0
+        for cell in range(counts.size):
+            if counts[cell] < squares.capacity[cell]:
+                more = squares.own * (2.0 * (counts[cell] - squares.target[cell]) + 1.0)
+                for one in range(sets):
+                    margin = squares.member[cell, one]
+                    more += squares.weight[margin] * (2.0 * (margins[margin] - squares.centre[margin]) + 1.0)
+                if more < least:
+                    least, best = more, cell
+        square += least
+        counts[best] += 1
+        for one in range(sets):
+            margins[squares.member[best, one]] += 1.0
+    return square

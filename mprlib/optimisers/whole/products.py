@@ -25,8 +25,9 @@ Source:  Held, Wolfe and Crowder 1974, on subgradients with Polyak's steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ from mprlib.problem import Problem
 
 if TYPE_CHECKING:
     from mprlib.optimisers.whole.product_price_kernel import Squares
+    from mprlib.optimisers.whole.product_search_kernel import Losses
 
 # Their sets are twice as many with each: more would cost more than they say.
 MOST_ATTRIBUTES = 6
@@ -62,10 +64,31 @@ SAME_SQUARE = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Nearest:
+    """A proven lower bound on k^2 MPR^2 of all sets, and by what each count exceeds it."""
+
+    square: float
+    losses: Losses
+
+    @classmethod
+    def of(cls, squares: Squares) -> Nearest:
+        """By prices from those of a near set on."""
+        from mprlib.optimisers.whole import product_price_kernel, product_search_kernel
+
+        unscored = squares._replace(scores=np.zeros_like(squares.scores))
+        margins = np.zeros_like(squares.weight)
+        known = product_price_kernel.near_counts(squares, np.zeros_like(squares.capacity), margins)
+        prices = 2.0 * squares.weight * (margins - squares.centre)
+        bound, price = product_price_kernel.ascended(unscored, 0.0, 1.0, prices, -known, (STEPS, False))
+        return cls(square=-bound, losses=product_search_kernel.losses_at(unscored, price, prices))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class ProductProof:
     """Proofs for one problem's kernel.
 
-    Shapes:  cells (F,), those with items. error: of k^2 MPR^2 as a sum of squares.
+    Shapes:  cells (F,), those with items. error: of k^2 MPR^2 as a sum of squares. nearest: of all sets, made when it
+    is asked for.
     """
 
     pool: CellPool
@@ -73,6 +96,7 @@ class ProductProof:
     squares: Squares
     error: float
     unit: float
+    nearest: Callable[[], Nearest]
 
     @classmethod
     def of(cls, problem: Problem, pool: CellPool, cells: Cells, ball: BallRegion) -> ProductProof | None:
@@ -85,10 +109,12 @@ class ProductProof:
             return None
         weights, missed = fitted
         filled = np.flatnonzero(pool.capacity)
+        squares = _squares(pool, marginals.column, pool.k * cells.reference_shares, weights, filled)
         return cls(
             pool=pool,
             cells=filled,
-            squares=_squares(pool, marginals.column, pool.k * cells.reference_shares, weights, filled),
+            squares=squares,
+            nearest=cache(lambda: Nearest.of(squares)),
             # Counts and targets sum to k each.
             error=2.0 * missed * pool.k**2,
             unit=ball.unit,
@@ -96,27 +122,22 @@ class ProductProof:
 
     def floor(self, closest: IntArray, value: float, nodes: int) -> Floor:
         """The smallest MPR of whole counts; where the search does not end, what it ruled out by then."""
-        from mprlib.optimisers.whole import product_price_kernel
         from mprlib.optimisers.whole import product_search_kernel as kernel
 
-        squares = self.squares._replace(scores=np.zeros_like(self.squares.scores))
-        limit = self._limit(value)
-        prices = 2.0 * squares.weight * (self._margins(closest[self.cells].astype(float)) - squares.centre)
-        start = -limit - SAME_SQUARE
-        bound, price = product_price_kernel.ascended(squares, 0.0, 1.0, prices, start, (STEPS, False))
-        losses, counts = kernel.losses_at(squares, price, prices), np.zeros(self.cells.size, np.int64)
+        nearest = self.nearest()
+        start = -self._limit(value) - SAME_SQUARE
+        counts = np.zeros(self.cells.size, np.int64)
 
         def search(threshold: float, left: int) -> tuple[float, bool, int]:
-            question = kernel.Question(-start, price, bound, left, True)
-            return kernel.cheapest(squares, losses, question, threshold, counts)
+            question = kernel.Question(-nearest.square, -start - nearest.square, left, True)
+            return kernel.cheapest(self.squares, (nearest.losses, nearest.losses), question, threshold, counts)
 
-        found = deepened(search, bound, start, CHEAPER * nodes, self.pool.k)
+        found = deepened(search, -nearest.square, start, CHEAPER * nodes, self.pool.k)
         smallest = np.sqrt(max(-found.bound - self.error, 0.0)) / self.pool.k - SMALLEST_EXCESS
-        is_attained = found.is_complete and bool(counts.any())
         return Floor(
             rho=max(float(smallest) * self.unit, 0.0),
             counts=over_all(counts, self.cells, self.pool.cell_count) if counts.any() else closest,
-            is_attained=is_attained,
+            is_attained=found.is_complete and bool(counts.any()),
         )
 
     def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
@@ -124,20 +145,20 @@ class ProductProof:
         from mprlib.optimisers.whole import product_price_kernel
         from mprlib.optimisers.whole import product_search_kernel as kernel
 
-        squares, k = self.squares, self.pool.k
+        squares, k, nearest = self.squares, self.pool.k, self.nearest()
         limit = self._limit(relaxation.rho)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         price, prices = self._prices(relaxation, limit)
         # No set is worth less than its worst items.
         goal = k * float(self.pool.scores.min()) - SAME_SQUARE if incumbent is None else start
         bound, price = product_price_kernel.ascended(squares, limit, price, prices, goal, (STEPS, True))
-        if incumbent is None and bound < goal:
+        if incumbent is None and (bound < goal or limit < nearest.square):
             return Searched(counts=None, bound=-np.inf, is_complete=True)
-        losses, counts = kernel.losses_at(squares, price, prices), np.zeros(self.cells.size, np.int64)
+        by, counts = (kernel.losses_at(squares, price, prices), nearest.losses), np.zeros(self.cells.size, np.int64)
 
         def search(threshold: float, left: int) -> tuple[float, bool, int]:
-            question = kernel.Question(limit, price, bound, left, False)
-            return kernel.cheapest(squares, losses, question, threshold, counts)
+            question = kernel.Question(bound, limit - nearest.square, left, False)
+            return kernel.cheapest(squares, by, question, threshold, counts)
 
         found = deepened(search, bound, start, CHEAPER * nodes, k)
         return with_counts(found, counts, self.cells, self.pool.cell_count)
