@@ -25,7 +25,7 @@ POINTS = 25
 ITEMS, LEVELS, K = 2_000, (2, 7), (5, 12, 20)
 # Settings by which items have an order of their own: each has its searches, the same for all classes.
 ORDERS = ({"order": "fair"}, {"attention": "log2"})
-# Numbers of a vector, for the methods that read them.
+# Numbers of a vector, for the methods that read them, and of labels that are embeddings.
 WIDTH = 8
 
 
@@ -51,6 +51,8 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
         # With few nodes no proof ends, and sets far from their bounds are looked for by annealing.
         method("mopr", nodes=2).sweep(problem, oracle, values)
         sampling_interval(problem, problem.best_first[: problem.k], name)
+    rows = np.random.default_rng(2).standard_normal((ITEMS, WIDTH))
+    select(Problem(scores=rows[:, 0], labels=rows, reference=rows, k=K[0]), "mopr", 0.01, "linear")
     for settings in ORDERS:
         select(_problem(K[0]), "mopr", 0.1, CLASSES[0], **settings)
     problem = _problem(K[0])

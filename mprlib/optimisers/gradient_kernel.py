@@ -95,7 +95,7 @@ def project(values: FloatArray, k: int, level: float, limits: Limits, weights: F
 @compiled
 def largest_eigenvalue(items: Open, steps: int) -> float:
     """The length to which the longest of a power iteration's directions, of length 1, is brought by items' items."""
-    direction = np.ones(items.rows.shape[1])
+    direction: FloatArray = np.ones(items.rows.shape[1])
     length = 0.0
     for _ in range(steps + 1):
         direction = weighted(items.rows, products(items.columns, direction))
@@ -118,7 +118,7 @@ def is_solved(items: Open, gap: FloatArray, weights: FloatArray, k: int, time: f
     for item in range(weights.size):
         similarity += weights[item] * items.scores[item]
     bound = np.partition(values, values.size - k)[-k:].sum() + square / time
-    return bound - similarity <= accuracy * abs(bound)
+    return bool(bound - similarity <= accuracy * abs(bound))
 
 
 @compiled

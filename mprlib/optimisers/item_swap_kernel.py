@@ -110,9 +110,10 @@ def largest(values: FloatArray, lanes: FloatArray) -> float:
         block = values[start : start + LANES]
         for lane in range(LANES):
             lanes[lane] = block[lane] if block[lane] > lanes[lane] else lanes[lane]
-    most = lanes[0]
-    for lane in range(1, LANES):
-        most = max(most, lanes[lane])
+    most = -np.inf
+    for value in lanes:
+        if value > most:
+            most = value
     return most
 
 
