@@ -33,8 +33,8 @@ from mprlib.registry import function_class
 
 # Entropies that are tried, in ranges of scores, from nearly none to half of what scores differ by.
 ENTROPIES = 0.003 * 2.0 ** np.arange(8)
-# Newton steps, halvings of one, and the decrement at which it ends.
-LARGEST_STEPS, SMALLEST_PART, DECREMENT = 60, 1e-6, 1e-10
+# Newton steps, the decrement at which they end, and the least damping, as a part of the mean curvature.
+LARGEST_STEPS, DECREMENT, SMALLEST_DAMPING = 80, 1e-10, 1e-12
 # A share of rho, of k and of the largest x - x^2 that is rounding.
 ACCURACY = 1e-5
 # Steps towards b; with n much larger than r a few suffice.
@@ -120,22 +120,26 @@ def spread(
         return float(total), value
 
     total, value = dual(prices)
+    damping = SMALLEST_DAMPING
     for _ in range(LARGEST_STEPS):
         weights, length = expit(value), float(np.linalg.norm(prices[:-1])) or 1.0
         gradient = -extended.T @ weights + k * np.eye(prices.size)[-1]
-        gradient[:-1] += rho * prices[:-1] / length
-        curved = (extended * (weights * (1.0 - weights) / entropy)[:, None]).T @ extended
         direction = prices[:-1] / length
+        gradient[:-1] += rho * direction
+        curved = (extended * (weights * (1.0 - weights) / entropy)[:, None]).T @ extended
         curved[:-1, :-1] += rho / length * (np.eye(direction.size) - np.outer(direction, direction))
-        curved += 1e-12 * np.trace(curved) / prices.size * np.eye(prices.size)
+        # Levenberg's damping: far from the optimum the dual is nearly flat in some directions.
+        curved += damping * np.trace(curved) / prices.size * np.eye(prices.size)
         step = np.linalg.solve(curved, -gradient)
-        decrement, part = -float(gradient @ step), 1.0
-        while part > SMALLEST_PART and dual(prices + part * step)[0] > total - 1e-4 * part * decrement:
-            part /= 2.0
-        if decrement < DECREMENT or part <= SMALLEST_PART:
+        decrement = -float(gradient @ step)
+        if decrement < DECREMENT:
             break
-        prices = prices + part * step
-        total, value = dual(prices)
+        after, value_after = dual(prices + step)
+        if after > total - 1e-4 * decrement:
+            damping = 10.0 * damping
+            continue
+        prices, total, value = prices + step, after, value_after
+        damping = max(0.1 * damping, SMALLEST_DAMPING)
     return prices, expit(value)
 
 
