@@ -30,7 +30,7 @@ ITEMS, LEVELS, K = 2_000, (2, 7), (5, 12, 20)
 ORDERS = ({"order": "fair"}, {"attention": "log2"})
 # Hand labels of each level that are right: fitting an estimated confusion compiles what a known one takes as well.
 COUNTS = 50
-# Numbers of a vector, for the methods that read them.
+# Numbers of a vector, for the methods that read them, and of labels that are embeddings.
 WIDTH = 8
 
 
@@ -57,6 +57,8 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
         method("mopr", nodes=2).sweep(problem, oracle, values)
         sampling_interval(problem, problem.best_first[: problem.k], name)
     corrected(_with_errors(_problem(K[0])), range(K[0]), CLASSES[0])
+    rows = np.random.default_rng(2).standard_normal((ITEMS, WIDTH))
+    select(Problem(scores=rows[:, 0], labels=rows, reference=rows, k=K[0]), "mopr", 0.01, "linear")
     for settings in ORDERS:
         select(_problem(K[0]), "mopr", 0.1, CLASSES[0], **settings)
     problem = _problem(K[0])

@@ -61,15 +61,24 @@ class WorstCase:
         object.__setattr__(self, "upper_bound", self.value if self.is_exact else max(self.upper_bound, self.value))
 
 
+class CentredRows(Protocol):
+    """Features of some cells, centred at the reference's mean feature, of which only products are known."""
+
+    @property
+    def squares(self) -> FloatArray:
+        """Their squared lengths (c,); rounding may bring them below 0."""
+        ...
+
+    def products(self, places: IntArray) -> FloatArray:
+        """Products (c, p) of all with those at some places (p,) among them."""
+        ...
+
+
 class CentredProducts(Protocol):
     """Inner products of a ball's features phi_g, centred at the reference's mean feature."""
 
-    def centred_products(self, cells: IntArray, cell: int) -> FloatArray:
-        """Products (c,) of some cells with one cell."""
-        ...
-
-    def centred_squares(self, cells: IntArray) -> FloatArray:
-        """Squared lengths (c,) of some cells; rounding may bring them below 0."""
+    def centred_rows(self, cells: IntArray) -> CentredRows:
+        """Those of some cells (c,)."""
         ...
 
 
