@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from mprlib import LabelError, Measurement, Problem, metrics, registry
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, finite
 from mprlib.attention import UNIFORM
+from mprlib.coded_problem import coded_problem
 from mprlib.encoding import Encoding
 from mprlib.function_classes.base import FunctionClass
 from mprlib.measurement import measure_with
@@ -19,11 +20,12 @@ from mprlib.metrics.worst_attribute import worst_attributes
 from mprlib.statistics import Chosen, Interval, Resamples, sampling_intervals, sampling_margin
 
 from ..config.entries import ClassEntry, Over
+from ..datasets.catalogue import ATTRIBUTE
 from ..datasets.part import PROBABILITIES
 from ..store import Store
 from ..store.chunks import in_one
 from .catalogue import read_items, read_rows
-from .cells import encoded_levels
+from .cells import level_codes
 from .embed import open_shard
 from .hand_labels import known_levels
 from .labels import calibrated_probabilities, with_predicted
@@ -41,30 +43,25 @@ class Case:
 
     def __init__(self, unit: Solve, store: Store) -> None:
         self._unit, self._store = unit, store
-        pool = with_predicted(read_pool(store, unit.pool), unit.predicted, store)
+        stored = [ATTRIBUTE + name for name in unit.levels if name not in unit.predicted]
+        pool = with_predicted(read_pool(store, unit.pool, dictionaries=stored), unit.predicted, store)
         if pool.num_rows < unit.k:
             raise ValueError(
                 f"k is {unit.k}, but only {pool.num_rows} items of dataset {unit.dataset} have a vector: "
                 "the others were skipped"
             )
         self._encoding = Encoding(levels={name: tuple(levels) for name, levels in unit.levels.items()})
-        reference = unit.reference.read(store, self._encoding)
-        self.is_sampled = reference.is_sample
         self.rows: IntArray = pool["row"].to_numpy()
-        labels = encoded_levels(pool, self._encoding)
+        self._codes = dict(zip(unit.levels, level_codes(pool, self._encoding)))
         # Of a pool that was searched there are none.
         self.places = pool["place"].to_numpy() if "place" in pool.column_names else None
-        self.problem = Problem(
-            scores=pool["score"].to_numpy(),
-            labels=labels,
-            reference=reference,
-            k=unit.k,
-            attributes=self._encoding.attributes,
-            embeddings=pool_vectors(store, unit.vectors, self.rows) if unit.reference_vectors else None,
-            item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
-            label_names=self._encoding.names,
-            label_error=self._label_error(pool, labels),
-        )
+        self._scores = finite("scores", pool["score"].to_numpy(), ndim=1)
+        # Distinct, as those of a catalogue are.
+        self._item_ids = pool["item_id"].to_numpy(zero_copy_only=False).astype(str)
+        self.problem = self._problem_of(self._encoding, self._label_error(pool))
+        if unit.reference_vectors:
+            self.problem = self.problem.with_vectors(pool_vectors(store, unit.vectors, self.rows))
+        self.is_sampled = self.problem.population.is_sample
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._classes: dict[str, FunctionClass] = {}
@@ -72,18 +69,30 @@ class Case:
         self._intervals: dict[tuple[str, str, bytes, bool], Interval] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
-    def _label_error(self, pool: pa.Table, labels: FloatArray) -> LabelError | None:
-        """How far the labels (n, l) of the pool and of the reference can be trusted."""
+    def _problem_of(self, encoding: Encoding, label_error: LabelError | None) -> Problem:
+        """The problem in the columns of some attributes."""
+        if label_error is not None:
+            label_error = label_error.checked(encoding.names, encoding.attributes, self.rows.size)
+        return coded_problem(
+            encoding,
+            [self._codes[name] for name in encoding.levels],
+            self._unit.reference.read(self._store, encoding),
+            scores=self._scores,
+            k=self._unit.k,
+            item_ids=self._item_ids,
+            label_error=label_error,
+        )
+
+    def _label_error(self, pool: pa.Table) -> LabelError | None:
+        """How far the labels of the pool and of the reference can be trusted."""
         errors = self._unit.label_errors.read(self._store, self._encoding.levels)
-        places = {name: list(columns) for name, columns in self._encoding.attributes.items()}
         likely = {name: self._likely(name, levels) for name, levels in errors.probabilities.items()}
         for name, key in errors.likely_probes.items():
             probe = read_probe(self._store, key)
             given = calibrated_probabilities(pool["item_id"], self._unit.predicted[name], self._store)
             likely[name] = self._of_columns(name, probe.levels, given)
-        return errors.label_error(
-            self._known(pool["item_id"]), likely, {name: labels[:, places[name]] for name in likely}
-        )
+        labels = {name: np.eye(len(self._encoding.levels[name]))[self._codes[name]] for name in likely}
+        return errors.label_error(self._known(pool["item_id"]), likely, labels)
 
     def _likely(self, name: str, levels: tuple[str, ...]) -> FloatArray:
         """Probabilities (n, L) of an attribute's levels, in the order of its columns, of the pool's items."""
@@ -121,17 +130,9 @@ class Case:
         return self._views[over]
 
     def _columns_view(self, attributes: tuple[str, ...]) -> Problem:
-        problem, seen = self.problem, self._encoding_of(attributes)
-        columns = [column for name in attributes for column in problem.attributes[name]]
-        return replace(
-            problem,
-            labels=problem.labels[:, columns],
-            reference=self._unit.reference.read(self._store, seen),
-            reference_size=None,
-            attributes=seen.attributes,
-            label_names=seen.names,
-            label_error=problem.label_error and problem.label_error.of_attributes(seen.attributes),
-        )
+        seen, error = self._encoding_of(attributes), self.problem.label_error
+        problem = self._problem_of(seen, error and error.of_attributes(seen.attributes))
+        return problem if self.problem.embeddings is None else problem.with_vectors(self.problem.embeddings)
 
     def _encoding_of(self, over: Over) -> Encoding:
         """The columns that a class over labels may look at."""

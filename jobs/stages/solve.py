@@ -105,6 +105,7 @@ class Solve(Unit):
         "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.chance",
+        "mprlib.coded_problem",
         "mprlib.confusion",
         "mprlib.label_error",
         "mprlib.label_errors",
