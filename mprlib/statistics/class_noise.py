@@ -48,6 +48,11 @@ class Seen(NamedTuple):
         of_leaves = 0 if self.leaves is None else self.leaves.moved.size + self.leaves.masses.size
         return self.moved.size + self.masses.size + of_leaves
 
+    @property
+    def nbytes(self) -> int:
+        """Memory."""
+        return 8 * self.size
+
 
 def class_noise(problem: Problem, chosen: FunctionClass, level: float, draws: Draws) -> ClassNoise:
     """The noise of a class on a problem; level: of each end of an interval."""
@@ -217,7 +222,18 @@ class GroupsNoise(ClassNoise):
         error: FloatArray = self.sigmas * np.sqrt(np.maximum(variance, 0.0) + (self.sigmas * total / 2.0) ** 2)
         return error
 
+    @cached_property
+    def _distances(self) -> FloatArray:
+        found: FloatArray = np.concatenate([np.abs(seen.moved).max(axis=0) for seen in self._all_seen()]) * self._unit
+        return found
+
     def _seen(self, block: Block) -> Seen:
+        # No pool changes what groups have of the reference's cells.
+        codes = self.oracle.codes
+        key = ("groups", block, codes.shape, codes.tobytes())
+        return self.draws.kept(key, lambda: self._of_members(block))
+
+    def _of_members(self, block: Block) -> Seen:
         oracle = self.oracle
         cell = np.broadcast_to(np.arange(oracle.cells.size), oracle.codes.shape).ravel()
         is_member = (np.ones(cell.size), (oracle.codes.ravel(), cell))
