@@ -11,11 +11,12 @@ p = (1, 0), q = (1/2, 1/2), N = (3, 2), D = 2 * 1 / (2 + 1) = 2/3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray, distinct_rows, sums_by
+from mprlib.arrays import FloatArray, IntArray, distinct_rows, sums_by, sums_by_row
 from mprlib.problem import Problem
 
 # Two shares this close are equal: sums of k weights of 1/k and of m of 1/m miss 1 by as much. Equal
@@ -64,6 +65,16 @@ class Cells:
         order = np.argsort(items)
         return sums_by(self.pool_cell[items[order]], place_weights[order], self.size)
 
+    def shares_of_each(self, selections: Sequence[IntArray], place_weights: FloatArray | None = None) -> FloatArray:
+        """The same (B, G) of several selections, to the last bit."""
+        if len({items.size for items in selections}) > 1:
+            return np.array([self.shares_of(items, place_weights) for items in selections])
+        items = np.array(selections, dtype=np.intp).reshape(len(selections), -1)
+        if place_weights is None:
+            return sums_by_row(self.pool_cell[items], np.full(items.shape[1], 1.0 / items.shape[1]), self.size)
+        order = np.argsort(items, axis=1)
+        return sums_by_row(self.pool_cell[np.take_along_axis(items, order, axis=1)], place_weights[order], self.size)
+
     def differences(self, weights: FloatArray) -> FloatArray:
         """p - q (G,): what a selection shows too much of, or too little, in each cell."""
         return self._differences(self.shares(weights))
@@ -71,6 +82,12 @@ class Cells:
     def differences_of(self, items: IntArray, place_weights: FloatArray | None = None) -> FloatArray:
         """The same of a selection, as `shares_of` takes it."""
         return self._differences(self.shares_of(items, place_weights))
+
+    def differences_of_each(
+        self, selections: Sequence[IntArray], place_weights: FloatArray | None = None
+    ) -> FloatArray:
+        """The same (B, G) of several selections."""
+        return self._differences(self.shares_of_each(selections, place_weights))
 
     def _differences(self, shares: FloatArray) -> FloatArray:
         differences = shares - self.reference_shares

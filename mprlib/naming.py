@@ -70,11 +70,12 @@ def _named_rows(problem: Problem) -> dict[str, AttributeLevels]:
             for attribute, columns in problem.attributes.items()
         }
 
-    # They follow from the cells' labels alone, which are the same for many problems.
-    attributes = tuple((name, tuple(own)) for name, own in problem.attributes.items())
-    return problem.cached(
-        "named rows", lambda: NAMED.get((attributes, tuple(problem.label_names), labels.tobytes()), build)
-    )
+    def kept() -> dict[str, AttributeLevels]:
+        # They follow from the cells' labels alone, which are the same for many problems.
+        attributes = tuple((name, tuple(own)) for name, own in problem.attributes.items())
+        return NAMED.get((attributes, tuple(problem.label_names), labels.tobytes()), build)
+
+    return problem.cached("named rows", kept)
 
 
 def _levels(attribute: str, columns: FloatArray, column_names: list[str]) -> AttributeLevels:

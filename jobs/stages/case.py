@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from mprlib.attention import UNIFORM
 from mprlib.coded_problem import coded_problem
 from mprlib.encoding import Encoding
 from mprlib.function_classes.base import FunctionClass
-from mprlib.measurement import measure_with
+from mprlib.measurement import measure_each
 from mprlib.metrics.worst_attribute import worst_attributes
 from mprlib.statistics import Chosen, Interval, Resamples, sampling_intervals, sampling_margin
 
@@ -35,6 +35,9 @@ from .vectors import rows_with_vectors, to_matrix
 
 if TYPE_CHECKING:
     from .solve import Solve
+
+
+T = TypeVar("T")
 
 
 class Case:
@@ -120,7 +123,8 @@ class Case:
 
     def ids_of(self, items: IntArray) -> list[str]:
         """Their ids in the catalogue."""
-        return [str(item) for item in np.asarray(self.problem.item_ids)[items]]
+        ids: list[str] = self._item_ids[items].tolist()
+        return ids
 
     def view(self, entry: ClassEntry) -> Problem:
         """The problem with the columns that a class may look at."""
@@ -167,17 +171,24 @@ class Case:
         return self._classes[entry.display]
 
     def measure(self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name) -> Measurement:
-        """A selection's measurement; neighbours of a sweep are often the same set."""
-        key = (_seen(items, attention).tobytes(), entry.display, attention)
-        if key not in self._measured:
-            self._measured[key] = measure_with(self.view(entry), items, self._class_of(entry), attention)
-        return self._measured[key]
+        """A selection's measurement."""
+        return self.measure_each(entry, [items], attention)[0]
+
+    def measure_each(
+        self, entry: ClassEntry, selections: Sequence[IntArray], attention: str = UNIFORM.name
+    ) -> list[Measurement]:
+        """The measurements of selections; neighbours of a sweep are often the same set."""
+        keys = [(seen, entry.display, attention) for seen in _seen(selections, attention)]
+        new = {key: items for key, items in zip(keys, selections) if key not in self._measured}
+        for own in _by_size(new).values():
+            measured = measure_each(self.view(entry), list(own.values()), self._class_of(entry), attention)
+            self._measured |= zip(own, measured)
+        return [self._measured[key] for key in keys]
 
     def in_order(self, selections: Sequence[IntArray]) -> list[metrics.WorstAttribute]:
         """The measures of selections in their order, for the attribute that each is worst for."""
         new = {items.tobytes(): items for items in selections if items.tobytes() not in self._in_order}
-        for size in {items.size for items in new.values()}:
-            own = {key: items for key, items in new.items() if items.size == size}
+        for own in _by_size(new).values():
             measured = worst_attributes(self.problem, np.array(list(own.values())))
             self._in_order |= dict(zip(own, measured))
         return [self._in_order[items.tobytes()] for items in selections]
@@ -189,7 +200,7 @@ class Case:
         error. is_fitted: what chose them had read the reference."""
         if not self.is_sampled and not self._unit.are_draws:
             return [None] * len(selections)
-        keys = [(entry.display, attention, _seen(items, attention).tobytes(), is_fitted) for items in selections]
+        keys = [(entry.display, attention, seen, is_fitted) for seen in _seen(selections, attention)]
         new = {key: items for key, items in zip(keys, selections) if key not in self._intervals}
         find = self._of_draws if self._unit.are_draws else self._of_chosen
         self._intervals |= zip(new, find(entry, list(new.values()), attention, is_fitted))
@@ -199,8 +210,8 @@ class Case:
         self, entry: ClassEntry, selections: Sequence[IntArray], attention: str, is_fitted: bool
     ) -> list[Interval]:
         chosen = [
-            Chosen(items=items, is_fitted=is_fitted, found=self.measure(entry, items, attention))
-            for items in selections
+            Chosen(items=items, is_fitted=is_fitted, found=found)
+            for items, found in zip(selections, self.measure_each(entry, selections, attention))
         ]
         return sampling_intervals(self.view(entry), chosen, self._class_of(entry), **self._asked(entry, attention))
 
@@ -231,9 +242,17 @@ class Case:
         return problem.population.kept.get("resamples", read)
 
 
-def _seen(items: IntArray, attention: str) -> IntArray:
-    """What decides a measurement: only where places do not count alike does their order matter."""
-    return np.sort(items) if attention == UNIFORM.name else items
+def _seen(selections: Sequence[IntArray], attention: str) -> list[bytes]:
+    """What decides the measurement of each: only where places do not count alike does their order matter."""
+    return [(np.sort(items) if attention == UNIFORM.name else items).tobytes() for items in selections]
+
+
+def _by_size(selections: Mapping[T, IntArray]) -> dict[int, dict[T, IntArray]]:
+    """The selections of each size."""
+    found: dict[int, dict[T, IntArray]] = {}
+    for key, items in selections.items():
+        found.setdefault(items.size, {})[key] = items
+    return found
 
 
 def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:

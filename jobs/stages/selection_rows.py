@@ -55,7 +55,7 @@ def _values(row: Row, columns: Sequence[Column]) -> dict[str, Any]:
 
 def _seen(unit: Solve, case: Case, selections: Sequence[IntArray], attention: str, entry: ClassEntry) -> Iterator[Seen]:
     """What a view shows of each selection."""
-    measured = [case.measure(entry, items, attention) for items in selections]
+    measured = case.measure_each(entry, selections, attention)
     is_fitted = registry.METHODS[unit.method.name].reads_reference
     intervals = case.intervals(entry, selections, attention, is_fitted=is_fitted)
     for items, found, p_value, interval in zip(selections, measured, p_values(measured), intervals):

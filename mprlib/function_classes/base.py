@@ -8,6 +8,7 @@ class sees the largest gap between these pool weights and the reference?
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -133,6 +134,10 @@ class Oracle(Protocol):
         """The largest gap of a selection: items in their order where places of the problem have weights."""
         return self.worst_case(selection_weights(problem, items))
 
+    def worst_of_each(self, problem: Problem, selections: Sequence[IntArray]) -> list[WorstCase]:
+        """The largest gap of each of several selections, as `worst_case_of` finds it, to the last bit."""
+        return [self.worst_case_of(problem, items) for items in selections]
+
 
 class CellOracle(Oracle, Protocol):
     """A class that sees a selection through the shares of the cells alone."""
@@ -148,6 +153,11 @@ class CellOracle(Oracle, Protocol):
     def worst_case_of(self, problem: Problem, items: IntArray) -> WorstCase:
         """The largest gap of a selection, without a look at the rest of the pool."""
         return self.worst_in(self.cells.differences_of(items, problem.place_weights))
+
+    def worst_of_each(self, problem: Problem, selections: Sequence[IntArray]) -> list[WorstCase]:
+        """The largest gap of each of several selections, whose shares are summed together."""
+        # Row by row: a product of two matrices rounds a row by what is beside it.
+        return [self.worst_in(row) for row in self.cells.differences_of_each(selections, problem.place_weights)]
 
 
 def measured(problem: Problem, oracle: Oracle, items: IntArray) -> WorstCase:

@@ -104,9 +104,9 @@ class ClassNoise:
         found: FloatArray = np.partition(values, place, axis=1)[:, place]
         return found
 
-    def upper(self, differences: FloatArray, value: float) -> float:
-        """The upper end for d (G,) with this value, by the error of one function's mean."""
-        return value + self.sigmas * self._largest_deviation
+    def upper(self, differences: FloatArray, values: FloatArray) -> FloatArray:
+        """The upper ends (S,) for d (S, G) with these values (S,), by the error of one function's mean."""
+        return values + self.sigmas * self._largest_deviation
 
     @cached_property
     def _largest_deviation(self) -> float:
@@ -209,10 +209,11 @@ class GroupsNoise(ClassNoise):
     def _unit(self) -> float:
         return 2.0 if self.oracle.signed else 1.0
 
-    def upper(self, differences: FloatArray, value: float) -> float:
+    def upper(self, differences: FloatArray, values: FloatArray) -> FloatArray:
         """The largest upper end of a group's gap, by Wilson's half-width: a group that no row fell into has an error
         too."""
-        return float(self._unit * (np.abs(self.oracle.totals(differences)) + self._errors).max())
+        found: FloatArray = self._unit * (np.abs(self.oracle.totals(differences)) + self._errors).max(axis=1)
+        return found
 
     @cached_property
     def _errors(self) -> FloatArray:
@@ -300,9 +301,9 @@ class KernelNoise(ClassNoise):
         """The same: the bound holds for both ends at once."""
         return self.margin
 
-    def upper(self, differences: FloatArray, value: float) -> float:
+    def upper(self, differences: FloatArray, values: FloatArray) -> FloatArray:
         """By the bound as well."""
-        return value + self.margin
+        return values + self.margin
 
 
 KINDS: dict[type[Oracle], type[ClassNoise]] = {
