@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -61,7 +62,7 @@ class Cells:
         """The same of a selection: items (any number,) that count alike, or (k,) in their order by weights (k,) of
         places. Sums are in the order of the pool, as those of all its weights are."""
         if place_weights is None:
-            return sums_by(self.pool_cell[items], np.full(len(items), 1.0 / len(items)), self.size)
+            return sums_by(self.pool_cell[items], _equal(len(items)), self.size)
         order = np.argsort(items)
         return sums_by(self.pool_cell[items[order]], place_weights[order], self.size)
 
@@ -71,7 +72,7 @@ class Cells:
             return np.array([self.shares_of(items, place_weights) for items in selections])
         items = np.array(selections, dtype=np.intp).reshape(len(selections), -1)
         if place_weights is None:
-            return sums_by_row(self.pool_cell[items], np.full(items.shape[1], 1.0 / items.shape[1]), self.size)
+            return sums_by_row(self.pool_cell[items], _equal(items.shape[1]), self.size)
         order = np.argsort(items, axis=1)
         return sums_by_row(self.pool_cell[np.take_along_axis(items, order, axis=1)], place_weights[order], self.size)
 
@@ -93,6 +94,14 @@ class Cells:
         differences = shares - self.reference_shares
         differences[np.abs(differences) <= ROUNDING] = 0.0
         return differences
+
+
+@lru_cache(maxsize=16)
+def _equal(size: int) -> FloatArray:
+    """Weights (size,) of items that count alike."""
+    weights: FloatArray = np.full(size, 1.0 / size)
+    weights.flags.writeable = False
+    return weights
 
 
 def cells_of(problem: Problem) -> Cells:

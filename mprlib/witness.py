@@ -110,12 +110,10 @@ def is_continuous(cells: Cells, problem: Problem) -> bool:
 def _cells(problem: Problem, cells: Cells, worst: Sequence[WorstCase], selections: Sequence[IntArray]) -> list[Witness]:
     shares = cells.shares_of_each(selections, problem.place_weights)
     contributions = (shares - cells.reference_shares) * np.array([one.function for one in worst])
-    found = []
-    for one, largest, own, parts in zip(worst, _largest(contributions), shares, contributions):
-        names = cell_names(problem, largest)
-        groups = _groups(names, own[largest], cells.reference_shares[largest], parts[largest])
-        found.append(Witness(groups=groups, sentence=_sentence(one.value, groups)))
-    return found
+    largest = _largest(contributions)
+    names = cell_names(problem, largest.ravel())
+    groups = _groups(names, largest, shares, cells.reference_shares, contributions)
+    return [Witness(groups=own, sentence=_sentence(one.value, own)) for one, own in zip(worst, groups)]
 
 
 def _named_groups(
@@ -124,10 +122,10 @@ def _named_groups(
     """Groups overlap: each contributes its own gap, and the first one's is the value."""
     selected, reference = oracle.shares_of_each(problem, selections)
     contributions = np.abs(selected - reference) * (2 if oracle.signed else 1)
+    largest = _largest(contributions)
+    names = [oracle.names[group] for group in largest.ravel().tolist()]
     found = []
-    for one, largest, own, parts in zip(worst, _largest(contributions), selected, contributions):
-        names = [oracle.names[group] for group in largest.tolist()]
-        groups = _groups(names, own[largest], reference[largest], parts[largest])
+    for one, groups in zip(worst, _groups(names, largest, selected, reference, contributions)):
         common = [group for group in groups if group.share_reference >= SMALLEST_HEADLINE_SHARE]
         found.append(Witness(groups=groups, sentence=_sentence(one.value, common or groups, most=1)))
     return found
@@ -145,12 +143,8 @@ def _extreme_items(problem: Problem, cells: Cells, worst: WorstCase, weights: Fl
     chosen = problem.ranked(np.flatnonzero(weights > 0))
     contributions = weights[chosen] * values[chosen]
     largest = np.argsort(-contributions, kind="stable")[:LARGEST_WITNESS]
-    groups = _groups(
-        [f"item {item}" for item in _ids(problem, chosen[largest])],
-        weights[chosen[largest]],
-        np.zeros(largest.size),
-        contributions[largest],
-    )
+    names = [f"item {item}" for item in _ids(problem, chosen[largest])]
+    [groups] = _groups(names, largest[None], weights[chosen][None], np.zeros(chosen.size), contributions[None])
     others = problem.best_first[weights[problem.best_first] == 0]
     above = _ids(problem, chosen[np.argsort(-values[chosen], kind="stable")[:EXTREME_ITEMS]])
     below = _ids(problem, others[np.argsort(values[others], kind="stable")[:EXTREME_ITEMS]])
@@ -163,9 +157,12 @@ def _extreme_items(problem: Problem, cells: Cells, worst: WorstCase, weights: Fl
 
 
 def _groups(
-    names: list[str], selected: FloatArray, reference: FloatArray, contributions: FloatArray
-) -> tuple[Group, ...]:
-    return tuple(map(Group, names, selected.tolist(), reference.tolist(), contributions.tolist()))
+    names: Sequence[str], places: IntArray, selected: FloatArray, reference: FloatArray, contributions: FloatArray
+) -> list[tuple[Group, ...]]:
+    """The groups at some places (B, w) of each row, by their names (B w,); selected and contributions (B, G)."""
+    numbers = (np.take_along_axis(selected, places, 1), reference[places], np.take_along_axis(contributions, places, 1))
+    groups, width = list(map(Group, names, *(one.ravel().tolist() for one in numbers))), places.shape[1]
+    return [tuple(groups[start : start + width]) for start in range(0, len(groups), width)]
 
 
 def _sentence(value: float, groups: tuple[Group, ...] | list[Group], most: int = 3) -> str:

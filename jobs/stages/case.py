@@ -244,7 +244,11 @@ class Case:
 
 def _seen(selections: Sequence[IntArray], attention: str) -> list[bytes]:
     """What decides the measurement of each: only where places do not count alike does their order matter."""
-    return [(np.sort(items) if attention == UNIFORM.name else items).tobytes() for items in selections]
+    if attention != UNIFORM.name:
+        return [items.tobytes() for items in selections]
+    if len({items.size for items in selections}) == 1:
+        return [items.tobytes() for items in np.sort(np.array(selections), axis=1)]
+    return [np.sort(items).tobytes() for items in selections]
 
 
 def _by_size(selections: Mapping[T, IntArray]) -> dict[int, dict[T, IntArray]]:
