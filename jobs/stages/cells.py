@@ -96,7 +96,15 @@ def encoded_levels(items: pa.Table, encoding: Encoding) -> FloatArray:
 
     Raises:  ValueError for a level that the encoding does not know.
     """
-    return encoding.one_hot(list(_positions(items, encoding)))
+    return encoding.one_hot(level_codes(items, encoding))
+
+
+def level_codes(items: pa.Table, encoding: Encoding) -> list[IntArray]:
+    """For each attribute the positions (n,) of the levels of items with a column for each.
+
+    Raises:  ValueError as `encoded_levels`.
+    """
+    return list(_positions(items, encoding))
 
 
 def coded(column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
