@@ -136,7 +136,7 @@ def train_probe(
 
     Rows are split once, stratified by level; cross-validation for C sees the training part only.
 
-    Shapes:  embeddings (n, d); labels (n,), one level per row, of any type that a column may have; groups (n,), names of the groups that
+    Shapes:  embeddings (n, d); labels (n,), one level per row; groups (n,), names of the groups that
              accuracy is reported for (of another attribute, or of intersections).
     Raises:  InputError for wrong shapes, values that are not finite, a row without a level, fewer than two levels, a
              level with too few rows, or a held_out_share outside (0, 1).
@@ -194,7 +194,9 @@ def _checked(
         raise InputError(f"labels has shape {rows.shape}, ({matrix.shape[0]},) expected: one level per row")
     levels, codes, counts = np.unique(rows, return_inverse=True, return_counts=True)
     if levels.size < 2:
-        raise InputError(f"labels holds {'one level' if levels.size else 'no level'}: a probe needs at least two to tell apart")
+        raise InputError(
+            f"labels holds {'one level' if levels.size else 'no level'}: a probe needs at least two to tell apart"
+        )
     smallest = int(np.argmin(counts))
     is_held_out = counts[smallest] * min(held_out_share, 1.0 - held_out_share) >= 1
     if counts[smallest] < FEWEST_ROWS or not is_held_out:

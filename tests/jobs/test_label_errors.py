@@ -161,9 +161,9 @@ def test_a_file_s_column_says_what_its_numbers_are(tmp_path, capsys, column, amo
         ({"confusion": {"female": {"female": -1, "male": 2}, "male": {"male": 1}}}, "cannot be negative"),
         (
             {"confusion": {}},
-            "confusion is empty, and at least two levels are needed: {true level: {predicted level: share",
+            "confusion: is empty, and at least two levels are needed: {true level: {predicted level: share",
         ),
-        ({"confusion": {"female": {"female": 1}}}, "confusion has one level, 'female', and at least two levels"),
+        ({"confusion": {"female": {"female": 1}}}, "confusion: has one level, 'female', and at least two levels"),
         ({"confusion": {"female": {}, "male": {"male": 1}}}, "no row whose true level is female"),
         ({"confusion": "absent.csv"}, "does not exist"),
         ({"confusion": 7}, "a block of settings is expected"),

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from ...words import numbered
 from ..figures import drawn_series
 from ..styles import styles_of
 from .panels import legend_handles
@@ -117,7 +118,9 @@ def table_picture(rows: pd.DataFrame, title: str) -> Figure:
                 linespacing=LINE_SPACING, parse_math=False,
             )  # fmt: skip
     if len(rows) > len(shown):
-        figure.text(0.2 / width, 0.4 * LINE_INCHES / height, f"and {len(rows) - len(shown)} more rows", fontsize=8)
+        figure.text(
+            0.2 / width, 0.4 * LINE_INCHES / height, f"and {numbered(len(rows) - len(shown), 'more row')}", fontsize=8
+        )
     return figure
 
 
