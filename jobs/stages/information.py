@@ -41,6 +41,7 @@ class Information(Unit):
         "mprlib.arrays",
         "mprlib.baselines.mutual_information",
         "mprlib.baselines.group_labels",
+        "mprlib.compiled",
         "mprlib.frames.levels",
         "mprlib.frames.text_kernel",
         "mprlib.level_names",

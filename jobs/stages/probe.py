@@ -43,6 +43,7 @@ class Probe(Unit):
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.calibration",
+        "mprlib.compiled",
         "mprlib.frames.levels",
         "mprlib.frames.text_kernel",
         "mprlib.level_names",
