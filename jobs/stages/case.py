@@ -24,6 +24,7 @@ from ..datasets.catalogue import ATTRIBUTE
 from ..datasets.part import PROBABILITIES
 from ..store import Store
 from ..store.chunks import in_one
+from ..words import numbered
 from .catalogue import read_items, read_rows
 from .cells import level_codes
 from .embed import open_shard
@@ -50,8 +51,8 @@ class Case:
         pool = with_predicted(read_pool(store, unit.pool, dictionaries=stored), unit.predicted, store)
         if pool.num_rows < unit.k:
             raise ValueError(
-                f"k is {unit.k}, but only {pool.num_rows} items of dataset {unit.dataset} have a vector: "
-                "the others were skipped"
+                f"k is {unit.k}, but only {numbered(pool.num_rows, 'item')} of dataset {unit.dataset} "
+                f"{'has' if pool.num_rows == 1 else 'have'} a vector: the others were skipped"
             )
         self._encoding = Encoding(levels={name: tuple(levels) for name, levels in unit.levels.items()})
         self.rows: IntArray = pool["row"].to_numpy()

@@ -142,6 +142,7 @@ class Solve(Unit):
         "jobs.stages.cells",
         "jobs.stages.corrected",
         "jobs.stages.earlier",
+        "jobs.stages.first_shown",
         "jobs.stages.group_rows",
         "jobs.stages.hand_labels",
         "jobs.stages.kept_distances",
