@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -91,6 +92,7 @@ def manifest_of(
         "units": dict(finished.counts),
         "failures": finished.failures,
         "probes": finished.probes,
+        "label_errors": list(_label_errors(inputs)),
         "notes": list(plan.notes),
         "preparation": finished.preparation,
         "receipts": [
@@ -103,6 +105,21 @@ def manifest_of(
             if unit.key in done
         ],
     }
+
+
+def _label_errors(inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """How often labels are wrong, as files of the configuration or hand labels say; sizes are null where shares are
+    known exactly."""
+    for (role, name), of_attributes in inputs.confusions.items():
+        for attribute, confusion in of_attributes.items():
+            yield {
+                "role": role,
+                "name": name,
+                "attribute": attribute,
+                "levels": list(confusion.levels or ()),
+                "shares": confusion.shares.tolist(),
+                "sizes": [size if math.isfinite(size) else None for size in confusion.sizes.tolist()],
+            }
 
 
 def read_manifest(store: Store) -> dict[str, Any] | None:
