@@ -67,7 +67,7 @@ class Attribute(Block):
         None,
         description="goes with a probe, and is made of the items that were held out of its training. `held_out`: how "
         "often it is wrong about them is the confusion of its labels. `probabilities`: each item's probabilities by "
-        "the probe are used, calibrated, and tested on them",
+        "the probe are used, calibrated, tested on them, and re-weighted to the shares of levels of the data set",
     )
     probabilities: dict[str, Label] | None = Field(
         None,

@@ -136,7 +136,7 @@ class _Planner:
         yield from self.probing.shards
         for shards in self.reference_shards.values():
             yield from shards
-        yield from (*self.probing.fits.values(), *self.probing.labels.values())
+        yield from (*self.probing.fits.values(), *self.probing.labels.values(), *self.probing.shifts.values())
         counted = self.reference_sources.units
         yield from (*counted.cells.values(), *counted.likely.values(), *counted.references.values())
         yield from {unit.key: unit for unit in self.hand_labels.values() if unit is not None}.values()
@@ -206,7 +206,7 @@ class _Planner:
                 probabilities,
                 self.reference_sources.likely(reference, searched, probabilities),
                 reference.query_conditioned and reference.dataset is None,
-                probes_of(block, reference, self.probing.fits),
+                probes_of(block, reference, self.probing.fits, *self._shifts(searched, block, reference)),
             )
         return Compared(
             searched=searched,
@@ -217,6 +217,16 @@ class _Planner:
             size=_problem_size(self.settings, searched, catalogue.size),
             label_errors=errors,
         )
+
+    def _shifts(
+        self, searched: Searched, block: Dataset, reference: Reference
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Units of what probabilities of a data set's items say of it, and of those of a reference's own."""
+        own = self.probing.shifts_of(block, self.sources[Side("dataset", block.name)], searched.predicted)
+        if reference.dataset is None:
+            return own, {}
+        people, predicted = self.sources[Side("reference", reference.name)], self.reference_predicted[reference.name]
+        return own, self.probing.shifts_of(reference.dataset, people, predicted)
 
     def _made(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:
         """Tables of units that came with reading the inputs."""

@@ -30,12 +30,13 @@ AllConfusions = Mapping[tuple[str, str], Confusions]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Probes:
-    """Units of probes by attribute: of those whose errors on held-out items are a confusion, of the items and of the
-    reference's people, and of those whose probabilities of each item count."""
+    """Units of probes by attribute, of the items and of the reference's people: those whose errors on held-out items
+    are a confusion, and what probabilities say of the data sets where they count."""
 
     items: Mapping[str, str]
-    likely: Mapping[str, str]
     people: Mapping[str, str]
+    shifts: Mapping[str, str]
+    people_shifts: Mapping[str, str]
 
 
 def read_confusions(
@@ -150,19 +151,27 @@ def probabilities_of(block: Dataset) -> dict[str, tuple[str, ...]]:
     }
 
 
-def probes_of(block: Dataset, reference: Reference, fits: Mapping[str, Probe]) -> Probes:
-    """The probes whose errors are known from items that were held out."""
+def probes_of(
+    block: Dataset,
+    reference: Reference,
+    fits: Mapping[str, Probe],
+    shifts: Mapping[str, str],
+    reference_shifts: Mapping[str, str],
+) -> Probes:
+    """What is known of the labels of probes. shifts, reference_shifts: units of what their probabilities say of the
+    data set, and of the reference's own."""
 
-    def units(own: Dataset, *kinds: str) -> dict[str, str]:
-        probes = {name: one.probe for name, one in own.attributes.items() if one.errors in kinds}
+    def held_out(own: Dataset) -> dict[str, str]:
+        probes = {name: one.probe for name, one in own.attributes.items() if one.errors == "held_out"}
         return {name: fits[probe].key for name, probe in probes.items() if probe is not None}
 
-    is_stated = reference.kind in ("balanced", "shares")
+    is_stated, is_own = reference.kind in ("balanced", "shares"), reference.dataset is not None
     people = block if reference.dataset is None else reference.dataset
     return Probes(
-        items=units(block, "held_out"),
-        likely=units(block, "probabilities"),
-        people={} if is_stated else units(people, "held_out", "probabilities"),
+        items=held_out(block),
+        people={} if is_stated else held_out(people),
+        shifts=shifts,
+        people_shifts={} if is_stated else reference_shifts if is_own else shifts,
     )
 
 
@@ -203,7 +212,8 @@ def label_errors(
             reference={name: _table(name, one, levels[name], right.get(name, ())) for name, one in reference.items()},
             probes=probes.items,
             reference_probes=probes.people,
-            likely_probes=probes.likely,
+            shifts=probes.shifts,
+            reference_shifts=probes.people_shifts,
             hand_labels=None if by_hand is None else by_hand.key,
             probabilities=probabilities,
             likely=likely,

@@ -10,6 +10,7 @@ from ..datasets.block import Dataset
 from ..datasets.catalogue import Catalogue
 from ..stages.embed import Embed
 from ..stages.labels import Labels
+from ..stages.prior_shift import PriorShifts
 from ..stages.probe import Probe
 from .probes import learnt_attribute
 from .search_units import Embedded, embed_units
@@ -17,15 +18,17 @@ from .search_units import Embedded, embed_units
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Probing:
-    """The units of all probes of an audit; labels grow as data sets ask for theirs.
+    """The units of all probes of an audit; labels and shifts grow as data sets ask for theirs.
 
-    shards are the vectors of the labelled data sets; fits has a probe by name.
+    shards are the vectors of the labelled data sets; fits has a probe by name; shifts are what probabilities say of
+    whole data sets.
     """
 
     settings: Audit
     shards: list[Embed]
     fits: Mapping[str, Probe]
     labels: dict[str, Labels] = field(default_factory=dict)
+    shifts: dict[str, PriorShifts] = field(default_factory=dict)
 
     def predicted(self, block: Dataset, shards: Sequence[Embed]) -> dict[str, tuple[str, ...]]:
         """Keys of the labels units of a data set's predicted attributes, by attribute."""
@@ -41,6 +44,23 @@ class Probing:
         units = [self._labels_unit(probe, shard, is_calibrated) for shard in shards]
         self.labels.update({one.key: one for one in units})
         return tuple(one.key for one in units)
+
+    def shifts_of(self, block: Dataset, source: Embedded, predicted: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+        """Keys of the units of a data set's attributes of which probabilities count, by attribute. predicted: what
+        `predicted` gave of it."""
+        found = {}
+        for name, attribute in block.attributes.items():
+            if attribute.probe is not None and attribute.errors == "probabilities":
+                unit = PriorShifts(
+                    title=f"{name} of {source.catalogue.name} by {attribute.probe}",
+                    catalogue=source.unit.key,
+                    probe=self.fits[attribute.probe].key,
+                    labels=predicted[name],
+                    items=source.catalogue.size,
+                )
+                self.shifts[unit.key] = unit
+                found[name] = unit.key
+        return found
 
     def _labels_unit(self, probe: str, shard: Embed, is_calibrated: bool) -> Labels:
         fit = self.fits[probe]

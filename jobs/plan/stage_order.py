@@ -17,6 +17,7 @@ from ..stages.merge import Merge
 from ..stages.order import Order
 from ..stages.pool import Pool
 from ..stages.prefilter import Prefilter
+from ..stages.prior_shift import PriorShifts
 from ..stages.probe import Probe
 from ..stages.queries import Queries
 from ..stages.reference import ReferenceCells
@@ -37,6 +38,7 @@ ORDER: tuple[type[Unit], ...] = (
     Embed,
     Probe,
     Labels,
+    PriorShifts,
     Cells,
     Likely,
     ReferenceCells,

@@ -47,7 +47,8 @@ COLLECT_VERSION = 6
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finished:
     """What a run has come to: how many units it computed, found and lost, its collected tables, the items that were
-    left out by data set, the probes that it trained, and what methods prepared for all queries."""
+    left out by data set, the probes that it trained, what their probabilities say of data sets, and what methods
+    prepared for all queries."""
 
     run_id: str
     counts: Mapping[str, int]
@@ -55,6 +56,7 @@ class Finished:
     files: Mapping[str, FileReceipt]
     skipped: Counts
     probes: list[dict[str, Any]]
+    prior_shifts: list[dict[str, Any]]
     preparation: list[dict[str, Any]]
 
 
@@ -92,6 +94,7 @@ def manifest_of(
         "units": dict(finished.counts),
         "failures": finished.failures,
         "probes": finished.probes,
+        "prior_shifts": finished.prior_shifts,
         "label_errors": list(_label_errors(inputs)),
         "notes": list(plan.notes),
         "preparation": finished.preparation,

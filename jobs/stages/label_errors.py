@@ -14,6 +14,7 @@ from mprlib.probes import Probe
 
 from ..store import Store
 from .likely import expected_confusion, likely_confusions
+from .prior_shift import shifted_confusion
 from .probe import read_probe
 from .unit import reads
 
@@ -48,17 +49,19 @@ class LabelErrors:
     """Confusions by attribute, of the items and of the reference's people.
 
     probes, reference_probes: units of probes by attribute, whose confusions on held-out items are those of the labels
-    that they predict; likely_probes: units of those whose calibrated probabilities are used of each item. hand_labels:
-    the unit with true levels of some items. probabilities: levels of the attributes whose items have columns of them,
-    in the columns' order. likely: units that counted what they say of all items, and so of the labels of a reference's
-    people from the same source; is_of_pool: these people are the pool's own items.
+    that they predict; shifts, reference_shifts: units of what a probe's probabilities say of the data set, of
+    attributes by whose probabilities items are read. hand_labels: the unit with true levels of some items.
+    probabilities: levels of the attributes whose items have columns of them, in the columns' order. likely: units that
+    counted what they say of all items, and so of the labels of a reference's people from the same source; is_of_pool:
+    these people are the pool's own items.
     """
 
     items: Mapping[str, ConfusionTable] = field(default_factory=dict)
     reference: Mapping[str, ConfusionTable] = field(default_factory=dict)
     probes: Mapping[str, str] = reads(default_factory=dict)
     reference_probes: Mapping[str, str] = reads(default_factory=dict)
-    likely_probes: Mapping[str, str] = reads(default_factory=dict)
+    shifts: Mapping[str, str] = reads(default_factory=dict)
+    reference_shifts: Mapping[str, str] = reads(default_factory=dict)
     hand_labels: str | None = reads(default=None)
     probabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     likely: tuple[str, ...] = reads(default=())
@@ -72,16 +75,22 @@ class LabelErrors:
 
         likely = likely_confusions(store, self.likely, levels) if self.likely else {}
         items, people = {**self.items, **tables(self.probes)}, {**self.reference, **tables(self.reference_probes)}
+        likely |= {name: shifted_confusion(store, key, levels[name]) for name, key in self.reference_shifts.items()}
         people |= {name: ConfusionTable.of(one, tuple(levels[name])) for name, one in likely.items()}
         return replace(self, items=items, reference=people, probes={}, reference_probes={}, likely=())
 
     def label_error(
-        self, known: Mapping[str, IntArray], likely: Mapping[str, FloatArray], predicted: Mapping[str, FloatArray]
+        self,
+        known: Mapping[str, IntArray],
+        likely: Mapping[str, FloatArray],
+        predicted: Mapping[str, FloatArray],
+        of_people: Mapping[str, Confusion],
     ) -> LabelError | None:
         """What the library takes, once units are read; None where nothing is known to be wrong.
 
         known: true levels of items, where given. likely: probabilities (n, L) of items, where given. predicted: one-hot
-        rows (n, L) of the items' labels by attribute.
+        rows (n, L) of the items' labels by attribute. of_people: confusions by the probabilities of a reference's
+        people who are a pool of their own.
         """
         assert not self.probes and not self.reference_probes and not self.likely
         if not self.items and not self.reference and not likely:
@@ -92,6 +101,7 @@ class LabelErrors:
         if self.is_of_pool:
             counts = {name: own.T @ predicted[name] for name, own in likely.items()}
             people |= {name: expected_confusion(one, one) for name, one in counts.items()}
+        people |= of_people
         return LabelError(items=items, reference=people, known=known, probabilities=likely)
 
 

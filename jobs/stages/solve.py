@@ -90,7 +90,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 25
+    version: ClassVar[int] = 26
     seconds: ClassVar[float] = 0.02
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
@@ -123,6 +123,7 @@ class Solve(Unit):
         "mprlib.naming",
         "mprlib.pool_order",
         "mprlib.populations",
+        "mprlib.prior_shift",
         "mprlib.problem",
         "mprlib.problem_arguments",
         "mprlib.proportional_fitting",
@@ -146,6 +147,7 @@ class Solve(Unit):
         "jobs.stages.kept_distances",
         "jobs.stages.label_errors",
         "jobs.stages.likely",
+        "jobs.stages.prior_shift",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.selection_rows",

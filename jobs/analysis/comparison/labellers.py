@@ -107,7 +107,8 @@ def _probe(key: tuple[Side, str], old: Run, new: Run) -> str:
     before, after = (
         next((one for one in run.manifest.get("probes") or () if one.get("probe") == probe), None) for run in (old, new)
     )
-    if before is None or after is None or before == after:
+    # A later version may say more of a probe.
+    if before is None or after is None or all(before[name] == after[name] for name in before.keys() & after.keys()):
         return ""
     return (
         f"the probe {probe} was trained anew ({percent(before.get('accuracy'))} of held-out items right in OLD, "
