@@ -133,7 +133,7 @@ def test_the_test_of_a_probes_calibration_is_told(tmp_path, capsys, monkeypatch,
     path = write_audit(tmp_path, table=people().drop(columns="gender"), dataset=block, probes=PROBES, methods=["top_k"])
     output = tmp_path / "run"
     assert main(["run", str(path), "--output", str(output), "--set", "runtime.executor=local"]) == 0
-    [line] = [one for one in capsys.readouterr().out.splitlines() if "probabilities of the probe gender" in one]
+    [line] = [one for one in capsys.readouterr().out.splitlines() if "held-out items off by" in one]
     said = "calibrated: on 24 held-out items off by" if is_right else "NOT calibrated: on 24 held-out items off by"
     assert said in line
     assert ("`errors: held_out`" in line) == (not is_right)
