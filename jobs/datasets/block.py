@@ -78,7 +78,8 @@ class Attribute(Block):
         None,
         description="a CSV of true levels of some items, as the page of `label-sample` saves it, in the place of a "
         "confusion, which is estimated from it: a column item_id, one of the attribute's name, and perhaps "
-        "inclusion_probability",
+        "inclusion_probability. Of a probe they say how often it is wrong about these very items; beside its `errors: "
+        "probabilities` they are what is known of these items alone",
     )
 
     @property
@@ -96,13 +97,15 @@ class Attribute(Block):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Attribute:
-        given = self.model_fields_set - {"probe", "confusion", "errors"}
+        given = self.model_fields_set - {"probe", "confusion", "errors", "hand_labels"}
         if self.probe is not None and given:
             raise ValueError(f"probe goes alone, not with {min(given)}: a predicted attribute has no column")
         if self.errors is not None and self.probe is None:
             raise ValueError("errors are those of a probe on held-out items: give the probe, or a confusion")
         if self.errors is not None and self.confusion is not None:
             raise ValueError("errors and confusion both say how often labels are wrong: one of them")
+        if self.errors == "held_out" and self.hand_labels is not None:
+            raise ValueError("errors held_out and hand_labels both say how often labels are wrong: one of them")
         if self.bins is not None and self.map:
             raise ValueError("bins are for numbers and map is for names: one of them is expected")
         if self.bins is not None and self.order:

@@ -8,6 +8,7 @@ from ..stages.catalogue import Catalogue as CatalogueUnit
 from ..stages.cells import Cells
 from ..stages.debiased import Debiased
 from ..stages.embed import Embed
+from ..stages.hand_confusion import HandConfusion
 from ..stages.hand_labels import HandLabels
 from ..stages.information import Information
 from ..stages.items import Items
@@ -39,6 +40,7 @@ ORDER: tuple[type[Unit], ...] = (
     Probe,
     Labels,
     PriorShifts,
+    HandConfusion,
     Cells,
     Likely,
     ReferenceCells,

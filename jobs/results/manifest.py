@@ -123,6 +123,13 @@ def _label_errors(inputs: Inputs) -> Iterator[dict[str, Any]]:
                 "shares": confusion.shares.tolist(),
                 "sizes": [size if math.isfinite(size) else None for size in confusion.sizes.tolist()],
             }
+    # What these say of a probe is known once it has predicted.
+    for role, catalogues in (("dataset", inputs.catalogues), ("reference", inputs.references)):
+        for name, catalogue in catalogues.items():
+            for attribute, labels in catalogue.hand_labels.items():
+                if attribute not in inputs.confusions.get((role, name), {}):
+                    content = [list(labels.ids), list(labels.true), list(labels.probabilities)]
+                    yield {"role": role, "name": name, "attribute": attribute, "hand_labels": digest(content)}
 
 
 def read_manifest(store: Store) -> dict[str, Any] | None:

@@ -143,6 +143,7 @@ class Solve(Unit):
         "jobs.stages.corrected",
         "jobs.stages.earlier",
         "jobs.stages.group_rows",
+        "jobs.stages.hand_confusion",
         "jobs.stages.hand_labels",
         "jobs.stages.kept_distances",
         "jobs.stages.label_errors",

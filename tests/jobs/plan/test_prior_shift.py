@@ -96,6 +96,7 @@ def test_a_reference_of_the_query_s_own_people_is_read_as_items_are(tmp_path):
         assert row["share_reference_corrected"] == pytest.approx((truth[pool] == "female").mean(), abs=0.06)
 
 
+@pytest.mark.system
 def test_shares_before_and_after_are_said(tmp_path, capsys):
     people(1_000, 0.5, 1).to_parquet(tmp_path / "labelled.parquet")
     path = write_audit(
