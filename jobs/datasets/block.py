@@ -19,7 +19,7 @@ from ..settings.block import Block, Distinct, DriverPath, FilePath, Label, Many
 from .source import Listing, Place, Source
 
 # What is said of a data set's labels, and read by nobody who reads the data set: its units stay as they are.
-NOT_READ: Mapping[str, Any] = {"attributes": {"__all__": {"confusion", "hand_labels"}}}
+NOT_READ: Mapping[str, Any] = {"attributes": {"__all__": {"confusion", "errors", "hand_labels"}}}
 
 
 class _TableOrFile:
