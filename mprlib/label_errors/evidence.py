@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from mprlib.arrays import BoolArray, FloatArray, IntArray
 from mprlib.label_errors.confusions import Matrices, confusions_of
-from mprlib.label_errors.true_cells import TrueCells, along, along_columns, error_of, true_cells
+from mprlib.label_errors.true_cells import TrueCells, along, error_of, true_cells
 from mprlib.pool_order import ranks
 from mprlib.problem import Problem
+
+if TYPE_CHECKING:
+    from mprlib.label_errors.posterior_kernel import Given, Seen
 
 # A probability below this is 0 for any number of items, and has a logarithm.
 SMALLEST = 1e-300
@@ -33,11 +36,13 @@ class Evidence(Protocol):
     sizes: FloatArray
     places: IntArray
 
-    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
-        """Expected items (B, G, R) of each true cell under prior shares (B, G, R), and log likelihoods (B,).
+    @property
+    def seen(self) -> Seen:
+        """What is seen of the pool, for compiled loops."""
+        ...
 
-        matrices: by axis (L, L), or (B, L, L).
-        """
+    def given(self, matrices: Matrices) -> Given:
+        """The conditions under matrices by axis: (L, L), or (B, L, L) for draws."""
         ...
 
     def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
@@ -55,15 +60,16 @@ class Counted(Evidence):
     places: IntArray
     patterns: dict[tuple[int, ...], FloatArray]
 
-    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
-        total, likelihoods = np.zeros(prior.shape), np.zeros(len(prior))
-        for known, counts in self.patterns.items():
-            used = {axis: one for axis, one in matrices.items() if axis not in known}
-            observed = np.maximum(along_columns(prior, self.cells.shape, used), SMALLEST)
-            likelihoods += np.log(observed).reshape(len(prior), -1) @ counts.ravel()
-            back = {axis: np.swapaxes(one, -1, -2) for axis, one in used.items()}
-            total += along_columns(counts / observed, self.cells.shape, back)
-        return prior * total, likelihoods
+    @property
+    def seen(self) -> Seen:
+        axes = range(len(self.cells.shape))
+        is_wrong = [[axis not in known for axis in axes] for known in self.patterns]
+        return _seen(self, self.cells, np.stack(list(self.patterns.values())), np.array(is_wrong))
+
+    def given(self, matrices: Matrices) -> Given:
+        from mprlib.label_errors.posterior_kernel import Given
+
+        return Given(matrices=_stacked(matrices, self.cells.shape), items=np.empty((0, 0, 0)))
 
     def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
         total, of_levels = np.zeros((len(members), len(members))), np.zeros((*prior.shape, members.shape[1]))
@@ -84,15 +90,23 @@ class ItemByItem(Evidence):
     """Each item a bin. likelihood: probabilities (n, G) of its labels in each true cell, up to a factor of its own;
     (B, n, G) for draws of matrices."""
 
+    cells: TrueCells
     features: FloatArray
     sizes: FloatArray
     places: IntArray
     likelihood: Callable[[Matrices], FloatArray]
 
-    def expected(self, prior: FloatArray, matrices: Matrices) -> tuple[FloatArray, FloatArray]:
-        joint = prior * np.swapaxes(self.likelihood(matrices), -1, -2)
-        observed = np.maximum(joint.sum(axis=1, keepdims=True), SMALLEST)
-        return joint / observed, np.log(observed).sum(axis=(1, 2))
+    @property
+    def seen(self) -> Seen:
+        nobody = np.empty((0, self.cells.size, self.sizes.size))
+        return _seen(self, self.cells, nobody, np.empty((0, len(self.cells.shape)), dtype=bool))
+
+    def given(self, matrices: Matrices) -> Given:
+        from mprlib.label_errors.posterior_kernel import Given
+
+        likely = self.likelihood(matrices)
+        items = np.ascontiguousarray(np.swapaxes(likely.reshape(-1, *likely.shape[-2:]), 1, 2))
+        return Given(matrices=np.empty((0, 0, 0, 0)), items=items)
 
     def information(self, prior: FloatArray, matrices: Matrices, members: FloatArray) -> FloatArray:
         # Outer products of the items' scores: one item has no other information.
@@ -102,6 +116,30 @@ class ItemByItem(Evidence):
         every = np.concatenate([scores, of_slopes.reshape(len(scores), -1)], axis=1)
         found: FloatArray = every.T @ every
         return found
+
+
+def _seen(evidence: Evidence, cells: TrueCells, counts: FloatArray, is_wrong: BoolArray) -> Seen:
+    from mprlib.label_errors.posterior_kernel import Seen
+
+    starts = np.cumsum([0, *cells.shape])
+    return Seen(
+        features=np.ascontiguousarray(evidence.features),
+        sizes=evidence.sizes,
+        places=evidence.places,
+        levels=cells.levels() + starts[:-1],
+        starts=starts,
+        counts=counts,
+        is_wrong=is_wrong,
+    )
+
+
+def _stacked(matrices: Matrices, shape: Sequence[int]) -> FloatArray:
+    """Matrices (B, axes, L, L), one of each axis in the first corner: the identity where labels are right."""
+    draws = max((len(one) for one in matrices.values() if one.ndim > 2), default=1)
+    found = np.tile(np.eye(max(shape)), (draws, len(shape), 1, 1))
+    for axis, one in matrices.items():
+        found[:, axis, : shape[axis], : shape[axis]] = one
+    return found
 
 
 def complete_information(evidence: Evidence, prior: FloatArray, members: FloatArray) -> FloatArray:
@@ -188,6 +226,7 @@ def evidence_of(problem: Problem, features: FloatArray) -> Evidence:
     cells, everyone = true_cells(problem), np.arange(problem.n)
     if error_of(problem).probabilities:
         return ItemByItem(
+            cells=cells,
             features=features,
             sizes=np.ones(problem.n),
             places=ranks(problem.best_first),

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.label_errors.confusions import Matrices, inverse
+from mprlib.label_errors.confusions import inverse
 from mprlib.label_errors.evidence import upper_edges
-from mprlib.label_errors.score_fit import Fit, solved
+from mprlib.label_errors.score_fit import Fit, whole
 from mprlib.label_errors.true_cells import true_cells
 from mprlib.problem import Problem
 
@@ -36,7 +36,6 @@ NO_END = 0.5
 COMBINATIONS = 20
 # Ends whose density is lower than the best one's by more than this, in logarithms, are left out.
 LEAST_LIKELY = 8.0
-NEWTON_STEPS, HALVINGS = 4, 3
 # A clear end raises the log density by at least this much; beyond it so many items of the level would be expected, and
 # no more are seen than so many standard errors of none.
 CLEAR_GAIN, MISSED_ITEMS, ERRORS = 4.0, 12.0, 2.0
@@ -44,54 +43,37 @@ CLEAR_GAIN, MISSED_ITEMS, ERRORS = 4.0, 12.0, 2.0
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Curved:
-    """A fit with its mode (P,), and the root (P, P) of the curvature there."""
+    """A fit with its mode (P,), and the inverse (P, P) of the curvature there."""
 
     fit: Fit
     parameters: FloatArray
-    root: FloatArray
-    matrices: Matrices
+    inverse: FloatArray
 
     def density(self, stretches: IntArray) -> float:
         """The highest log posterior density under stretches; minus infinity where they leave some item no cell."""
         fit = self.fit.within(stretches)
-        return fit.density(self.improved(fit), self.matrices) if fit.is_possible else -np.inf
+        return fit.climbed(self.parameters, self.inverse)[1] if fit.is_possible else -np.inf
 
-    def improved(self, fit: Fit) -> FloatArray:
-        """Parameters that are nearly the mode of a fit much like this one, by steps of Newton's method."""
-        parameters, best = self.parameters, fit.density(self.parameters, self.matrices)
-        for _ in range(NEWTON_STEPS):
-            gradient = fit.gradients(parameters, self.matrices, 1)[0]
-            step = solved(self.root, solved(self.root, gradient), trans="T")
-            for halving in range(HALVINGS):
-                tried = parameters + step / 2.0**halving
-                density = fit.density(tried, self.matrices)
-                if density > best:
-                    break
-            else:
-                return parameters
-            parameters, best = tried, density
-        return parameters
+    def mode(self, stretches: IntArray) -> FloatArray:
+        """Parameters that are nearly the most probable ones under stretches."""
+        return self.fit.within(stretches).climbed(self.parameters, self.inverse)[0]
 
 
-def whole(items: int, levels: int) -> IntArray:
-    """Stretches (2, levels) without an end: of the first item and of the one after the last."""
-    return np.array([np.zeros(levels), np.full(levels, items)], dtype=np.intp)
-
-
-def with_clear_ends(problem: Problem, fit: Fit, parameters: FloatArray, matrices: Matrices) -> IntArray:
-    """Stretches (2, levels) with the ends that the labels leave no doubt of. parameters: the mode without any."""
+def with_clear_ends(problem: Problem, fit: Fit, parameters: FloatArray, information: FloatArray) -> IntArray:
+    """Stretches (2, levels) with the ends that the labels leave no doubt of. parameters: the mode without any, with the
+    information (P, P) there."""
     cells = true_cells(problem)
     found = whole(problem.n, fit.members.shape[1])
-    density, first = fit.density(parameters, matrices), 0
+    density, unrooted, first = fit.density(parameters), fit.unrooted(information), 0
     for axis, size in enumerate(cells.shape):
         codes = cells.codes[problem.best_first, axis]
-        possible = _possible_ends(inverse(matrices)[axis][codes]) if axis in matrices else []
+        possible = _possible_ends(inverse(fit.matrices)[axis][codes]) if axis in fit.matrices else []
         for level, side, end in possible:
             tried = found.copy()
             tried[side, first + level] = _edge(np.append(fit.evidence.places, problem.n), side, end)
             one = fit.within(tried)
             if one.is_possible:
-                higher = one.density(one.mode(matrices), matrices)
+                higher = one.density(one.mode(parameters, unrooted))
                 if higher >= density + CLEAR_GAIN:
                     found, density = tried, higher
         first += size
@@ -106,7 +88,7 @@ def drawn_stretches(problem: Problem, curved: Curved, stretches: IntArray) -> In
     edges = np.array([0, *upper_edges(problem.n)])
     shape = true_cells(problem).shape
     axis_of = np.repeat(np.arange(len(shape)), shape)
-    for level in np.flatnonzero(np.isin(axis_of, list(curved.matrices))):
+    for level in np.flatnonzero(np.isin(axis_of, list(curved.fit.matrices))):
         densities: list[float] = []
         for edge in edges:
             tried = stretches.copy()

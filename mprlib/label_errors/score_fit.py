@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -17,6 +18,9 @@ from mprlib.label_errors.evidence import Evidence, complete_information
 from mprlib.label_errors.true_cells import error_of, true_cells
 from mprlib.problem import Problem
 
+if TYPE_CHECKING:
+    from mprlib.label_errors.posterior_kernel import Normal
+
 # Precisions of the normal prior: of slopes, and at first of their changes, in units of normal scores, and of the cells'
 # logits around those of independent attributes.
 SLOPE_PRECISION, CELL_PRECISION = 1.0, 0.25
@@ -26,7 +30,10 @@ ADDED_CHANGES = 1.0
 # Items that the prior of the cells counts as, spread over all levels.
 ADDED_ITEMS = 1.0
 LARGEST_ITERATIONS = 500
-# Newton's steps for each draw of the confusions.
+# Part of the mean curvature that every direction has at least, so that it can be inverted.
+SMALLEST_CURVATURE = 1e-9
+# Newton's steps to a mode that is near, each halved so often until it gains, and those for each draw of the confusions.
+NEWTON_STEPS, HALVINGS = 4, 3
 REFIT_STEPS = 4
 # Above this many cells the information matrix costs more than all the rest: parameters then keep their error.
 LARGEST_INFORMED_CELLS = 320
@@ -36,56 +43,56 @@ def prior_of(
     features: FloatArray, members: FloatArray, parameters: FloatArray, is_possible: BoolArray | None = None
 ) -> FloatArray:
     """P(g | s) (a, G) at features (a, F); is_possible (a, G), where some cells have no items."""
-    found: FloatArray = priors_of(features, members, parameters[None], is_possible)[0]
-    return found
-
-
-def priors_of(
-    features: FloatArray, members: FloatArray, parameters: FloatArray, is_possible: BoolArray | None = None
-) -> FloatArray:
-    """The same (B, a, G) for draws (B, P) of the parameters."""
     cells = len(members)
-    slopes = parameters[:, cells:].reshape(len(parameters), members.shape[1], -1)
-    logits = parameters[:, None, :cells] + (features @ np.swapaxes(slopes, 1, 2)) @ members.T
+    slopes = parameters[cells:].reshape(members.shape[1], -1)
+    logits = parameters[:cells] + (features @ slopes.T) @ members.T
     if is_possible is not None:
         logits = np.where(is_possible, logits, -np.inf)
-    logits -= logits.max(axis=2, keepdims=True)
+    logits -= logits.max(axis=1, keepdims=True)
     odds = np.exp(logits, out=logits)
-    found: FloatArray = odds / odds.sum(axis=2, keepdims=True)
+    found: FloatArray = odds / odds.sum(axis=1, keepdims=True)
     return found
 
 
 class Fit:
-    """The likelihood and its prior as functions of the parameters."""
+    """The likelihood and its prior as functions of the parameters, under the conditions that are known."""
 
-    def __init__(self, problem: Problem, evidence: Evidence, members: FloatArray) -> None:
-        self.evidence, self.members = evidence, members
+    def __init__(self, problem: Problem, evidence: Evidence, members: FloatArray, matrices: Matrices) -> None:
+        self.evidence, self.members, self.matrices = evidence, members, matrices
         slopes = members.shape[1] * evidence.features.shape[1]
         self._centre = np.concatenate([_independent_logits(problem), np.zeros(slopes)])
         self.precision = np.concatenate([np.full(len(members), CELL_PRECISION), np.full(slopes, SLOPE_PRECISION)])
-        self._is_possible: BoolArray | None = None
+        self._seen, self._given = evidence.seen, evidence.given(matrices)
+        self._stretches = whole(problem.n, members.shape[1])
 
     def within(self, stretches: IntArray) -> Fit:
         """The same where levels have no items outside of stretches (2, levels) of the order of scores."""
         found = copy(self)
-        found._is_possible = cells_within(self.evidence.places, self.members, stretches)
+        found._stretches = stretches
         return found
 
     @property
     def is_possible(self) -> bool:
-        """Whether every item has a cell."""
-        return self._is_possible is None or bool(self._is_possible.any(axis=1).all())
+        """Whether every item has a cell: a level of each axis."""
+        is_level = (self._seen.places[:, None] >= self._stretches[0]) & (
+            self._seen.places[:, None] < self._stretches[1]
+        )
+        return bool(np.logical_or.reduceat(is_level, self._seen.starts[:-1], axis=1).all())
 
-    def mode(self, matrices: Matrices, start: FloatArray | None = None) -> FloatArray:
-        """The parameters of the largest posterior density."""
+    def mode(self, start: FloatArray | None = None, unrooted: FloatArray | None = None) -> FloatArray:
+        """The parameters of the largest posterior density, looked for from a start near which the curvature has a root
+        whose transposed inverse (P, P) is this; without them from the centre of the prior.
+
+        In steps that this makes alike in all directions a search of so many unequal parameters takes a fifth of them.
+        """
         from scipy.optimize import minimize
 
         origin = self._centre if start is None else start
-        root = self._complete_root(origin)
+        scale = self._complete_unrooted(origin) if unrooted is None else unrooted
 
         def objective(steps: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = self._objective(origin + solved(root, steps, trans="T"), matrices)
-            return value, solved(root, gradient)
+            value, gradient = self._objective(origin + (steps if scale is None else scale @ steps))
+            return value, gradient if scale is None else gradient @ scale
 
         found = minimize(
             objective,
@@ -94,7 +101,15 @@ class Fit:
             method="L-BFGS-B",
             options={"maxiter": LARGEST_ITERATIONS, "maxcor": 30},
         )
-        return origin + solved(root, found.x, trans="T")
+        steps: FloatArray = found.x if scale is None else scale @ found.x
+        return origin + steps
+
+    def unrooted(self, information: FloatArray) -> FloatArray:
+        """The transposed inverse (P, P) of a root of the curvature of the posterior density: a root of its inverse."""
+        curvature = information + np.diag(self.precision)
+        smallest = SMALLEST_CURVATURE * float(np.trace(curvature)) / len(curvature)
+        root = np.linalg.cholesky(curvature + smallest * np.eye(len(curvature)))
+        return np.ascontiguousarray(scipy.linalg.solve_triangular(root, np.eye(len(root)), lower=True).T)
 
     def adapt(self, parameters: FloatArray, information: FloatArray, shape: Sequence[int]) -> None:
         """Set the prior's variance of the changes of slope of each axis to what the mode and its information say.
@@ -110,74 +125,75 @@ class Fit:
             squares = float(np.sum(parameters[own] ** 2))
             self.precision[own] = (determined + ADDED_CHANGES) / (squares + ADDED_CHANGES)
 
-    def _complete_root(self, parameters: FloatArray) -> FloatArray | None:
-        """Root (P, P) of what the curvature would be if true cells were seen; None where there are too many.
-
-        In steps that it makes alike in all directions a search of so many unequal parameters takes a fifth of them.
-        """
+    def _complete_unrooted(self, parameters: FloatArray) -> FloatArray | None:
+        """What `unrooted` would be if true cells were seen; None where there are too many."""
         if len(self.members) > LARGEST_INFORMED_CELLS:
             return None
-        prior = self._prior(parameters).T
-        found: FloatArray = np.linalg.cholesky(
-            complete_information(self.evidence, prior, self.members) + np.diag(self.precision)
+        return self.unrooted(complete_information(self.evidence, self._prior(parameters), self.members))
+
+    def climbed(self, parameters: FloatArray, inverse: FloatArray) -> tuple[FloatArray, float]:
+        """Parameters that are nearly the mode, and their log posterior density, by steps of Newton's method from ones
+        that are near it, with the inverse (P, P) of the curvature there."""
+        from mprlib.label_errors import climbing_kernel
+
+        found, density = climbing_kernel.climbed(
+            self._seen, self._given, self._normal, parameters, inverse, NEWTON_STEPS, HALVINGS
         )
-        return found
+        return found, float(density)
 
-    def gradients(self, parameters: FloatArray, matrices: Matrices, draws: int) -> FloatArray:
-        """Of the log posterior density (draws, P), for draws of matrices."""
-        prior = self._prior(parameters)
-        expected, _ = self.evidence.expected(np.broadcast_to(prior, (draws, *prior.shape)), matrices)
-        return self._gradient(expected, prior, parameters)
-
-    def refitted(self, parameters: FloatArray, root: FloatArray, matrices: Matrices, draws: int) -> FloatArray:
+    def refitted(self, parameters: FloatArray, inverse: FloatArray, matrices: Matrices, draws: int) -> FloatArray:
         """Parameters (draws, P) that are nearly the modes under draws of matrices, by steps of Newton's method from
-        those as they are known, with the root of the curvature there; of all steps the one of the highest density."""
-        found = np.tile(parameters, (draws, 1))
-        tried, highest = found.copy(), np.full(draws, -np.inf)
-        for step in range(REFIT_STEPS + 1):
-            prior = np.swapaxes(priors_of(self.evidence.features, self.members, tried, self._is_possible), 1, 2)
-            expected, likelihoods = self.evidence.expected(np.ascontiguousarray(prior), matrices)
-            densities = likelihoods - 0.5 * np.sum(self.precision * (tried - self._centre) ** 2, axis=1)
-            is_higher = densities > highest
-            found[is_higher], highest[is_higher] = tried[is_higher], densities[is_higher]
-            if step < REFIT_STEPS:
-                gradient = self._gradient(expected, prior, tried)
-                tried = tried + solved(root, solved(root, gradient.T), trans="T").T
-        return found
+        those as they are known; of all steps the one of the highest density."""
+        from mprlib.label_errors import climbing_kernel
 
-    def expected_items(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
+        given = self.evidence.given(matrices)
+        return climbing_kernel.refitted(self._seen, given, self._normal, parameters, inverse, draws, REFIT_STEPS)
+
+    def expected_items(self, parameters: FloatArray) -> FloatArray:
         """Of the pool, in each cell (G,)."""
-        expected, _ = self.evidence.expected(self._prior(parameters)[None], matrices)
-        found: FloatArray = expected[0].sum(axis=1)
+        from mprlib.label_errors import posterior_kernel as kernel
+
+        at = kernel.space(self._seen)
+        kernel.fill_prior(self._seen, self._stretches, parameters, at)
+        kernel.expect(self._seen, self._given, 0, at)
+        found: FloatArray = (at.prior * at.total).sum(axis=1)
         return found
 
-    def information(self, parameters: FloatArray, matrices: Matrices) -> FloatArray:
+    def information(self, parameters: FloatArray) -> FloatArray:
         """The information matrix (P, P) of the likelihood."""
-        return self.evidence.information(np.ascontiguousarray(self._prior(parameters).T), matrices, self.members)
+        return self.evidence.information(self._prior(parameters), self.matrices, self.members)
 
-    def density(self, parameters: FloatArray, matrices: Matrices) -> float:
+    def density(self, parameters: FloatArray) -> float:
         """The logarithm of the posterior density, up to a constant."""
-        return -self._objective(parameters, matrices)[0]
+        return -self._objective(parameters)[0]
 
-    def _objective(self, parameters: FloatArray, matrices: Matrices) -> tuple[float, FloatArray]:
+    @property
+    def _normal(self) -> Normal:
+        from mprlib.label_errors.posterior_kernel import Normal
+
+        return Normal(centre=self._centre, precision=self.precision, stretches=self._stretches)
+
+    def _objective(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Minus the log posterior density, and its gradient."""
-        prior = self._prior(parameters)
-        expected, values = self.evidence.expected(prior[None], matrices)
-        penalty = 0.5 * float(np.sum(self.precision * (parameters - self._centre) ** 2))
-        return penalty - float(values[0]), -self._gradient(expected, prior, parameters)[0]
+        from mprlib.label_errors import posterior_kernel as kernel
+
+        gradient = np.empty(parameters.size)
+        at = kernel.space(self._seen)
+        density = kernel.log_density(self._seen, self._given, 0, self._normal, parameters, gradient, at)
+        return -float(density), -gradient
 
     def _prior(self, parameters: FloatArray) -> FloatArray:
-        """P(g | s) (G, R) of the bins."""
-        prior = prior_of(self.evidence.features, self.members, parameters, self._is_possible)
-        return np.ascontiguousarray(prior.T)
+        """P(g | s) (R, G) of the bins."""
+        from mprlib.label_errors import posterior_kernel as kernel
 
-    def _gradient(self, expected: FloatArray, prior: FloatArray, parameters: FloatArray) -> FloatArray:
-        """Of the log posterior density (B, P), from the expected items (B, G, R) of each cell."""
-        residual = expected - self.evidence.sizes * prior
-        slopes = (self.members.T @ residual) @ self.evidence.features
-        likely = np.concatenate([residual.sum(axis=2), slopes.reshape(len(slopes), -1)], axis=1)
-        found: FloatArray = likely - self.precision * (parameters - self._centre)
-        return found
+        at = kernel.space(self._seen)
+        kernel.fill_prior(self._seen, self._stretches, parameters, at)
+        return np.ascontiguousarray(at.prior.T)
+
+
+def whole(items: int, levels: int) -> IntArray:
+    """Stretches (2, levels) without an end: of the first item and of the one after the last."""
+    return np.array([np.zeros(levels), np.full(levels, items)], dtype=np.intp)
 
 
 def cells_within(places: IntArray, members: FloatArray, stretches: IntArray) -> BoolArray:
@@ -201,12 +217,4 @@ def _independent_logits(problem: Problem) -> FloatArray:
             counts = error.probabilities[name].sum(axis=0)
         shares = (counts + ADDED_ITEMS / size) / (counts.sum() + ADDED_ITEMS)
         found = (found[:, None] + np.log(shares)[None, :]).ravel()
-    return found
-
-
-def solved(root: FloatArray | None, values: FloatArray, trans: str = "N") -> FloatArray:
-    """Values (P, ...) divided by a lower triangular root, or by its transpose (trans="T"); without one, unchanged."""
-    if root is None:
-        return values
-    found: FloatArray = scipy.linalg.solve_triangular(root, values, lower=True, trans=trans, check_finite=False)
     return found

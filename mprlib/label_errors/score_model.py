@@ -42,8 +42,8 @@ from mprlib.label_errors.evidence import (
     of_cells,
 )
 from mprlib.label_errors.given_probabilities import as_given
-from mprlib.label_errors.score_ends import Curved, drawn_stretches, whole, with_clear_ends
-from mprlib.label_errors.score_fit import LARGEST_INFORMED_CELLS, Fit, cells_within, prior_of, solved
+from mprlib.label_errors.score_ends import Curved, drawn_stretches, with_clear_ends
+from mprlib.label_errors.score_fit import LARGEST_INFORMED_CELLS, Fit, cells_within, prior_of, whole
 from mprlib.label_errors.true_cells import TrueCells, error_of, true_cells
 from mprlib.pool_order import ranks
 from mprlib.problem import Problem
@@ -54,8 +54,6 @@ VARIANCE_ROUNDS = 2
 # highest at least as many as say what this many would with labels that are right: errors of shares are stretched by the
 # condition of the confusion.
 LARGEST_PARTS, FEWEST_ABOVE = (0.95, 0.84, 0.5), 16
-# Part of the mean curvature that every direction has at least, so that it can be inverted.
-SMALLEST_CURVATURE = 1e-9
 # Draws of the true labels of a selection: as many of each draw of the parameters.
 OWN_DRAWS = 3 * DRAWS
 # Numbers that are worked on at once where draws are many: 1 MB.
@@ -146,23 +144,24 @@ def score_model(problem: Problem) -> ScoreModel:
 def _fitted(problem: Problem) -> ScoreModel:
     cells, features = true_cells(problem), _features(problem)
     members, matrices = _members(cells), as_known(problem)
-    fit = Fit(problem, evidence_of(problem, features), members)
-    parameters, information = _adapted(fit, matrices, cells)
+    fit = Fit(problem, evidence_of(problem, features), members, matrices)
+    parameters, information = _adapted(fit, cells)
     stretches = whole(problem.n, members.shape[1])
     modes: tuple[Mode, ...] = (Mode(stretches=stretches, parameters=parameters, weight=1.0),)
     drawn: FloatArray = np.zeros((DRAWS, parameters.size))
     if information is not None:
-        stretches = with_clear_ends(problem, fit, parameters, matrices)
+        stretches = with_clear_ends(problem, fit, parameters, information)
         if not np.array_equal(stretches, modes[0].stretches):
-            fit = Fit(problem, fit.evidence, members).within(stretches)
-            parameters, information = _adapted(fit, matrices, cells)
+            fit = Fit(problem, fit.evidence, members, matrices).within(stretches)
+            parameters, information = _adapted(fit, cells)
         assert information is not None
-        curved = Curved(fit=fit, parameters=parameters, root=_root(fit, information), matrices=matrices)
+        unrooted = fit.unrooted(information)
+        curved = Curved(fit=fit, parameters=parameters, inverse=unrooted @ unrooted.T)
         modes = tuple(_modes(curved, drawn_stretches(problem, curved, stretches)))
-        drawn = _drawn(curved, problem)
+        drawn = _drawn(curved, unrooted, problem)
     places = np.searchsorted(np.cumsum([mode.weight for mode in modes]), (np.arange(DRAWS) + 0.5) / DRAWS)
     centres = np.array([mode.parameters for mode in modes])[places]
-    expected = [mode.weight * fit.within(mode.stretches).expected_items(mode.parameters, matrices) for mode in modes]
+    expected = [mode.weight * fit.within(mode.stretches).expected_items(mode.parameters) for mode in modes]
     model = ScoreModel(
         problem=problem,
         features=features,
@@ -186,17 +185,16 @@ def _modes(curved: Curved, drawn: IntArray) -> Iterator[Mode]:
         drawn, is_possible = drawn.min(axis=0, keepdims=True), np.array([True])
     different, counts = np.unique(drawn[is_possible], axis=0, return_counts=True)
     for stretches, count in zip(different, counts):
-        parameters = curved.improved(curved.fit.within(stretches))
-        yield Mode(stretches=stretches, parameters=parameters, weight=float(count) / int(counts.sum()))
+        yield Mode(stretches=stretches, parameters=curved.mode(stretches), weight=float(count) / int(counts.sum()))
 
 
-def _adapted(fit: Fit, matrices: Matrices, cells: TrueCells) -> tuple[FloatArray, FloatArray | None]:
+def _adapted(fit: Fit, cells: TrueCells) -> tuple[FloatArray, FloatArray | None]:
     """The mode under the variances that the data suggest, and the information near it; None for too many cells."""
-    parameters, information = fit.mode(matrices), None
+    parameters, information = fit.mode(), None
     for _ in range(VARIANCE_ROUNDS if cells.size <= LARGEST_INFORMED_CELLS else 0):
-        information = fit.information(parameters, matrices)
+        information = fit.information(parameters)
         fit.adapt(parameters, information, cells.shape)
-        parameters = fit.mode(matrices, parameters)
+        parameters = fit.mode(parameters, fit.unrooted(information))
     return parameters, information
 
 
@@ -216,23 +214,15 @@ def _members(cells: TrueCells) -> FloatArray:
     return np.concatenate([np.eye(size)[levels[:, axis]] for axis, size in enumerate(cells.shape)], axis=1)
 
 
-def _root(fit: Fit, information: FloatArray) -> FloatArray:
-    """Lower triangular root (P, P) of the curvature of the posterior density."""
-    curvature = information + np.diag(fit.precision)
-    smallest = SMALLEST_CURVATURE * float(np.trace(curvature)) / len(curvature)
-    found: FloatArray = np.linalg.cholesky(curvature + smallest * np.eye(len(curvature)))
-    return found
-
-
-def _drawn(curved: Curved, problem: Problem) -> FloatArray:
+def _drawn(curved: Curved, unrooted: FloatArray, problem: Problem) -> FloatArray:
     """How far parameters (DRAWS, P) might be off."""
-    fit, root, size = curved.fit, curved.root, curved.parameters.size
-    moved = solved(root, np.random.default_rng(size).standard_normal((size, DRAWS)), trans="T")
+    fit, size = curved.fit, curved.parameters.size
+    moved: FloatArray = (unrooted @ np.random.default_rng(size).standard_normal((size, DRAWS))).T
     if confusions_of(problem).items.drawn:
         for block in _blocks_of_draws(fit.evidence.sizes.size * len(fit.members)):
             matrices, draws = drawn_matrices(problem, block), block.stop - block.start
-            moved[:, block] += (fit.refitted(curved.parameters, root, matrices, draws) - curved.parameters).T
-    return moved.T
+            moved[block] += fit.refitted(curved.parameters, curved.inverse, matrices, draws) - curved.parameters
+    return moved
 
 
 def _shares_drawn_from(ends: FloatArray, times: int, random: np.random.Generator) -> FloatArray:
