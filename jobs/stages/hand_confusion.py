@@ -37,8 +37,12 @@ class HandConfusion(Unit):
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
+        "mprlib.compiled",
         "mprlib.confusion",
+        "mprlib.frames.levels",
+        "mprlib.frames.text_kernel",
         "mprlib.hand_labels.estimate",
+        "mprlib.level_names",
         "jobs.datasets.hand_labels",
         "jobs.stages.vectors",
     )
