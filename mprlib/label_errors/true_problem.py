@@ -17,8 +17,8 @@ from mprlib.label_errors.true_cells import true_cells
 from mprlib.problem import Problem
 from mprlib.reference import Reference
 
-# Rows of a cell that fewer are expected in: what a sample or a confusion is off by is a row or more in such a cell, which
-# would else be divided by next to nothing.
+# Rows of a cell that fewer are expected in: what a sample or a confusion is off by is a row or more there, which would
+# else be divided by next to nothing.
 SMALLEST_MASS = 1.0
 
 

@@ -14,15 +14,14 @@ from mprlib.label_errors.weakness import weak_confusion
 from tests.jobs.conftest import people, settings, write_audit
 from tests.jobs.units_in_process import run_plan
 
-
 CORRECTED = ["mpr_corrected", "mpr_corrected_low", "mpr_corrected_high"]
 
 
 def solved(folder: Path, levels: list[str | None]) -> pd.DataFrame:
     """Results of an audit in which the first people have these levels, by class."""
-    table = pd.concat([people(seed).assign(person=lambda one: one["person"] + f"-{seed}") for seed in range(5)])
+    table = pd.concat([people(seed) for seed in range(5)], ignore_index=True)
     likely = np.where(table["gender"] == "female", 0.9, 0.1)
-    table = table.assign(p_female=likely, p_male=1 - likely).reset_index(drop=True)
+    table = table.assign(person=[f"p{number}" for number in range(len(table))], p_female=likely, p_male=1 - likely)
     table.loc[range(len(levels)), "gender"] = levels
     columns = {"female": "p_female", "male": "p_male"}
     folder.mkdir()
