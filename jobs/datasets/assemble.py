@@ -61,10 +61,10 @@ def assemble(
         items["vector"] = vectors(block, table, embedding_column, ids)
         lengths = lengths_of(items["vector"].flatten().to_numpy().reshape(table.num_rows, -1))
     kept = pa.table(items) if is_kept.all() else pa.table(items).filter(pa.array(is_kept))
-    _expect_distinct(block, source.id, in_one(kept["item_id"]))
     order = _identical_adjacent(kept)
     return Part(
         items=kept if order is None else kept.take(order),
+        ids=ids,
         skipped=pa.Table.from_pylist([skip.to_row() for skip in source.skipped], SKIPPED_ITEMS),
         dropped=int((~is_kept).sum()),
         levels={name: tuple(one.names) for name, one in levels.items()},
@@ -129,18 +129,14 @@ def _ids(block: Dataset, source: Source) -> pa.Array:
         raise UsageError(
             f"{start} holds an id of more than {LONGEST_ID:,} characters in {source.place_of(long, block.path)}"
         )
-    return column
-
-
-def _expect_distinct(block: Dataset, name: str, ids: pa.Array) -> None:
-    """No id of items that stay repeats; those of parts are compared with each other in the same way."""
-    counts = pc.value_counts(ids)
+    counts = pc.value_counts(column)
     repeated = counts.filter(pc.greater(pc.struct_field(counts, "counts"), 1))
     if len(repeated):
         raise UsageError(
             f"id {repeated[0]['values'].as_py()!r} occurs {repeated[0]['counts'].as_py()} times "
             f"in column {name!r} of {block.path}: ids must be distinct"
         )
+    return column
 
 
 def _texts(block: Dataset, source: pa.Table) -> pa.Array:
