@@ -142,7 +142,9 @@ def _beyond(gaps: FloatArray, shares: FloatArray, k: int | IntArray) -> FloatArr
 def _chance(problem: Problem, function_class: FunctionClass) -> Chance | None:
     oracle = function_class.bind(problem)
     if _is_of_reference(problem, oracle):
-        values = kept_groups(problem, function_class, "rising", lambda: _rising(problem, function_class, oracle))
+        values = kept_groups(
+            problem, function_class, oracle, "rising", lambda: _rising(problem, function_class, oracle)
+        )
     else:
         values = _rising(problem, function_class, oracle)
     if values is None:
