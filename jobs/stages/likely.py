@@ -7,7 +7,7 @@ the probabilities of all items say, not those of the few that are near one query
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -83,7 +83,9 @@ def expected_confusion(weights: FloatArray, rows: FloatArray, levels: Sequence[s
     totals = rows.sum(axis=1)
     is_empty = (totals < FEWEST) | (weights.sum(axis=1) <= 0.0)
     counts = np.where(is_empty[:, None], np.eye(len(weights)), weights)
-    return Confusion.of_counts(counts, levels, np.where(is_empty, FEWEST, totals))
+    found = Confusion.of_counts(counts, levels, np.where(is_empty, FEWEST, totals))
+    # Of a level that nobody has, no item was counted, few or many: the row is known.
+    return replace(found, sizes=np.where(is_empty, np.inf, found.sizes))
 
 
 def by_label(likely: FloatArray, codes: IntArray, labels: int) -> FloatArray:
