@@ -121,7 +121,9 @@ class Measurement:
     def __post_init__(self) -> None:
         # One name for zero and no rounding residue below it: values are compared and printed.
         object.__setattr__(self, "value", 0.0 if self.value <= 0 else float(self.value))
-        object.__setattr__(self, "upper_bound", float(self.upper_bound) if self.upper_bound >= self.value else self.value)
+        object.__setattr__(
+            self, "upper_bound", float(self.upper_bound) if self.upper_bound >= self.value else self.value
+        )
 
 
 def p_values(found: Sequence[Measurement]) -> list[float | None]:
