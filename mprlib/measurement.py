@@ -152,7 +152,8 @@ def measure_each(
     if not selections:
         return []
     problem = attended(problem, attention, len(selections[0]))
-    oracle, found = function_class.bind(problem), []
+    oracle = function_class.bind(problem)
+    found: list[Measurement] = []
     for start in range(0, len(selections), block := max(1, LARGEST_BLOCK // oracle.cells.size)):
         some = selections[start : start + block]
         worst = oracle.worst_of_each(problem, some)
