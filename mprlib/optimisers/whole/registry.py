@@ -27,5 +27,5 @@ def whole_proof(separator: Separator) -> WholeProof | None:
         return TreeProof.of(separator, oracle)
     ball = separator.region.ball
     if ball is not None and ball.is_complete:
-        return MarginalProof.of(separator.problem, pool, oracle.cells.labels, ball) or CellProof.of(pool, ball)
+        return MarginalProof.of(separator.problem, pool, oracle.cells, ball) or CellProof.of(pool, ball)
     return None
