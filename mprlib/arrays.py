@@ -91,7 +91,8 @@ def summable(values: FloatArray) -> FloatArray:
 
 def mean_of(values: FloatArray, weights: FloatArray | None = None) -> float:
     """The mean of numbers, by weights that sum to 1 where there are any, however large the numbers are."""
-    power, small = _summing_power(values), summable(values)
+    power = _summing_power(values)
+    small = np.ldexp(values, -power) if power else values
     mean = float(small.mean() if weights is None else weights @ small)
     # Rounding must not take a mean of the largest numbers beyond them.
     return float(np.ldexp(np.clip(mean, small.min(), small.max()), power)) if power else mean

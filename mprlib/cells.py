@@ -11,7 +11,9 @@ p = (1, 0), q = (1/2, 1/2), N = (3, 2), D = 2 * 1 / (2 + 1) = 2/3.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,6 +40,7 @@ class Cells:
              pool_counts (G,), items of the pool in each cell.
              reference_shares (G,), q, summing to 1.
              masses (G,), N: pool rows plus effective reference rows, all positive.
+    name: of these label rows among those of the population's problems; None where they have none.
     """
 
     labels: FloatArray
@@ -46,6 +49,12 @@ class Cells:
     pool_counts: IntArray
     reference_shares: FloatArray
     masses: FloatArray
+    name: Hashable = None
+
+    @property
+    def of_labels(self) -> Hashable:
+        """What tells these label rows from others of the population: a key of what depends on them alone."""
+        return (self.labels.shape, self.labels.tobytes()) if self.name is None else self.name
 
     @property
     def size(self) -> int:
@@ -72,10 +81,20 @@ class Cells:
         """The same of a selection, as `shares_of` takes it."""
         return self._differences(self.shares_of(items, place_weights))
 
+    def differences_in(self, counts: IntArray) -> FloatArray:
+        """The same of a selection by the counts (G,) of its items, which count alike."""
+        return self._differences(_multiples(int(counts.sum()))[counts])
+
     def _differences(self, shares: FloatArray) -> FloatArray:
         differences = shares - self.reference_shares
         differences[np.abs(differences) <= ROUNDING] = 0.0
         return differences
+
+
+@lru_cache(maxsize=64)
+def _multiples(k: int) -> FloatArray:
+    """Sums (k + 1,) of 0, 1, ... k shares of 1 / k, added one by one as weights of items are."""
+    return np.concatenate([[0.0], np.cumsum(np.full(k, 1.0 / k))])
 
 
 def cells_of(problem: Problem) -> Cells:

@@ -82,6 +82,8 @@ def widened(population: Reference, pool: Side) -> tuple[Reference, Encoding]:
     """A reference over the levels of a pool as well, and their encoding; kept with the reference."""
     known = population.encoding
     assert known is not None
+    if pool.encoding is known:
+        return population, known
     encoding = Encoding.of_sides(pool, known=known, is_stated=population.size is not None)
     if encoding is known:
         return population, known

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Required, TypedDict
 
 import numpy as np
@@ -18,8 +18,8 @@ from mprlib.level_names import level_name
 from mprlib.reference import Reference
 from mprlib.selection import Selection
 
-# Bytes of what ids are summed by, and the seed of its weights.
-WORD, SEED = 4, 20240711
+# Bytes of what ids are compared by, and the ids up to which a set of them takes less time than loading the compiler.
+WORD, FEW_IDS = 4, 100_000
 
 
 class Given(TypedDict, total=False):
@@ -147,17 +147,13 @@ def checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
 
 
 def _surely_differ(ids: NDArray[Any]) -> bool:
-    """Whether sums of the bytes of ids, by fixed weights, all differ: then the ids do. Texts are slow to sort."""
-    words = np.ascontiguousarray(ids).view(np.uint32).reshape(ids.size, -1) if ids.dtype.itemsize % WORD == 0 else None
-    if words is None or words.shape[1] == 0:
+    """Whether the bytes of ids all differ: then the ids do. Texts are slow to sort."""
+    is_slow = ids.size <= FEW_IDS and "numba" not in sys.modules
+    if is_slow or ids.dtype.itemsize % WORD or not ids.dtype.itemsize:
         return False
-    sums = np.sort(words.astype(np.uint64) @ _weights(words.shape[1]))
-    return not (sums[1:] == sums[:-1]).any()
+    from mprlib.frames.text_kernel import are_distinct
 
-
-@lru_cache(maxsize=64)
-def _weights(words: int) -> NDArray[np.uint64]:
-    return np.random.default_rng(SEED).integers(0, 2**63, words, dtype=np.uint64)
+    return are_distinct(np.ascontiguousarray(ids).view(np.uint32).reshape(ids.size, -1))
 
 
 def checked_vectors(embeddings: Any, query: Any, n: int) -> tuple[FloatArray | None, FloatArray | None]:

@@ -257,6 +257,11 @@ class Reference:
             return self.size * self.shares
         return self._cached("effective counts", self.table.effective_counts)
 
+    @property
+    def most_alike(self) -> int:
+        """The largest number of rows with a weight that share a cell."""
+        return self._cached("most alike", lambda: int(self.counts.max(initial=0)))
+
     def of_columns(self, columns: Sequence[int]) -> Reference:
         """The same people, seen by some of the columns alone and in the order given."""
         return by_columns(self, columns)

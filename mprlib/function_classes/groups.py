@@ -65,8 +65,9 @@ class Groups(FunctionClass):
         attributes = tuple((name, tuple(own)) for name, own in problem.attributes.items())
         # Of an attribute in one column the number of rows decides whether it holds levels.
         rows = None if all(len(own) > 1 for _, own in attributes) else problem.n
-        key = ("groups", self, attributes, tuple(problem.label_names), cells.labels.tobytes(), rows)
-        named = NAMED.get(key, lambda: self._named(problem))
+        key = ("groups", self, attributes, tuple(problem.label_names), cells.of_labels, rows)
+        kept = NAMED if cells.name is None else problem.population.kept
+        named = kept.get(key, lambda: self._named(problem))
         return GroupsOracle(cells=cells, signed=self.signed, **named)
 
     def _named(self, problem: Problem) -> Named:

@@ -37,11 +37,6 @@ CELL_SCHEDULES = (
     Schedule(warmest=0.05, coldest=0.002, penalty=4.0, steps=450_000),
     Schedule(warmest=0.2, coldest=0.002, penalty=4.0, steps=450_000),
 )
-# Between items of embeddings, of which there are many more.
-ITEM_SCHEDULES = (
-    Schedule(warmest=0.05, coldest=0.003, penalty=4.0, steps=1_500_000),
-    Schedule(warmest=0.1, coldest=0.005, penalty=12.0, steps=1_500_000),
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -62,9 +57,8 @@ class BallAnnealing:
         cls, pool: CellPool, ball: BallRegion, cells: IntArray, schedules: tuple[Schedule, ...] = CELL_SCHEDULES
     ) -> BallAnnealing:
         """The annealing over some cells with items of a ball whose features are complete."""
-        from mprlib.optimisers.ball_anneal_kernel import products
-
-        own = products(np.ascontiguousarray(ball.features[cells]))
+        own = np.empty((cells.size, cells.size))
+        ball.complete(cells, 0, own)
         return cls(pool=pool, unit=ball.unit, cells=cells, products=own, schedules=schedules)
 
     def best(self, relaxation: Relaxation, known: float) -> IntArray | None:

@@ -64,37 +64,10 @@ def basis_of(form: Triangular, constant: FloatArray, direction: FloatArray) -> B
         triangle=form.triangle,
         offset=offset,
         along=along,
-        reach=_reach(along),
+        reach=np.sqrt(np.concatenate([[0.0], np.cumsum(along**2)])),
         outside=float(outside @ outside),
         constant=float(direction @ outside),
     )
-
-
-def in_cap(basis: Basis, size: int, part: float) -> tuple[IntArray, Basis]:
-    """The lattice with its first coordinates in the order in which a cap of the ball leaves them fewest values.
-
-    The coordinate that a decoder decides first is the one of which the fewest whole values are in the cap
-    z.v >= (1 - part) rho |z|: as a rule the one that lies nearest to z, as a cap is thin there and wide elsewhere. Of
-    many points that leave the cap when it is decided last none is looked at.
-
-    Returns the order (d,), and the lattice in it. size: number of coordinates with a step of their own.
-    """
-    from mprlib.optimisers.whole import lattice_kernel as kernel
-
-    order = np.arange(basis.offset.size)
-    if size == 0 or basis.reach[size] == 0.0:
-        return order, basis
-    kernel.narrowest_last(basis.triangle, basis.along, size, float(np.arccos(1.0 - min(part, WIDEST))), order)
-    triangle = np.ascontiguousarray(basis.triangle[:, order])
-    vectors = np.array([basis.offset, basis.along])
-    kernel.turned(triangle, size, vectors)
-    offset, along = vectors
-    return order, basis._replace(triangle=triangle, offset=offset, along=along, reach=_reach(along))
-
-
-def _reach(along: FloatArray) -> FloatArray:
-    reach: FloatArray = np.sqrt(np.concatenate([[0.0], np.cumsum(along**2)]))
-    return reach
 
 
 def sorted_qr(columns: FloatArray) -> Triangular:
@@ -102,32 +75,12 @@ def sorted_qr(columns: FloatArray) -> Triangular:
 
     By element-wise sums: those of a matrix product may depend on the number of threads.
     """
-    from mprlib.optimisers.whole.lattice_kernel import products
+    from mprlib.optimisers.whole.lattice_kernel import triangular
 
-    orthonormal, order = _taken(columns)
-    triangle = np.empty((order.size, order.size))
-    products(orthonormal, np.ascontiguousarray(columns, dtype=np.float64), order, triangle)
-    is_dependent = np.ones(columns.shape[1], dtype=bool)
-    is_dependent[order] = False
-    return Triangular(
-        order=order.astype(np.intp),
-        dependent=np.flatnonzero(is_dependent),
-        basis=orthonormal.T,
-        triangle=np.triu(triangle),
-    )
+    found = triangular(np.ascontiguousarray(columns, dtype=np.float64), DEPENDENCE)
+    return Triangular(order=found.order, dependent=found.dependent, basis=found.basis.T, triangle=found.triangle)
 
 
 def independent(columns: FloatArray) -> IntArray:
     """Which columns (c,) the triangular form takes, rising."""
-    return np.sort(_taken(columns)[1])
-
-
-def _taken(columns: FloatArray) -> tuple[FloatArray, IntArray]:
-    """The orthonormal rows (d, r), and the columns (d,) in the order in which they are taken."""
-    from mprlib.optimisers.whole.lattice_kernel import taken_columns
-
-    smallest = (DEPENDENCE * float(np.sqrt((columns**2).sum(axis=0).max(initial=0.0)))) ** 2
-    left = np.ascontiguousarray(columns.T, dtype=np.float64).copy()
-    basis, order = np.empty_like(left), np.empty(columns.shape[1], dtype=np.int64)
-    count = taken_columns(left, smallest, basis, order) if columns.size else 0
-    return basis[:count], order[:count]
+    return np.sort(sorted_qr(columns).order)

@@ -7,6 +7,8 @@ where two are equally near.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
@@ -108,15 +110,72 @@ def taken_columns(left: FloatArray, smallest: float, basis: FloatArray, order: I
                 left[column] -= direction * total(products, 0, rows)
 
 
+class Taken(NamedTuple):
+    """A triangular form, as in `lattice.Triangular`; basis (d, r) has its rows."""
+
+    order: IntArray
+    dependent: IntArray
+    basis: FloatArray
+    triangle: FloatArray
+
+
 @compiled
-def products(basis: FloatArray, columns: FloatArray, order: IntArray, found: FloatArray) -> None:
-    """Each basis row (c, r) times each column (r, all) in some order, into found (c, order), added row by row."""
-    for one in range(basis.shape[0]):
-        for place in range(order.size):
+def triangular(columns: FloatArray, dependence: float) -> Taken:
+    """The form of columns (r, c); those nearer to the others' span than that part of the longest one are in it."""
+    rows, number = columns.shape
+    left, longest = np.empty((number, rows)), 0.0
+    for column in range(number):
+        square = 0.0
+        for row in range(rows):
+            left[column, row] = columns[row, column]
+            square += columns[row, column] * columns[row, column]
+        longest = max(longest, square)
+    basis, order = np.empty((number, rows)), np.empty(number, np.int64)
+    smallest = dependence * np.sqrt(longest)
+    count = taken_columns(left, smallest * smallest, basis, order)
+    basis, order = basis[:count], order[:count]
+    is_taken = np.zeros(number, np.bool_)
+    for place in range(count):
+        is_taken[order[place]] = True
+    triangle = np.zeros((count, count))
+    for one in range(count):
+        for place in range(one, count):
             summed = 0.0
-            for row in range(columns.shape[0]):
+            for row in range(rows):
                 summed += basis[one, row] * columns[row, order[place]]
-            found[one, place] = summed
+            triangle[one, place] = summed
+    return Taken(order, np.flatnonzero(~is_taken), basis, triangle)
+
+
+class Held(NamedTuple):
+    """The coordinates of a lattice of marginal counts.
+
+    Shapes:  attribute (d,), is_final (d,), rest (d,), as in `marginal_kernel.Lattice`.
+    """
+
+    attribute: IntArray
+    is_final: IntArray
+    rest: IntArray
+
+
+@compiled
+def held_by(attribute: IntArray, attributes: int, column: IntArray, capacity: IntArray) -> Held:
+    """What the attributes of coordinates (d,), the levels `column`, can hold; attribute, capacity (l,) of each level.
+
+    Coordinates are decided from the last on: rest is what an attribute's levels hold that are not decided by then.
+    """
+    left = np.zeros(attributes, np.int64)
+    for level in range(attribute.size):
+        left[attribute[level]] += capacity[level]
+    found = Held(attribute[column], np.zeros(column.size, np.int64), np.zeros(column.size, np.int64))
+    for place in range(column.size - 1, -1, -1):
+        left[found.attribute[place]] -= capacity[column[place]]
+        found.rest[place] = left[found.attribute[place]]
+    is_seen = np.zeros(attributes, np.bool_)
+    for place in range(column.size):
+        found.is_final[place] = 0 if is_seen[found.attribute[place]] else 1
+        is_seen[found.attribute[place]] = True
+    return found
 
 
 @compiled

@@ -101,7 +101,7 @@ class ProductProof:
     @classmethod
     def of(cls, problem: Problem, pool: CellPool, cells: Cells, ball: BallRegion) -> ProductProof | None:
         """The proof for a ball over these cells; None where it is no such kernel."""
-        marginals = marginals_of(problem, cells.labels)
+        marginals = marginals_of(problem, cells)
         if marginals is None or marginals.column.shape[1] > MOST_ATTRIBUTES:
             return None
         fitted = _weights(marginals.column, pool.k * ball.features / ball.unit)

@@ -29,7 +29,7 @@ def whole_proof(separator: Separator) -> WholeProof | None:
     ball = separator.region.ball
     if ball is not None and ball.is_complete:
         return (
-            MarginalProof.of(separator.problem, pool, oracle.cells.labels, ball)
+            MarginalProof.of(separator.problem, pool, oracle.cells, ball)
             or ProductProof.of(separator.problem, pool, oracle.cells, ball)
             or CellProof.of(pool, ball)
         )

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from mprlib.optimisers.whole.lattice import basis_of, in_cap, sorted_qr
+from mprlib.optimisers.whole.lattice import basis_of, sorted_qr
 from mprlib.optimisers.whole.lattice_kernel import total
+from mprlib.optimisers.whole.marginal_search_kernel import in_cap
 
 
 @pytest.mark.parametrize("count", [*range(1, 40), 127, 128, 129, 200, 256, 257, 513, 1000])
