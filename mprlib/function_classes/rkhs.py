@@ -159,7 +159,7 @@ class KernelRows:
     @property
     def squares(self) -> FloatArray:
         """K(i, i) - 2 f_i + q'K q (c,)."""
-        own = np.ones(self.function.size)
+        own: FloatArray = np.ones(self.function.size)
         if self.rows.lengths is None:
             own = self.rows.kernel.squares(self.rows.labels)
         return own - 2.0 * self.function + self.reference_square
