@@ -14,6 +14,7 @@ from ..config.probes import Probe
 from ..datasets.block import Dataset
 from ..datasets.catalogue import Catalogue
 from ..errors import UsageError, about
+from ..words import numbered
 
 
 def read_labelled(settings: Audit, folder: Path, embedding_column: str | None) -> dict[str, Catalogue]:
@@ -38,7 +39,7 @@ def _expect_enough(catalogue: Catalogue, learnt: str) -> None:
     rare = min(known, key=known.__getitem__)
     if known[rare] < FEWEST_ROWS:
         raise UsageError(
-            f"dataset {catalogue.name} has {known[rare]} items of {learnt} {rare!r}, too few to train on "
+            f"dataset {catalogue.name} has {numbered(known[rare], 'item')} of {learnt} {rare!r}, too few to train on "
             f"and hold out: at least {FEWEST_ROWS} are expected, merge levels with map or bins"
         )
 

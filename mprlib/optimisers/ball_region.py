@@ -53,11 +53,14 @@ class BallRegion:
         lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
         return lengths
 
-    def products(self, cells: IntArray, cell: int) -> FloatArray:
-        """M_g . M_h (c,) of some cells g with one cell h."""
-        # No BLAS: its sums may depend on the number of threads.
-        products: FloatArray = np.einsum("ij,j->i", self.features[cells], self.features[cell])
-        return products
+    def complete(self, cells: IntArray, known: int, products: FloatArray) -> None:
+        """Write the products (c, c) of some cells (c,) with each other, but for those of the first `known`."""
+        from mprlib.optimisers.item_swap_kernel import complete
+
+        own = self.features[cells]
+        # The loop takes columns in twos.
+        own = np.pad(own, ((0, 0), (0, own.shape[1] % 2)))
+        complete(own, known, products)
 
     def squares(self, cells: IntArray) -> FloatArray:
         """|M_g|^2 (c,) of some cells."""
