@@ -46,7 +46,8 @@ class Probe:
              accuracy_by_level (L,), the share of a level's held-out rows that is recognised.
     strength: the C that cross-validation took.
     temperature: what its evidence is divided by in calibrated probabilities; calibration: how they
-    did on the held-out rows.
+    did on the held-out rows; bias (L, L): mean square of what their means are off by, as far as these rows can tell.
+    shares (L,): of all labelled rows, whose part in its probabilities `mprlib.prior_shift` exchanges for another one.
     accuracy_by_group: accuracy among held-out rows of each group that was passed in.
     It is plain arrays, so that whoever trains it can store it and others predict.
 
@@ -66,6 +67,8 @@ class Probe:
     accuracy_by_group: dict[str, float]
     temperature: float
     calibration: Calibration
+    bias: FloatArray
+    shares: FloatArray
 
     @property
     def accuracy(self) -> float:
@@ -118,6 +121,7 @@ class Probe:
             "accuracy_by_level": dict(zip(self.levels, map(float, self.accuracy_by_level))),
             "accuracy_by_group": dict(self.accuracy_by_group),
             "confusion": self.confusion.tolist(),
+            "shares": dict(zip(self.levels, map(float, self.shares))),
             "temperature": self.temperature,
             "calibration": self.calibration.manifest(),
         }
@@ -163,6 +167,7 @@ def train_probe(
     predicted = search.predict(matrix[held_out])
     is_right = predicted == codes[held_out]
     evidence = _of_levels(model.decision_function(matrix[held_out]))
+    judged = cross_fitted(evidence, codes[held_out])
     coefficients, intercepts = model.coef_, model.intercept_
     if len(levels) == 2:
         # Of two levels only the second has coefficients: the first one's evidence is 0.
@@ -176,8 +181,17 @@ def train_probe(
         accuracy_by_group=_means(is_right, None if names is None else names[held_out]),
         confusion=_confusion(codes[held_out], predicted, len(levels)),
         temperature=temperature_of(evidence, codes[held_out]),
-        calibration=calibration_of(cross_fitted(evidence, codes[held_out]), codes[held_out]),
+        calibration=calibration_of(judged, codes[held_out]),
+        bias=_bias(judged, codes[held_out]),
+        shares=np.bincount(codes) / codes.size,
     )
+
+
+def _bias(probabilities: FloatArray, codes: IntArray) -> FloatArray:
+    """What means of probabilities (n, L) of rows are off by from their levels (n,): its square (L, L), and variance."""
+    off = probabilities - np.eye(probabilities.shape[1])[codes]
+    found: FloatArray = off.T @ off / codes.size**2 + np.outer(off.mean(axis=0), off.mean(axis=0))
+    return found
 
 
 def _of_levels(values: FloatArray) -> FloatArray:

@@ -29,9 +29,9 @@ from .catalogue import read_items, read_rows
 from .cells import level_codes
 from .embed import open_shard
 from .hand_labels import known_levels
-from .labels import calibrated_probabilities, with_predicted
+from .labels import with_predicted
 from .pool import pool_vectors, read_pool
-from .probe import read_probe
+from .prior_shift import confusions_of_people, likely_levels
 from .vectors import rows_with_vectors, to_matrix
 
 if TYPE_CHECKING:
@@ -89,27 +89,29 @@ class Case:
 
     def _label_error(self, pool: pa.Table) -> LabelError | None:
         """How far the labels of the pool and of the reference can be trusted."""
-        errors = self._unit.label_errors.read(self._store, self._encoding.levels)
-        likely = {name: self._likely(name, levels) for name, levels in errors.probabilities.items()}
-        for name, key in errors.likely_probes.items():
-            probe = read_probe(self._store, key)
-            given = calibrated_probabilities(pool["item_id"], self._unit.predicted[name], self._store)
-            likely[name] = self._of_columns(name, probe.levels, given)
-        labels = {name: np.eye(len(self._encoding.levels[name]))[self._codes[name]] for name in likely}
-        return errors.label_error(self._known(pool["item_id"]), likely, labels)
+        unit, levels = self._unit, self._encoding.levels
+        errors = unit.label_errors.read(self._store, levels)
+        likely = {name: self._likely(name, own) for name, own in errors.probabilities.items()}
+        for name, key in errors.shifts.items():
+            likely[name] = likely_levels(self._store, key, pool["item_id"], unit.predicted[name], levels[name])
+        labels = {name: np.eye(len(levels[name]))[self._codes[name]] for name in likely}
+        of_people = {} if errors.is_of_pool else errors.reference_shifts
+        return errors.label_error(
+            self._known(pool["item_id"]),
+            likely,
+            labels,
+            confusions_of_people(self._store, unit.reference, of_people, levels),
+        )
 
     def _likely(self, name: str, levels: tuple[str, ...]) -> FloatArray:
-        """Probabilities (n, L) of an attribute's levels, in the order of its columns, of the pool's items."""
+        """Probabilities (n, L) of an attribute's levels, in the order of its columns, of the pool's items; 0 for levels
+        that have no column."""
         column = PROBABILITIES + name
         order = np.argsort(self.rows)
         given = read_rows(self._store, self._unit.catalogue, self.rows[order], [column])[column]
-        return self._of_columns(name, levels, to_matrix(given)[np.argsort(order)])
-
-    def _of_columns(self, name: str, levels: Sequence[str], given: FloatArray) -> FloatArray:
-        """Values (n, L) of an attribute's levels in the order of its columns; 0 for levels that they lack."""
         known = self._encoding.levels[name]
-        found = np.zeros((len(given), len(known)))
-        found[:, [known.index(level) for level in levels]] = given
+        found = np.zeros((self.rows.size, len(known)))
+        found[:, [known.index(level) for level in levels]] = to_matrix(given)[np.argsort(order)]
         return found
 
     def _known(self, ids: pa.ChunkedArray) -> dict[str, IntArray]:

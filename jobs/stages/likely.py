@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from mprlib import Confusion
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 
 from ..datasets.part import ATTRIBUTE, PROBABILITIES
 from ..store import Store
@@ -86,13 +86,17 @@ def expected_confusion(weights: FloatArray, rows: FloatArray, levels: Sequence[s
     return Confusion.of_counts(counts, levels, np.where(is_empty, FEWEST, totals))
 
 
+def by_label(likely: FloatArray, codes: IntArray, labels: int) -> FloatArray:
+    """Sums (L, labels) of the probabilities (n, L) of items, by their label (n,)."""
+    return np.stack([np.bincount(codes, column, labels) for column in likely.T])
+
+
 def _counted(people: pa.Table, name: str, levels: Sequence[str]) -> pa.Table:
     labels, codes = coded(people[ATTRIBUTE + name])
     likely, weights = to_matrix(people[PROBABILITIES + name]), people["weight"].to_numpy()
 
     def sums(of_items: FloatArray) -> pa.Array:
-        by_label = np.stack([np.bincount(codes, column, len(labels)) for column in of_items.T])
-        return pa.array(by_label.ravel(), pa.float64())
+        return pa.array(by_label(of_items, codes, len(labels)).ravel(), pa.float64())
 
     columns = {
         "attribute": pa.array([name] * (len(labels) * len(levels)), pa.string()),
