@@ -77,7 +77,7 @@ def sums_by(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
 
 
 def sums_by_row(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
-    """Sums (B, count) of values (k,) by the groups (B, k) of each row."""
+    """Sums (B, count) of values (k,) or (B, k) by the groups (B, k) of each row."""
     rows, columns = groups.shape
     codes = groups + np.arange(0, count * rows, count)[:, None]
     return sums_by(codes.ravel(), np.broadcast_to(values, (rows, columns)).ravel(), count * rows).reshape(rows, count)
@@ -91,7 +91,8 @@ def summable(values: FloatArray) -> FloatArray:
 
 def mean_of(values: FloatArray, weights: FloatArray | None = None) -> float:
     """The mean of numbers, by weights that sum to 1 where there are any, however large the numbers are."""
-    power, small = _summing_power(values), summable(values)
+    power = _summing_power(values)
+    small = np.ldexp(values, -power) if power else values
     mean = float(small.mean() if weights is None else weights @ small)
     # Rounding must not take a mean of the largest numbers beyond them.
     return float(np.ldexp(np.clip(mean, small.min(), small.max()), power)) if power else mean

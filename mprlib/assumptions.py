@@ -42,14 +42,14 @@ def warn_of_assumption(problem: Problem, what: str) -> None:
 
 
 def _assumption(problem: Problem) -> str:
-    if problem.reference_size is not None:
+    if problem.reference_size is not None or problem.population.most_alike > 1:
         return ""
     cells = cells_of(problem)
     is_cell = cells.reference_cell >= 0
     counts = np.zeros(cells.size, dtype=np.intp)
     counts[cells.reference_cell[is_cell]] = problem.population.counts[is_cell]
     is_shared = (cells.pool_counts > 1) & (counts > 0)
-    if counts.max() > 1 or cells.pool_counts[is_shared].sum() < TELLING_SHARE * problem.n:
+    if cells.pool_counts[is_shared].sum() < TELLING_SHARE * problem.n:
         return ""
     rows = int(counts.sum())
     found = f"{rows} rows, all different," if rows > 1 else "one row"

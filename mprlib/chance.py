@@ -141,10 +141,20 @@ def _beyond(gaps: FloatArray, shares: FloatArray, k: int | IntArray) -> FloatArr
 
 def _chance(problem: Problem, function_class: FunctionClass) -> Chance | None:
     oracle = function_class.bind(problem)
-    values = _lottery_values(problem, function_class, oracle)
+    if _is_of_reference(problem, oracle):
+        values = kept_groups(problem, function_class, "rising", lambda: _rising(problem, function_class, oracle))
+    else:
+        values = _rising(problem, function_class, oracle)
     if values is None:
         return None
-    return Chance(values=np.sort(values), level=_level(values, oracle), bound=_union_bound(problem, oracle))
+    level = _rounded(float(values[_place_of_level(values.size)]), oracle)
+    return Chance(values=values, level=level, bound=_union_bound(problem, oracle))
+
+
+def _rising(problem: Problem, function_class: FunctionClass, oracle: Oracle) -> FloatArray | None:
+    """The values of lotteries, rising."""
+    values = _lottery_values(problem, function_class, oracle)
+    return None if values is None else np.sort(values)
 
 
 def _level(values: FloatArray, oracle: Oracle) -> float:

@@ -6,7 +6,7 @@ cells and their order, is found once for all problems that have no other cells, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -29,6 +29,7 @@ class CellTemplate:
 
     Shapes:  labels (G, l); cell (combinations,), each one's cell, -1 where it is none; shares and rows (G,), those of
              the reference; reference_cell as in `Cells`.
+    names, attributes: of the encoding's columns.
     """
 
     labels: FloatArray
@@ -36,6 +37,9 @@ class CellTemplate:
     shares: FloatArray
     rows: FloatArray
     reference_cell: IntArray
+    name: Hashable
+    names: tuple[str, ...]
+    attributes: Mapping[str, tuple[int, ...]]
 
 
 def coded_problem(encoding: Encoding, codes: Sequence[IntArray], population: Reference, **given: Any) -> Problem:
@@ -61,15 +65,16 @@ def coded_problem(encoding: Encoding, codes: Sequence[IntArray], population: Ref
         pool_counts=counts,
         reference_shares=template.shares,
         masses=counts + template.rows,
+        name=template.name,
     )
-    labels = template.labels[pool_cell]
+    labels = template.labels.take(pool_cell, axis=0)
     labels.flags.writeable = False
     return Problem.of_checked(
         {"cells": cells},
         labels=labels,
         reference=population,
-        attributes=encoding.attributes,
-        label_names=encoding.names,
+        attributes=dict(template.attributes),
+        label_names=template.names,
         reference_size=population.size,
         **given,
     )
@@ -96,7 +101,16 @@ def _built(encoding: Encoding, population: Reference, others: tuple[int, ...]) -
     shares, rows = np.zeros(len(labels)), np.zeros(len(labels))
     shares[place[: len(own)]] = population.shares[is_weighted]
     rows[place[: len(own)]] = population.effective_counts[is_weighted]
-    return CellTemplate(labels=labels, cell=cell, shares=shares, rows=rows, reference_cell=reference_cell)
+    return CellTemplate(
+        labels=labels,
+        cell=cell,
+        shares=shares,
+        rows=rows,
+        reference_cell=reference_cell,
+        name=("cells", others),
+        names=encoding.names,
+        attributes=encoding.attributes,
+    )
 
 
 def _joint(codes: Sequence[IntArray], sizes: Sequence[int]) -> IntArray:

@@ -10,8 +10,8 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
-from mprlib.frames.columns import columns_of, is_missing
-from mprlib.frames.levels import Coded, coded, coded_as, level_of, levels_of
+from mprlib.frames.columns import columns_of
+from mprlib.frames.levels import Coded, coded, coded_as, level_of, stated_levels
 from mprlib.level_names import UNKNOWN, bin_names, level_name, missing_name
 
 # Joint codes are made small again beyond this, so that one attribute more fits 63 bits.
@@ -151,8 +151,11 @@ class Encoding:
         """For each attribute the positions (n,) of the levels of a side whose levels are all known."""
         found = []
         for name, levels in self.levels.items():
-            place = {level: code for code, level in enumerate(levels)}
             own = side.columns[name]
+            if side.encoding is self and own.levels == levels:
+                found.append(own.codes)
+                continue
+            place = {level: code for code, level in enumerate(levels)}
             places = [place[level] for level in own.levels] + [place.get(self.missing, -1)]
             found.append(np.array(places, dtype=np.intp)[own.codes])
         return found
@@ -183,9 +186,13 @@ class Encoding:
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Side:
-    """The attributes of some people as columns of levels."""
+    """The attributes of some people as columns of levels.
+
+    encoding: one whose levels all of them have, so that nobody is without one; None where that was not looked at.
+    """
 
     columns: Mapping[str, Coded]
+    encoding: Encoding | None = None
 
     @classmethod
     def known_by(cls, encoding: Encoding, argument: str, frame: Any) -> Side:
@@ -194,14 +201,18 @@ class Side:
         Raises:  InputError as `of`.
         """
         columns = columns_of(argument, frame, list(encoding.levels))
-        found = {}
+        found: dict[str, Coded] = {}
+        is_known = True
         for name, levels in encoding.levels.items():
             bins = encoding.bins.get(name)
             # A text that is called as missing values are is none of them.
-            texts = tuple(level for level in levels if level != encoding.missing)
+            texts = levels
+            if encoding.missing in levels:
+                texts = tuple(level for level in levels if level != encoding.missing)
             own = coded_as(columns[name], texts) if bins is None else None
+            is_known = is_known and own is not None
             found[name] = coded(argument, name, columns[name], bins) if own is None else own
-        return cls(columns=found)
+        return cls(columns=found, encoding=encoding if is_known else None)
 
     @classmethod
     def of(cls, argument: str, frame: Any, attributes: Sequence[str], bins: Mapping[str, tuple[float, ...]]) -> Side:
@@ -241,10 +252,4 @@ def joint_groups(codes: Sequence[IntArray], sizes: Sequence[int]) -> tuple[IntAr
 
 
 def _text(attribute: str, rows: Mapping[str, Sequence[str]]) -> np.ndarray:
-    """An attribute's values as text; None, NaN and their like would read as levels of these names."""
-    given = rows[attribute]
-    if isinstance(given, np.ndarray) and given.dtype.kind in "US":
-        return given.astype(str)
-    if any(map(is_missing, np.asarray(given, dtype=object).tolist())):
-        raise InputError(f"attribute {attribute!r} has a missing value: name a level for such rows, or drop them")
-    return levels_of(given)
+    return stated_levels(f"attribute {attribute!r}", rows[attribute])

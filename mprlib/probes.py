@@ -24,6 +24,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.calibration import Calibration, calibration_of, cross_fitted, temperature_of
 from mprlib.declarations import strict
 from mprlib.errors import InputError
+from mprlib.frames.levels import levels_of, stated_levels
 from mprlib.scikit_learn import scikit_learn_for
 from mprlib.settings import PROBABILITY, SEED, refuse_text
 
@@ -141,7 +142,7 @@ def train_probe(
 
     Shapes:  embeddings (n, d); labels (n,), one level per row; groups (n,), names of the groups that
              accuracy is reported for (of another attribute, or of intersections).
-    Raises:  InputError for wrong shapes, values that are not finite, fewer than two levels, a
+    Raises:  InputError for wrong shapes, values that are not finite, a row without a level, fewer than two levels, a
              level with too few rows, or a held_out_share outside (0, 1).
 
     >>> from mprlib.probes import train_probe
@@ -153,7 +154,7 @@ def train_probe(
         from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
     matrix, levels, codes = _checked(embeddings, labels, held_out_share)
-    names = None if groups is None else np.asarray(groups).astype(str)
+    names = None if groups is None else levels_of(groups)
     if names is not None and names.shape != codes.shape:
         raise InputError(f"groups has shape {names.shape}, {codes.shape} expected: one name per row")
     train, held_out = train_test_split(
@@ -207,12 +208,14 @@ def _checked(
     embeddings: ArrayLike, labels: ArrayLike, held_out_share: float
 ) -> tuple[FloatArray, tuple[str, ...], IntArray]:
     matrix = _matrix(embeddings)
-    rows = np.asarray(labels).astype(str)
+    rows = stated_levels("labels", labels)
     if rows.shape != (matrix.shape[0],):
         raise InputError(f"labels has shape {rows.shape}, ({matrix.shape[0]},) expected: one level per row")
     levels, codes, counts = np.unique(rows, return_inverse=True, return_counts=True)
     if levels.size < 2:
-        raise InputError(f"labels holds {levels.size} level: a probe needs at least two to tell apart")
+        raise InputError(
+            f"labels holds {'one level' if levels.size else 'no level'}: a probe needs at least two to tell apart"
+        )
     smallest = int(np.argmin(counts))
     is_held_out = counts[smallest] * min(held_out_share, 1.0 - held_out_share) >= 1
     if counts[smallest] < FEWEST_ROWS or not is_held_out:

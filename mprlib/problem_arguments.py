@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Required, TypedDict
 
 import numpy as np
@@ -17,9 +17,10 @@ from mprlib.label_error import LabelError
 from mprlib.level_names import level_name
 from mprlib.reference import Reference
 from mprlib.selection import Selection
+from mprlib.spelling import numbered
 
-# Bytes of what ids are summed by, and the seed of its weights.
-WORD, SEED = 4, 20240711
+# Bytes of what ids are compared by, and the ids up to which a set of them takes less time than loading the compiler.
+WORD, FEW_IDS = 4, 100_000
 
 
 class Given(TypedDict, total=False):
@@ -43,7 +44,7 @@ def checked_k(k: Any, n: int) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise InputError(f"k is {shown(k)}: a whole number is expected")
     if not 1 <= k <= n:
-        raise InputError(f"k is {shown(int(k))}: it must lie between 1 and the pool's {n} items")
+        raise InputError(f"k is {shown(int(k))}: it must lie between 1 and the pool's {numbered(n, 'item')}")
     return int(k)
 
 
@@ -65,7 +66,7 @@ def checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
         return tuple(f"label {column}" for column in range(width))
     names = matching.names_of("label_names", names)
     if len(names) != width:
-        raise InputError(f"label_names has {len(names)} names, labels has {width} columns")
+        raise InputError(f"label_names has {numbered(len(names), 'name')}, labels has {numbered(width, 'column')}")
     if len(set(names)) != width:
         raise InputError("label_names repeats a name: each column needs its own")
     return names
@@ -147,17 +148,13 @@ def checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any] | None:
 
 
 def _surely_differ(ids: NDArray[Any]) -> bool:
-    """Whether sums of the bytes of ids, by fixed weights, all differ: then the ids do. Texts are slow to sort."""
-    words = np.ascontiguousarray(ids).view(np.uint32).reshape(ids.size, -1) if ids.dtype.itemsize % WORD == 0 else None
-    if words is None or words.shape[1] == 0:
+    """Whether the bytes of ids all differ: then the ids do. Texts are slow to sort."""
+    is_slow = ids.size <= FEW_IDS and "numba" not in sys.modules
+    if is_slow or ids.dtype.itemsize % WORD or not ids.dtype.itemsize:
         return False
-    sums = np.sort(words.astype(np.uint64) @ _weights(words.shape[1]))
-    return not (sums[1:] == sums[:-1]).any()
+    from mprlib.frames.text_kernel import are_distinct
 
-
-@lru_cache(maxsize=64)
-def _weights(words: int) -> NDArray[np.uint64]:
-    return np.random.default_rng(SEED).integers(0, 2**63, words, dtype=np.uint64)
+    return are_distinct(np.ascontiguousarray(ids).view(np.uint32).reshape(ids.size, -1))
 
 
 def checked_vectors(embeddings: Any, query: Any, n: int) -> tuple[FloatArray | None, FloatArray | None]:

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from mprlib.api import select
+from mprlib.api import corrected, select
+from mprlib.confusion import Confusion
+from mprlib.label_error import LabelError
 from mprlib.problem import Problem
 from mprlib.registry import function_class, method
 from mprlib.statistics import sampling_interval
@@ -25,7 +28,9 @@ POINTS = 25
 ITEMS, LEVELS, K = 2_000, (2, 7), (5, 12, 20)
 # Settings by which items have an order of their own: each has its searches, the same for all classes.
 ORDERS = ({"order": "fair"}, {"attention": "log2"})
-# Numbers of a vector, for the methods that read them.
+# Hand labels of each level that are right: fitting an estimated confusion compiles what a known one takes as well.
+COUNTS = 50
+# Numbers of a vector, for the methods that read them, and of labels that are embeddings.
 WIDTH = 8
 
 
@@ -51,6 +56,9 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
         # With few nodes no proof ends, and sets far from their bounds are looked for by annealing.
         method("mopr", nodes=2).sweep(problem, oracle, values)
         sampling_interval(problem, problem.best_first[: problem.k], name)
+    corrected(_with_errors(_problem(K[0])), range(K[0]), CLASSES[0])
+    rows = np.random.default_rng(2).standard_normal((ITEMS, WIDTH))
+    select(Problem(scores=rows[:, 0], labels=rows, reference=rows, k=K[0]), "mopr", 0.01, "linear")
     for settings in ORDERS:
         select(_problem(K[0]), "mopr", 0.1, CLASSES[0], **settings)
     problem = _problem(K[0])
@@ -60,6 +68,12 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
         for name, value in (("mmr", 0.5), ("dpp", None)):
             method(name).sweep(embedded, function_class(CLASSES[0]).bind(problem), [value])
     return time.perf_counter() - started
+
+
+def _with_errors(problem: Problem) -> Problem:
+    """The same with labels of which few are wrong, as far as some labels by hand say."""
+    known = {name: Confusion.of_counts(COUNTS * np.eye(len(own)) + 1) for name, own in problem.attributes.items()}
+    return replace(problem, label_error=LabelError(items=known))
 
 
 def _problem(k: int) -> Problem:

@@ -12,6 +12,7 @@ import numpy as np
 from mprlib import Problem, Selection, measure, sweep
 from mprlib.cells import selection_weights
 from mprlib.registry import function_class
+from tests.embedded_bounds import Room, room_of
 from tests.embedded_queries import embedded_query
 
 RANDOM_SETS = 200
@@ -23,12 +24,13 @@ POINTS = 20
 @dataclass(kw_only=True, slots=True)
 class Rows:
     """Rows of one problem, seconds of processor time of all, and of those without a set the share of random sets that
-    meet rho."""
+    meet rho. room: what the bound leaves open at the smallest rho with a set."""
 
     name: str
     rows: list[Selection]
     seconds: float
     refuted: list[float] = field(default_factory=list)
+    room: Room | None = None
 
     @property
     def gaps(self) -> list[float]:
@@ -45,7 +47,8 @@ class Rows:
         gaps = self.gaps
         stated = f"gap {np.median(gaps):.1%} median, {gaps[-1]:.1%} at the smallest rho reached" if gaps else "no set"
         refuted = "".join(f"; {share:.0%} of random sets meet a rho without a set" for share in self.refuted if share)
-        return f"{self.name:24s} {told}; {stated}; {self.seconds:.1f} s{refuted}"
+        room = "" if self.room is None else f"; there {self.room.line()}"
+        return f"{self.name:24s} {told}; {stated}; {self.seconds:.1f} s{refuted}{room}"
 
 
 def spectral_query(n: int, width: int, *, k: int, seed: int = 0) -> Problem:
@@ -103,10 +106,14 @@ def kernel_rows(name: str, problem: Problem) -> Rows:
     return _rows(name, problem, "rkhs", [part * top for part in PARTS])
 
 
-def linear_rows(name: str, problem: Problem) -> Rows:
+def linear_rows(name: str, problem: Problem, *, is_semidefinite: bool = False) -> Rows:
     """A curve of `linear`."""
     top = measure(problem, problem.best_first[: problem.k], "linear").value
-    return _rows(name, problem, "linear", list(np.linspace(0.1, 0.9, POINTS) * top))
+    found = _rows(name, problem, "linear", list(np.linspace(0.1, 0.9, POINTS) * top))
+    with_sets = [row for row in found.rows if row.status in ("optimal", "feasible")]
+    if with_sets:
+        found.room = room_of(problem, with_sets[0], is_semidefinite=is_semidefinite)
+    return found
 
 
 def _rows(name: str, problem: Problem, kind: str, rhos: list[float]) -> Rows:

@@ -224,7 +224,7 @@ def _together(beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
         )
     if beside:
         remarks.append(
-            f"{len(beside)} pictures are not read, since another one of their item is read, such as {_shown(beside[0])}"
+            f"{numbered(len(beside), 'picture')} not read, since another one of the same item is: {_shown(beside[0])}"
         )
     return tuple(remarks)
 

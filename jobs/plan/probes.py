@@ -15,6 +15,7 @@ from ..datasets.block import Dataset
 from ..datasets.catalogue import Catalogue
 from ..datasets.hand_labels import labelled as with_hand_labels
 from ..errors import UsageError, about, said_of
+from ..words import numbered
 
 
 def read_labelled(settings: Audit, folder: Path, embedding_column: str | None) -> dict[str, Catalogue]:
@@ -39,7 +40,7 @@ def _expect_enough(catalogue: Catalogue, learnt: str) -> None:
     rare = min(known, key=known.__getitem__)
     if known[rare] < FEWEST_ROWS:
         raise UsageError(
-            f"dataset {catalogue.name} has {known[rare]} items of {learnt} {rare!r}, too few to train on "
+            f"dataset {catalogue.name} has {numbered(known[rare], 'item')} of {learnt} {rare!r}, too few to train on "
             f"and hold out: at least {FEWEST_ROWS} are expected, merge levels with map or bins"
         )
 

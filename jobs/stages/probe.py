@@ -44,6 +44,10 @@ class Probe(Unit):
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.calibration",
+        "mprlib.compiled",
+        "mprlib.frames.levels",
+        "mprlib.frames.text_kernel",
+        "mprlib.level_names",
         "mprlib.probes",
         "jobs.stages.vectors",
     )

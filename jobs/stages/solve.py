@@ -105,6 +105,7 @@ class Solve(Unit):
         "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.chance",
+        "mprlib.coded_problem",
         "mprlib.confusion",
         "mprlib.label_error",
         "mprlib.label_errors",
@@ -142,6 +143,7 @@ class Solve(Unit):
         "jobs.stages.cells",
         "jobs.stages.corrected",
         "jobs.stages.earlier",
+        "jobs.stages.first_shown",
         "jobs.stages.group_rows",
         "jobs.stages.hand_confusion",
         "jobs.stages.hand_labels",
@@ -215,9 +217,8 @@ class Solve(Unit):
             results = with_views(self, case, chosen[0].to_pylist())
             return {RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS), GROUPS_TABLE: chosen[1]}
         selections, remark = self._sweep(case, store)
-        results = list(selection_rows(self, case, selections, remark, self.views))
         return {
-            RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
+            RESULTS_TABLE: selection_rows(self, case, selections, remark, self.views),
             GROUPS_TABLE: group_rows(self, case, selections),
         }
 

@@ -8,6 +8,7 @@ class sees the largest gap between these pool weights and the reference?
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -60,15 +61,24 @@ class WorstCase:
         object.__setattr__(self, "upper_bound", self.value if self.is_exact else max(self.upper_bound, self.value))
 
 
+class CentredRows(Protocol):
+    """Features of some cells, centred at the reference's mean feature, of which only products are known."""
+
+    @property
+    def squares(self) -> FloatArray:
+        """Their squared lengths (c,); rounding may bring them below 0."""
+        ...
+
+    def products(self, places: IntArray) -> FloatArray:
+        """Products (c, p) of all with those at some places (p,) among them."""
+        ...
+
+
 class CentredProducts(Protocol):
     """Inner products of a ball's features phi_g, centred at the reference's mean feature."""
 
-    def centred_products(self, cells: IntArray, cell: int) -> FloatArray:
-        """Products (c,) of some cells with one cell."""
-        ...
-
-    def centred_squares(self, cells: IntArray) -> FloatArray:
-        """Squared lengths (c,) of some cells; rounding may bring them below 0."""
+    def centred_rows(self, cells: IntArray) -> CentredRows:
+        """Those of some cells (c,)."""
         ...
 
 
@@ -133,6 +143,14 @@ class Oracle(Protocol):
         """The largest gap of a selection: items in their order where places of the problem have weights."""
         return self.worst_case(selection_weights(problem, items))
 
+    def worst_case_in(self, problem: Problem, counts: IntArray, chosen: Callable[[], IntArray]) -> WorstCase:
+        """The same of the selection that has these counts (G,) in the cells; chosen: makes its items."""
+        return self.worst_case_of(problem, chosen())
+
+    def worst_of_each(self, problem: Problem, selections: Sequence[IntArray]) -> list[WorstCase]:
+        """The largest gap of each of several selections, as `worst_case_of` finds it, to the last bit."""
+        return [self.worst_case_of(problem, items) for items in selections]
+
 
 class CellOracle(Oracle, Protocol):
     """A class that sees a selection through the shares of the cells alone."""
@@ -148,6 +166,17 @@ class CellOracle(Oracle, Protocol):
     def worst_case_of(self, problem: Problem, items: IntArray) -> WorstCase:
         """The largest gap of a selection, without a look at the rest of the pool."""
         return self.worst_in(self.cells.differences_of(items, problem.place_weights))
+
+    def worst_case_in(self, problem: Problem, counts: IntArray, chosen: Callable[[], IntArray]) -> WorstCase:
+        """The largest gap of a selection by its counts, which are all that the class sees where places count alike."""
+        if problem.place_weights is None:
+            return self.worst_in(self.cells.differences_in(counts))
+        return self.worst_case_of(problem, chosen())
+
+    def worst_of_each(self, problem: Problem, selections: Sequence[IntArray]) -> list[WorstCase]:
+        """The largest gap of each of several selections, whose shares are summed together."""
+        # Row by row: a product of two matrices rounds a row by what is beside it.
+        return [self.worst_in(row) for row in self.cells.differences_of_each(selections, problem.place_weights)]
 
 
 def measured(problem: Problem, oracle: Oracle, items: IntArray) -> WorstCase:

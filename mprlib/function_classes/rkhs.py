@@ -110,6 +110,69 @@ class Kernel:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class PreparedRows:
+    """Rows whose kernel with some of them is asked for again and again.
+
+    Shapes:  labels (c, l), of a gaussian kernel from the middle of all, in bandwidths; lengths (c,), their squares.
+    """
+
+    kernel: Kernel
+    labels: FloatArray
+    lengths: FloatArray | None
+
+    @classmethod
+    def prepared(cls, kernel: Kernel, labels: FloatArray) -> PreparedRows:
+        """All rows of a problem."""
+        if kernel.settings.kernel == "polynomial":
+            return cls(kernel=kernel, labels=labels, lengths=None)
+        middle = 0.5 * (labels.min(axis=0) + labels.max(axis=0))
+        if np.abs(labels - middle).max(initial=0.0) > LARGEST_RATIO * kernel.bandwidth:
+            return cls(kernel=kernel, labels=labels, lengths=None)
+        rows = (labels - middle) / kernel.bandwidth
+        return cls(kernel=kernel, labels=rows, lengths=np.einsum("ij,ij->i", rows, rows))
+
+    def of(self, cells: IntArray) -> PreparedRows:
+        """Some of them (c,)."""
+        lengths = None if self.lengths is None else self.lengths[cells]
+        return PreparedRows(kernel=self.kernel, labels=self.labels[cells], lengths=lengths)
+
+    def with_some(self, places: IntArray) -> FloatArray:
+        """K (c, p) of all with those at some places (p,)."""
+        if self.lengths is None:
+            return self.kernel.matrix(self.labels, self.labels[places])
+        similarities = self.labels @ self.labels[places].T
+        # -d^2 / 2, in the place of the products.
+        similarities -= 0.5 * self.lengths[:, None]
+        similarities -= 0.5 * self.lengths[places]
+        np.minimum(similarities, 0.0, out=similarities)
+        return np.exp(similarities, out=similarities)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class KernelRows:
+    """Rows of some cells under a kernel that is centred at the reference: K(i, j) - f_i - f_j + q'K q, f = K q."""
+
+    rows: PreparedRows
+    function: FloatArray
+    reference_square: float
+
+    @property
+    def squares(self) -> FloatArray:
+        """K(i, i) - 2 f_i + q'K q (c,)."""
+        own: FloatArray = np.ones(self.function.size)
+        if self.rows.lengths is None:
+            own = self.rows.kernel.squares(self.rows.labels)
+        return own - 2.0 * self.function + self.reference_square
+
+    def products(self, places: IntArray) -> FloatArray:
+        """The kernel (c, p) of all with those at some places (p,)."""
+        products = self.rows.with_some(places)
+        products -= self.function[:, None]
+        products -= self.function[places] - self.reference_square
+        return products
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class KernelOracle(Oracle):
     """Exact without a square root of the kernel matrix.
 
@@ -119,16 +182,19 @@ class KernelOracle(Oracle):
 
     cells: Cells
     kernel: Kernel
+    rows: PreparedRows
     reference_function: FloatArray
     reference_square: float
 
     @classmethod
     def of(cls, cells: Cells, kernel: Kernel) -> KernelOracle:
         """The oracle, with the reference's part computed block by block."""
-        embedded = _embedding(cells, kernel, cells.reference_shares)
+        rows = PreparedRows.prepared(kernel, cells.labels)
+        embedded = _embedding(rows, cells.reference_shares)
         return cls(
             cells=cells,
             kernel=kernel,
+            rows=rows,
             reference_function=embedded,
             reference_square=float(cells.reference_shares @ embedded),
         )
@@ -147,22 +213,16 @@ class KernelOracle(Oracle):
         """Itself: the kernel is the product of its features."""
         return self
 
-    def centred_products(self, cells: IntArray, cell: int) -> FloatArray:
-        """K(i, j) - f_i - f_j + q'K q (c,) of some cells i with one cell j, f = K q."""
-        labels, function = self.cells.labels, self.reference_function
-        own = self.kernel.matrix(labels[cells], labels[cell : cell + 1])[:, 0]
-        products: FloatArray = own - function[cells] - function[cell] + self.reference_square
-        return products
-
-    def centred_squares(self, cells: IntArray) -> FloatArray:
-        """K(i, i) - 2 f_i + q'K q (c,) of some cells."""
-        own = self.kernel.squares(self.cells.labels[cells])
-        return own - 2.0 * self.reference_function[cells] + self.reference_square
+    def centred_rows(self, cells: IntArray) -> KernelRows:
+        """The rows of some cells (c,)."""
+        return KernelRows(
+            rows=self.rows.of(cells), function=self.reference_function[cells], reference_square=self.reference_square
+        )
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The norm of the mean embeddings' difference, clamped at 0, and the function along it."""
         shares = self.cells.shares(weights)
-        function = _embedding(self.cells, self.kernel, shares) - self.reference_function
+        function = _embedding(self.rows, shares) - self.reference_function
         square = float((shares - self.cells.reference_shares) @ function)
         value = float(np.sqrt(max(square, 0.0)))
         return WorstCase(
@@ -199,13 +259,13 @@ def median_distance(cells: Cells) -> float:
     return float(distances[order[np.searchsorted(passed, passed[-1] / 2)]])
 
 
-def _embedding(cells: Cells, kernel: Kernel, shares: FloatArray) -> FloatArray:
+def _embedding(rows: PreparedRows, shares: FloatArray) -> FloatArray:
     """sum_h K(., h) shares_h (G,), over the cells that have a share."""
     support = np.flatnonzero(shares)
-    total = np.zeros(cells.size)
+    total = np.zeros(shares.size)
     for start in range(0, support.size, BLOCK_ROWS):
         block = support[start : start + BLOCK_ROWS]
-        total += kernel.matrix(cells.labels, cells.labels[block]) @ shares[block]
+        total += rows.with_some(block) @ shares[block]
     return total
 
 

@@ -1,4 +1,4 @@
-"""Compiled loops of `local_search` in a ball: steepest ascent by moves of one item, then by pairs of moves."""
+"""Compiled loops of `ball_search`: steepest ascent by moves of one item in a ball, then by pairs of moves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
+from mprlib.optimisers.near_kernel import distances, margin
+
+# Squares that differ by less than this part may be the same root by rounding.
+NEARLY = 1.0 + 1e-9
 
 
 class Ball(NamedTuple):
@@ -103,20 +107,39 @@ def merit(gain: float, square: float, value: float, limits: Limits, penalty: flo
 
 
 @compiled
+def reach_of(value: float, limits: Limits, penalty: float) -> float:
+    """|v| that one unit of similarity pays for outside rho; infinite where it pays for any, -1 inside."""
+    if value <= limits.rho:
+        return -1.0
+    return 1.0 / penalty if penalty > 0.0 else np.inf
+
+
+@compiled
+def is_worse(more: float, square: float, value: float, rho: float, reach: float) -> bool:
+    """Whether a move to |v|^2 = square that gains `more` than the best one is no better: told without a root."""
+    if reach < 0.0:
+        return more <= 0.0 or square > rho * rho * NEARLY
+    most = value + more * reach
+    return most * NEARLY < rho or square > most * most * NEARLY
+
+
+@compiled
 def best_move(ball: Ball, here: Here, square: float, limits: Limits, penalty: float) -> tuple[int, int]:
     """The move that improves merit most, as places among the cells; -1 where none does."""
     best, giving, taking = limits.smallest_gain, -1, -1
     value = np.sqrt(square)
-    is_inside = value <= limits.rho
+    part = reach_of(value, limits, penalty)
     for a in range(ball.cells.size):
         if here.loss[a] == np.inf:
             continue
         base = square - 2.0 * here.lean[a] + ball.products[a, a]
         for b in range(ball.cells.size):
             gain = here.gain[b] - here.loss[a]
-            if a == b or gain == -np.inf or (is_inside and gain <= best):
+            if a == b or gain == -np.inf:
                 continue
             after = base + 2.0 * here.lean[b] + ball.products[b, b] - 2.0 * ball.products[a, b]
+            if is_worse(gain - best, after, value, limits.rho, part):
+                continue
             own = merit(gain, after, value, limits, penalty)
             if own > best:
                 best, giving, taking = own, a, b
@@ -154,17 +177,20 @@ def best_pair(ball: Ball, here: Here, square: float, limits: Limits, penalty: fl
     pairs = cheapest_moves(ball, here, limits.moves_in_pairs)
     best, chosen = limits.smallest_gain, (-1, -1, -1, -1)
     value = np.sqrt(square)
-    is_inside = value <= limits.rho
+    part = reach_of(value, limits, penalty)
     for x in range(pairs.giving.size):
         a, b = pairs.giving[x], pairs.taking[x]
         gain = here.gain[b] - here.loss[a]
         for y in range(x + 1, pairs.giving.size):
             c, d = pairs.giving[y], pairs.taking[y]
             both = gain + here.gain[d] - here.loss[c]
-            if a in (c, d) or b in (c, d) or (is_inside and both <= best):
+            if a in (c, d) or b in (c, d):
                 continue
             cross = ball.products[b, d] - ball.products[b, c] - ball.products[a, d] + ball.products[a, c]
-            own = merit(both, square + pairs.single[x] + pairs.single[y] + 2.0 * cross, value, limits, penalty)
+            after = square + pairs.single[x] + pairs.single[y] + 2.0 * cross
+            if is_worse(both - best, after, value, limits.rho, part):
+                continue
+            own = merit(both, after, value, limits, penalty)
             if own > best:
                 best, chosen = own, (a, b, c, d)
     return chosen
@@ -207,3 +233,51 @@ def optimum(ball: Ball, limits: Limits, counts: IntArray) -> None:
         if np.sqrt(ascend(ball, here, limits, penalty)) <= limits.rho:
             return
         penalty *= limits.growth
+
+
+class Scores(NamedTuple):
+    """The scores of a pool, as `CellPool` has them."""
+
+    k: int
+    scores: FloatArray
+    capacity: IntArray
+    first: IntArray
+    marginals: FloatArray
+    offset: IntArray
+    sums: FloatArray
+    starts: IntArray
+
+
+@compiled
+def nearest(pool: Scores, price: FloatArray, most: int) -> IntArray:
+    """The cells (at most that many, rising) with an item nearest to the margin at these prices (G,)."""
+    if price.size <= most:
+        return np.arange(price.size)
+    level = margin(pool.scores, pool.first, pool.capacity, price, pool.k)
+    distance = distances(pool.scores, pool.first, pool.capacity, price, level)
+    return np.sort(np.argsort(distance, kind="mergesort")[:most])
+
+
+@compiled
+def products_of(features: FloatArray, cells: IntArray) -> FloatArray:
+    """Products (c, c) of the features of some cells."""
+    own = features[cells]
+    found = np.empty((cells.size, cells.size))
+    for row in range(cells.size):
+        for column in range(row + 1):
+            total = 0.0
+            for place in range(own.shape[1]):
+                total += own[row, place] * own[column, place]
+            found[row, column] = found[column, row] = total
+    return found
+
+
+@compiled
+def optima(pool: Scores, features: FloatArray, price: FloatArray, limits: Limits, most: int, counts: IntArray) -> None:
+    """A local optimum from each of some counts (S, G), in place, by moves between the `most` cells nearest to the
+    margin at the prices (G,)."""
+    cells = nearest(pool, price, most)
+    products = products_of(features, cells)
+    ball = Ball(pool.k, features, cells, products, pool.marginals, pool.offset, pool.sums, pool.starts, price)
+    for start in range(counts.shape[0]):
+        optimum(ball, limits, counts[start])

@@ -36,19 +36,20 @@ t = 2 on both cells are free: theta + v = t and theta - v = 0, v = t / 2, x = (1
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mprlib.arrays import FloatArray
-from mprlib.optimisers.ball_line import Line, PathLost, affine_rank, perturbed
+from mprlib.optimisers.ball_line import PathLost, rank_by_eigenvalues, time_at
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.relaxation import Relaxation, SmallestRho, rho_bound, similarity_bound, top_sum
+from mprlib.optimisers.relaxation import Relaxation, SmallestRho, rho_bound, similarity_bound, top_sum, top_sums
 
 if TYPE_CHECKING:
-    from mprlib.optimisers.path_kernel import Line as KernelLine
-    from mprlib.optimisers.path_kernel import Path
+    from mprlib.optimisers.path_points_kernel import Points
 
 # Relative error above which a path is discarded: bounds are compared to 1e-6.
 ACCURACY = 1e-8
@@ -64,151 +65,103 @@ class BallPath:
     """The path over one pool, with centred features (G, r) per item."""
 
     def __init__(self, features: FloatArray, pool: CellPool) -> None:
-        from mprlib.optimisers import path_kernel as kernel
+        from mprlib.optimisers import path_points_kernel as kernel
+        from mprlib.optimisers.cell_pool_kernel import without_ties
+        from mprlib.optimisers.path_kernel import Ball
 
-        self._kernel, self._size = kernel, pool.cell_count
+        self._kernel, self._pool = kernel, pool
         # Cells without items, such as those of the reference alone, have no part in the path.
         self._cells = np.flatnonzero(pool.capacity)
-        if self._cells.size < self._size:
-            features, pool = features[self._cells], pool.of_cells(self._cells)
-        self._features, self._pool = np.ascontiguousarray(features), pool
-        squares = np.einsum("ij,ij->i", features, features)
-        self._scale = pool.k * float(squares.max(initial=0.0))
-        scores, marginals = perturbed(pool)
-        self._ball = kernel.Ball(
+        is_part = self._cells.size < pool.cell_count
+        self._features = np.ascontiguousarray(features[self._cells] if is_part else features)
+        squares = kernel.squares_of(self._features)
+        rank = kernel.affine_rank(self._features, squares)
+        self._ball = Ball(
             k=pool.k,
             features=self._features,
             squares=squares,
-            marginals=marginals,
-            offset=(pool.first + 2 * np.arange(pool.cell_count)).astype(np.int64),
-            capacity=pool.capacity.astype(np.float64),
-            rank=affine_rank(features),
-            scale=self._scale,
+            marginals=without_ties(pool.scores, pool.capacity, pool.marginals, True),
+            offset=pool.offset[self._cells],
+            capacity=pool.capacity[self._cells].astype(np.float64),
+            rank=rank_by_eigenvalues(self._features) if rank < 0 else rank,
+            scale=pool.k * float(squares.max(initial=0.0)),
         )
-        self._path = self._top(scores)
-        self._line = self._room()
+        self._starts = pool.starts[self._cells]
 
-    def solve(self, rhos: list[float]) -> list[Relaxation]:
+    def solve(self, rhos: Sequence[float]) -> list[Relaxation]:
         """The relaxation for each rho, given falling.
 
         The path ends at the last rho; only a rho below rho_min follows it down to t = 0.
         Raises:  PathLost when an optimum does not attain its own bound, or breakpoints do not end.
         """
-        left = LARGEST_BREAKPOINTS_PER_PLACE * (self._pool.cell_count + self._pool.k)
-        found: list[Relaxation] = []
-        waiting = list(rhos)
-        earlier, passed, line = np.inf, 0, None
-        while waiting:
-            how, earlier, later, passed = self._kernel.walk(
-                self._ball, self._path, self._line, waiting[0], earlier, left
-            )
-            left -= passed
-            if how == self._kernel.LOST or left < 0:
-                raise PathLost
-            line = self._line_now()
-            if how == self._kernel.ENDED:
-                break
-            smallest = float(np.linalg.norm(line.gap(later)))
-            # The kernel's sum may be a last bit smaller.
-            reached = max(1, sum(rho >= smallest for rho in waiting))
-            for steps, rho in zip([passed] + [0] * reached, waiting[:reached]):
-                found.append(self._at(line, line.time_at(rho, earlier, later), rho, steps))
-            waiting, passed = waiting[reached:], 0
-            if waiting and self._path.end[0] == self._kernel.NOTHING:
-                break
-            earlier = later
-            left -= 1
-        if not all(self._is_optimal(row) for row in found):
+        most = LARGEST_BREAKPOINTS_PER_PLACE * (self._cells.size + self._pool.k)
+        (cells, rank), rows = self._features.shape, len(rhos) + 1
+        points = self._kernel.Points(
+            constant=np.empty((rows, cells)),
+            rate=np.empty((rows, cells)),
+            v_start=np.empty((rows, rank)),
+            v_slope=np.empty((rows, rank)),
+            begin=np.empty(rows),
+            end=np.empty(rows),
+            steps=np.empty(rows, np.int64),
+        )
+        reached = self._kernel.points_of(self._ball, np.array(rhos, dtype=float), most, points)
+        if reached < 0:
             raise PathLost
-        rows = found + self._at_the_end(line, waiting, passed) if waiting and line is not None else found
-        return [self._over_all_cells(row) for row in rows]
+        found = self._reached(points, rhos[:reached])
+        return found + self._at_the_end(points, reached, rhos[reached:]) if reached < len(rhos) else found
 
-    def _top(self, scores: FloatArray) -> Path:
-        """The path's start: the k best items, the last of them free."""
-        pool, cells = self._pool, self._pool.cell_count
-        best = np.lexsort((np.arange(scores.size), -scores))[: pool.k]
-        last = int(best[-1])
-        path: Path = self._kernel.Path(
-            counts=np.bincount(pool.cell[best], minlength=cells).astype(float),
-            free=np.zeros(cells + 1, np.int64),
-            piece=np.zeros(cells + 1, np.int64),
-            number=np.ones(1, np.int64),
-            end=np.zeros(2, np.int64),
-        )
-        path.free[0], path.piece[0] = pool.cell[last], pool.rank[last]
-        return path
+    def _reached(self, points: Points, rhos: Sequence[float]) -> list[Relaxation]:
+        """The rows of the rhos that the path reaches."""
+        pool, count = self._pool, len(rhos)
+        counts, prices = np.zeros((2, count, pool.cell_count))
+        times, directions, multipliers = np.empty((count, 1)), np.empty((count, points.v_start.shape[1])), []
+        for row, rho in enumerate(rhos):
+            times[row], directions[row] = self._multipliers_at(points, row, rho)
+            prices[row, self._cells] = self._features @ directions[row]
+            multipliers.append(math.sqrt(directions[row] @ directions[row]))
+        own = points.constant[:count] + times * points.rate[:count]
+        limits = np.column_stack([top_sums(pool.scores - prices[:, pool.cell], pool.k), rhos])
+        limits[:, 0] += limits[:, 1] * multipliers
+        if not self._kernel.are_optimal(self._ball, (pool.marginals, pool.sums, self._starts), own, limits, ACCURACY):
+            raise PathLost
+        counts[:, self._cells] = own
+        return [
+            Relaxation(
+                rho=rho,
+                counts=counts[row],
+                price=prices[row],
+                multiplier=multipliers[row],
+                bound=bound,
+                rho_min=None,
+                steps=steps,
+                direction=directions[row],
+            )
+            for row, (rho, bound, steps) in enumerate(zip(rhos, limits[:, 0].tolist(), points.steps.tolist()))
+        ]
 
-    def _room(self) -> KernelLine:
-        cells, rank = self._features.shape
-        line: KernelLine = self._kernel.Line(
-            base=np.zeros(cells),
-            start=np.zeros(cells + 2),
-            slope=np.zeros(cells + 2),
-            v_start=np.zeros(rank),
-            v_slope=np.zeros(rank),
-            theta=np.zeros(3),
-            inverse=np.zeros((cells + 2, cells + 2)),
-        )
-        return line
-
-    def _line_now(self) -> Line:
-        """The line that the walk has stopped on."""
-        number, line = int(self._path.number[0]), self._line
-        return Line(
-            free=self._path.free[:number].copy(),
-            base=line.base.copy(),
-            start=line.start[:number].copy(),
-            slope=line.slope[:number].copy(),
-            v_start=line.v_start.copy(),
-            v_slope=line.v_slope.copy(),
-        )
-
-    def _over_all_cells(self, row: Relaxation) -> Relaxation:
-        if self._cells.size == self._size:
-            return row
-        counts, price = np.zeros(self._size), np.zeros(self._size)
-        counts[self._cells], price[self._cells] = row.counts, row.price
-        return replace(row, counts=counts, price=price)
-
-    def _is_optimal(self, row: Relaxation) -> bool:
-        """Whether the point is feasible and attains its own dual bound; accumulated rounding breaks either."""
-        pool = self._pool
-        inside = np.clip(row.counts, 0.0, pool.capacity)
-        off = float(np.abs(inside - row.counts).max()) + abs(float(inside.sum()) - pool.k)
-        duality_gap = abs(row.bound - pool.fractional_similarity(inside))
-        excess = float(np.linalg.norm(inside @ self._features)) - row.rho
-        is_tight = duality_gap <= ACCURACY * max(1.0, abs(row.bound))
-        return off <= ACCURACY and is_tight and excess <= ACCURACY * max(row.rho, self._scale)
+    def _multipliers_at(self, points: Points, row: int, rho: float) -> tuple[float, FloatArray]:
+        """The t of a rho, and z = v / t, which has a limit where v vanishes with t."""
+        start, slope = points.v_start[row], points.v_slope[row]
+        t = time_at(start, slope, rho, (points.end[row], points.begin[row]))
+        if math.sqrt(start @ start) <= self._smallest_gap() or not t > 0:
+            return t, slope
+        return (t, (start + t * slope) / t) if math.isfinite(t) else (0.0, np.zeros_like(slope))
 
     def _smallest_gap(self) -> float:
         return SMALLEST_GAP * float(np.abs(self._features).max(initial=0.0))
 
-    def _at(self, line: Line, t: float, rho: float, steps: int) -> Relaxation:
-        # z = v / t, which has a limit where v vanishes with t.
-        z = line.v_slope
-        if np.linalg.norm(line.v_start) > self._smallest_gap() and t > 0:
-            z = line.gap(t) / t if np.isfinite(t) else np.zeros_like(line.v_slope)
-        price, multiplier = self._features @ z, float(np.linalg.norm(z))
-        return Relaxation(
-            rho=rho,
-            counts=line.counts(t) if np.isfinite(t) else self._path.counts.copy(),
-            price=price,
-            multiplier=multiplier,
-            bound=similarity_bound(self._pool, price, multiplier, rho),
-            rho_min=None,
-            steps=steps,
-            direction=z,
-        )
-
-    def _at_the_end(self, line: Line, rhos: list[float], steps: int) -> list[Relaxation]:
+    def _at_the_end(self, points: Points, last: int, rhos: Sequence[float]) -> list[Relaxation]:
         """Rows of rhos that the path does not reach: infeasible, but for those within rounding of rho_min."""
-        gap, counts = line.v_start, line.counts(0.0)
-        price, multiplier = self._features @ gap, float(np.linalg.norm(gap))
-        rho_min = rho_bound(self._pool, price, multiplier)
+        pool, gap, steps = self._pool, points.v_start[last], int(points.steps[last])
+        counts = np.zeros(pool.cell_count)
+        counts[self._cells] = points.constant[last]
+        price, multiplier = self._priced(gap)
+        rho_min = rho_bound(pool, price, multiplier)
         smallest = SmallestRho(counts=counts, price=price, multiplier=multiplier, rho_min=rho_min)
-        z = line.v_slope if multiplier <= self._smallest_gap() else gap * NEAR_THE_END
-        price, multiplier = self._features @ z, float(np.linalg.norm(z))
-        top = top_sum(self._pool.scores, self._pool.k)
+        z = points.v_slope[last] if multiplier <= self._smallest_gap() else gap * NEAR_THE_END
+        price, multiplier = self._priced(z)
+        top = top_sum(pool.scores, pool.k)
         return [
             replace(smallest.infeasible(rho), steps=steps)
             if rho < rho_min
@@ -217,10 +170,16 @@ class BallPath:
                 counts=counts,
                 price=price,
                 multiplier=multiplier,
-                bound=min(top, similarity_bound(self._pool, price, multiplier, rho)),
+                bound=min(top, similarity_bound(pool, price, multiplier, rho)),
                 rho_min=rho_min,
                 steps=steps,
                 direction=z,
             )
             for rho in rhos
         ]
+
+    def _priced(self, direction: FloatArray) -> tuple[FloatArray, float]:
+        """The price (G,) of one item of each cell, and the multiplier."""
+        price = np.zeros(self._pool.cell_count)
+        price[self._cells] = self._features @ direction
+        return price, math.sqrt(direction @ direction)

@@ -11,17 +11,11 @@ Worked example: M = (1, -1) and x = (1, 0): v = 1; after the only move v = -1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.base import Oracle, WorstCase
-from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.region import Neighbourhood
-
-if TYPE_CHECKING:
-    from mprlib.optimisers.ascent_kernel import Ball
 
 
 class BallRegion:
@@ -38,7 +32,6 @@ class BallRegion:
         self.features = features
         self.unit = unit
         self._squares = np.einsum("ij,ij->i", features, features)
-        self._moving: tuple[bytes, CellPool, Ball] | None = None
 
     @property
     def ball(self) -> BallRegion:
@@ -60,39 +53,19 @@ class BallRegion:
         lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
         return lengths
 
-    def products(self, cells: IntArray, cell: int) -> FloatArray:
-        """M_g . M_h (c,) of some cells g with one cell h."""
-        # No BLAS: its sums may depend on the number of threads.
-        products: FloatArray = np.einsum("ij,j->i", self.features[cells], self.features[cell])
-        return products
+    def complete(self, cells: IntArray, known: int, products: FloatArray) -> None:
+        """Write the products (c, c) of some cells (c,) with each other, but for those of the first `known`."""
+        from mprlib.optimisers.item_swap_kernel import complete
+
+        own = self.features[cells]
+        # The loop takes columns in twos.
+        own = np.pad(own, ((0, 0), (0, own.shape[1] % 2)))
+        complete(own, known, products)
 
     def squares(self, cells: IntArray) -> FloatArray:
         """|M_g|^2 (c,) of some cells."""
         squares: FloatArray = self._squares[cells]
         return squares
-
-    def moving(self, pool: CellPool, cells: IntArray) -> Ball:
-        """What compiled local search between some cells (c,) reads, but for prices; kept for the next rho."""
-        known, key = self._moving, cells.tobytes()
-        if known is not None and known[0] == key and known[1] is pool:
-            return known[2]
-        from mprlib.optimisers.ascent_kernel import Ball
-
-        own, places = self.features[cells], np.arange(pool.cell_count)
-        ball = Ball(
-            k=pool.k,
-            features=self.features,
-            cells=cells.astype(np.int64),
-            # No BLAS: its sums may depend on the number of threads.
-            products=np.einsum("ij,kj->ik", own, own),
-            marginals=pool.marginals,
-            offset=(pool.first + 2 * places).astype(np.int64),
-            sums=pool.sums,
-            first=(pool.first + places).astype(np.int64),
-            price=np.zeros(pool.cell_count),
-        )
-        self._moving = key, pool, ball
-        return ball
 
     def swap_values(self, counts: IntArray, cells: IntArray) -> FloatArray:
         """|v + M_h - M_g| (c, c) for g the row's cell and h the column's."""

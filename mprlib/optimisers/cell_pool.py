@@ -25,7 +25,7 @@ True
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,9 +52,10 @@ class ScoreScale:
     @classmethod
     def of(cls, scores: FloatArray) -> ScoreScale:
         """The scale of these scores."""
-        size = _exponent(float(np.abs(scores).max()))
-        near_one = np.ldexp(scores, -size)
-        return cls(lowest=float(near_one.min()), size=size, spread=_exponent(float(np.ptp(near_one))))
+        lowest, highest = float(scores.min()), float(scores.max())
+        size = _exponent(max(abs(lowest), abs(highest)))
+        lowest, highest = math.ldexp(lowest, -size), math.ldexp(highest, -size)
+        return cls(lowest=lowest, size=size, spread=_exponent(highest - lowest))
 
     def scaled(self, scores: FloatArray) -> FloatArray:
         """Scores in [0, 1]."""
@@ -77,7 +78,8 @@ class CellPool:
              falling within a cell, mapped to [0, 1] by `scale`; rank (N,), from 0 within the own cell.
              capacity (G,) = min(n_g, k); first (G,), where a cell starts.
              marginals (N + 2G,), for each cell +inf, its scores, -inf: see `last_losses` and `next_gains`.
-             sums (N + G,), for each cell 0 and its prefix sums.
+             sums (N + G,), for each cell 0 and its prefix sums; offset, starts (G,), where a cell's marginals and its
+             sums begin.
     """
 
     k: int
@@ -90,6 +92,8 @@ class CellPool:
     first: IntArray
     marginals: FloatArray
     sums: FloatArray
+    offset: IntArray
+    starts: IntArray
 
     @property
     def cell_count(self) -> int:
@@ -108,17 +112,17 @@ class CellPool:
 
     def last_losses(self, counts: IntArray) -> FloatArray:
         """Marginal loss (G,) of each cell's last selected item; +inf where none is selected."""
-        gains: FloatArray = self.marginals[self.first + 2 * np.arange(self.cell_count) + counts]
+        gains: FloatArray = self.marginals[self.offset + counts]
         return gains
 
     def next_gains(self, counts: IntArray) -> FloatArray:
         """Marginal gain (G,) of each cell's next item; -inf where all are selected."""
-        losses: FloatArray = self.marginals[self.first + 2 * np.arange(self.cell_count) + 1 + counts]
+        losses: FloatArray = self.marginals[self.offset + 1 + counts]
         return losses
 
     def similarity(self, counts: IntArray) -> float:
         """Total similarity of whole counts."""
-        return float(self.sums[self.first + np.arange(self.cell_count) + counts].sum())
+        return float(self.sums.take(self.starts + counts).sum())
 
     def fractional_similarity(self, counts: FloatArray) -> float:
         """Total similarity of counts between 0 and capacity; a fraction is a part of the next best item."""
@@ -142,13 +146,6 @@ class CellPool:
         is_top[problem.best_first[: self.k]] = True
         return np.bincount(self.cell[is_top[self.items]], minlength=self.cell_count)
 
-    def of_cells(self, cells: IntArray) -> CellPool:
-        """The same pool over a part of the cells (rising) that contains all items."""
-        capacity = self.capacity[cells]
-        first, cell = np.cumsum(capacity) - capacity, np.searchsorted(cells, self.cell)
-        marginals, sums = _tables(self.scores, capacity, first)
-        return replace(self, cell=cell, capacity=capacity, first=first, marginals=marginals, sums=sums)
-
 
 def _times_power(value: float, exponent: int) -> float:
     """value * 2^exponent, infinite where it is too large for a double."""
@@ -166,33 +163,10 @@ def _exponent(value: float) -> int:
 
 def cell_pool_of(problem: Problem, cells: Cells, items: IntArray | None = None) -> CellPool:
     """The reduced pool of a problem under these cells, or of some of its items."""
-    from mprlib.optimisers.cell_pool_kernel import grouped
+    from mprlib.optimisers.cell_pool_kernel import pooled
 
     order = problem.best_first if items is None else problem.ranked(items)
-    capacity, first = np.zeros((2, cells.size), dtype=np.int64)
-    items, rank = grouped(order, cells.pool_cell, problem.k, capacity, first)
     scale = ScoreScale.of(problem.scores)
-    scores = scale.scaled(problem.scores[items])
-    marginals, sums = _tables(scores, capacity, first)
-    return CellPool(
-        k=problem.k,
-        scale=scale,
-        items=items,
-        cell=cells.pool_cell[items],
-        scores=scores,
-        rank=rank,
-        capacity=capacity,
-        first=first,
-        marginals=marginals,
-        sums=sums,
-    )
-
-
-def _tables(scores: FloatArray, capacity: IntArray, first: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Marginals and prefix sums of cells whose scores (N,) begin at `first` (G,)."""
-    from mprlib.optimisers.cell_pool_kernel import tables
-
-    marginals = np.empty(scores.size + 2 * capacity.size)
-    sums = np.empty(scores.size + capacity.size)
-    tables(scores, capacity, first, marginals, sums)
-    return marginals, sums
+    powers = scale.lowest, scale.size, scale.spread
+    found = pooled(order, cells.pool_cell, problem.scores, problem.k, cells.size, powers)
+    return CellPool(k=problem.k, scale=scale, **found._asdict())

@@ -29,13 +29,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mprlib.arrays import BoolArray, FloatArray, IntArray
-from mprlib.optimisers.ball_line import PathLost, perturbed
+from mprlib.optimisers.ball_line import PathLost
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.linear_model import LinearSolution
 from mprlib.optimisers.relaxation import similarity_bound
 
 if TYPE_CHECKING:
-    from mprlib.optimisers.basis_kernel import Basis
+    from mprlib.optimisers.basis_kernel import Basis, Items
 
 # Error above which an optimum is discarded: in items, in rho, and relative to the similarity.
 ACCURACY = 1e-8
@@ -52,14 +52,12 @@ class CellProgramme:
         from mprlib.optimisers import basis_kernel, simplex_kernel
 
         self._kernel, self._of_basis, self._pool = simplex_kernel, basis_kernel, pool
-        scores, marginals = perturbed(pool)
-        offset = (pool.first + 2 * np.arange(pool.cell_count)).astype(np.int64)
-        self._items = basis_kernel.Items(pool.k, marginals, offset)
-        self._given = basis_kernel.Items(pool.k, pool.marginals, offset)
+        self._items = items_of(pool)
+        self._given = basis_kernel.Items(pool.k, pool.marginals, pool.offset)
         rows = np.zeros((FIRST_CUTS, pool.cell_count))
         self._cuts = basis_kernel.Cut(rows, np.zeros(FIRST_CUTS), np.zeros(FIRST_CUTS))
         self._used = 0
-        self._basis = top_basis(pool, scores, FIRST_CUTS)
+        self._basis = top_basis(self._items, FIRST_CUTS)
         self._most_steps = LARGEST_STEPS_PER_PLACE * (pool.cell_count + pool.k)
 
     @property
@@ -138,15 +136,24 @@ class CellProgramme:
         return off <= ACCURACY and excess <= ACCURACY and gap <= ACCURACY * max(1.0, abs(bound))
 
 
-def top_basis(pool: CellPool, scores: FloatArray, room: int) -> Basis:
-    """The basis of the k best items by scores (N,) without ties, the last of them free; room for so many cuts."""
+def items_of(pool: CellPool) -> Items:
+    """The items of a pool, by scores without ties."""
     from mprlib.optimisers import basis_kernel
+    from mprlib.optimisers.cell_pool_kernel import without_ties
 
-    best = np.lexsort((np.arange(scores.size), -scores))[: pool.k]
-    last = int(pool.cell[best[-1]])
-    taken = np.bincount(pool.cell[best], minlength=pool.cell_count).astype(np.int64)
+    marginals = without_ties(pool.scores, pool.capacity, pool.marginals, False)
+    return basis_kernel.Items(pool.k, marginals, pool.offset)
+
+
+def top_basis(items: Items, room: int) -> Basis:
+    """The basis of the k best items, the last of them free; room for so many cuts."""
+    from mprlib.optimisers import basis_kernel
+    from mprlib.optimisers.cell_pool_kernel import take_best
+
+    taken = np.zeros(items.offset.size, np.int64)
+    last = take_best(items.marginals, items.offset, items.k, taken)
     taken[last] -= 1
-    places = np.zeros((3, pool.cell_count + 1), np.int64)
+    places = np.zeros((3, taken.size + 1), np.int64)
     places[0, last], places[1, 0] = 1, last
     return basis_kernel.Basis(
         taken=taken,

@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 
 from mprlib.arrays import IntArray
+from mprlib.optimisers.ball_search import BallSearch
 from mprlib.optimisers.local_search import BORDER, LocalSearch
 from mprlib.optimisers.reference_starts import ReferenceStarts
 from mprlib.optimisers.relaxation import Relaxation
@@ -42,40 +43,46 @@ class CellSearch:
     def __init__(self, separator: Separator, top_counts: IntArray, top_value: float) -> None:
         self._separator = separator
         self._pool, self._region = separator.pool, separator.region
+        ball = separator.region.ball
+        self._ball = None if ball is None or not ball.is_complete else BallSearch(separator.pool, ball)
         self._last: tuple[Relaxation, LocalSearch] | None = None
         self._near_reference = cache(lambda: ReferenceStarts.of(separator, top_counts, top_value))
 
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
         """The incumbent, from a relaxation's optimum and the counts of a smaller rho."""
         start = rounded(relaxation.counts, self._pool)
-        best: IntArray | None = None
-        closest, closest_value = start, np.inf
+        best: Optimum | None = None
+        most, closest, closest_value = -np.inf, start, np.inf
         for found in self._local_optima(start, relaxation, previous):
             if found.value <= relaxation.rho:
-                if best is None or self._pool.similarity(found.counts) > self._pool.similarity(best):
-                    best = found.counts
+                similarity = self._pool.similarity(found.counts)
+                if best is None or similarity > most:
+                    best, most = found, similarity
             elif found.value < closest_value:
                 closest, closest_value = found.counts, found.value
-        return Incumbent(counts=closest if best is None else best, is_feasible=best is not None)
+        return Incumbent(counts=closest if best is None else best.counts, is_feasible=best is not None)
 
     def improved(self, counts: IntArray, relaxation: Relaxation) -> IntArray:
         """Counts that meet rho, after local search from some that do; over cuts these counts themselves.
 
         What local search finds over cuts depends on those it has added before: it would end elsewhere later on.
         """
-        if not self._region.is_exact:
+        if self._ball is None:
             return counts
-        found = self._optimum(counts, relaxation)
+        [found] = self._in_ball(self._ball, relaxation, [counts])
         is_better = self._pool.similarity(found.counts) > self._pool.similarity(counts)
         return found.counts if found.value <= relaxation.rho and is_better else counts
 
     def _local_optima(self, start: IntArray, relaxation: Relaxation, previous: IntArray | None) -> Iterator[Optimum]:
         """Optima from one start after another; those near the reference until one meets rho."""
+        if self._ball is not None:
+            yield from self._in_ball(self._ball, relaxation, [start] if previous is None else [start, previous])
+            return
         found = self._optimum(start, relaxation)
         yield found
         if previous is not None:
             yield self._optimum(previous, relaxation)
-        if self._region.is_exact or found.value <= relaxation.rho:
+        if found.value <= relaxation.rho:
             return
         near_reference = self._near_reference()
         for near in () if near_reference is None else near_reference.starts(start, relaxation):
@@ -85,6 +92,18 @@ class CellSearch:
             if found.value <= relaxation.rho:
                 return
 
+    def _in_ball(self, ball: BallSearch, relaxation: Relaxation, starts: list[IntArray]) -> list[Optimum]:
+        """The optimum from each start in a ball, whose values are MPR but for rounding."""
+        found = [Optimum(one, self._separator.measured(one)) for one in ball.optima(relaxation, starts)]
+        for place, one in enumerate(found):
+            limit = relaxation.rho + BORDER * self._region.unit
+            if one.value > relaxation.rho and self._region.value(one.counts) <= limit:
+                # The region values the counts at rho, the measuring code above it by rounding: keep away from rho.
+                [counts] = ball.optima(relaxation, [one.counts], slack=-BORDER)
+                again = Optimum(counts, self._separator.measured(counts))
+                found[place] = again if again.value < one.value else one
+        return found
+
     def _search_of(self, relaxation: Relaxation) -> LocalSearch:
         """The local search of a relaxation, which all its starts share."""
         if self._last is None or self._last[0] is not relaxation:
@@ -92,12 +111,12 @@ class CellSearch:
         return self._last[1]
 
     def _optimum(self, counts: IntArray, relaxation: Relaxation, corrections: int = CORRECTIONS) -> Optimum:
-        """Local search from counts; each optimum that the measuring code refuses adds a cut, up to `corrections`."""
+        """Local search over cuts from counts; each optimum that the measuring code refuses adds a cut, up to
+        `corrections`."""
         search = self._search_of(relaxation)
-        if not self._region.is_exact:
-            value = self._separator.separate(counts).value
-            if value <= relaxation.rho:
-                return self._checked_ascent(Optimum(counts, value), relaxation, search)
+        value = self._separator.separate(counts).value
+        if value <= relaxation.rho:
+            return self._checked_ascent(Optimum(counts, value), relaxation, search)
         best = Optimum(counts, np.inf)
         for _ in range(corrections):
             counts = search.optimum(counts)

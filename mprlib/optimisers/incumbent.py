@@ -100,7 +100,7 @@ class Incumbents:
     def _search(self) -> SetSearch:
         pool, ball = self.separator.pool, self.separator.region.ball
         if ball is not None and pool.has_many_cells:
-            return ItemSwaps(self.separator, ball, is_annealed=self.nodes > NO_SEARCH)
+            return ItemSwaps(self.separator, ball)
         return CellSearch(self.separator, self.top_counts, self.top_value)
 
     def _once(self, name: str, build: Callable[[], T]) -> T:

@@ -19,7 +19,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells
-from mprlib.function_classes.base import CentredProducts
+from mprlib.function_classes.base import CentredProducts, CentredRows
 from mprlib.optimisers.ball_region import BallRegion
 
 # Rank of the truncated factor: with 256 features the relaxation of one rho takes seconds at most.
@@ -36,38 +36,37 @@ class KernelRegion(BallRegion):
         filled = np.flatnonzero(cells.pool_counts)
         self.is_complete = filled.size <= LARGEST_RANK
         features = np.zeros((cells.size, min(LARGEST_RANK, filled.size)))
-        features[filled] = self._truncated_cholesky(filled, features.shape[1])
+        features[filled] = _truncated_cholesky(products.centred_rows(filled), features.shape[1]) / k
         super().__init__(features, unit)
 
     def value(self, counts: IntArray) -> float:
         """|v|, from the products of the selected items."""
         selected = np.flatnonzero(counts)
-        square = sum(
-            (float(counts[cell] * (self.products(selected, int(cell)) @ counts[selected])) for cell in selected), 0.0
-        )
-        return float(np.sqrt(max(square, 0.0)))
+        products = self._products.centred_rows(selected).products(np.arange(selected.size))
+        square = float(counts[selected] @ (products @ counts[selected]))
+        return float(np.sqrt(max(square, 0.0))) / self._k
 
-    def products(self, cells: IntArray, cell: int) -> FloatArray:
-        """M_g . M_h (c,) of some cells g with one cell h."""
-        return self._products.centred_products(cells, cell) / self._k**2
+    def complete(self, cells: IntArray, known: int, products: FloatArray) -> None:
+        """Write the products (c, c) of some cells (c,) with each other, but for those of the first `known`."""
+        new = np.arange(known, cells.size)
+        own = self._products.centred_rows(cells).products(new) / self._k**2
+        products[:, new], products[new] = own, own.T
+        products[new, new] = np.maximum(products[new, new], 0.0)
 
-    def squares(self, cells: IntArray) -> FloatArray:
-        """|M_g|^2 (c,) of some cells."""
-        squares: FloatArray = np.maximum(self._products.centred_squares(cells), 0.0) / self._k**2
-        return squares
 
-    def _truncated_cholesky(self, cells: IntArray, rank: int) -> FloatArray:
-        """F (cells, rank) with F F' at most the cells' products; the largest remaining square is the next pivot."""
-        factor = np.zeros((cells.size, rank))
-        left = self.squares(cells)
-        smallest = SMALLEST_PIVOT * float(left.max(initial=0.0))
-        for column in range(rank):
-            pivot = int(left.argmax())
-            if left[pivot] <= smallest:
-                break
-            own = self.products(cells, int(cells[pivot]))
-            # No BLAS: its sums may depend on the number of threads.
-            own -= np.einsum("ij,j->i", factor[:, :column], factor[pivot, :column])
-            factor[:, column] = own / np.sqrt(left[pivot])
-            left = np.maximum(left - factor[:, column] ** 2, 0.0)
-        return factor
+def _truncated_cholesky(rows: CentredRows, rank: int) -> FloatArray:
+    """F (c, rank) with F F' at most the rows' products; the largest remaining square is the next pivot."""
+    left = np.maximum(rows.squares, 0.0)
+    # By column, so that products with the columns before run along contiguous numbers.
+    columns = np.zeros((rank, left.size))
+    smallest = SMALLEST_PIVOT * float(left.max(initial=0.0))
+    for column in range(rank):
+        pivot = int(left.argmax())
+        if left[pivot] <= smallest:
+            break
+        own = rows.products(np.array([pivot]))[:, 0]
+        # No BLAS: its sums may depend on the number of threads.
+        own -= np.einsum("ji,j->i", columns[:column], columns[:column, pivot])
+        columns[column] = own / np.sqrt(left[pivot])
+        left = np.maximum(left - columns[column] ** 2, 0.0)
+    return columns.T

@@ -13,7 +13,6 @@ last and next items are far from the margin at those prices keeps its count in a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +21,6 @@ from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.near_counts import margin_of
 from mprlib.optimisers.region import Region
 from mprlib.optimisers.relaxation import Relaxation
-
-if TYPE_CHECKING:
-    from mprlib.optimisers.ball_region import BallRegion
 
 # A region's value may exceed rho by this, in the class's unit: the measuring code, which decides, cuts such digits.
 BORDER = 1e-13
@@ -67,7 +63,6 @@ class LocalSearch:
     @classmethod
     def of(cls, relaxation: Relaxation, pool: CellPool, region: Region, slack: float = BORDER) -> LocalSearch:
         """The search that belongs to a relaxation; values up to rho + slack, in the class's unit, meet rho."""
-        bound = relaxation.bound
         return cls(
             pool=pool,
             region=region,
@@ -76,14 +71,11 @@ class LocalSearch:
             price=relaxation.price,
             # With a multiplier of 0 the range of all similarities is the first penalty.
             penalty=max(relaxation.multiplier, float(np.ptp(pool.scores)) * pool.k),
-            enough=np.inf if relaxation.is_infeasible else bound - SMALL_GAP * abs(bound),
+            enough=enough_of(relaxation),
         )
 
     def optimum(self, counts: IntArray) -> IntArray:
         """A local optimum from whole counts (G,); it violates rho only where no penalty led inside."""
-        ball = self.region.ball
-        if ball is not None and ball.is_complete:
-            return self._optimum_in_ball(ball, counts)
         penalty = self.penalty
         for _ in range(LARGEST_PENALTY_STEPS):
             counts, value = self._ascend(counts, penalty)
@@ -91,27 +83,6 @@ class LocalSearch:
                 break
             penalty *= PENALTY_GROWTH
         return counts
-
-    def _optimum_in_ball(self, ball: BallRegion, counts: IntArray) -> IntArray:
-        """The same in a ball, whose values are products of features: compiled."""
-        from mprlib.optimisers import ascent_kernel as kernel
-
-        pool, size = self.pool, ball.neighbourhood
-        limits = kernel.Limits(
-            rho=self.rho,
-            penalty=self.penalty,
-            growth=PENALTY_GROWTH,
-            enough=self.enough,
-            smallest_gain=SMALLEST_GAIN,
-            ascents=LARGEST_PENALTY_STEPS,
-            moves=LARGEST_MOVES_PER_ITEM * pool.k,
-            moves_in_pairs=size.moves_in_pairs,
-            pair_steps=size.pair_steps,
-        )
-        moving = ball.moving(pool, self.cells)._replace(price=self.price)
-        found = counts.astype(np.int64)
-        kernel.optimum(moving, limits, found)
-        return found.astype(np.intp)
 
     def next_inside(self, counts: IntArray) -> IntArray | None:
         """Counts after the move that gains most among those that the region values at most rho; None at an optimum."""
@@ -181,6 +152,12 @@ class LocalSearch:
         rows, columns = np.divmod(moves[np.isfinite(cost.ravel()[moves])], cells.size)
         giving, taking = cells[rows], cells[columns]
         return _Moves(giving=giving, taking=taking, gain=gains[taking] - losses[giving])
+
+
+def enough_of(relaxation: Relaxation) -> float:
+    """A similarity that pairs of moves need not improve."""
+    bound = relaxation.bound
+    return np.inf if relaxation.is_infeasible else bound - SMALL_GAP * abs(bound)
 
 
 def _nearest_to_the_margin(relaxation: Relaxation, pool: CellPool, limit: int) -> IntArray:

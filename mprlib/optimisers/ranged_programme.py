@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.optimisers.ball_line import perturbed
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.cell_programme import LARGEST_STEPS_PER_PLACE, top_basis
+from mprlib.optimisers.cell_programme import LARGEST_STEPS_PER_PLACE, items_of, top_basis
 from mprlib.optimisers.linear_model import Priced
 
 if TYPE_CHECKING:
@@ -42,13 +41,11 @@ class RangedCells:
 
         self._kernel, self._simplex, self._of_basis = ranged_kernel, simplex_kernel, basis_kernel
         self._pool, self._codes, self._groups = pool, np.ascontiguousarray(codes, dtype=np.int64), groups
-        scores, marginals = perturbed(pool)
-        offset = (pool.first + 2 * np.arange(pool.cell_count)).astype(np.int64)
-        self._items = basis_kernel.Items(pool.k, marginals, offset)
-        self._given = basis_kernel.Items(pool.k, pool.marginals, offset)
+        self._items = items_of(pool)
+        self._given = basis_kernel.Items(pool.k, pool.marginals, pool.offset)
         room = 2 * groups
         self._cuts = basis_kernel.Cut(np.empty((room, pool.cell_count)), np.zeros(room), np.zeros(room))
-        self._basis = top_basis(pool, scores, room)
+        self._basis = top_basis(self._items, room)
         self._cut, self._number = np.full((2, groups), -1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         self._most_steps = LARGEST_STEPS_PER_PLACE * (pool.cell_count + pool.k)
         self._other: RangedProgramme | None = None

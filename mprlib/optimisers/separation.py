@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mprlib.arrays import IntArray
-from mprlib.function_classes.base import Oracle, WorstCase, measured
+from mprlib.function_classes.base import Oracle, WorstCase
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.region import Region
 from mprlib.problem import Problem
@@ -43,7 +43,7 @@ class Separator:
         key = counts.tobytes()
         found = self._known.get(key)
         if found is None:
-            found = measured(self.problem, self.oracle, self.pool.chosen(counts))
+            found = self.oracle.worst_case_in(self.problem, counts, lambda: self.pool.chosen(counts))
             if len(self._known) == MOST_KNOWN:
                 del self._known[next(iter(self._known))]
             self._known[key] = found

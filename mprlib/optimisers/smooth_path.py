@@ -30,7 +30,7 @@ DUALITY_GAP = 5e-4
 LARGEST_TIMES = 16
 LARGEST_ROUNDS = 8
 # Items per dimension in the restricted problem: an optimal solution has at most r fractional items.
-ITEMS_PER_DIMENSION = 3
+ITEMS_PER_DIMENSION = 1
 # Limits of the secant step: the factors by which the next t may be smaller than the last.
 FASTEST_FALL, SLOWEST_FALL = 0.1, 0.9
 # The same for a t between two known ones, as parts of the distance of their logarithms.
@@ -66,7 +66,6 @@ class SmoothPath:
 
     def __init__(self, features: FloatArray, pool: CellPool) -> None:
         self._pool = pool
-        self._features = features
         self._items = np.ascontiguousarray(features[pool.cell])
         self._rho_min = 0.0
         weights: FloatArray = np.zeros(pool.scores.size)
@@ -103,13 +102,19 @@ class SmoothPath:
         return Relaxation(
             rho=rho,
             counts=self._pool.counts_of(weights),
-            price=product(self._features, price.direction),
+            price=self._over_all_cells(product(self._items, price.direction)),
             multiplier=price.length,
             bound=-np.inf if is_infeasible else bound,
             rho_min=self._rho_min if is_infeasible else None,
             is_converged=is_converged,
             steps=len(self._points) - known,
         )
+
+    def _over_all_cells(self, price: FloatArray) -> FloatArray:
+        """Prices (G,) of items' prices (N,); those of cells without items are 0."""
+        prices = np.zeros(self._pool.cell_count)
+        prices[self._pool.cell] = price
+        return prices
 
     def _around(self, rho: float) -> tuple[_Point, _Point | None, _Point]:
         """The points nearest to rho with |v| > rho and with |v| <= rho, and the second nearest with |v| > rho."""
@@ -141,8 +146,9 @@ class SmoothPath:
         scores, k = self._pool.scores, self._pool.k
         gap = transposed_product(self._items, weights)
         size = k + ITEMS_PER_DIMENSION * self._items.shape[1]
+        price = product(self._items, gap)
         for _ in range(LARGEST_ROUNDS):
-            value = scores - product(self._items, gap) / time
+            value = scores - price / time
             near = np.argsort(-value, kind="stable")[:size]
             open_items = np.union1d(near, np.flatnonzero(weights > 0.0))
             own = ascended(self._items[open_items], scores[open_items], weights[open_items], k, time)
@@ -150,13 +156,14 @@ class SmoothPath:
             weights[open_items] = own
             gap = transposed_product(self._items[open_items], own)
             square, similarity = float(gap @ gap), float(scores @ weights)
-            total = top_sum(scores - product(self._items, gap) / time, k)
+            price = product(self._items, gap)
+            total = top_sum(scores - price / time, k)
             bound = total + square / time
             if bound - similarity <= 2.0 * INNER_GAP * abs(bound):
                 break
         length = float(np.sqrt(square))
         self._prices.append(_Price(direction=gap / time, length=length / time, total=total))
-        self._rho_min = max(self._rho_min, rho_bound(self._pool, product(self._features, gap), length))
+        self._rho_min = max(self._rho_min, rho_bound(self._pool, self._over_all_cells(price), length))
         return _Point(time=time, weights=weights, gap=gap, length=length, similarity=similarity)
 
 

@@ -17,29 +17,25 @@ LARGEST_STEPS = 25
 ZERO_RESIDUAL = 1e-11
 # Part of the way to the nearest limit that a step covers: counts at a limit could not move again.
 STEP_FRACTION = 0.9
-# Singular values below this part of the largest are rounding error.
+# Pivots below this part of the largest are rounding error.
 RANK_TOLERANCE = 1e-12
 
 
 def attains_zero(features: FloatArray, pool: CellPool, reference_shares: FloatArray) -> bool:
     """Whether counts (G,) with M' x = 0 were found, for centred features M (G, r)."""
+    from mprlib.optimisers import zero_gap_kernel as kernel
+
     counts: FloatArray = np.minimum(pool.k * reference_shares, pool.capacity)
     longest = float(np.abs(features).max(initial=0.0)) or 1.0
-    system = np.column_stack([features / (pool.k * longest), np.ones(counts.size) / pool.k])
-    target = np.append(np.zeros(features.shape[1]), 1.0)
-    for step_number in range(LARGEST_STEPS):
-        residual = target - counts @ system
-        if np.linalg.norm(residual) <= ZERO_RESIDUAL:
-            return True
-        if step_number == 0 and _is_only_solution(system):
-            return False
-        room = np.minimum(counts, pool.capacity - counts)
-        scaled = system * room[:, None]
-        step = room * (scaled @ np.linalg.lstsq(scaled.T @ scaled, residual, rcond=RANK_TOLERANCE)[0])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            limits = np.where(step > 0, (pool.capacity - counts) / step, np.where(step < 0, -counts / step, np.inf))
-        counts = counts + step * min(1.0, STEP_FRACTION * float(np.min(limits, initial=np.inf)))
-    return False
+    system = np.empty((counts.size, features.shape[1] + 1))
+    np.divide(features, pool.k * longest, out=system[:, :-1])
+    system[:, -1] = 1.0 / pool.k
+    limits = kernel.Limits(LARGEST_STEPS, ZERO_RESIDUAL, STEP_FRACTION, RANK_TOLERANCE)
+    if kernel.residual_of(system, counts, np.empty(system.shape[1])) <= ZERO_RESIDUAL:
+        return True
+    if _is_only_solution(system):
+        return False
+    return kernel.attains(system, pool.capacity.astype(np.float64), counts, limits)
 
 
 def _is_only_solution(system: FloatArray) -> bool:

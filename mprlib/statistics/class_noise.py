@@ -48,6 +48,11 @@ class Seen(NamedTuple):
         of_leaves = 0 if self.leaves is None else self.leaves.moved.size + self.leaves.masses.size
         return self.moved.size + self.masses.size + of_leaves
 
+    @property
+    def nbytes(self) -> int:
+        """Memory."""
+        return 8 * self.size
+
 
 def class_noise(problem: Problem, chosen: FunctionClass, level: float, draws: Draws) -> ClassNoise:
     """The noise of a class on a problem; level: of each end of an interval."""
@@ -99,9 +104,9 @@ class ClassNoise:
         found: FloatArray = np.partition(values, place, axis=1)[:, place]
         return found
 
-    def upper(self, differences: FloatArray, value: float) -> float:
-        """The upper end for d (G,) with this value, by the error of one function's mean."""
-        return value + self.sigmas * self._largest_deviation
+    def upper(self, differences: FloatArray, values: FloatArray) -> FloatArray:
+        """The upper ends (S,) for d (S, G) with these values (S,), by the error of one function's mean."""
+        return values + self.sigmas * self._largest_deviation
 
     @cached_property
     def _largest_deviation(self) -> float:
@@ -204,10 +209,11 @@ class GroupsNoise(ClassNoise):
     def _unit(self) -> float:
         return 2.0 if self.oracle.signed else 1.0
 
-    def upper(self, differences: FloatArray, value: float) -> float:
+    def upper(self, differences: FloatArray, values: FloatArray) -> FloatArray:
         """The largest upper end of a group's gap, by Wilson's half-width: a group that no row fell into has an error
         too."""
-        return float(self._unit * (np.abs(self.oracle.totals(differences)) + self._errors).max())
+        found: FloatArray = self._unit * (np.abs(self.oracle.totals(differences)) + self._errors).max(axis=1)
+        return found
 
     @cached_property
     def _errors(self) -> FloatArray:
@@ -217,7 +223,18 @@ class GroupsNoise(ClassNoise):
         error: FloatArray = self.sigmas * np.sqrt(np.maximum(variance, 0.0) + (self.sigmas * total / 2.0) ** 2)
         return error
 
+    @cached_property
+    def _distances(self) -> FloatArray:
+        found: FloatArray = np.concatenate([np.abs(seen.moved).max(axis=0) for seen in self._all_seen()]) * self._unit
+        return found
+
     def _seen(self, block: Block) -> Seen:
+        # No pool changes what groups have of the reference's cells.
+        codes = self.oracle.codes
+        key = ("groups", block, codes.shape, codes.tobytes())
+        return self.draws.kept(key, lambda: self._of_members(block))
+
+    def _of_members(self, block: Block) -> Seen:
         oracle = self.oracle
         cell = np.broadcast_to(np.arange(oracle.cells.size), oracle.codes.shape).ravel()
         is_member = (np.ones(cell.size), (oracle.codes.ravel(), cell))
@@ -284,9 +301,9 @@ class KernelNoise(ClassNoise):
         """The same: the bound holds for both ends at once."""
         return self.margin
 
-    def upper(self, differences: FloatArray, value: float) -> float:
+    def upper(self, differences: FloatArray, values: FloatArray) -> FloatArray:
         """By the bound as well."""
-        return value + self.margin
+        return values + self.margin
 
 
 KINDS: dict[type[Oracle], type[ClassNoise]] = {

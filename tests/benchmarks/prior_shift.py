@@ -29,7 +29,7 @@ def people(random: np.random.Generator, size: int, women: float, apart: float) -
 
 
 def audit(seed: int, women: float, apart: float) -> tuple[float, float, float, bool]:
-    """How far the share of women is off as found and as the probe gives it, the margin, and whether it is re-weighted."""
+    """How far the share of women is off as found and as the probe gives it, the margin, and whether it is used."""
     random = np.random.default_rng(seed)
     vectors, is_woman = people(random, LABELLED, 0.5, apart)
     probe = train_probe(vectors, np.where(is_woman, "woman", "man"), seed=seed)

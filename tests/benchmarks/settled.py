@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python -m tests.benchmarks.settled [CLASS ...] [--problems N] [--points N] [--sweeps]
     OMP_NUM_THREADS=1 python -m tests.benchmarks.settled --ratios [CLASS ...]
-    OMP_NUM_THREADS=1 python -m tests.benchmarks.settled --embeddings [--vectors RUN] [--problems N]
+    OMP_NUM_THREADS=1 python -m tests.benchmarks.settled --embeddings [--vectors RUN] [--problems N] [--semidefinite]
 
 A row is settled when it is `optimal` or proven `infeasible`. For each class: the share of rows settled, that for k up
 to 10, statuses, the largest share of unsettled rows whose gap is above 0.5%, and CPU time per row of the proofs alone
@@ -18,8 +18,10 @@ problem's own size, where it has fewer items: of 200 items one takes as long as 
 
 With --embeddings: rows of rkhs over embeddings (25: at most one without a set although random sets meet its rho, 2 s of
 CPU time for 5 rows) and curves of linear over 64 to 512 columns (20 points in 5 s, stated gaps at the smallest rho
-reached of at most 5% in the median over problems). --vectors: the folder of a run over texts, whose vectors take the
-place of three generated problems.
+reached of at most 5% in the median over problems). Beside a curve: how many items its bound leaves open at the smallest
+rho reached; with --semidefinite also a gap that no semidefinite relaxation goes below, where one is known (minutes, see
+`tests.embedded_bounds`). --vectors: the folder of a run over texts, whose vectors take the place of three generated
+problems.
 """
 
 from __future__ import annotations
@@ -193,7 +195,7 @@ def ratio_misses(name: str) -> list[str]:
     return [f"{name}, {asked}: {ratio:.1f} programmes, not {LARGEST_RATIO:g}" for asked, ratio in above.items()]
 
 
-def embedded_misses(vectors: Path | None, problems: int) -> list[str]:
+def embedded_misses(vectors: Path | None, problems: int, *, is_semidefinite: bool) -> list[str]:
     """Print the table of embeddings; the bars that are missed."""
     missed = []
     kernels = [kernel_rows(name, make()) for name, make in islice(kernel_problems(vectors), problems)]
@@ -206,7 +208,7 @@ def embedded_misses(vectors: Path | None, problems: int) -> list[str]:
         missed.append(f"rkhs finds no set in {refuted} rows whose rho random sets meet")
     ends = []
     for name, make in islice(linear_problems(), problems):
-        one = linear_rows(name, make())
+        one = linear_rows(name, make(), is_semidefinite=is_semidefinite)
         print(f"linear  {one.line()}", flush=True)
         ends += one.gaps[-1:]
         if one.seconds > LINEAR_SECONDS:
@@ -226,10 +228,12 @@ def main() -> None:
     parser.add_argument("--sweeps", action="store_true")
     parser.add_argument("--ratios", action="store_true")
     parser.add_argument("--embeddings", action="store_true")
+    parser.add_argument("--semidefinite", action="store_true")
     parser.add_argument("--vectors", type=Path)
     options = parser.parse_args()
     if options.embeddings:
-        sys.exit("; ".join(embedded_misses(options.vectors, options.problems)) or None)
+        missed = embedded_misses(options.vectors, options.problems, is_semidefinite=options.semidefinite)
+        sys.exit("; ".join(missed) or None)
     if not HAS_FILES:
         sys.exit("the data sets are not beside this checkout")
     missed = []

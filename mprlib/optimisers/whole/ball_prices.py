@@ -39,18 +39,21 @@ class BallPrices:
         cls, relaxation: Relaxation, pool: CellPool, cells: IntArray, features: FloatArray, unit: float
     ) -> BallPrices:
         """From a relaxation; features (F, r) are those of the cells with items (F,), in the class's unit."""
-        direction = relaxation.direction
-        if direction is None:
-            # Centred features depend on each other, as a rule.
-            direction = np.linalg.lstsq(features, relaxation.price[cells], rcond=None)[0]
-        else:
-            direction = direction * unit
         return cls(
-            direction=direction,
+            direction=direction_of(relaxation, cells, features, unit),
             length=relaxation.multiplier,
             bound=relaxation.bound,
             loss=losses(pool, relaxation.price, margin_of(relaxation, pool), cells),
         )
+
+
+def direction_of(relaxation: Relaxation, cells: IntArray, features: FloatArray, unit: float) -> FloatArray:
+    """z (r,) of the prices of cells with these features (F, r), in the class's unit."""
+    if relaxation.direction is not None:
+        return relaxation.direction * unit
+    # Centred features depend on each other, as a rule.
+    direction: FloatArray = np.linalg.lstsq(features, relaxation.price[cells], rcond=None)[0]
+    return direction
 
 
 def losses(pool: CellPool, price: FloatArray, margin: float, cells: IntArray) -> FloatArray:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # A column whose distance from the others' span is below this part of the longest one is in it.
 DEPENDENCE = 1e-9
+# A cap wider than this part of rho is looked at as one of this width: its coordinates are all wide.
+WIDEST = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -73,32 +75,12 @@ def sorted_qr(columns: FloatArray) -> Triangular:
 
     By element-wise sums: those of a matrix product may depend on the number of threads.
     """
-    from mprlib.optimisers.whole.lattice_kernel import products
+    from mprlib.optimisers.whole.lattice_kernel import triangular
 
-    orthonormal, order = _taken(columns)
-    triangle = np.empty((order.size, order.size))
-    products(orthonormal, np.ascontiguousarray(columns, dtype=np.float64), order, triangle)
-    is_dependent = np.ones(columns.shape[1], dtype=bool)
-    is_dependent[order] = False
-    return Triangular(
-        order=order.astype(np.intp),
-        dependent=np.flatnonzero(is_dependent),
-        basis=orthonormal.T,
-        triangle=np.triu(triangle),
-    )
+    found = triangular(np.ascontiguousarray(columns, dtype=np.float64), DEPENDENCE)
+    return Triangular(order=found.order, dependent=found.dependent, basis=found.basis.T, triangle=found.triangle)
 
 
 def independent(columns: FloatArray) -> IntArray:
     """Which columns (c,) the triangular form takes, rising."""
-    return np.sort(_taken(columns)[1])
-
-
-def _taken(columns: FloatArray) -> tuple[FloatArray, IntArray]:
-    """The orthonormal rows (d, r), and the columns (d,) in the order in which they are taken."""
-    from mprlib.optimisers.whole.lattice_kernel import taken_columns
-
-    smallest = (DEPENDENCE * float(np.sqrt((columns**2).sum(axis=0).max(initial=0.0)))) ** 2
-    left = np.ascontiguousarray(columns.T, dtype=np.float64).copy()
-    basis, order = np.empty_like(left), np.empty(columns.shape[1], dtype=np.int64)
-    count = taken_columns(left, smallest, basis, order) if columns.size else 0
-    return basis[:count], order[:count]
+    return np.sort(sorted_qr(columns).order)

@@ -7,6 +7,8 @@ where two are equally near.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
@@ -108,12 +110,142 @@ def taken_columns(left: FloatArray, smallest: float, basis: FloatArray, order: I
                 left[column] -= direction * total(products, 0, rows)
 
 
+class Taken(NamedTuple):
+    """A triangular form, as in `lattice.Triangular`; basis (d, r) has its rows."""
+
+    order: IntArray
+    dependent: IntArray
+    basis: FloatArray
+    triangle: FloatArray
+
+
 @compiled
-def products(basis: FloatArray, columns: FloatArray, order: IntArray, found: FloatArray) -> None:
-    """Each basis row (c, r) times each column (r, all) in some order, into found (c, order), added row by row."""
-    for one in range(basis.shape[0]):
-        for place in range(order.size):
+def triangular(columns: FloatArray, dependence: float) -> Taken:
+    """The form of columns (r, c); those nearer to the others' span than that part of the longest one are in it."""
+    rows, number = columns.shape
+    left, longest = np.empty((number, rows)), 0.0
+    for column in range(number):
+        square = 0.0
+        for row in range(rows):
+            left[column, row] = columns[row, column]
+            square += columns[row, column] * columns[row, column]
+        longest = max(longest, square)
+    basis, order = np.empty((number, rows)), np.empty(number, np.int64)
+    smallest = dependence * np.sqrt(longest)
+    count = taken_columns(left, smallest * smallest, basis, order)
+    basis, order = basis[:count], order[:count]
+    is_taken = np.zeros(number, np.bool_)
+    for place in range(count):
+        is_taken[order[place]] = True
+    triangle = np.zeros((count, count))
+    for one in range(count):
+        for place in range(one, count):
             summed = 0.0
-            for row in range(columns.shape[0]):
+            for row in range(rows):
                 summed += basis[one, row] * columns[row, order[place]]
-            found[one, place] = summed
+            triangle[one, place] = summed
+    return Taken(order, np.flatnonzero(~is_taken), basis, triangle)
+
+
+class Held(NamedTuple):
+    """The coordinates of a lattice of marginal counts.
+
+    Shapes:  attribute (d,), is_final (d,), rest (d,), as in `marginal_kernel.Lattice`.
+    """
+
+    attribute: IntArray
+    is_final: IntArray
+    rest: IntArray
+
+
+@compiled
+def held_by(attribute: IntArray, attributes: int, column: IntArray, capacity: IntArray) -> Held:
+    """What the attributes of coordinates (d,), the levels `column`, can hold; attribute, capacity (l,) of each level.
+
+    Coordinates are decided from the last on: rest is what an attribute's levels hold that are not decided by then.
+    """
+    left = np.zeros(attributes, np.int64)
+    for level in range(attribute.size):
+        left[attribute[level]] += capacity[level]
+    found = Held(attribute[column], np.zeros(column.size, np.int64), np.zeros(column.size, np.int64))
+    for place in range(column.size - 1, -1, -1):
+        left[found.attribute[place]] -= capacity[column[place]]
+        found.rest[place] = left[found.attribute[place]]
+    is_seen = np.zeros(attributes, np.bool_)
+    for place in range(column.size):
+        found.is_final[place] = 0 if is_seen[found.attribute[place]] else 1
+        is_seen[found.attribute[place]] = True
+    return found
+
+
+@compiled
+def inverse_products(triangle: FloatArray, size: int) -> FloatArray:
+    """The inverse (size, size) of the products of a triangle's first columns with each other."""
+    inverse, found = np.zeros((size, size)), np.zeros((size, size))
+    for column in range(size):
+        inverse[column, column] = 1.0 / triangle[column, column]
+        for row in range(column - 1, -1, -1):
+            summed = 0.0
+            for other in range(row + 1, column + 1):
+                summed += triangle[row, other] * inverse[other, column]
+            inverse[row, column] = -summed / triangle[row, row]
+    for row in range(size):
+        for column in range(row + 1):
+            summed = 0.0
+            for other in range(row, size):
+                summed += inverse[row, other] * inverse[column, other]
+            found[row, column] = found[column, row] = summed
+    return found
+
+
+@compiled
+def narrowest_last(triangle: FloatArray, along: FloatArray, size: int, angle: float, order: IntArray) -> None:
+    """The first coordinates of a triangle in an order (d,), written: of each number the last one is that whose values
+    are fewest, by its step, in the cap of a ball within an angle of `along`.
+    """
+    left, held = inverse_products(triangle, size), np.arange(size)
+    priced, length = np.zeros(size), np.sqrt((along[:size] ** 2).sum())
+    for column in range(size):
+        for row in range(column + 1):
+            priced[column] += triangle[row, column] * along[row]
+    for count in range(size, 0, -1):
+        fewest, last = np.inf, 0
+        for place in range(count):
+            one = held[place]
+            turned = 0.0
+            for other in range(count):
+                turned += left[one, held[other]] * priced[held[other]]
+            cosine = min(abs(turned) / (np.sqrt(left[one, one]) * length), 1.0)
+            own = np.arccos(cosine)
+            width = (np.cos(max(own - angle, 0.0)) - np.cos(own + angle)) * np.sqrt(left[one, one])
+            if width < fewest:
+                fewest, last = width, place
+        one = held[last]
+        order[count - 1] = one
+        held[last : count - 1] = held[last + 1 : count].copy()
+        factor = left[one].copy() / np.sqrt(left[one, one])
+        for row in range(size):
+            for column in range(size):
+                left[row, column] -= factor[row] * factor[column]
+
+
+@compiled
+def turned(triangle: FloatArray, size: int, vectors: FloatArray) -> None:
+    """Make a square matrix a triangle with a positive diagonal, in place, by reflections, which take vectors (n, d)
+    with them.
+    """
+    for column in range(size):
+        mirror = triangle[column:size, column].copy()
+        length = np.sqrt((mirror**2).sum())
+        mirror[0] += length if mirror[0] > 0.0 else -length
+        square = (mirror**2).sum()
+        for other in range(column, triangle.shape[1]):
+            factor = 2.0 * (mirror * triangle[column:size, other]).sum() / square
+            triangle[column:size, other] -= factor * mirror
+        for one in range(vectors.shape[0]):
+            factor = 2.0 * (mirror * vectors[one, column:size]).sum() / square
+            vectors[one, column:size] -= factor * mirror
+        triangle[column + 1 : size, column] = 0.0
+        if triangle[column, column] < 0.0:
+            triangle[column] = -triangle[column]
+            vectors[:, column] = -vectors[:, column]

@@ -33,6 +33,21 @@ class Lattice(NamedTuple):
     rest: IntArray
 
 
+@compiled
+def reordered(lattice: Lattice, order: IntArray) -> Lattice:
+    """The coordinates in another order (d,)."""
+    attribute, capacity = lattice.attribute[order], lattice.capacity[order]
+    is_final, rest = np.ones(order.size, np.int64), np.zeros(order.size, np.int64)
+    for level in range(order.size):
+        for other in range(order.size):
+            if attribute[other] == attribute[level]:
+                is_final[level] *= other >= level
+                rest[level] = max(rest[level], lattice.rest[order[other]] + capacity[other])
+        for later in range(level, order.size):
+            rest[level] -= capacity[later] if attribute[later] == attribute[level] else 0
+    return Lattice(lattice.k, attribute, lattice.column[order], capacity, is_final, rest)
+
+
 class Task(NamedTuple):
     """What is asked for: rho; price length |z|; dual bound; nodes; nodes of one search among cells.
 

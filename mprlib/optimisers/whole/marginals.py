@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
+from mprlib.cells import Cells as AllCells
 from mprlib.optimisers.ball_region import BallRegion
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation
-from mprlib.optimisers.whole.ball_prices import BallPrices, least_squares
-from mprlib.optimisers.whole.deepening import deepened, over_all, with_counts
-from mprlib.optimisers.whole.lattice import Triangular, basis_of, independent, sorted_qr
+from mprlib.optimisers.whole.ball_prices import direction_of, least_squares
+from mprlib.optimisers.whole.deepening import FIRST_LOSS, FIRST_PART, GROWTH, over_all, with_counts
+from mprlib.optimisers.whole.lattice import WIDEST, Triangular, basis_of, independent, sorted_qr
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 from mprlib.problem import Problem
@@ -56,7 +57,7 @@ class Marginals:
 
     Shapes:  column (G, attributes), each cell's level in each attribute, numbered through; attribute (l,), that of each
              level; decided (d,), independent levels whose counts determine v; system (G, d + 1), their indicators
-             beside ones, and inverse (d + 1, G), its least-squares inverse.
+             beside ones, and inverse (d + 1, G), its least-squares inverse; cells, without items.
     """
 
     column: IntArray
@@ -64,6 +65,7 @@ class Marginals:
     decided: IntArray
     system: FloatArray
     inverse: FloatArray
+    cells: Cells
 
     @classmethod
     def of(cls, labels: FloatArray, attributes: Iterable[Sequence[int]]) -> Marginals | None:
@@ -83,12 +85,14 @@ class Marginals:
         centred[:, np.cumsum(sizes) - 1] = 0.0
         decided = independent(centred)
         system = np.column_stack([np.ones(column.shape[0]), indicators[:, decided]])
+        attribute_of = np.repeat(np.arange(len(sizes)), sizes)
         return cls(
             column=column,
-            attribute=np.repeat(np.arange(len(sizes)), sizes),
+            attribute=attribute_of,
             decided=decided,
             system=system,
             inverse=least_squares(system, np.eye(column.shape[0])),
+            cells=_cells(column, attribute_of, decided),
         )
 
     @property
@@ -110,6 +114,13 @@ class Marginals:
         return fitted[0], fitted[1:].T
 
 
+def marginals_of(problem: Problem, cells: AllCells) -> Marginals | None:
+    """Those of a problem's cells; kept, as they are the same for all problems of a reference, as a rule."""
+    attributes = tuple(problem.attributes.values())
+    key = ("marginals", attributes, cells.of_labels)
+    return problem.population.kept.get(key, lambda: Marginals.of(cells.labels, attributes))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class MarginalProof:
     """Proofs by marginal counts.
@@ -128,12 +139,9 @@ class MarginalProof:
     unit: float
 
     @classmethod
-    def of(cls, problem: Problem, pool: CellPool, labels: FloatArray, ball: BallRegion) -> MarginalProof | None:
+    def of(cls, problem: Problem, pool: CellPool, cells: AllCells, ball: BallRegion) -> MarginalProof | None:
         """The proof for a ball over these cells; None where v is not determined by a lattice of marginal counts."""
-        attributes = tuple(problem.attributes.values())
-        # The cells are the same for all problems of a reference, as a rule.
-        key = ("marginals", attributes, labels.shape, labels.tobytes())
-        marginals = problem.population.kept.get(key, lambda: Marginals.of(labels, attributes))
+        marginals = marginals_of(problem, cells)
         if marginals is None:
             return None
         features = ball.features / ball.unit
@@ -156,7 +164,12 @@ class MarginalProof:
             filled=filled,
             form=form,
             lattice=_lattice(pool.k, marginals, marginals.decided[is_open][form.order], np.minimum(held, pool.k)),
-            cells=_cells(pool, marginals, filled),
+            # A floor asks for no losses.
+            cells=marginals.cells._replace(
+                column=marginals.cells.column[filled],
+                capacity=pool.capacity[filled],
+                loss=np.zeros((filled.size, pool.k + 1)),
+            ),
             features=features[filled],
             constant=pool.k * affine[0],
             unit=ball.unit,
@@ -183,22 +196,26 @@ class MarginalProof:
 
     def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
         """The best counts in the cap."""
-        from mprlib.optimisers.whole import marginal_kernel as kernel
+        from mprlib.optimisers.whole import marginal_search_kernel as kernel
 
-        prices = BallPrices.of(relaxation, self.pool, self.filled, self.features, self.unit)
-        start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
-        rho, length = relaxation.rho / self.unit + SMALLEST_EXCESS, relaxation.multiplier * self.unit
-        bound = prices.bound + SMALLEST_EXCESS * length
-        basis, cells = self._basis(prices.direction), self.cells._replace(loss=prices.loss)
+        pool, form, length = self.pool, self.form, relaxation.multiplier * self.unit
+        direction = direction_of(relaxation, self.filled, self.features, self.unit)
+        priced = kernel.Priced(pool.k, pool.scores, pool.first, pool.capacity, self.filled, relaxation.price, direction)
+        goal = kernel.Goal(
+            rho=relaxation.rho / self.unit + SMALLEST_EXCESS,
+            length=length,
+            bound=relaxation.bound + SMALLEST_EXCESS * length,
+            start=-np.inf if incumbent is None else pool.similarity(incumbent),
+            nodes=max(nodes // SEARCH_PART, 1),
+            widest=WIDEST,
+            cell_part=CELL_PART,
+            deepening=(FIRST_PART, FIRST_LOSS, GROWTH),
+        )
         counts = np.zeros(self.filled.size, np.int64)
-
-        def search(threshold: float, left: int) -> tuple[float, bool, int]:
-            task = kernel.Task(rho, length, bound, left, max(left // CELL_PART, 1), False)
-            best, _, is_complete, visited = kernel.decoded(basis, self.lattice, cells, task, threshold, counts)
-            return best, is_complete, visited
-
-        found = deepened(search, bound, start, max(nodes // SEARCH_PART, 1), self.pool.k)
-        return with_counts(found, counts, self.filled, self.pool.cell_count)
+        of_form = kernel.Form(np.ascontiguousarray(form.basis.T), form.triangle, self.constant)
+        bound, is_complete, visited = kernel.searched(of_form, self.lattice, self.cells, priced, goal, counts)
+        found = Searched(counts=None, bound=bound, is_complete=is_complete, nodes=visited)
+        return with_counts(found, counts, self.filled, pool.cell_count)
 
     def obstacle(self, rho: float) -> str:
         """None in words."""
@@ -249,48 +266,32 @@ def _levels(rows: FloatArray) -> tuple[IntArray, int]:
 
 def _lattice(k: int, marginals: Marginals, column: IntArray, capacity: IntArray) -> Lattice:
     """The coordinates' levels (d,), and what their attributes can hold; capacity (l,) of each level."""
+    from mprlib.optimisers.whole.lattice_kernel import held_by
     from mprlib.optimisers.whole.marginal_kernel import Lattice
 
-    attribute = marginals.attribute[column]
-    # Coordinates are decided from the last on: what an attribute's levels hold that are not decided by then.
-    rest = np.bincount(marginals.attribute, weights=capacity).astype(np.int64).tolist()
-    left, is_final, seen = np.zeros(column.size, np.int64), np.zeros(column.size, np.int64), set()
-    for level in range(column.size - 1, -1, -1):
-        rest[attribute[level]] -= capacity[column[level]]
-        left[level] = rest[attribute[level]]
-    for level, own in enumerate(attribute.tolist()):
-        is_final[level] = own not in seen
-        seen.add(own)
-    return Lattice(
-        k=k,
-        attribute=attribute.astype(np.int64),
-        column=column.astype(np.int64),
-        capacity=capacity[column],
-        is_final=is_final,
-        rest=left,
-    )
+    held = held_by(marginals.attribute, marginals.column.shape[1], column, capacity)
+    return Lattice(k=k, column=column, capacity=capacity[column], **held._asdict())
 
 
-def _cells(pool: CellPool, marginals: Marginals, filled: IntArray) -> Cells:
-    """The cells with items (F,), without losses."""
+def _cells(column: IntArray, attribute: IntArray, decided: IntArray) -> Cells:
+    """The cells of these levels (G, attributes), of which `decided` are known, without items."""
     from mprlib.optimisers.whole.marginal_loss_kernel import Cells
 
-    own = marginals.column[filled]
-    known = np.zeros(marginals.size, np.int64)
-    known[marginals.decided] = 1
+    known = np.zeros(attribute.size, np.int64)
+    known[decided] = 1
     unknown = np.flatnonzero(known == 0)
-    of_attribute = np.bincount(marginals.attribute[unknown], minlength=own.shape[1])
-    last = np.full(own.shape[1], -1)
-    last[marginals.attribute[unknown]] = unknown
+    of_attribute = np.bincount(attribute[unknown], minlength=column.shape[1])
+    last = np.full(column.shape[1], -1)
+    last[attribute[unknown]] = unknown
     last[of_attribute != 1] = -1
     known[last[last >= 0]] = 1
     # One more column that all cells share: where every attribute has unknown levels, only it says that k are taken.
-    everyone = np.full((filled.size, 1), marginals.size)
+    everyone = np.full((column.shape[0], 1), attribute.size)
     return Cells(
-        column=np.hstack([own, everyone]).astype(np.int64),
-        attribute=np.append(marginals.attribute, last.size).astype(np.int64),
-        capacity=pool.capacity[filled].astype(np.int64),
-        loss=np.zeros((filled.size, pool.k + 1)),
+        column=np.hstack([column, everyone]).astype(np.int64),
+        attribute=np.append(attribute, last.size).astype(np.int64),
+        capacity=np.zeros(0, np.int64),
+        loss=np.zeros((0, 0)),
         last=last.astype(np.int64),
         known=np.append(known, 1),
     )

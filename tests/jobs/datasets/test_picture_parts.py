@@ -84,3 +84,16 @@ def test_many_small_shards_are_parts_that_processes_read(tmp_path, small_parts, 
     one = datasets.load(described(block), tmp_path)
     assert (len(one.parts), len(small_parts)) == (1, 1)
     same_items(parts, one)
+
+
+def test_a_shard_that_leads_nowhere_is_skipped_in_parts_as_in_the_whole(tmp_path, small_parts, monkeypatch):
+    block = write_webdataset(tmp_path)
+    folder = tmp_path / block["path"]
+    (folder / "zz.tar").symlink_to(tmp_path / "nowhere.tar")
+    whole = datasets.load(described(block), tmp_path)
+    assert small_parts == [] and whole.skipped["item_id"].to_pylist()[-1] == "zz.tar"
+    monkeypatch.setattr("jobs.datasets.webdataset.PART_SHARDS", 1)
+    parts = datasets.load(described(block), tmp_path)
+    assert len(parts.parts) == len(small_parts) > 1
+    same_items(parts, whole)
+    assert parts.skipped.equals(whole.skipped)

@@ -228,46 +228,6 @@ def test_what_an_attribute_is_predicted_from_is_in_the_keys(tmp_path):
         assert ([unit.key for unit in before.stages[stage]] == [unit.key for unit in after.stages[stage]]) == is_same
 
 
-@pytest.mark.parametrize(
-    ("override", "words"),
-    [
-        ("dataset.attributes.gender.probe=gendr", ["dataset", "'gendr'", "probes has gender"]),
-        ("dataset.attributes.gender={probe: gender, column: sex}", ["probe goes alone", "column"]),
-        ("methods=[{clip_clip: {probe: gendr}}]", ["clip_clip", "'gendr'", "probes has gender"]),
-        ("methods=[{clip_clip: {probe: gender, attributes: [gender]}}]", ["both attributes and probe"]),
-        ("probes.gender.attribute=sex", ["probes.gender", "no attribute 'sex'", "gender"]),
-        ("probes.gender.dataset.attributes={gender: {probe: gender}}", ["itself predicted by a probe"]),
-        ("probes.gender.held_out_share=1", ["held_out_share"]),
-        ("probes.gender.helt_out_share=1", ["did you mean 'held_out_share'?"]),
-        ("methods=[{pbm: {probes: [age]}}]", ["methods.0.pbm.probes", "'age'"]),
-        ("methods=[{pbm: {probes: [gender], attributes: [age]}}]", ["both attributes and probes"]),
-    ],
-)
-def test_unusable_probes_are_found_before_anything_runs(tmp_path, override, words):
-    write_labelled(tmp_path)
-    path = write_audit(tmp_path, dataset=PREDICTED, probes=PROBES)
-    with pytest.raises(UsageError) as caught:
-        prepare(read_config(path, (override,)))
-    for word in words:
-        assert word in str(caught.value)
-
-
-def test_one_level_and_unknown(tmp_path):
-    write_labelled(tmp_path)
-    table = pd.read_parquet(tmp_path / "labelled.parquet")
-    table.loc[table["gender"] == "male", "gender"] = None
-    table.to_parquet(tmp_path / "labelled.parquet")
-    with pytest.raises(UsageError, match="one level of gender"):
-        prepare(read_config(write_audit(tmp_path, dataset=PREDICTED, probes=PROBES)))
-
-
-def test_too_few_labels_of_a_level(tmp_path):
-    write_labelled(tmp_path, count=12)
-    path = write_audit(tmp_path, dataset=PREDICTED, probes=PROBES)
-    with pytest.raises(UsageError, match="too few to train on and hold out"):
-        prepare(read_config(path))
-
-
 def test_the_report_and_the_manifest_say_what_is_predicted_and_how_well(tmp_path):
     write_labelled(tmp_path)
     path = write_audit(

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from mprlib.optimisers.whole.lattice import sorted_qr
+from mprlib.optimisers.whole.lattice import basis_of, sorted_qr
 from mprlib.optimisers.whole.lattice_kernel import total
+from mprlib.optimisers.whole.marginal_search_kernel import in_cap
 
 
 @pytest.mark.parametrize("count", [*range(1, 40), 127, 128, 129, 200, 256, 257, 513, 1000])
@@ -31,3 +32,26 @@ def test_the_form_is_that_of_the_columns(shape):
 def test_the_nearest_column_comes_first():
     assert sorted_qr(np.diag([3.0, 1.0, 2.0])).order.tolist() == [1, 2, 0]
     assert sorted_qr(np.zeros((3, 2))).order.tolist() == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_in_another_order_every_point_is_the_same(seed):
+    random = np.random.default_rng(seed)
+    size = int(random.integers(1, 12))
+    columns, constant, direction = (random.standard_normal((size + 3, *shape)) for shape in [(size,), (), ()])
+    form = sorted_qr(columns)
+    order, basis = in_cap(basis_of(form, constant, direction), size, 0.3 * random.random())
+    counts = random.integers(0, 5, size)
+    gap = constant + columns[:, form.order] @ counts
+    decided = basis.offset + basis.triangle @ counts[order]
+    assert basis.outside + decided @ decided == pytest.approx(gap @ gap)
+    assert basis.constant + basis.along @ decided == pytest.approx(direction @ gap)
+    assert (np.diag(basis.triangle) > 0).all()
+    assert np.array_equal(basis.triangle, np.triu(basis.triangle))
+
+
+def test_the_coordinate_along_the_prices_is_decided_first():
+    """The last one is: of a thin cap it leaves the fewest values, whatever the steps."""
+    form = sorted_qr(np.diag([1.0, 1.5, 2.0]))
+    order, _ = in_cap(basis_of(form, np.zeros(3), np.array([1.0, 0.01, 0.01])), 3, 0.02)
+    assert form.order[order][-1] == 0

@@ -19,6 +19,20 @@ from mprlib.optimisers.solve_relaxation import ball_region
 FOLDER = Path(__file__).resolve().parents[3] / "mprlib/optimisers"
 
 
+@dataclass(frozen=True, slots=True)
+class OwnRows:
+    """Centred features of some cells."""
+
+    features: FloatArray
+
+    @property
+    def squares(self) -> FloatArray:
+        return (self.features**2).sum(axis=1)
+
+    def products(self, places: IntArray) -> FloatArray:
+        return self.features @ self.features[places].T
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class OwnBall(Oracle):
     """A ball that a user wrote: the linear class, from features alone or from products alone."""
@@ -33,14 +47,8 @@ class OwnBall(Oracle):
     def ball_products(self) -> CentredProducts | None:
         return None if self.has_features else self
 
-    def _centred(self) -> FloatArray:
-        return self.features - self.cells.reference_shares @ self.features
-
-    def centred_products(self, cells: IntArray, cell: int) -> FloatArray:
-        return self._centred()[cells] @ self._centred()[cell]
-
-    def centred_squares(self, cells: IntArray) -> FloatArray:
-        return (self._centred()[cells] ** 2).sum(axis=1)
+    def centred_rows(self, cells: IntArray) -> OwnRows:
+        return OwnRows((self.features - self.cells.reference_shares @ self.features)[cells])
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         gap = self.cells.differences(weights) @ self.features
