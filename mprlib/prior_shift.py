@@ -8,10 +8,9 @@ q being the mean of what it makes of the probabilities (Saerens, Latinne and Dec
 calibrated probabilities (Alexandari, Kundaje and Shrikumar 2020), and says something where levels can be told apart:
 where all items have the training set's shares as probabilities, any q is as likely.
 
-How sure q is: the inverse of the likelihood's curvature, and what a bias of the probabilities that held-out rows cannot
-show would make of it. The score of q_g is the mean of the ratios w_ig = (p_ig / s_g) / sum_h p_ih q_h / s_h, less 1; a
-bias b of the mean probabilities moves it by b_g / s_g, and the mean square of b is that of the mean of what held-out
-rows' probabilities differ by from their levels.
+How sure q is: the inverse of the likelihood's curvature, and what a bias of the probabilities, which are estimated from
+so many rows, would make of it. The score of q_g is the mean of the ratios w_ig = (p_ig / s_g) / sum_h p_ih q_h / s_h,
+less 1; a bias b of the mean probabilities moves it by b_g / s_g.
 
 Worked example: of a training set half is of each level, of 100 items that can be told apart 90 are of the first.
 
@@ -19,7 +18,7 @@ Worked example: of a training set half is of each level, of 100 items that can b
 >>> surely = np.array([[0.98, 0.02]] * 90 + [[0.02, 0.98]] * 10)
 >>> found = shift_of(surely, [0.5, 0.5])
 >>> found.after.round(2).tolist(), found.of(surely)[90].round(2).tolist()
-([0.92, 0.08], [0.19, 0.81])
+([0.92, 0.08], [0.18, 0.82])
 """
 
 from __future__ import annotations
@@ -37,8 +36,9 @@ from mprlib.errors import InputError
 MOST_ROUNDS, TOLERANCE = 200, 1e-7
 # Half of a 95% interval, in standard errors.
 HALF_INTERVAL = 1.96
-# Shares that are known no better than to so many points leave probabilities as they are: these would be as far off.
-LARGEST_MARGIN = 0.1
+# Shares that are known no better than to so many points, and may be those of the training set, leave probabilities as
+# they are; so do those that are hardly known at all.
+LARGEST_MARGIN, LARGEST_OF_ANY = 0.1, 0.25
 # Keeps quotients finite; probabilities are written with fewer digits.
 SMALLEST = 1e-12
 
@@ -86,8 +86,11 @@ def shift_of(probabilities: ArrayLike, before: ArrayLike, bias: ArrayLike | None
         return PriorShift(before=shares, after=shares, errors=np.full(shares.size, np.inf), why="there is no item")
     ratios = given / shares
     after = _likeliest(ratios, shares)
-    errors = _errors(ratios, after, shares, np.zeros((shares.size,) * 2) if bias is None else np.asarray(bias))
-    is_flat = not (HALF_INTERVAL * errors <= LARGEST_MARGIN).all()
+    off = np.zeros((shares.size, shares.size)) if bias is None else np.asarray(bias, dtype=float)
+    errors = _errors(ratios, after, shares, off)
+    # Near an end of the range an estimate looks surer than it is: the training set's shares are tested at themselves.
+    may_be_same = bool((np.abs(after - shares) <= HALF_INTERVAL * _errors(ratios, shares, shares, off)).all())
+    is_flat = HALF_INTERVAL * errors.max() > (LARGEST_MARGIN if may_be_same else LARGEST_OF_ANY)
     why = "the levels cannot be told apart well enough to say how many items have each" if is_flat else ""
     return PriorShift(before=shares, after=after, errors=errors, why=why)
 

@@ -182,15 +182,20 @@ def train_probe(
         confusion=_confusion(codes[held_out], predicted, len(levels)),
         temperature=temperature_of(evidence, codes[held_out]),
         calibration=calibration_of(judged, codes[held_out]),
-        bias=_bias(judged, codes[held_out]),
+        bias=_bias(judged, codes[held_out], codes.size),
         shares=np.bincount(codes) / codes.size,
     )
 
 
-def _bias(probabilities: FloatArray, codes: IntArray) -> FloatArray:
-    """What means of probabilities (n, L) of rows are off by from their levels (n,): its square (L, L), and variance."""
+def _bias(probabilities: FloatArray, codes: IntArray, rows: int) -> FloatArray:
+    """Mean square (L, L) of what the mean of probabilities is off by, from held-out ones (n, L) and their levels (n,).
+
+    A logistic regression gives its training rows their mean, and is off by as much as that is by chance; what held-out
+    rows show beside is known with an error of theirs. Together that is what all labelled rows would leave open.
+    """
     off = probabilities - np.eye(probabilities.shape[1])[codes]
-    found: FloatArray = off.T @ off / codes.size**2 + np.outer(off.mean(axis=0), off.mean(axis=0))
+    seen = off.sum(axis=0) / rows
+    found: FloatArray = off.T @ off / (codes.size * rows) + np.outer(seen, seen)
     return found
 
 

@@ -16,6 +16,9 @@ import pytest
 from jobs.analysis.comparison.compare import Comparison, compare
 from jobs.analysis.comparison.wording import to_json, to_markdown, to_text
 from jobs.analysis.load import Chosen, Run
+from jobs.analysis.systems.comparable import BY_PREDICTED_LABELS
+from jobs.analysis.systems.compare import compare_systems
+from jobs.analysis.systems.sides import Side
 
 from .test_compare import ABOUT
 
@@ -227,3 +230,10 @@ def test_items_that_were_labelled_anew_tell_of_another_classifier_behind_a_colum
     found = compare(old, new)
     assert found.labels.said == () and not found.cases["is_predicted"].any()
     assert (found.cases["items_changed"] > 0).all()
+
+
+def test_two_systems_by_predicted_labels_are_said_to_be_so():
+    sides = [Side.of(probed(scores(), 0.1, seed), None) for seed in (1, 2)]
+    assert BY_PREDICTED_LABELS in compare_systems(*sides, minimum_share=0.01).remarks
+    plain = [Side.of(week(scores(), predicted(0.1, 1), None), None) for _ in range(2)]
+    assert BY_PREDICTED_LABELS not in compare_systems(*plain, minimum_share=0.01).remarks
