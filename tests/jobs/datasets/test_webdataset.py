@@ -90,7 +90,7 @@ def test_pictures_beside_another_are_told_of(tmp_path):
     catalogue = load(tmp_path, PLAIN | {f"{number:03d}.seg.png": PICTURE for number in range(COUNT)})
     assert catalogue.size == COUNT
     [remark] = catalogue.remarks
-    assert "10 pictures are not read" in remark and "0.tar::000.seg.png" in remark
+    assert "10 pictures not read" in remark and "0.tar::000.seg.png" in remark
 
 
 def test_files_of_macos_are_no_items(tmp_path):
