@@ -238,6 +238,7 @@ def _collect(
         files=files,
         skipped=counts_of(skipped),
         probes=_judged_probes(plan, store, progress),
+        prior_shifts=summary.prior_shifts,
         preparation=preparation(plan.units, progress.done),
     )
     store.write_json(MANIFEST, manifest_of(finished, settings, inputs, plan, progress.done))

@@ -77,7 +77,7 @@ def sums_by(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
 
 
 def sums_by_row(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
-    """Sums (B, count) of values (k,) by the groups (B, k) of each row."""
+    """Sums (B, count) of values (k,) or (B, k) by the groups (B, k) of each row."""
     rows, columns = groups.shape
     codes = groups + np.arange(0, count * rows, count)[:, None]
     return sums_by(codes.ravel(), np.broadcast_to(values, (rows, columns)).ravel(), count * rows).reshape(rows, count)

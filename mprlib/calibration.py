@@ -128,10 +128,11 @@ def spiegelhalter_z(probabilities: FloatArray, codes: IntArray) -> float:
 
 
 def _bins(probabilities: FloatArray) -> IntArray:
-    """The bin (n, L) of each row by its probability of each level."""
+    """The bin (n, L) of each row by its probability of each level: rows of the same one share it, whatever their order,
+    so that a bin may hold more rows than others."""
     rows = len(probabilities)
     count = min(MOST_BINS, max(1, rows // FEWEST_ROWS))
-    ranks = np.argsort(np.argsort(probabilities, axis=0, kind="stable"), axis=0, kind="stable")
+    ranks = scipy.stats.rankdata(probabilities, method="min", axis=0).astype(np.intp) - 1
     found: IntArray = ranks * count // rows
     return found
 

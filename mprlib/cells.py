@@ -11,13 +11,13 @@ p = (1, 0), q = (1/2, 1/2), N = (3, 2), D = 2 * 1 / (2 + 1) = 2/3.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray, distinct_rows, sums_by
+from mprlib.arrays import FloatArray, IntArray, distinct_rows, sums_by, sums_by_row
 from mprlib.problem import Problem
 
 # Two shares this close are equal: sums of k weights of 1/k and of m of 1/m miss 1 by as much. Equal
@@ -69,9 +69,19 @@ class Cells:
         """The same of a selection: items (any number,) that count alike, or (k,) in their order by weights (k,) of
         places. Sums are in the order of the pool, as those of all its weights are."""
         if place_weights is None:
-            return sums_by(self.pool_cell[items], np.full(len(items), 1.0 / len(items)), self.size)
+            return sums_by(self.pool_cell[items], _equal(len(items)), self.size)
         order = np.argsort(items)
         return sums_by(self.pool_cell[items[order]], place_weights[order], self.size)
+
+    def shares_of_each(self, selections: Sequence[IntArray], place_weights: FloatArray | None = None) -> FloatArray:
+        """The same (B, G) of several selections, to the last bit."""
+        if len({items.size for items in selections}) > 1:
+            return np.array([self.shares_of(items, place_weights) for items in selections])
+        items = np.array(selections, dtype=np.intp).reshape(len(selections), -1)
+        if place_weights is None:
+            return sums_by_row(self.pool_cell[items], _equal(items.shape[1]), self.size)
+        order = np.argsort(items, axis=1)
+        return sums_by_row(self.pool_cell[np.take_along_axis(items, order, axis=1)], place_weights[order], self.size)
 
     def differences(self, weights: FloatArray) -> FloatArray:
         """p - q (G,): what a selection shows too much of, or too little, in each cell."""
@@ -85,6 +95,12 @@ class Cells:
         """The same of a selection by the counts (G,) of its items, which count alike."""
         return self._differences(_multiples(int(counts.sum()))[counts])
 
+    def differences_of_each(
+        self, selections: Sequence[IntArray], place_weights: FloatArray | None = None
+    ) -> FloatArray:
+        """The same (B, G) of several selections."""
+        return self._differences(self.shares_of_each(selections, place_weights))
+
     def _differences(self, shares: FloatArray) -> FloatArray:
         differences = shares - self.reference_shares
         differences[np.abs(differences) <= ROUNDING] = 0.0
@@ -95,6 +111,14 @@ class Cells:
 def _multiples(k: int) -> FloatArray:
     """Sums (k + 1,) of 0, 1, ... k shares of 1 / k, added one by one as weights of items are."""
     return np.concatenate([[0.0], np.cumsum(np.full(k, 1.0 / k))])
+
+
+@lru_cache(maxsize=16)
+def _equal(size: int) -> FloatArray:
+    """Weights (size,) of items that count alike."""
+    weights: FloatArray = np.full(size, 1.0 / size)
+    weights.flags.writeable = False
+    return weights
 
 
 def cells_of(problem: Problem) -> Cells:

@@ -102,7 +102,7 @@ def chance_level_of(problem: Problem, function_class: FunctionClass) -> float | 
     def build() -> float | None:
         oracle = function_class.bind(problem)
         if _is_of_reference(problem, oracle):
-            return kept_groups(problem, function_class, "level", lambda: level(oracle))
+            return kept_groups(problem, function_class, oracle, "level", lambda: level(oracle))
         if problem.place_weights is None:
             found = reused_place(problem, oracle, _counts_of(problem, oracle), _place_of_level)
             if found is not None:
@@ -141,10 +141,22 @@ def _beyond(gaps: FloatArray, shares: FloatArray, k: int | IntArray) -> FloatArr
 
 def _chance(problem: Problem, function_class: FunctionClass) -> Chance | None:
     oracle = function_class.bind(problem)
-    values = _lottery_values(problem, function_class, oracle)
+    if _is_of_reference(problem, oracle):
+        values = kept_groups(
+            problem, function_class, oracle, "rising", lambda: _rising(problem, function_class, oracle)
+        )
+    else:
+        values = _rising(problem, function_class, oracle)
     if values is None:
         return None
-    return Chance(values=np.sort(values), level=_level(values, oracle), bound=_union_bound(problem, oracle))
+    level = _rounded(float(values[_place_of_level(values.size)]), oracle)
+    return Chance(values=values, level=level, bound=_union_bound(problem, oracle))
+
+
+def _rising(problem: Problem, function_class: FunctionClass, oracle: Oracle) -> FloatArray | None:
+    """The values of lotteries, rising."""
+    values = _lottery_values(problem, function_class, oracle)
+    return None if values is None else np.sort(values)
 
 
 def _level(values: FloatArray, oracle: Oracle) -> float:
@@ -186,7 +198,7 @@ def _drawn(problem: Problem, oracle: Oracle) -> Any:
 
     if not isinstance(oracle, SaturatedOracle):
         return draw(shares)
-    order = drawing_order(problem, cells.labels[open_cells], shares)
+    order = drawing_order(problem, cells.labels[open_cells], shares, cells.masses[open_cells])
     return draw(shares[order])[:, np.argsort(order)]
 
 
@@ -195,7 +207,7 @@ def _lottery_values(problem: Problem, function_class: FunctionClass, oracle: Ora
     if problem.place_weights is not None:
         return _values(problem, oracle)
     if _is_of_reference(problem, oracle):
-        return kept_groups(problem, function_class, "values", lambda: _values(problem, oracle))
+        return kept_groups(problem, function_class, oracle, "values", lambda: _values(problem, oracle))
     found = reused(problem, function_class, oracle, _counts_of(problem, oracle))
     return _values(problem, oracle) if found is None else found
 
@@ -244,5 +256,6 @@ def _gaps_of(oracle: Oracle, gaps: FloatArray, open_cells: IntArray) -> FloatArr
 def _work(oracle: Oracle, cells: int) -> float:
     """Multiplications of one lottery."""
     if isinstance(oracle, GroupsOracle):
-        return float(len(oracle.names) * cells)
+        # Groups that the pool alone has are in no lottery.
+        return float(np.count_nonzero(oracle.totals(oracle.cells.reference_shares)) * cells)
     return float(oracle.work) if isinstance(oracle, TreeOracle) else float(cells)

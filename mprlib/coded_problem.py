@@ -53,7 +53,7 @@ def coded_problem(encoding: Encoding, codes: Sequence[IntArray], population: Ref
         return Problem(labels=labels, reference=population, label_names=encoding.names, **given)
     joint = _joint(codes, sizes)
     template = _template(encoding, population, ())
-    pool_cell = template.cell[joint]
+    pool_cell = template.cell.take(joint)
     if pool_cell.min() < 0:
         template = _template(encoding, population, tuple(np.unique(joint[pool_cell < 0]).tolist()))
         pool_cell = template.cell[joint]

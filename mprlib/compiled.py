@@ -5,14 +5,16 @@ takes longer than importing the library. Sums are in the order that is written, 
 depend on the number of cores.
 
 Compiling takes seconds once, and is kept in the user's cache (`~/.cache/mprlib`, or NUMBA_CACHE_DIR) under a hash of
-the functions' code. So a copy of the library elsewhere, as every job of a cluster gets one, finds what another has
-compiled, and code that one of them calls in another file never stays behind.
+the code of the functions' module and of those that it names. So a copy of the library elsewhere, as every job of a
+cluster gets one, finds what another has compiled, code that one of them calls in another file never stays behind, and a
+version in which few modules changed compiles these alone.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,8 +33,9 @@ from numba.core.caching import (
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Every module of compiled functions is called so: their contents name the cache.
+# Every module of compiled functions is called so, by a name of its own: their contents name the cache.
 KERNELS = "*_kernel.py"
+NAMED = re.compile(r"\b\w+_kernel\b")
 
 
 # Every function of this process that is, or may become, machine code.
@@ -62,7 +65,7 @@ class _Locator(UserWideCacheLocator):
 
     def __init__(self, function: Function, module: str) -> None:
         super().__init__(function, module)  # type: ignore[no-untyped-call]  # numba has no types
-        self._cache_path = str(_folder())
+        self._cache_path = str(_folder(Path(module).stem))
 
 
 class _Files(CompileResultCacheImpl):
@@ -86,11 +89,27 @@ def compiled(function: Function) -> Function:
 
 
 @cache
-def _folder() -> Path:
-    """The folder of this code's files."""
-    digest = hashlib.sha256()
+def _folder(module: str) -> Path:
+    """The folder of what is compiled of a module."""
+    digest, sources = hashlib.sha256(), _sources()
     digest.update(Path(__file__).read_bytes())
-    for module in sorted(Path(__file__).parent.rglob(KERNELS), key=lambda path: path.name):
-        digest.update(module.read_bytes())
+    for name in sorted(_reached(module, sources)):
+        digest.update(sources[name].encode())
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return root / "mprlib" / digest.hexdigest()[:16]
+
+
+@cache
+def _sources() -> dict[str, str]:
+    """The code of every module of compiled functions, by its name."""
+    return {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.rglob(KERNELS)}
+
+
+def _reached(module: str, sources: dict[str, str]) -> set[str]:
+    """A module and those that it names, and those that they name."""
+    found, open_ = set[str](), {module}
+    while open_:
+        name = open_.pop()
+        found.add(name)
+        open_ |= (set(NAMED.findall(sources[name])) & set(sources)) - found
+    return found

@@ -10,8 +10,8 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.errors import InputError
-from mprlib.frames.columns import columns_of, is_missing
-from mprlib.frames.levels import Coded, coded, coded_as, level_of, levels_of
+from mprlib.frames.columns import columns_of
+from mprlib.frames.levels import Coded, coded, coded_as, level_of, stated_levels
 from mprlib.level_names import UNKNOWN, bin_names, level_name, missing_name
 
 # Joint codes are made small again beyond this, so that one attribute more fits 63 bits.
@@ -252,10 +252,4 @@ def joint_groups(codes: Sequence[IntArray], sizes: Sequence[int]) -> tuple[IntAr
 
 
 def _text(attribute: str, rows: Mapping[str, Sequence[str]]) -> np.ndarray:
-    """An attribute's values as text; None, NaN and their like would read as levels of these names."""
-    given = rows[attribute]
-    if isinstance(given, np.ndarray) and given.dtype.kind in "US":
-        return given.astype(str)
-    if any(map(is_missing, np.asarray(given, dtype=object).tolist())):
-        raise InputError(f"attribute {attribute!r} has a missing value: name a level for such rows, or drop them")
-    return levels_of(given)
+    return stated_levels(f"attribute {attribute!r}", rows[attribute])

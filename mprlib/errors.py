@@ -31,7 +31,7 @@ class InputError(MprError, ValueError):
     ...     mprlib.Problem(scores=[0.9], labels=[[1]], reference=[[1]], k=2)
     ... except mprlib.InputError as error:
     ...     print(error)
-    k is 2: it must lie between 1 and the pool's 1 items
+    k is 2: it must lie between 1 and the pool's 1 item
     """
 
 

@@ -24,6 +24,7 @@ from mprlib.problem import KIND, Problem
 from mprlib.problem_arguments import checked_ids, checked_k
 from mprlib.reference import Reference
 from mprlib.reference_arguments import checked_attributes
+from mprlib.spelling import numbered
 
 # An attribute with more levels than this, and half as many as rows, holds names of people and no groups.
 MOST_SINGLE_LEVELS = 20
@@ -74,7 +75,7 @@ def expect_rows(argument: str, pool: Side, scores: int) -> None:
     """Raises:  InputError where there are more or fewer rows of levels than scores."""
     if pool.rows != scores:
         raise InputError(
-            f"{argument} has {pool.rows} rows of levels, and there are {scores} scores: one each is expected"
+            f"{argument} has {numbered(pool.rows, 'row')} of levels, and scores has {scores}: one each is expected"
         )
 
 

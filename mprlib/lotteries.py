@@ -65,14 +65,17 @@ def weighted_lotteries(shares: bytes, weights: bytes, draws: int) -> FloatArray:
     return found
 
 
-def drawing_order(problem: Problem, labels: FloatArray, shares: FloatArray) -> IntArray:
+def drawing_order(problem: Problem, labels: FloatArray, shares: FloatArray, masses: FloatArray) -> IntArray:
     """Cells (G,) in an order that no order of the columns changes: by their labels (G, l), columns sorted by name.
 
-    Columns without names are sorted by their mean over cells with these shares (G,).
+    Columns without names are sorted by their mean over cells with these shares (G,). Where two means are equal, cells
+    are in the order of their shares and masses (G,): those that have both in common are alike to all functions of them.
     """
     names: Sequence[Any] = problem.label_names
     if names == checked_names(None, len(names)):
         names = np.round(shares @ labels, DECIMALS).tolist()
+        if len(set(names)) < len(names):
+            return np.lexsort([np.round(masses, DECIMALS), np.round(shares, DECIMALS)])
     columns = sorted(range(len(names)), key=lambda column: names[column])
     return np.lexsort(labels[:, columns[::-1]].T)
 

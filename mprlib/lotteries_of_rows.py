@@ -25,7 +25,7 @@ def values_of_rows(problem: Problem, cells: Cells, oracle: Oracle) -> FloatArray
     if isinstance(oracle, SaturatedOracle):
         inverse = 1.0 / cells.masses
         rest = float(shares**2 @ inverse)
-        order = drawing_order(problem, cells.labels, shares)
+        order = drawing_order(problem, cells.labels, shares, cells.masses)
         shares, inverse = shares[order], inverse[order]
         return _in_blocks(
             shares,

@@ -22,6 +22,7 @@ from mprlib.function_classes.ball import Ball
 from mprlib.function_classes.base import FunctionClass, Oracle
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.kept import Kept
+from mprlib.lotteries import drawing_order
 from mprlib.problem import Problem
 
 # Features that miss a linear function of the labels by this part of the longest one are none.
@@ -47,7 +48,9 @@ def reused(problem: Problem, function_class: FunctionClass, oracle: Oracle, coun
     if not isinstance(oracle, (Ball, SaturatedOracle)) or oracle.cells.size > MANY_CELLS:
         return None
     lotteries = _Lotteries.of(problem, oracle.cells)
-    return lotteries.of_ball(oracle, counts) if isinstance(oracle, Ball) else lotteries.of_saturated(oracle, counts)
+    if isinstance(oracle, Ball):
+        return lotteries.of_ball(oracle, counts)
+    return lotteries.of_saturated(oracle, counts, lambda: _drawing_order(problem, lotteries))
 
 
 def reused_place(problem: Problem, oracle: Oracle, counts: Counts, place_of: Callable[[int], int]) -> float | None:
@@ -60,10 +63,22 @@ def reused_place(problem: Problem, oracle: Oracle, counts: Counts, place_of: Cal
     return _Lotteries.of(problem, oracle.cells).place_in_ball(oracle, counts, place_of)
 
 
-def kept_groups(problem: Problem, function_class: FunctionClass, what: str, build: Callable[[], T]) -> T:
-    """What lotteries show of named groups: the reference, k and the attributes decide it."""
+def kept_groups(
+    problem: Problem, function_class: FunctionClass, oracle: Oracle, what: str, build: Callable[[], T]
+) -> T:
+    """What lotteries show of named groups: the reference, the order of its cells, k and the attributes decide it."""
     key = ("groups of lotteries", what, problem.k, function_class, tuple(problem.attributes.items()))
-    return problem.population.kept.get(key, build)
+    return problem.population.kept.get((*key, _order_of_reference(oracle.cells)), build)
+
+
+def _order_of_reference(cells: Cells) -> bytes:
+    """The reference's cells in the problem's order: that of the counts' columns."""
+    return np.argsort(cells.reference_cell[cells.reference_cell >= 0]).tobytes()
+
+
+def _drawing_order(problem: Problem, lotteries: _Lotteries) -> bytes:
+    cells, own = lotteries.cells, lotteries.own
+    return drawing_order(problem, cells.labels[own], cells.reference_shares[own], cells.masses[own]).tobytes()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -147,18 +162,18 @@ class _Lotteries:
         kept = problem.population.kept
 
         def build() -> tuple[IntArray, bytes]:
-            # The reference's cells in the problem's order: that of the counts' columns.
-            order = np.argsort(cells.reference_cell[cells.reference_cell >= 0]).tobytes()
-            return np.flatnonzero(cells.reference_shares > 0), order
+            return np.flatnonzero(cells.reference_shares > 0), _order_of_reference(cells)
 
         own, order = build() if cells.name is None else kept.get(("open cells", cells.name), build)
         return cls(cells=cells, own=own, k=problem.k, kept=kept, key=(problem.k, order))
 
-    def of_saturated(self, oracle: SaturatedOracle, counts: Counts) -> FloatArray | None:
-        """sqrt(D sum of (p - q)^2 / N)."""
+    def of_saturated(
+        self, oracle: SaturatedOracle, counts: Counts, drawing_order: Callable[[], bytes]
+    ) -> FloatArray | None:
+        """sqrt(D sum of (p - q)^2 / N); drawing_order: of the cells, which names of columns decide, or pools."""
         if self.own.size * MOST_DRAWS > MOST_ENTRIES:
             return None
-        squares = self.kept.get(("squares", *self.key), lambda: self._gaps(counts) ** 2)
+        squares = self.kept.get(("squares", *self.key, drawing_order()), lambda: self._gaps(counts) ** 2)
         values: FloatArray = np.sqrt(oracle.scale * (squares @ (1.0 / self.cells.masses[self.own])))
         return values
 

@@ -10,9 +10,12 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray, distinct_rows
 from mprlib.cells import cells_of
 from mprlib.errors import InputError
+from mprlib.kept import Kept
 from mprlib.level_names import joint_name
 from mprlib.problem import Problem
 
+# Levels of the cells that were looked at last.
+NAMED = Kept()
 # A column with more values than this, most of them seen once, holds measurements and no levels.
 MOST_SINGLE_VALUES = 20
 
@@ -59,14 +62,20 @@ def cell_names(problem: Problem, cells: IntArray) -> list[str]:
 
 
 def _named_rows(problem: Problem) -> dict[str, AttributeLevels]:
+    labels = cells_of(problem).labels
+
     def build() -> dict[str, AttributeLevels]:
-        labels = cells_of(problem).labels
         return {
             attribute: _levels(attribute, labels[:, columns], [problem.label_names[column] for column in columns])
             for attribute, columns in problem.attributes.items()
         }
 
-    return problem.cached("named rows", build)
+    def kept() -> dict[str, AttributeLevels]:
+        # They follow from the cells' labels alone, which are the same for many problems.
+        attributes = tuple((name, tuple(own)) for name, own in problem.attributes.items())
+        return NAMED.get((attributes, tuple(problem.label_names), labels.tobytes()), build)
+
+    return problem.cached("named rows", kept)
 
 
 def _levels(attribute: str, columns: FloatArray, column_names: list[str]) -> AttributeLevels:

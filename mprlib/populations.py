@@ -1,26 +1,13 @@
-"""Populations over an encoding that is known already: a sample, the balanced one, one of stated shares."""
+"""Populations over an encoding that is known already: the balanced one, one of stated shares."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from mprlib.encoding import Encoding
 from mprlib.reference import STATED_SIZE, Reference
-
-Levels = Mapping[str, Sequence[str]]
-
-
-def sampled(encoding: Encoding, rows: Levels, weights: ArrayLike | None = None) -> Reference:
-    """The population as a sample shows it: the pool's own data set, or another one.
-
-    Shapes:  rows maps each attribute to one level per row; weights (m,), sampling weights.
-    Raises:  InputError for a missing attribute or an unknown level, and for bad weights.
-    """
-    return Reference.of_codes(encoding, encoding.codes(rows), weights)
 
 
 def balanced(encoding: Encoding, size: float | None = None, *, missing: str | None = None) -> Reference:

@@ -24,6 +24,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.calibration import Calibration, calibration_of, cross_fitted, temperature_of
 from mprlib.declarations import strict
 from mprlib.errors import InputError
+from mprlib.frames.levels import levels_of, stated_levels
 from mprlib.scikit_learn import scikit_learn_for
 from mprlib.settings import PROBABILITY, SEED, refuse_text
 
@@ -45,7 +46,8 @@ class Probe:
              accuracy_by_level (L,), the share of a level's held-out rows that is recognised.
     strength: the C that cross-validation took.
     temperature: what its evidence is divided by in calibrated probabilities; calibration: how they
-    did on the held-out rows.
+    did on the held-out rows; bias (L, L): mean square of what their means are off by, as far as these rows can tell.
+    shares (L,): of all labelled rows, whose part in its probabilities `mprlib.prior_shift` exchanges for another one.
     accuracy_by_group: accuracy among held-out rows of each group that was passed in.
     It is plain arrays, so that whoever trains it can store it and others predict.
 
@@ -65,6 +67,8 @@ class Probe:
     accuracy_by_group: dict[str, float]
     temperature: float
     calibration: Calibration
+    bias: FloatArray
+    shares: FloatArray
 
     @property
     def accuracy(self) -> float:
@@ -117,6 +121,7 @@ class Probe:
             "accuracy_by_level": dict(zip(self.levels, map(float, self.accuracy_by_level))),
             "accuracy_by_group": dict(self.accuracy_by_group),
             "confusion": self.confusion.tolist(),
+            "shares": dict(zip(self.levels, map(float, self.shares))),
             "temperature": self.temperature,
             "calibration": self.calibration.manifest(),
         }
@@ -137,7 +142,7 @@ def train_probe(
 
     Shapes:  embeddings (n, d); labels (n,), one level per row; groups (n,), names of the groups that
              accuracy is reported for (of another attribute, or of intersections).
-    Raises:  InputError for wrong shapes, values that are not finite, fewer than two levels, a
+    Raises:  InputError for wrong shapes, values that are not finite, a row without a level, fewer than two levels, a
              level with too few rows, or a held_out_share outside (0, 1).
 
     >>> from mprlib.probes import train_probe
@@ -149,7 +154,7 @@ def train_probe(
         from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
     matrix, levels, codes = _checked(embeddings, labels, held_out_share)
-    names = None if groups is None else np.asarray(groups).astype(str)
+    names = None if groups is None else levels_of(groups)
     if names is not None and names.shape != codes.shape:
         raise InputError(f"groups has shape {names.shape}, {codes.shape} expected: one name per row")
     train, held_out = train_test_split(
@@ -162,6 +167,7 @@ def train_probe(
     predicted = search.predict(matrix[held_out])
     is_right = predicted == codes[held_out]
     evidence = _of_levels(model.decision_function(matrix[held_out]))
+    judged = cross_fitted(evidence, codes[held_out])
     coefficients, intercepts = model.coef_, model.intercept_
     if len(levels) == 2:
         # Of two levels only the second has coefficients: the first one's evidence is 0.
@@ -175,8 +181,22 @@ def train_probe(
         accuracy_by_group=_means(is_right, None if names is None else names[held_out]),
         confusion=_confusion(codes[held_out], predicted, len(levels)),
         temperature=temperature_of(evidence, codes[held_out]),
-        calibration=calibration_of(cross_fitted(evidence, codes[held_out]), codes[held_out]),
+        calibration=calibration_of(judged, codes[held_out]),
+        bias=_bias(judged, codes[held_out], codes.size),
+        shares=np.bincount(codes) / codes.size,
     )
+
+
+def _bias(probabilities: FloatArray, codes: IntArray, rows: int) -> FloatArray:
+    """Mean square (L, L) of what the mean of probabilities is off by, from held-out ones (n, L) and their levels (n,).
+
+    A logistic regression gives its training rows their mean, and is off by as much as that is by chance; what held-out
+    rows show beside is known with an error of theirs. Together that is what all labelled rows would leave open.
+    """
+    off = probabilities - np.eye(probabilities.shape[1])[codes]
+    seen = off.sum(axis=0) / rows
+    found: FloatArray = off.T @ off / (codes.size * rows) + np.outer(seen, seen)
+    return found
 
 
 def _of_levels(values: FloatArray) -> FloatArray:
@@ -188,12 +208,14 @@ def _checked(
     embeddings: ArrayLike, labels: ArrayLike, held_out_share: float
 ) -> tuple[FloatArray, tuple[str, ...], IntArray]:
     matrix = _matrix(embeddings)
-    rows = np.asarray(labels).astype(str)
+    rows = stated_levels("labels", labels)
     if rows.shape != (matrix.shape[0],):
         raise InputError(f"labels has shape {rows.shape}, ({matrix.shape[0]},) expected: one level per row")
     levels, codes, counts = np.unique(rows, return_inverse=True, return_counts=True)
     if levels.size < 2:
-        raise InputError(f"labels holds {levels.size} level: a probe needs at least two to tell apart")
+        raise InputError(
+            f"labels holds {'one level' if levels.size else 'no level'}: a probe needs at least two to tell apart"
+        )
     smallest = int(np.argmin(counts))
     is_held_out = counts[smallest] * min(held_out_share, 1.0 - held_out_share) >= 1
     if counts[smallest] < FEWEST_ROWS or not is_held_out:

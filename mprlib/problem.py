@@ -30,6 +30,7 @@ from mprlib.problem_arguments import (
 from mprlib.reference import Reference
 from mprlib.selection import Selection
 from mprlib.settings import SIZE, checked
+from mprlib.spelling import numbered
 
 T = TypeVar("T")
 
@@ -227,9 +228,8 @@ class Problem:
 
     def _expect_width(self, columns: int) -> None:
         if columns != (width := self.labels.shape[1]):
-            raise InputError(
-                f"reference has {columns} columns, labels has {width}: both must hold the same label columns"
-            )
+            found = f"reference has {numbered(columns, 'column')}, labels has {width}"
+            raise InputError(f"{found}: both must hold the same label columns")
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} ({len(own)})" for name, own in list(self.attributes.items())[:SHOWN_ATTRIBUTES])
@@ -238,7 +238,7 @@ class Problem:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        of_attributes = {name: f"{len(own)} columns" for name, own in self.attributes.items()}
+        of_attributes = {name: numbered(len(own), "column") for name, own in self.attributes.items()}
         return facts("Problem", {"items": self.n, "k": self.k, "reference": repr(self.population), **of_attributes})
 
     @property

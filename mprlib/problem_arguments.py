@@ -17,6 +17,7 @@ from mprlib.label_error import LabelError
 from mprlib.level_names import level_name
 from mprlib.reference import Reference
 from mprlib.selection import Selection
+from mprlib.spelling import numbered
 
 # Bytes of what ids are compared by, and the ids up to which a set of them takes less time than loading the compiler.
 WORD, FEW_IDS = 4, 100_000
@@ -43,7 +44,7 @@ def checked_k(k: Any, n: int) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise InputError(f"k is {shown(k)}: a whole number is expected")
     if not 1 <= k <= n:
-        raise InputError(f"k is {shown(int(k))}: it must lie between 1 and the pool's {n} items")
+        raise InputError(f"k is {shown(int(k))}: it must lie between 1 and the pool's {numbered(n, 'item')}")
     return int(k)
 
 
@@ -65,7 +66,7 @@ def checked_names(names: Sequence[str] | None, width: int) -> tuple[str, ...]:
         return tuple(f"label {column}" for column in range(width))
     names = matching.names_of("label_names", names)
     if len(names) != width:
-        raise InputError(f"label_names has {len(names)} names, labels has {width} columns")
+        raise InputError(f"label_names has {numbered(len(names), 'name')}, labels has {numbered(width, 'column')}")
     if len(set(names)) != width:
         raise InputError("label_names repeats a name: each column needs its own")
     return names

@@ -42,6 +42,7 @@ from mprlib.kept import Kept
 from mprlib.reference_arguments import checked_attributes, checked_parts, lists_by_name
 from mprlib.reference_columns import by_columns, by_levels, columns_of
 from mprlib.settings import SIZE, checked
+from mprlib.spelling import numbered
 from mprlib.stated_table import named_levels, stated_table
 
 T = TypeVar("T")
@@ -283,9 +284,9 @@ class Reference:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        names = ", ".join(self.attributes or ()) or f"{self.labels.shape[1]} columns"
+        names = ", ".join(self.attributes or ()) or numbered(self.labels.shape[1], "column")
         people = f"a sample of {self.table.rows:,}" if self.size is None else f"stated, size {self.size:,.6g}"
-        return f"Reference({names}: {self.labels.shape[0]} cells, {people})"
+        return f"Reference({names}: {numbered(self.labels.shape[0], 'cell')}, {people})"
 
     def _cached(self, key: str, build: Callable[[], T]) -> T:
         if key not in self._cache:

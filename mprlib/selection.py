@@ -12,6 +12,7 @@ from mprlib.arrays import IntArray
 from mprlib.errors import InputError
 from mprlib.frames import output
 from mprlib.html import facts
+from mprlib.spelling import numbered
 
 # Guards the division where a similarity bound is zero.
 SMALLEST_BOUND = 1e-12
@@ -153,7 +154,7 @@ class Selection:
             if isinstance(self.value, float)
             else f" at {self.value}"
         )
-        return f"Selection({self.method}{value}: {self.status.value}, {self.items.size} items, {facts_of})"
+        return f"Selection({self.method}{value}: {self.status.value}, {numbered(self.items.size, 'item')}, {facts_of})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

@@ -1,8 +1,13 @@
-"""The known name that was probably meant by an unknown one."""
+"""Words of messages: a count and its noun, and the known name that was probably meant by an unknown one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+
+def numbered(count: int, noun: str) -> str:
+    """The count and its noun: "1 item", "12,000 items"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def nearest(wanted: str, known: Iterable[str]) -> str | None:

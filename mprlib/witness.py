@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +28,7 @@ SMALLEST_HEADLINE_SHARE = 0.01
 NO_GAP = "No function of the class tells the selection from the reference."
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """One group's shares, as fractions of 1, and its part of the measured gap.
 
     >>> import mprlib
@@ -82,11 +83,19 @@ class Witness:
 
 def witness(problem: Problem, oracle: Oracle, worst: WorstCase, items: IntArray) -> Witness:
     """The groups, cells or items that contribute most to a selection's worst case."""
+    return witnesses(problem, oracle, [worst], [items])[0]
+
+
+def witnesses(
+    problem: Problem, oracle: Oracle, worst: Sequence[WorstCase], selections: Sequence[IntArray]
+) -> list[Witness]:
+    """The witness of each of several selections."""
     if isinstance(oracle, GroupsOracle):
-        return _named_groups(problem, oracle, worst, items)
+        return _named_groups(problem, oracle, worst, selections)
     if is_continuous(oracle.cells, problem):
-        return _extreme_items(problem, oracle.cells, worst, selection_weights(problem, items))
-    return _cells(problem, oracle.cells, worst, items)
+        weights = (selection_weights(problem, items) for items in selections)
+        return [_extreme_items(problem, oracle.cells, *one) for one in zip(worst, weights)]
+    return _cells(problem, oracle.cells, worst, selections)
 
 
 def is_continuous(cells: Cells, problem: Problem) -> bool:
@@ -98,24 +107,34 @@ def is_continuous(cells: Cells, problem: Problem) -> bool:
     return any(np.unique(column).size > max(MOST_SINGLE_VALUES, rows / 2) for column in cells.labels.T)
 
 
-def _cells(problem: Problem, cells: Cells, worst: WorstCase, items: IntArray) -> Witness:
-    shares = cells.shares_of(items, problem.place_weights)
-    contributions = (shares - cells.reference_shares) * worst.function
-    largest = np.argsort(-contributions, kind="stable")[:LARGEST_WITNESS]
-    names = cell_names(problem, largest)
-    groups = _groups(names, shares[largest], cells.reference_shares[largest], contributions[largest])
-    return Witness(groups=groups, sentence=_sentence(worst.value, groups))
+def _cells(problem: Problem, cells: Cells, worst: Sequence[WorstCase], selections: Sequence[IntArray]) -> list[Witness]:
+    shares = cells.shares_of_each(selections, problem.place_weights)
+    contributions = (shares - cells.reference_shares) * np.array([one.function for one in worst])
+    largest = _largest(contributions)
+    names = cell_names(problem, largest.ravel())
+    groups = _groups(names, largest, shares, cells.reference_shares, contributions)
+    return [Witness(groups=own, sentence=_sentence(one.value, own)) for one, own in zip(worst, groups)]
 
 
-def _named_groups(problem: Problem, oracle: GroupsOracle, worst: WorstCase, items: IntArray) -> Witness:
+def _named_groups(
+    problem: Problem, oracle: GroupsOracle, worst: Sequence[WorstCase], selections: Sequence[IntArray]
+) -> list[Witness]:
     """Groups overlap: each contributes its own gap, and the first one's is the value."""
-    selected, reference = oracle.shares_of(problem, items)
+    selected, reference = oracle.shares_of_each(problem, selections)
     contributions = np.abs(selected - reference) * (2 if oracle.signed else 1)
-    largest = np.argsort(-contributions, kind="stable")[:LARGEST_WITNESS]
-    names = [oracle.names[group] for group in largest]
-    groups = _groups(names, selected[largest], reference[largest], contributions[largest])
-    common = [group for group in groups if group.share_reference >= SMALLEST_HEADLINE_SHARE]
-    return Witness(groups=groups, sentence=_sentence(worst.value, common or groups, most=1))
+    largest = _largest(contributions)
+    names = [oracle.names[group] for group in largest.ravel().tolist()]
+    found = []
+    for one, groups in zip(worst, _groups(names, largest, selected, reference, contributions)):
+        common = [group for group in groups if group.share_reference >= SMALLEST_HEADLINE_SHARE]
+        found.append(Witness(groups=groups, sentence=_sentence(one.value, common or groups, most=1)))
+    return found
+
+
+def _largest(contributions: FloatArray) -> IntArray:
+    """Places (B, up to 10) of the largest of each row."""
+    order: IntArray = np.argsort(-contributions, axis=1, kind="stable")[:, :LARGEST_WITNESS]
+    return order
 
 
 def _extreme_items(problem: Problem, cells: Cells, worst: WorstCase, weights: FloatArray) -> Witness:
@@ -124,12 +143,8 @@ def _extreme_items(problem: Problem, cells: Cells, worst: WorstCase, weights: Fl
     chosen = problem.ranked(np.flatnonzero(weights > 0))
     contributions = weights[chosen] * values[chosen]
     largest = np.argsort(-contributions, kind="stable")[:LARGEST_WITNESS]
-    groups = _groups(
-        [f"item {item}" for item in _ids(problem, chosen[largest])],
-        weights[chosen[largest]],
-        np.zeros(largest.size),
-        contributions[largest],
-    )
+    names = [f"item {item}" for item in _ids(problem, chosen[largest])]
+    [groups] = _groups(names, largest[None], weights[chosen][None], np.zeros(chosen.size), contributions[None])
     others = problem.best_first[weights[problem.best_first] == 0]
     above = _ids(problem, chosen[np.argsort(-values[chosen], kind="stable")[:EXTREME_ITEMS]])
     below = _ids(problem, others[np.argsort(values[others], kind="stable")[:EXTREME_ITEMS]])
@@ -142,12 +157,12 @@ def _extreme_items(problem: Problem, cells: Cells, worst: WorstCase, weights: Fl
 
 
 def _groups(
-    names: list[str], selected: FloatArray, reference: FloatArray, contributions: FloatArray
-) -> tuple[Group, ...]:
-    return tuple(
-        Group(name=name, share_selected=p, share_reference=q, contribution=part)
-        for name, p, q, part in zip(names, selected.tolist(), reference.tolist(), contributions.tolist())
-    )
+    names: Sequence[str], places: IntArray, selected: FloatArray, reference: FloatArray, contributions: FloatArray
+) -> list[tuple[Group, ...]]:
+    """The groups at some places (B, w) of each row, by their names (B w,); selected and contributions (B, G)."""
+    numbers = (np.take_along_axis(selected, places, 1), reference[places], np.take_along_axis(contributions, places, 1))
+    groups, width = list(map(Group, names, *(one.ravel().tolist() for one in numbers))), places.shape[1]
+    return [tuple(groups[start : start + width]) for start in range(0, len(groups), width)]
 
 
 def _sentence(value: float, groups: tuple[Group, ...] | list[Group], most: int = 3) -> str:

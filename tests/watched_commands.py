@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -36,27 +38,29 @@ class Look:
 @dataclass(slots=True)
 class Command:
     """How a command went: seconds by the clock and of processors (of itself and of the processes that it waited for),
-    looks at its memory, and the object that it printed last."""
+    looks at its memory, the object that it printed last, and the most bytes that a folder held meanwhile."""
 
     seconds: float
     cpu_seconds: float
     looks: list[Look]
     said: dict[str, Any] = field(default_factory=dict)
+    folder_bytes: int = 0
 
     def peak(self, of: str, start: float = 0.0, stop: float = float("inf")) -> float:
         """The most that `driver`, `worker` or all `together` held between two moments."""
         return max((float(getattr(one, of)) for one in self.looks if start <= one.moment <= stop), default=0.0)
 
 
-def watched(*arguments: str) -> Command:
-    """A command of the program, until it has ended."""
+def watched(*arguments: str, folder: Path | None = None) -> Command:
+    """A command of the program, until it has ended. folder: whose bytes are looked at."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as complaints:
         started, cpu_started = time.perf_counter(), _children_seconds()
         command = [sys.executable, "-m", "jobs", *arguments, "--json"]
         process = psutil.Popen(command, stdout=said, stderr=complaints)
-        looks = []
+        looks, folder_bytes = [], 0
         while process.poll() is None:
             looks.append(_look(process))
+            folder_bytes = max(folder_bytes, 0 if folder is None else disk_bytes(folder))
             time.sleep(LOOK_SECONDS)
         seconds = time.perf_counter() - started
         said.seek(0)
@@ -68,6 +72,7 @@ def watched(*arguments: str) -> Command:
             cpu_seconds=_children_seconds() - cpu_started,
             looks=looks,
             said=json.loads(_last_object(said.read())),
+            folder_bytes=folder_bytes,
         )
 
 
@@ -140,8 +145,13 @@ def stage_moments(output: Path) -> dict[str, tuple[float, float]]:
 
 
 def disk_bytes(folder: Path) -> int:
-    """Bytes of all files below a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    """Bytes of all files below a folder; one that goes meanwhile has none."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.stat(os.path.join(parent, name)).st_size
+    return total
 
 
 def bytes_by_table(output: Path) -> dict[str, tuple[int, int, int]]:

@@ -23,4 +23,6 @@ html_title = f"mprlib {release}"
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_theme_options = {"navigation_with_keys": True}

@@ -77,7 +77,9 @@ def _target(page: Path, code: str) -> str | None:
     if code in columns():
         address = os.path.relpath(COLUMNS.with_suffix(".html"), page.parent)
         # Rows of a table are no places that Sphinx knows: a test looks at these.
-        return f'<a class="reference internal" href="{address}#{place_of(code)}"><code>{code}</code></a>'
+        return (
+            f'<a class="reference internal" href="{address}#{place_of(code)}"><code class="literal">{code}</code></a>'
+        )
     named = NAME.fullmatch(code)
     if named is None:
         return None

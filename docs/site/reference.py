@@ -10,6 +10,7 @@ from typing import Any
 import mprlib
 from docs.site.docstrings import escaped, markdown
 from docs.site.public import MODULES, Public, exported, kind_of, stands_for_its_module
+from mprlib.attention import Attention
 from mprlib.declarations import declarations
 
 # Chapters of the reference by the kind of what is in them, in this order: title and first sentence.
@@ -56,7 +57,7 @@ def _section(one: Public) -> str:
     parts = [f"## `{one.name}`", _signature(one)]
     if stands_for_its_module(one):
         parts.append(markdown(inspect.getdoc(one.module) or ""))
-    parts += [markdown(_docstring(one)), *_settings(one)]
+    parts += [markdown(_docstring(one), _arguments_of(one)), *_settings(one)]
     if not stands_for_its_module(one):
         parts += [_member(member) for member in one.members()]
     return "\n\n".join(filter(None, parts))
@@ -66,7 +67,12 @@ def _member(one: Public) -> str:
     short = one.name.split(".", 1)[1]
     if isinstance(one.value, property):
         return f"### `{short}`\n\n{markdown(_docstring(one))}"
-    return f"### `{short}()`\n\n{_signature(one)}\n\n{markdown(_docstring(one))}"
+    return f"### `{short}()`\n\n{_signature(one)}\n\n{markdown(_docstring(one), _arguments_of(one))}"
+
+
+def _arguments_of(one: Public) -> frozenset[str]:
+    """Names of arguments, which are a class's fields as well; none where nobody calls it."""
+    return frozenset(inspect.signature(one.value).parameters if _signature(one) else ())
 
 
 def _docstring(one: Public) -> str:
@@ -102,9 +108,14 @@ def _arguments(found: inspect.Signature) -> list[str]:
         is_keyword_only = is_keyword_only or parameter.kind in STARS
         stars = STARS.get(parameter.kind, "")
         kind = "" if parameter.annotation is parameter.empty else f": {_type(parameter.annotation)}"
-        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        default = "" if parameter.default is parameter.empty else f" = {_default(parameter.default)}"
         shown.append(f"{stars}{name}{kind}{default}")
     return shown
+
+
+def _default(value: object) -> str:
+    """A default as a caller would write it."""
+    return repr(value.name if isinstance(value, Attention) else value)
 
 
 def _type(annotation: object) -> str:
@@ -123,15 +134,20 @@ def _settings(one: Public) -> Iterator[str]:
         yield "\n".join(["Settings:", "", *lines])
 
 
+def _sentence(paragraph: str) -> str:
+    """The first sentence of a paragraph."""
+    return re.split(r"(?<=\.) ", paragraph, maxsplit=1)[0]
+
+
 def index() -> str:
     """The page that leads to the others."""
-    names = {
-        page: next(line for line in text.splitlines() if line.startswith("# "))[2:] for page, text in pages().items()
-    }
-    links = [f"- [{title}]({page}.md)" for page, title in names.items()]
+    found = {page: text.split("\n\n") for page, text in pages().items()}
+    links = [
+        f"- [{title.removeprefix('# ')}]({page}.md): {_sentence(first)}" for page, (title, first, *_) in found.items()
+    ]
     registries = (
         f"{len(mprlib.METHODS)} methods and {len(mprlib.FUNCTION_CLASSES)} function classes are registered by name; "
         "printing `mprlib.METHODS[NAME]` shows its settings."
     )
-    toctree = "\n".join(["```{toctree}", ":hidden:", "", *names, "```"])
+    toctree = "\n".join(["```{toctree}", ":hidden:", "", *found, "```"])
     return "\n\n".join(["# The library", registries, "\n".join(links), toctree]) + "\n"

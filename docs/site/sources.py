@@ -25,17 +25,21 @@ SHOWN = ("*.png", "*.svg")
 
 
 class Part(NamedTuple):
-    """A heading of docs/README.md, and the pages that it lists."""
+    """A heading of docs/README.md, and the pages that it lists, with what each is called there."""
 
     title: str
     pages: list[Path]
+    names: list[str]
 
 
 def parts() -> list[Part]:
     """The pages as docs/README.md arranges them."""
     split = re.split(r"^## (.*)$", INDEX.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    links = [re.findall(r"^- \[[^\]]+\]\(([^)#]+)\)", text, flags=re.MULTILINE) for text in split[1::2]]
-    return [Part(title, [(INDEX.parent / link).resolve() for link in found]) for title, found in zip(split[::2], links)]
+    links = [re.findall(r"^- \[([^\]]+)\]\(([^)#]+)\)", text, flags=re.MULTILINE) for text in split[1::2]]
+    return [
+        Part(title, [(INDEX.parent / link).resolve() for _, link in found], [name for name, _ in found])
+        for title, found in zip(split[::2], links)
+    ]
 
 
 def assemble(target: Path) -> None:
@@ -98,12 +102,13 @@ def _deeper(text: str) -> str:
 def _index() -> Iterator[str]:
     """docs/README.md with the navigation, which readers of the repository do not need."""
     yield INDEX.read_text(encoding="utf-8")
-    yield _toctree("Begin", [ROOT / "README.md"])
+    yield _toctree("Begin", {"What it is": ROOT / "README.md"})
     for part in parts():
-        own = [ROOT / REFERENCE / "index.md"] if part.title == REFERENCE_PART else []
-        yield _toctree(part.title, [*own, *part.pages])
+        own = {"The library": ROOT / REFERENCE / "index.md"} if part.title == REFERENCE_PART else {}
+        yield _toctree(part.title, own | dict(zip(part.names, part.pages)))
 
 
-def _toctree(caption: str, pages: list[Path]) -> str:
-    names = [f"/{page.relative_to(ROOT).with_suffix('')}" for page in pages]
-    return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *names, "```"])
+def _toctree(caption: str, pages: dict[str, Path]) -> str:
+    """The navigation of a part, in which pages are called as docs/README.md calls them."""
+    lines = [f"{name} </{page.relative_to(ROOT).with_suffix('')}>" for name, page in pages.items()]
+    return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *lines, "```"])

@@ -29,3 +29,23 @@ def consequence(calibration: Mapping[str, Any]) -> str:
         "what is corrected by these probabilities may be off as far, and no interval holds that: `errors: held_out` "
         "takes the probe's confusion in their place, and more labelled items train a better one"
     )
+
+
+def shift_text(shift: Mapping[str, Any]) -> str:
+    """What a probe's probabilities say of a data set's shares, and whether items' probabilities follow.
+
+    >>> shift_text({"dataset": "photos", "shares_labelled": {"woman": 0.5, "man": 0.5}, "left_as_given": None,
+    ...             "shares": {"woman": 0.8, "man": 0.2}, "margins": {"woman": 0.021, "man": 0.021}})
+    'photos has 80.0% ± 2.1 woman, 20.0% ± 2.1 man, where the probe learnt from 50.0%, 50.0%: re-weighted for that'
+    """
+    learnt = ", ".join(f"{share:.1%}" for share in shift["shares_labelled"].values())
+    if shift["left_as_given"]:
+        levels = " and ".join(shift["shares_labelled"])
+        return (
+            f"{shift['dataset']}: {shift['left_as_given']} ({levels}, of which the probe learnt from {learnt}): "
+            "probabilities are as the probe gives them, and right where the shares are the same"
+        )
+    found = ", ".join(
+        f"{share:.1%} ± {100 * shift['margins'][level]:.1f} {level}" for level, share in shift["shares"].items()
+    )
+    return f"{shift['dataset']} has {found}, where the probe learnt from {learnt}: re-weighted for that"

@@ -1,15 +1,17 @@
-"""Whose labels are predicted ones: the configuration says of them how often they are wrong."""
+"""Whose labels are predicted ones: a probe makes them, or the configuration says how often they are wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 # Settings of an attribute that say so.
-SAID_BY = ("confusion", "errors", "probabilities", "hand_labels")
+SAID_BY = ("probe", "confusion", "errors", "probabilities", "hand_labels")
+# What a block of settings is in an audit, `dataset` or `reference`, and its name there.
+Side = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,16 +31,29 @@ NONE_PREDICTED = Predicted()
 
 def predicted_of(manifest: Mapping[str, Any]) -> Predicted:
     """What a run was configured with."""
-    settings = manifest.get("settings") or {}
-    return Predicted(
-        datasets=tuple(_names((one.get("name"), one) for one in settings.get("dataset") or ())),
-        references=tuple(_names((one.get("name"), one.get("dataset")) for one in settings.get("reference") or ())),
-    )
+    return of_sides(side for side, _ in predicted_attributes(manifest))
 
 
-def _names(blocks: Iterable[tuple[Any, Any]]) -> list[str]:
-    return [
-        str(name)
-        for name, block in blocks
-        if any(one.get(key) is not None for one in ((block or {}).get("attributes") or {}).values() for key in SAID_BY)
-    ]
+def of_sides(sides: Iterable[Side]) -> Predicted:
+    """The data sets and references of some sides, each once."""
+    held = list(dict.fromkeys(sides))
+    names = {role: tuple(name for own, name in held if own == role) for role in ("dataset", "reference")}
+    return Predicted(datasets=names["dataset"], references=names["reference"])
+
+
+def predicted_attributes(manifest: Mapping[str, Any]) -> dict[tuple[Side, str], Mapping[str, Any]]:
+    """The settings of attributes whose labels are predicted, by side and name."""
+    return {
+        (side, name): attribute
+        for side, attributes in _blocks(manifest.get("settings") or {})
+        for name, attribute in attributes.items()
+        if any(attribute.get(key) is not None for key in SAID_BY)
+    }
+
+
+def _blocks(settings: Mapping[str, Any]) -> Iterator[tuple[Side, Mapping[str, Mapping[str, Any]]]]:
+    """The attributes of each side."""
+    blocks = [(("dataset", one.get("name")), one) for one in settings.get("dataset") or ()]
+    blocks += [(("reference", one.get("name")), one.get("dataset")) for one in settings.get("reference") or ()]
+    for (role, name), block in blocks:
+        yield (role, str(name)), (block or {}).get("attributes") or {}

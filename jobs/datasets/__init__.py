@@ -64,7 +64,11 @@ def load(block: Dataset, folder: Path, embedding_column: str | None = None) -> C
         asked = {name: given.ids for name, given in by_hand.items()}
         reader = Reader(block=block, folder=folder, embedding_column=embedding_column, looked_up=asked)
         catalogue = catalogue_of(reader)
-        return replace(catalogue, hand_labels=dict(_beside_predicted(catalogue, by_hand))) if by_hand else catalogue
+        predicted = {name: given for name, given in by_hand.items() if block.attributes[name].probe is not None}
+        others = {name: given for name, given in by_hand.items() if name not in predicted}
+        return replace(
+            catalogue, hand_labels=dict(_beside_predicted(catalogue, others)), hand_labels_of_probes=predicted
+        )
 
 
 def _beside_predicted(catalogue: Catalogue, by_hand: Mapping[str, HandLabels]) -> Iterator[tuple[str, Labelled]]:

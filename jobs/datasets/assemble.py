@@ -64,6 +64,7 @@ def assemble(
     order = _identical_adjacent(kept)
     return Part(
         items=kept if order is None else kept.take(order),
+        ids=ids,
         skipped=pa.Table.from_pylist([skip.to_row() for skip in source.skipped], SKIPPED_ITEMS),
         dropped=int((~is_kept).sum()),
         levels={name: tuple(one.names) for name, one in levels.items()},

@@ -19,7 +19,7 @@ from ..settings.block import Block, Distinct, DriverPath, FilePath, Label, Many
 from .source import Listing, Place, Source
 
 # What is said of a data set's labels, and read by nobody who reads the data set: its units stay as they are.
-NOT_READ: Mapping[str, Any] = {"attributes": {"__all__": {"confusion", "hand_labels"}}}
+NOT_READ: Mapping[str, Any] = {"attributes": {"__all__": {"confusion", "errors", "hand_labels"}}}
 
 
 class _TableOrFile:
@@ -67,7 +67,7 @@ class Attribute(Block):
         None,
         description="goes with a probe, and is made of the items that were held out of its training. `held_out`: how "
         "often it is wrong about them is the confusion of its labels. `probabilities`: each item's probabilities by "
-        "the probe are used, calibrated, and tested on them",
+        "the probe are used, calibrated, tested on them, and re-weighted to the shares of levels of the data set",
     )
     probabilities: dict[str, Label] | None = Field(
         None,
@@ -78,7 +78,8 @@ class Attribute(Block):
         None,
         description="a CSV of true levels of some items, as the page of `label-sample` saves it, in the place of a "
         "confusion, which is estimated from it: a column item_id, one of the attribute's name, and perhaps "
-        "inclusion_probability",
+        "inclusion_probability. Of a probe they say how often it is wrong about these very items; beside its `errors: "
+        "probabilities` they are what is known of these items alone",
     )
 
     @property
@@ -96,13 +97,15 @@ class Attribute(Block):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Attribute:
-        given = self.model_fields_set - {"probe", "confusion", "errors"}
+        given = self.model_fields_set - {"probe", "confusion", "errors", "hand_labels"}
         if self.probe is not None and given:
             raise ValueError(f"probe goes alone, not with {min(given)}: a predicted attribute has no column")
         if self.errors is not None and self.probe is None:
             raise ValueError("errors are those of a probe on held-out items: give the probe, or a confusion")
         if self.errors is not None and self.confusion is not None:
             raise ValueError("errors and confusion both say how often labels are wrong: one of them")
+        if self.errors == "held_out" and self.hand_labels is not None:
+            raise ValueError("errors held_out and hand_labels both say how often labels are wrong: one of them")
         if self.bins is not None and self.map:
             raise ValueError("bins are for numbers and map is for names: one of them is expected")
         if self.bins is not None and self.order:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from mprlib.level_names import UNKNOWN
 
-from .hand_labels import Labelled
+from .hand_labels import HandLabels, Labelled
 from .part import ATTRIBUTE, Part, Summary, embedded_column
 from .reader import Reader
 from .source import Place
@@ -43,7 +43,8 @@ class Catalogue:
     that no value has. dropped counts items that were left out, by reason. root is the folder that `image` starts
     from: each value is a path below it, or `archive.tar::member`. remarks are sentences on files that were passed over.
     looked_up: levels, None for no value, of items that were asked for, by attribute and id; hand_labels: true levels
-    of some items beside them, by attribute.
+    of some items beside them, by attribute; hand_labels_of_probes: those of attributes whose levels a probe gives,
+    until these are known.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Catalogue:
     remarks: tuple[str, ...] = ()
     looked_up: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     hand_labels: Mapping[str, Labelled] = field(default_factory=dict)
+    hand_labels_of_probes: Mapping[str, HandLabels] = field(default_factory=dict)
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:

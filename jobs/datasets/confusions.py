@@ -37,7 +37,7 @@ def confusion_of(attribute: Attribute, folder: Path) -> Confusion | None:
         return Confusion.from_table(table, amounts)
     except InputError as error:
         # The setting, which is named before it, is called so already.
-        said = str(error).removeprefix("confusion: ")
+        said = str(error).removeprefix("confusion").lstrip(": ")
         raise UsageError(f"{given}: {said}" if isinstance(given, str) else said) from None
 
 

@@ -79,9 +79,10 @@ def part_key(settings: dict[str, Any], place: Place) -> str:
 
 
 def is_settled(place: Place, started: float) -> bool:
-    """Whether no file of a place has changed so shortly before `started` that another change might not show."""
-    paths = [*(piece.path for piece in place.pieces), *place.beside]
-    return all(max(_stat(path)[-2:]) < (started - CLOCK_STEP_SECONDS) * 1e9 for path in paths)
+    """Whether no file of a place has changed so shortly before `started` that another change might not show. One that
+    is not there may come back as it was."""
+    states = [_stat(path) for path in (*(piece.path for piece in place.pieces), *place.beside)]
+    return all(state and max(state[-2:]) < (started - CLOCK_STEP_SECONDS) * 1e9 for state in states)
 
 
 def remove_old(folder: Path) -> None:
@@ -99,5 +100,9 @@ def _state(piece: Piece) -> Iterator[Any]:
 
 
 def _stat(path: Path) -> tuple[int, ...]:
-    found = os.stat(path)
+    """The state of a file; none of one that is not there, such as what a link leads to."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from mprlib.level_names import UNKNOWN, missing_name
 
 from ..errors import UsageError
-from ..store.chunks import in_one
 from ..store.keys import digest
 from .assemble import bad_weights
 from .block import Dataset
@@ -118,7 +117,7 @@ def _expect_distinct(reader: Reader, listing: Listing, folder: Path) -> None:
             part_ids.filter(pa.array(np.isin(id_hashes(part_ids), hashes)))
             for place, file in zip(listing.places, files)
             if holds_any(file.hashes, hashes)
-            for part_ids in [in_one(reader.read(place).items["item_id"])]
+            for part_ids in [reader.read(place).ids]
         ]
         counts = pc.value_counts(pa.concat_arrays(ids))
         repeated = counts.filter(pc.greater(counts.field("counts"), 1))

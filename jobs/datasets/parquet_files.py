@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..words import numbered
 from .table_fault import TableFault, expect_columns
 
 # What Arrow raises for damaged files: its own errors, those of Python for the same, and too large numbers.
@@ -87,5 +88,7 @@ def _rows(file: pq.ParquetFile, columns: Sequence[str], start: int, stop: int) -
             kept.append(batch.slice(low, high - low))
         at += batch.num_rows
     if sum(batch.num_rows for batch in kept) != stop - start:
-        raise TableFault(f"it has {edges[-1]:,} rows, and row {stop:,} is expected: it changed while it was read")
+        raise TableFault(
+            f"it has {numbered(edges[-1], 'row')}, and row {stop:,} is expected: it changed while it was read"
+        )
     return pa.Table.from_batches(kept) if kept else file.schema_arrow.empty_table()

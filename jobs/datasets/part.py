@@ -16,7 +16,7 @@ from .content import digest_of, id_hashes
 from .vector_files import VectorFiles
 
 # Raised when parts of the same files are other ones than before: neither units nor what was remembered then count.
-VERSION = 5
+VERSION = 6
 # Prefix of the columns that hold each item's probabilities of levels, a list in the order of the configuration.
 PROBABILITIES = "probabilities:"
 # Prefix of the columns that hold each item's level of an attribute.
@@ -102,10 +102,11 @@ class Part:
     items has the columns item_id, text, image, relevance (nullable strings), weight (float64) and one column
     `attribute:NAME` an attribute, a dictionary of levels that is null where there is no value; with precomputed
     vectors, also `vector`, or `vector_row` where they are in vector_files. skipped (item_id, reason, detail) names
-    items that the loader could not take.
+    items that the loader could not take. ids: also those of rows that were dropped for want of a level.
     """
 
     items: pa.Table
+    ids: pa.Array
     skipped: pa.Table
     dropped: int
     levels: Mapping[str, tuple[str, ...]]
@@ -132,8 +133,8 @@ class Part:
 
     @cached_property
     def id_hashes(self) -> np.ndarray:
-        """Hashes (n,) uint64 of the ids, sorted."""
-        return np.sort(id_hashes(in_one(self.items["item_id"])))
+        """Hashes (n,) uint64 of the ids of all rows, sorted."""
+        return np.sort(id_hashes(self.ids))
 
     def items_with(self, missing: str) -> pa.Table:
         """The items, with a name for missing values."""

@@ -58,7 +58,10 @@ class Reader:
 
     def summary(self, part: Part) -> Summary:
         """What the driver keeps of a part that was read."""
-        looked_up = {name: levels_of(part.items, ATTRIBUTE + name, ids) for name, ids in self.looked_up.items()}
+        held = part.items.column_names
+        # Of an attribute that a probe predicts there are ids alone.
+        columns = {name: ATTRIBUTE + name if ATTRIBUTE + name in held else "item_id" for name in self.looked_up}
+        looked_up = {name: levels_of(part.items, columns[name], ids) for name, ids in self.looked_up.items()}
         return replace(part.summary(), looked_up=looked_up) if looked_up else part.summary()
 
     def settings(self) -> dict[str, Any]:

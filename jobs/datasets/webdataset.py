@@ -52,7 +52,7 @@ class WebDataset(Dataset):
     def listing(self, folder: Path, columns: Mapping[str, str]) -> Listing:
         root, shards = self._shards(folder)
         with ThreadPoolExecutor(LOOKS_AT_ONCE) as threads:
-            sizes = list(threads.map(lambda shard: Path(root, shard).lstat().st_size, shards))
+            sizes = list(threads.map(lambda shard: _size_bytes(Path(root, shard)), shards))
         grouped: list[list[Piece]] = []
         size_bytes: list[int] = []
         for shard, size in zip(shards, sizes):
@@ -121,6 +121,14 @@ class WebDataset(Dataset):
         if not any(name.endswith(ARCHIVE_SUFFIX) for name in found):
             raise UsageError(f"{root} holds no {ARCHIVE_SUFFIX} files")
         return root, found
+
+
+def _size_bytes(shard: Path) -> int:
+    """The size of a shard; 0 of one that is gone since it was listed, which whoever reads its part skips."""
+    try:
+        return shard.lstat().st_size
+    except OSError:
+        return 0
 
 
 def _below(root: Path) -> Iterator[str]:
@@ -224,7 +232,7 @@ def _together(beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
         )
     if beside:
         remarks.append(
-            f"{len(beside)} pictures are not read, since another one of their item is read, such as {_shown(beside[0])}"
+            f"{numbered(len(beside), 'picture')} not read, since another one of the same item is: {_shown(beside[0])}"
         )
     return tuple(remarks)
 

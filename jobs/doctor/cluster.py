@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..words import numbered
 from .check import Check, ok, problem, warning
 
 DEFAULT_TOKEN = Path(".ray") / "auth_token"
@@ -48,9 +49,9 @@ def ray(answer: Mapping[str, Any], address: str | None) -> list[Check]:
         return [problem("ray", f"{where}: {answer['error']}", advice)]
     value = answer["value"]
     resources = value["resources"]
-    found = f"{value['version']}, {where}: {value['nodes']} node{'s' * (value['nodes'] > 1)}"
+    found = f"{value['version']}, {where}: {numbered(value['nodes'], 'node')}"
     cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0))
-    found += f", {cpus} CPUs, {gpus} GPUs"
+    found += f", {numbered(cpus, 'CPU')}, {numbered(gpus, 'GPU')}"
     if cpus == 0:
         return [problem("ray", found, "no worker is up: every stage needs a CPU")]
     return [ok("ray", found)]

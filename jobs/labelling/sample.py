@@ -15,6 +15,7 @@ from mprlib.hand_labels import Selections, assumed_truth, drawn, inclusion_proba
 from ..datasets.part import ATTRIBUTE
 from ..errors import UsageError
 from ..stages.label_errors import ConfusionTable
+from ..stages.prior_shift import shifted_confusion
 from ..stages.solve import Solve
 from ..store import Store
 from .frame import Frame, described, frame_of
@@ -64,7 +65,8 @@ def sample_of(store: Store, manifest: Mapping[str, Any], asked: Asked) -> Sample
     frame = frame_of(store, unit, shown[dataset])
     attributes, own = _attributes(frame, asked), own_references(manifest["settings"])
     is_own = np.array([one.reference in own for one in shown[dataset]])
-    estimation, noise = contributions(frame, truths_of(frame, attributes, unit, asked.error), is_own)
+    truths = truths_of(frame, attributes, known_errors(store, unit), asked.error)
+    estimation, noise = contributions(frame, truths, is_own)
     probabilities = inclusion_probabilities(estimation, noise, asked.count)
     generator = np.random.default_rng([asked.seed, 0])
     rows = drawn_rows(frame, attributes, probabilities, generator)
@@ -90,12 +92,24 @@ def _attributes(frame: Frame, asked: Asked) -> list[str]:
     return list(asked.attributes or frame.levels)
 
 
-def truths_of(frame: Frame, attributes: Sequence[str], unit: Solve, error: float) -> dict[str, FloatArray]:
+def known_errors(store: Store, unit: Solve) -> dict[str, ConfusionTable]:
+    """How often labels are wrong, by attribute, as far as the run knows: given, by hand, or by a probe."""
+    errors = unit.label_errors.read(store, unit.levels)
+    by_probabilities = {
+        name: ConfusionTable.of(shifted_confusion(store, key, unit.levels[name]), unit.levels[name])
+        for name, key in errors.shifts.items()
+    }
+    return {**errors.items, **by_probabilities}
+
+
+def truths_of(
+    frame: Frame, attributes: Sequence[str], errors: Mapping[str, ConfusionTable], error: float
+) -> dict[str, FloatArray]:
     """Shares of true levels (levels, levels) among items of each predicted level, by attribute: as far as the run knows
     how often labels are wrong, and else by the share of errors that is assumed."""
     return {
-        name: truth_of(frame.predicted_shares(name), _known(unit.label_errors.items[name], frame.levels[name]))
-        if name in unit.label_errors.items
+        name: truth_of(frame.predicted_shares(name), _known(errors[name], frame.levels[name]))
+        if name in errors
         else assumed_truth(frame.predicted_shares(name), error)
         for name in attributes
     }

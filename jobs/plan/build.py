@@ -35,7 +35,7 @@ from .list_units import list_search, list_tables
 from .listed import left_out
 from .method_units import Reading, Searched, method_units, variant_units
 from .plan import Plan
-from .probe_units import probe_notes, probing
+from .probe_units import OfPredictions, probe_notes, probing
 from .query_units import asked_queries, given_tables
 from .reference_levels import shared_levels
 from .reference_sources import ReferenceSources
@@ -136,7 +136,8 @@ class _Planner:
         yield from self.probing.shards
         for shards in self.reference_shards.values():
             yield from shards
-        yield from (*self.probing.fits.values(), *self.probing.labels.values())
+        yield from (*self.probing.fits.values(), *self.probing.labels.values(), *self.probing.shifts.values())
+        yield from self.probing.by_hand.values()
         counted = self.reference_sources.units
         yield from (*counted.cells.values(), *counted.likely.values(), *counted.references.values())
         yield from {unit.key: unit for unit in self.hand_labels.values() if unit is not None}.values()
@@ -206,7 +207,7 @@ class _Planner:
                 probabilities,
                 self.reference_sources.likely(reference, searched, probabilities),
                 reference.query_conditioned and reference.dataset is None,
-                probes_of(block, reference, self.probing.fits),
+                probes_of(block, reference, self.probing.fits, *self._predictions(searched, block, reference)),
             )
         return Compared(
             searched=searched,
@@ -217,6 +218,18 @@ class _Planner:
             size=_problem_size(self.settings, searched, catalogue.size),
             label_errors=errors,
         )
+
+    def _predictions(
+        self, searched: Searched, block: Dataset, reference: Reference
+    ) -> tuple[OfPredictions, OfPredictions | None]:
+        """What is known of predicted labels of a data set, and of a reference's own."""
+        source, catalogue = self.sources[Side("dataset", block.name)], self.inputs.catalogues[block.name]
+        own = self.probing.known_of(block, source, catalogue, searched.predicted)
+        if reference.dataset is None:
+            return own, None
+        people, predicted = self.sources[Side("reference", reference.name)], self.reference_predicted[reference.name]
+        known = self.inputs.references[reference.name]
+        return own, self.probing.known_of(reference.dataset, people, known, predicted)
 
     def _made(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:
         """Tables of units that came with reading the inputs."""

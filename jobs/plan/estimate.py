@@ -5,6 +5,7 @@ Each stage knows what a unit of it takes; how fast this machine has been at it i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -57,14 +58,20 @@ def estimate(settings: Audit, plan: Plan, missing: Collection[str]) -> Estimate:
 
 
 def _disk_bytes(plan: Plan, costs: Mapping[str, Cost]) -> float:
-    """Of all tables at the end, or when the last reader of intermediate ones is done, whichever is more."""
-    by_stage = [sum(costs[unit.key].disk_bytes for unit in units) for units in plan.stages.values()]
-    between = {unit.key for unit in plan.units if unit.is_intermediate}
-    of_intermediate = sum(costs[key].disk_bytes for key in between)
-    readers = [
-        place for place, units in enumerate(plan.stages.values()) if any(between & set(unit.needs) for unit in units)
-    ]
-    return max(sum(by_stage) - of_intermediate, sum(by_stage[: readers[-1] + 1] if readers else ()))
+    """Of all tables that are there when some stage ends, or at the end: intermediate ones go with their last reader."""
+    stages = list(plan.stages.values())
+    last_read = {key: place for place, units in enumerate(stages) for unit in units for key in unit.needs}
+    kept, most = 0.0, 0.0
+    between: dict[int, float] = defaultdict(float)
+    for place, units in enumerate(stages):
+        for unit in units:
+            taken = costs[unit.key].disk_bytes
+            if unit.is_intermediate:
+                between[last_read.get(unit.key, place)] += taken
+            else:
+                kept += taken
+        most = max(most, kept + sum(taken for last, taken in between.items() if last >= place))
+    return most
 
 
 def cpus_of(settings: Audit) -> int:

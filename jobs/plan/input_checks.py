@@ -15,6 +15,7 @@ from ..encoders import TAKES_TOKENS
 from ..encoders.block import EncoderSettings, EncoderSource
 from ..errors import BadSetting, UsageError, about
 from ..queries.block import Queries
+from ..words import numbered
 
 
 def is_embedded(reference: Reference) -> bool:
@@ -28,7 +29,7 @@ def check_depths(settings: Audit, catalogue: Catalogue) -> None:
     for k in settings.depths:
         pool = min(catalogue.size, settings.prefilter.top)
         if k > pool:
-            limited = f"dataset {catalogue.name} has {catalogue.size} items"
+            limited = f"dataset {catalogue.name} has {numbered(catalogue.size, 'item')}"
             if settings.prefilter.top < catalogue.size:
                 limited = f"prefilter.top is {settings.prefilter.top}"
             raise BadSetting(f"k is {k}, but {limited}: k must not be larger", "k")

@@ -22,6 +22,7 @@ from ..stages.hand_labels import HandLabels
 from ..stages.label_errors import ConfusionTable, LabelErrors
 from ..stages.probe import Probe
 from ..words import examples
+from .probe_units import OfPredictions
 
 # Of a data set by its attributes; of all data sets by what they are in the audit, `dataset` or `reference`, and name.
 Confusions = Mapping[str, Confusion]
@@ -30,12 +31,13 @@ AllConfusions = Mapping[tuple[str, str], Confusions]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Probes:
-    """Units of probes by attribute: of those whose errors on held-out items are a confusion, of the items and of the
-    reference's people, and of those whose probabilities of each item count."""
+    """Units of probes by attribute, of the items and of the reference's people: those whose errors on held-out items
+    are a confusion; and what is known of what they predict of the data sets."""
 
-    items: Mapping[str, str]
-    likely: Mapping[str, str]
-    people: Mapping[str, str]
+    held_out: Mapping[str, str]
+    people_held_out: Mapping[str, str]
+    items: OfPredictions
+    people: OfPredictions
 
 
 def read_confusions(
@@ -47,7 +49,7 @@ def read_confusions(
     """
     found = {}
     for side, block, key in _blocks(settings):
-        own = dict(_by_hand((catalogues if side[0] == "dataset" else references)[side[1]]))
+        own = dict(_by_hand(block, (catalogues if side[0] == "dataset" else references)[side[1]]))
         for name, attribute in block.attributes.items():
             with about(*key, "attributes", name, "confusion"):
                 confusion = confusion_of(attribute, folder)
@@ -64,9 +66,12 @@ def read_confusions(
     return found
 
 
-def _by_hand(catalogue: Catalogue) -> Iterator[tuple[str, Confusion]]:
+def _by_hand(block: Dataset, catalogue: Catalogue) -> Iterator[tuple[str, Confusion]]:
+    """The confusions that hand labels say of columns; what a probe predicts is not known yet."""
     for name, labels in catalogue.hand_labels.items():
-        yield name, confusion_of_hand_labels(labels, catalogue.levels[name], catalogue.counts(name), catalogue.missing)
+        if block.attributes[name].probe is None:
+            levels, counts = catalogue.levels[name], catalogue.counts(name)
+            yield name, confusion_of_hand_labels(labels, levels, counts, catalogue.missing)
 
 
 def hand_labels_unit(catalogue: Catalogue) -> HandLabels | None:
@@ -150,19 +155,22 @@ def probabilities_of(block: Dataset) -> dict[str, tuple[str, ...]]:
     }
 
 
-def probes_of(block: Dataset, reference: Reference, fits: Mapping[str, Probe]) -> Probes:
-    """The probes whose errors are known from items that were held out."""
+def probes_of(
+    block: Dataset, reference: Reference, fits: Mapping[str, Probe], items: OfPredictions, people: OfPredictions | None
+) -> Probes:
+    """What is known of the labels of probes. items, people: of the data set, and of the reference's own."""
 
-    def units(own: Dataset, *kinds: str) -> dict[str, str]:
-        probes = {name: one.probe for name, one in own.attributes.items() if one.errors in kinds}
+    def held_out(own: Dataset) -> dict[str, str]:
+        probes = {name: one.probe for name, one in own.attributes.items() if one.errors == "held_out"}
         return {name: fits[probe].key for name, probe in probes.items() if probe is not None}
 
+    own = block if reference.dataset is None else reference.dataset
     is_stated = reference.kind in ("balanced", "shares")
-    people = block if reference.dataset is None else reference.dataset
     return Probes(
-        items=units(block, "held_out"),
-        likely=units(block, "probabilities"),
-        people={} if is_stated else units(people, "held_out", "probabilities"),
+        held_out=held_out(block),
+        people_held_out={} if is_stated else held_out(own),
+        items=items,
+        people=OfPredictions() if is_stated else items if people is None else people,
     )
 
 
@@ -201,9 +209,12 @@ def label_errors(
         return LabelErrors(
             items={name: _table(name, one, levels[name], right.get(name, ())) for name, one in items.items()},
             reference={name: _table(name, one, levels[name], right.get(name, ())) for name, one in reference.items()},
-            probes=probes.items,
-            reference_probes=probes.people,
-            likely_probes=probes.likely,
+            probes=probes.held_out,
+            reference_probes=probes.people_held_out,
+            by_hand=probes.items.by_hand,
+            reference_by_hand=probes.people.by_hand,
+            shifts=probes.items.shifts,
+            reference_shifts=probes.people.shifts,
             hand_labels=None if by_hand is None else by_hand.key,
             probabilities=probabilities,
             likely=likely,

@@ -23,6 +23,7 @@ from ..stages.solve import MethodUnits
 from ..stages.texts import Texts
 from ..stages.tokens import Tokens
 from ..stages.unit import Unit
+from ..words import numbered
 from .probe_units import Probing
 from .search_units import Search
 
@@ -71,7 +72,7 @@ def method_units(
     encoder: Mapping[str, Any] | None,
 ) -> Reading:
     """The units that a method asks for in one data set. encoder: the key of the one that embeds texts."""
-    title = f"{len(asked.texts)} texts of {entry.name}"
+    title = f"{numbered(len(asked.texts), 'text')} of {entry.name}"
     texts = Texts(title=title, texts=asked.texts, encoder=encoder or {}, cache=queries.cache) if asked.texts else None
     parts = _probe_information(probing, asked.columns_by) or _information_units(searched, asked.columns_about)
     order = _order_unit(parts) if parts else None
@@ -115,7 +116,7 @@ def _key_of(unit: Unit | None) -> str | None:
 
 
 def _debiased_unit(tokens: Tokens, queries: Queries, encoder: Mapping[str, Any]) -> Debiased:
-    title = f"{len(queries.prompts)} queries behind {tokens.title}"
+    title = f"{numbered(len(queries.prompts), 'query', 'queries')} behind {tokens.title}"
     return Debiased(title=title, prompts=queries.prompts, tokens=tokens.key, encoder=encoder)
 
 

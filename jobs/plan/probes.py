@@ -13,7 +13,9 @@ from ..config.audit import Audit
 from ..config.probes import Probe
 from ..datasets.block import Dataset
 from ..datasets.catalogue import Catalogue
-from ..errors import UsageError, about
+from ..datasets.hand_labels import labelled as with_hand_labels
+from ..errors import UsageError, about, said_of
+from ..words import numbered
 
 
 def read_labelled(settings: Audit, folder: Path, embedding_column: str | None) -> dict[str, Catalogue]:
@@ -38,7 +40,7 @@ def _expect_enough(catalogue: Catalogue, learnt: str) -> None:
     rare = min(known, key=known.__getitem__)
     if known[rare] < FEWEST_ROWS:
         raise UsageError(
-            f"dataset {catalogue.name} has {known[rare]} items of {learnt} {rare!r}, too few to train on "
+            f"dataset {catalogue.name} has {numbered(known[rare], 'item')} of {learnt} {rare!r}, too few to train on "
             f"and hold out: at least {FEWEST_ROWS} are expected, merge levels with map or bins"
         )
 
@@ -55,9 +57,10 @@ def predicted_levels(name: str, probe: Probe, labelled: Catalogue) -> tuple[str,
 
 
 def with_levels(block: Dataset, catalogue: Catalogue, settings: Audit, labelled: Mapping[str, Catalogue]) -> Catalogue:
-    """The catalogue with the levels of its predicted attributes, in the configuration's order.
+    """The catalogue with the levels of its predicted attributes, in the configuration's order, and their hand labels.
 
     Which item has which level is known once its vector is, and is in no catalogue.
+    Raises:  UsageError for a hand label of an item or a level that there is not.
     """
     levels = {
         name: catalogue.levels[name]
@@ -65,4 +68,9 @@ def with_levels(block: Dataset, catalogue: Catalogue, settings: Audit, labelled:
         else predicted_levels(attribute.probe, settings.probes[attribute.probe], labelled[attribute.probe])
         for name, attribute in block.attributes.items()
     }
-    return replace(catalogue, levels=levels)
+    by_hand = {}
+    with said_of(f"dataset {block.name}"):
+        for name, given in catalogue.hand_labels_of_probes.items():
+            known = [level for level in levels[name] if level != catalogue.missing]
+            by_hand[name] = with_hand_labels(given, dict.fromkeys(catalogue.looked_up[name]), known)
+    return replace(catalogue, levels=levels, hand_labels={**catalogue.hand_labels, **by_hand}, hand_labels_of_probes={})

@@ -8,6 +8,7 @@ from ..stages.catalogue import Catalogue as CatalogueUnit
 from ..stages.cells import Cells
 from ..stages.debiased import Debiased
 from ..stages.embed import Embed
+from ..stages.hand_confusion import HandConfusion
 from ..stages.hand_labels import HandLabels
 from ..stages.information import Information
 from ..stages.items import Items
@@ -17,6 +18,7 @@ from ..stages.merge import Merge
 from ..stages.order import Order
 from ..stages.pool import Pool
 from ..stages.prefilter import Prefilter
+from ..stages.prior_shift import PriorShifts
 from ..stages.probe import Probe
 from ..stages.queries import Queries
 from ..stages.reference import ReferenceCells
@@ -37,6 +39,8 @@ ORDER: tuple[type[Unit], ...] = (
     Embed,
     Probe,
     Labels,
+    PriorShifts,
+    HandConfusion,
     Cells,
     Likely,
     ReferenceCells,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..words import numbered
 from .columns import MOST_LEVELS, Column
 from .yaml_text import quoted, with_comment
 
@@ -39,7 +40,9 @@ def chosen_attributes(columns: Sequence[Column]) -> list[Column]:
 
 def _line(column: Column, indent: str) -> str:
     if column.is_grouping:
-        return with_comment(f"{indent}{quoted(column.name)}: {{}}", f"{column.levels} levels{_missing(column)}")
+        return with_comment(
+            f"{indent}{quoted(column.name)}: {{}}", f"{numbered(column.levels, 'level')}{_missing(column)}"
+        )
     cuts = ", ".join(f"{cut:.15g}" for cut in column.bins)
     what = f"numbers, in bins that hold about a quarter each{_missing(column)}"
     return with_comment(f"{indent}{quoted(column.name)}: {{bins: [{cuts}]}}", what)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..words import numbered
 from .attributes import attribute_lines, chosen_attributes
 from .columns import Column, first
 from .yaml_text import lines_of, path_of, quoted, with_comment
@@ -38,8 +39,9 @@ def list_proposal(name: str, path: str, columns: Sequence[Column]) -> str:
     has_labels = bool(chosen_attributes(others))
     labels = attribute_lines(others, "  ") if has_labels else []
     roles = (("query", query), ("item", item), ("rank", rank), ("score", score))
+    items, queries = numbered(query.rows, "item"), numbered(query.levels, "query", "queries")
     return lines_of(
-        f"# {query.rows:,} items that were shown for {query.levels:,} queries: nothing is embedded or searched.",
+        f"# {items} that were shown for {queries}: nothing is embedded or searched.",
         _head(name),
         "results:",
         "  kind: table",

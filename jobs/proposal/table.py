@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import UsageError
+from ..words import numbered
 from .attributes import attribute_lines, chosen_attributes
 from .columns import Column, first
 from .yaml_text import lines_of, path_of, quoted, with_comment
@@ -35,7 +36,8 @@ def table_proposal(name: str, path: str, columns: Sequence[Column]) -> str:
     rows = known[0].rows
     identity = "null" if id_column is None else quoted(id_column.name)
     return lines_of(
-        f"# {rows:,} items to embed and search. Look at what is guessed here; docs/configuration.md has every setting.",
+        f"# {numbered(rows, 'item')} to embed and search. Look at what is guessed here; docs/configuration.md has "
+        "every setting.",
         f"name: {quoted(name)}",
         f"output: runs/{name.replace(' ', '_')}",
         "dataset:",
@@ -85,7 +87,9 @@ def _encoder(vectors: Column | None) -> list[str]:
 def _queries(asked: Column | None, attribute: Column) -> list[str]:
     if asked is not None:
         return [
-            with_comment(f"  column: {quoted(asked.name)}", f"its {asked.levels:,} values, the most frequent first"),
+            with_comment(
+                f"  column: {quoted(asked.name)}", f"its {numbered(asked.levels, 'value')}, the most frequent first"
+            ),
             '  prompt: "A photo of {a} {query}"',
         ]
     return [

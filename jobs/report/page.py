@@ -17,7 +17,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
-from mprlib.attention import LOG2
+from mprlib.attention import LOG2, UNIFORM
 from mprlib.errors import InputError
 
 from ..analysis import wording
@@ -134,13 +134,15 @@ def _facts(report: Assembled) -> dict[str, Any]:
 
 
 def _exposure(attention: Any) -> str:
-    """Under which curve the tables of groups have the share of the attention."""
+    """Under which curve the tables of groups have the share of the attention, and whether the audit has others."""
     names = [name for name in attention if isinstance(name, str)] if isinstance(attention, (list, tuple)) else []
     try:
         curve = exposure_curve(names)
     except InputError:
         curve = LOG2
-    return "1/log2 of the place + 1" if curve == LOG2 else curve.name
+    said = "1/log2 of the place + 1" if curve == LOG2 else curve.name
+    others = [name for name in names if name not in (UNIFORM.name, curve.name)]
+    return f"{said}; not shown: {', '.join(others)}" if others else said
 
 
 def environment() -> jinja2.Environment:

@@ -31,7 +31,7 @@ class DescribedCases(Unit):
     """
 
     stage: ClassVar[str] = REPORT_STAGE
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
     seconds: ClassVar[float] = 1.0
     numeric_code: ClassVar[tuple[str, ...]] = (
         "jobs.analysis.cases",

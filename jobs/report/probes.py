@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..analysis.calibration import calibration_text, consequence
+from ..analysis.calibration import calibration_text, consequence, shift_text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +24,8 @@ class ProbeLevel:
 class ProbeSection:
     """One probe: who uses its labels, and its errors. largest_error: the largest share of a level that is missed.
     calibration: what is said of its probabilities, and consequence what follows where they are off; empty where they
-    are not used. are_errors_used: whether shares and MPR are corrected by its errors."""
+    are not used; shifts: what they say of each data set's shares. are_errors_used: whether shares and MPR are corrected
+    by its errors."""
 
     name: str
     attribute: str
@@ -36,16 +37,20 @@ class ProbeSection:
     levels: tuple[ProbeLevel, ...]
     calibration: str
     consequence: str
+    shifts: tuple[str, ...]
     are_errors_used: bool
 
 
 def probe_sections(manifest: Mapping[str, Any]) -> list[ProbeSection]:
     """The probes of a run's manifest; none where all labels were given."""
     settings = manifest.get("settings") or {}
-    return [_section(entry, settings) for entry in manifest.get("probes") or []]
+    shifts = manifest.get("prior_shifts") or []
+    return [_section(entry, settings, shifts) for entry in manifest.get("probes") or []]
 
 
-def _section(entry: Mapping[str, Any], settings: Mapping[str, Any]) -> ProbeSection:
+def _section(
+    entry: Mapping[str, Any], settings: Mapping[str, Any], shifts: Sequence[Mapping[str, Any]]
+) -> ProbeSection:
     levels = tuple(
         _level(name, place, row, entry["levels"])
         for place, (name, row) in enumerate(zip(entry["levels"], entry["confusion"]))
@@ -63,6 +68,7 @@ def _section(entry: Mapping[str, Any], settings: Mapping[str, Any]) -> ProbeSect
         levels=levels,
         calibration="" if tested is None else calibration_text(tested),
         consequence="" if tested is None else consequence(tested),
+        shifts=tuple(shift_text(one) for one in shifts if one["probe"] == entry["probe"]),
         are_errors_used=bool(errors - {None}),
     )
 

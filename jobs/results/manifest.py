@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -46,7 +47,8 @@ COLLECT_VERSION = 6
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finished:
     """What a run has come to: how many units it computed, found and lost, its collected tables, the items that were
-    left out by data set, the probes that it trained, and what methods prepared for all queries."""
+    left out by data set, the probes that it trained, what their probabilities say of data sets, and what methods
+    prepared for all queries."""
 
     run_id: str
     counts: Mapping[str, int]
@@ -54,6 +56,7 @@ class Finished:
     files: Mapping[str, FileReceipt]
     skipped: Counts
     probes: list[dict[str, Any]]
+    prior_shifts: list[dict[str, Any]]
     preparation: list[dict[str, Any]]
 
 
@@ -91,6 +94,8 @@ def manifest_of(
         "units": dict(finished.counts),
         "failures": finished.failures,
         "probes": finished.probes,
+        "prior_shifts": finished.prior_shifts,
+        "label_errors": list(_label_errors(inputs)),
         "notes": list(plan.notes),
         "preparation": finished.preparation,
         "receipts": [
@@ -103,6 +108,28 @@ def manifest_of(
             if unit.key in done
         ],
     }
+
+
+def _label_errors(inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """How often labels are wrong, as files of the configuration or hand labels say; sizes are null where shares are
+    known exactly."""
+    for (role, name), of_attributes in inputs.confusions.items():
+        for attribute, confusion in of_attributes.items():
+            yield {
+                "role": role,
+                "name": name,
+                "attribute": attribute,
+                "levels": list(confusion.levels or ()),
+                "shares": confusion.shares.tolist(),
+                "sizes": [size if math.isfinite(size) else None for size in confusion.sizes.tolist()],
+            }
+    # What these say of a probe is known once it has predicted.
+    for role, catalogues in (("dataset", inputs.catalogues), ("reference", inputs.references)):
+        for name, catalogue in catalogues.items():
+            for attribute, labels in catalogue.hand_labels.items():
+                if attribute not in inputs.confusions.get((role, name), {}):
+                    content = [list(labels.ids), list(labels.true), list(labels.probabilities)]
+                    yield {"role": role, "name": name, "attribute": attribute, "hand_labels": digest(content)}
 
 
 def read_manifest(store: Store) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from ..plan.plan_file import PlannedUnit, read_plan
 from ..stages.result_rows import RESULTS
 from ..stages.solve import Solve
 from ..store import MAPPED_SUFFIX, FileReceipt, Receipt, Store, read_receipt, receipt_file, schema_digest, unit_file
-from ..words import first_line
+from ..words import first_line, numbered
 from .manifest import MANIFEST, REPORT_STAGE, SUCCESS, is_sealed, read_manifest
 from .remeasure import remeasure
 
@@ -166,7 +166,7 @@ def _has_shape(store: Store, path: str, file: FileReceipt, ledger: _Ledger, reme
         parquet = store.parquet(path)
         rows, schema = parquet.metadata.num_rows, parquet.schema_arrow
     if rows != file.rows:
-        ledger.add(path, f"the table has {rows:,} rows, its receipt says {file.rows:,}", remedy)
+        ledger.add(path, f"the table has {numbered(rows, 'row')}, its receipt says {file.rows:,}", remedy)
     elif schema_digest(schema) != file.schema_sha256:
         ledger.add(path, "the table's schema is not that of its receipt", remedy)
     else:

@@ -64,7 +64,10 @@ def with_causes(found: Comparison, old: tuple[Run, str], new: tuple[Run, str]) -
         causes = dict(_causes(found.groups, *weeks))
     except (OSError, KeyError, ValueError, ValidationError, pa.ArrowException):
         return replace(found, remarks=[*found.remarks, NOT_KNOWN.format("one of the folders")])
-    rows = [causes.get((*key, group)) for *key, group in found.groups[[*QUESTION, "group"]].itertuples(index=False)]
+    rows = [
+        None if dataset in found.labels.changed.datasets else causes.get((dataset, query, k, group))
+        for dataset, query, k, group in found.groups[[*QUESTION, "group"]].itertuples(index=False)
+    ]
     columns: dict[str, Any] = {
         f"due_to_{cause}": [None if row is None else row[cause] for row in rows] for cause in CAUSES
     }

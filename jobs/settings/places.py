@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -152,13 +152,21 @@ def _described(value: Any) -> str:
 
 
 def _in_yaml(message: str, node: Node) -> str:
-    """The message with YAML's words for values of the node, or of its list, that Python has other words for."""
-    value = node.value()
-    given = value if isinstance(value, list) else [value]
+    """The message with YAML's words for values in the node, however deep, that Python has other words for."""
+    given = list(_scalars(node.value()))
     for word, written in PYTHON_WORDS.items():
         if any(one is word for one in given):
             message = re.sub(rf"\b{word}\b", written, message)
     return message
+
+
+def _scalars(value: Any) -> Iterator[Any]:
+    """The values of lists and blocks, or a value itself."""
+    if isinstance(value, (list, dict)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _scalars(one)
+    else:
+        yield value
 
 
 def _one_line(message: object) -> str:

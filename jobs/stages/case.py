@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from mprlib import LabelError, Measurement, Problem, metrics, registry
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, finite
 from mprlib.attention import UNIFORM
+from mprlib.coded_problem import coded_problem
 from mprlib.encoding import Encoding
 from mprlib.function_classes.base import FunctionClass
-from mprlib.measurement import measure_with
+from mprlib.measurement import measure_each
 from mprlib.metrics.worst_attribute import worst_attributes
 from mprlib.statistics import Chosen, Interval, Resamples, sampling_intervals, sampling_margin
 
 from ..config.entries import ClassEntry, Over
+from ..datasets.catalogue import ATTRIBUTE
 from ..datasets.part import PROBABILITIES
 from ..store import Store
 from ..store.chunks import in_one
+from ..words import numbered
 from .catalogue import read_items, read_rows
-from .cells import encoded_levels
+from .cells import level_codes
 from .embed import open_shard
 from .hand_labels import known_levels
-from .labels import calibrated_probabilities, with_predicted
+from .labels import with_predicted
 from .pool import pool_vectors, read_pool
-from .probe import read_probe
+from .prior_shift import confusions_of_people, likely_levels
 from .vectors import rows_with_vectors, to_matrix
 
 if TYPE_CHECKING:
     from .solve import Solve
+
+
+T = TypeVar("T")
 
 
 class Case:
@@ -41,30 +47,25 @@ class Case:
 
     def __init__(self, unit: Solve, store: Store) -> None:
         self._unit, self._store = unit, store
-        pool = with_predicted(read_pool(store, unit.pool), unit.predicted, store)
+        stored = [ATTRIBUTE + name for name in unit.levels if name not in unit.predicted]
+        pool = with_predicted(read_pool(store, unit.pool, dictionaries=stored), unit.predicted, store)
         if pool.num_rows < unit.k:
             raise ValueError(
-                f"k is {unit.k}, but only {pool.num_rows} items of dataset {unit.dataset} have a vector: "
-                "the others were skipped"
+                f"k is {unit.k}, but only {numbered(pool.num_rows, 'item')} of dataset {unit.dataset} "
+                f"{'has' if pool.num_rows == 1 else 'have'} a vector: the others were skipped"
             )
         self._encoding = Encoding(levels={name: tuple(levels) for name, levels in unit.levels.items()})
-        reference = unit.reference.read(store, self._encoding)
-        self.is_sampled = reference.is_sample
         self.rows: IntArray = pool["row"].to_numpy()
-        labels = encoded_levels(pool, self._encoding)
+        self._codes = dict(zip(unit.levels, level_codes(pool, self._encoding)))
         # Of a pool that was searched there are none.
         self.places = pool["place"].to_numpy() if "place" in pool.column_names else None
-        self.problem = Problem(
-            scores=pool["score"].to_numpy(),
-            labels=labels,
-            reference=reference,
-            k=unit.k,
-            attributes=self._encoding.attributes,
-            embeddings=pool_vectors(store, unit.vectors, self.rows) if unit.reference_vectors else None,
-            item_ids=pool["item_id"].to_numpy(zero_copy_only=False).astype(str),
-            label_names=self._encoding.names,
-            label_error=self._label_error(pool, labels),
-        )
+        self._scores = finite("scores", pool["score"].to_numpy(), ndim=1)
+        # Distinct, as those of a catalogue are.
+        self._item_ids = pool["item_id"].to_numpy(zero_copy_only=False).astype(str)
+        self.problem = self._problem_of(self._encoding, self._label_error(pool))
+        if unit.reference_vectors:
+            self.problem = self.problem.with_vectors(pool_vectors(store, unit.vectors, self.rows))
+        self.is_sampled = self.problem.population.is_sample
         self.gains = _gains(pool["relevance"], unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._classes: dict[str, FunctionClass] = {}
@@ -72,31 +73,45 @@ class Case:
         self._intervals: dict[tuple[str, str, bytes, bool], Interval] = {}
         self._in_order: dict[bytes, metrics.WorstAttribute] = {}
 
-    def _label_error(self, pool: pa.Table, labels: FloatArray) -> LabelError | None:
-        """How far the labels (n, l) of the pool and of the reference can be trusted."""
-        errors = self._unit.label_errors.read(self._store, self._encoding.levels)
-        places = {name: list(columns) for name, columns in self._encoding.attributes.items()}
-        likely = {name: self._likely(name, levels) for name, levels in errors.probabilities.items()}
-        for name, key in errors.likely_probes.items():
-            probe = read_probe(self._store, key)
-            given = calibrated_probabilities(pool["item_id"], self._unit.predicted[name], self._store)
-            likely[name] = self._of_columns(name, probe.levels, given)
+    def _problem_of(self, encoding: Encoding, label_error: LabelError | None) -> Problem:
+        """The problem in the columns of some attributes."""
+        if label_error is not None:
+            label_error = label_error.checked(encoding.names, encoding.attributes, self.rows.size)
+        return coded_problem(
+            encoding,
+            [self._codes[name] for name in encoding.levels],
+            self._unit.reference.read(self._store, encoding),
+            scores=self._scores,
+            k=self._unit.k,
+            item_ids=self._item_ids,
+            label_error=label_error,
+        )
+
+    def _label_error(self, pool: pa.Table) -> LabelError | None:
+        """How far the labels of the pool and of the reference can be trusted."""
+        unit, levels = self._unit, self._encoding.levels
+        errors = unit.label_errors.read(self._store, levels)
+        likely = {name: self._likely(name, own) for name, own in errors.probabilities.items()}
+        for name, key in errors.shifts.items():
+            likely[name] = likely_levels(self._store, key, pool["item_id"], unit.predicted[name], levels[name])
+        labels = {name: np.eye(len(levels[name]))[self._codes[name]] for name in likely}
+        of_people = {} if errors.is_of_pool else errors.reference_shifts
         return errors.label_error(
-            self._known(pool["item_id"]), likely, {name: labels[:, places[name]] for name in likely}
+            self._known(pool["item_id"]),
+            likely,
+            labels,
+            confusions_of_people(self._store, unit.reference, of_people, levels),
         )
 
     def _likely(self, name: str, levels: tuple[str, ...]) -> FloatArray:
-        """Probabilities (n, L) of an attribute's levels, in the order of its columns, of the pool's items."""
+        """Probabilities (n, L) of an attribute's levels, in the order of its columns, of the pool's items; 0 for levels
+        that have no column."""
         column = PROBABILITIES + name
         order = np.argsort(self.rows)
         given = read_rows(self._store, self._unit.catalogue, self.rows[order], [column])[column]
-        return self._of_columns(name, levels, to_matrix(given)[np.argsort(order)])
-
-    def _of_columns(self, name: str, levels: Sequence[str], given: FloatArray) -> FloatArray:
-        """Values (n, L) of an attribute's levels in the order of its columns; 0 for levels that they lack."""
         known = self._encoding.levels[name]
-        found = np.zeros((len(given), len(known)))
-        found[:, [known.index(level) for level in levels]] = given
+        found = np.zeros((self.rows.size, len(known)))
+        found[:, [known.index(level) for level in levels]] = to_matrix(given)[np.argsort(order)]
         return found
 
     def _known(self, ids: pa.ChunkedArray) -> dict[str, IntArray]:
@@ -111,7 +126,8 @@ class Case:
 
     def ids_of(self, items: IntArray) -> list[str]:
         """Their ids in the catalogue."""
-        return [str(item) for item in np.asarray(self.problem.item_ids)[items]]
+        ids: list[str] = self._item_ids[items].tolist()
+        return ids
 
     def view(self, entry: ClassEntry) -> Problem:
         """The problem with the columns that a class may look at."""
@@ -121,17 +137,9 @@ class Case:
         return self._views[over]
 
     def _columns_view(self, attributes: tuple[str, ...]) -> Problem:
-        problem, seen = self.problem, self._encoding_of(attributes)
-        columns = [column for name in attributes for column in problem.attributes[name]]
-        return replace(
-            problem,
-            labels=problem.labels[:, columns],
-            reference=self._unit.reference.read(self._store, seen),
-            reference_size=None,
-            attributes=seen.attributes,
-            label_names=seen.names,
-            label_error=problem.label_error and problem.label_error.of_attributes(seen.attributes),
-        )
+        seen, error = self._encoding_of(attributes), self.problem.label_error
+        problem = self._problem_of(seen, error and error.of_attributes(seen.attributes))
+        return problem if self.problem.embeddings is None else problem.with_vectors(self.problem.embeddings)
 
     def _encoding_of(self, over: Over) -> Encoding:
         """The columns that a class over labels may look at."""
@@ -166,17 +174,24 @@ class Case:
         return self._classes[entry.display]
 
     def measure(self, entry: ClassEntry, items: IntArray, attention: str = UNIFORM.name) -> Measurement:
-        """A selection's measurement; neighbours of a sweep are often the same set."""
-        key = (_seen(items, attention).tobytes(), entry.display, attention)
-        if key not in self._measured:
-            self._measured[key] = measure_with(self.view(entry), items, self._class_of(entry), attention)
-        return self._measured[key]
+        """A selection's measurement."""
+        return self.measure_each(entry, [items], attention)[0]
+
+    def measure_each(
+        self, entry: ClassEntry, selections: Sequence[IntArray], attention: str = UNIFORM.name
+    ) -> list[Measurement]:
+        """The measurements of selections; neighbours of a sweep are often the same set."""
+        keys = [(seen, entry.display, attention) for seen in _seen(selections, attention)]
+        new = {key: items for key, items in zip(keys, selections) if key not in self._measured}
+        for own in _by_size(new).values():
+            measured = measure_each(self.view(entry), list(own.values()), self._class_of(entry), attention)
+            self._measured |= zip(own, measured)
+        return [self._measured[key] for key in keys]
 
     def in_order(self, selections: Sequence[IntArray]) -> list[metrics.WorstAttribute]:
         """The measures of selections in their order, for the attribute that each is worst for."""
         new = {items.tobytes(): items for items in selections if items.tobytes() not in self._in_order}
-        for size in {items.size for items in new.values()}:
-            own = {key: items for key, items in new.items() if items.size == size}
+        for own in _by_size(new).values():
             measured = worst_attributes(self.problem, np.array(list(own.values())))
             self._in_order |= dict(zip(own, measured))
         return [self._in_order[items.tobytes()] for items in selections]
@@ -188,7 +203,7 @@ class Case:
         error. is_fitted: what chose them had read the reference."""
         if not self.is_sampled and not self._unit.are_draws:
             return [None] * len(selections)
-        keys = [(entry.display, attention, _seen(items, attention).tobytes(), is_fitted) for items in selections]
+        keys = [(entry.display, attention, seen, is_fitted) for seen in _seen(selections, attention)]
         new = {key: items for key, items in zip(keys, selections) if key not in self._intervals}
         find = self._of_draws if self._unit.are_draws else self._of_chosen
         self._intervals |= zip(new, find(entry, list(new.values()), attention, is_fitted))
@@ -198,8 +213,8 @@ class Case:
         self, entry: ClassEntry, selections: Sequence[IntArray], attention: str, is_fitted: bool
     ) -> list[Interval]:
         chosen = [
-            Chosen(items=items, is_fitted=is_fitted, found=self.measure(entry, items, attention))
-            for items in selections
+            Chosen(items=items, is_fitted=is_fitted, found=found)
+            for items, found in zip(selections, self.measure_each(entry, selections, attention))
         ]
         return sampling_intervals(self.view(entry), chosen, self._class_of(entry), **self._asked(entry, attention))
 
@@ -230,9 +245,21 @@ class Case:
         return problem.population.kept.get("resamples", read)
 
 
-def _seen(items: IntArray, attention: str) -> IntArray:
-    """What decides a measurement: only where places do not count alike does their order matter."""
-    return np.sort(items) if attention == UNIFORM.name else items
+def _seen(selections: Sequence[IntArray], attention: str) -> list[bytes]:
+    """What decides the measurement of each: only where places do not count alike does their order matter."""
+    if attention != UNIFORM.name:
+        return [items.tobytes() for items in selections]
+    if len({items.size for items in selections}) == 1:
+        return [items.tobytes() for items in np.sort(np.array(selections), axis=1)]
+    return [np.sort(items).tobytes() for items in selections]
+
+
+def _by_size(selections: Mapping[T, IntArray]) -> dict[int, dict[T, IntArray]]:
+    """The selections of each size."""
+    found: dict[int, dict[T, IntArray]] = {}
+    for key, items in selections.items():
+        found.setdefault(items.size, {})[key] = items
+    return found
 
 
 def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:

@@ -35,6 +35,19 @@ SECONDS_PER_PERSON = 0.3e-6
 BYTES_PER_PERSON = 180
 
 
+# Modules of the library that decide which cells people are in, and what is summed in them.
+COUNTING_CODE = (
+    "mprlib.arrays",
+    "mprlib.cell_table",
+    "mprlib.compiled",
+    "mprlib.encoding",
+    "mprlib.exact_sums",
+    "mprlib.frames.levels",
+    "mprlib.frames.text_kernel",
+    "mprlib.level_names",
+)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cells(Unit):
     """Cells of the rows [start, stop) of a catalogue. predicted: keys of labels units by attribute."""
@@ -43,18 +56,7 @@ class Cells(Unit):
     version: ClassVar[int] = 1
     seconds: ClassVar[float] = 0.05
     is_shared: ClassVar[bool] = True
-    numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.arrays",
-        "mprlib.cell_table",
-        "mprlib.compiled",
-        "mprlib.encoding",
-        "mprlib.exact_sums",
-        "mprlib.frames.levels",
-        "mprlib.frames.text_kernel",
-        "mprlib.level_names",
-        "jobs.stages.labels",
-        "jobs.stages.vectors",
-    )
+    numeric_code: ClassVar[tuple[str, ...]] = (*COUNTING_CODE, "jobs.stages.labels", "jobs.stages.vectors")
 
     catalogue: str = reads()
     start: int
@@ -96,7 +98,15 @@ def encoded_levels(items: pa.Table, encoding: Encoding) -> FloatArray:
 
     Raises:  ValueError for a level that the encoding does not know.
     """
-    return encoding.one_hot(list(_positions(items, encoding)))
+    return encoding.one_hot(level_codes(items, encoding))
+
+
+def level_codes(items: pa.Table, encoding: Encoding) -> list[IntArray]:
+    """For each attribute the positions (n,) of the levels of items with a column for each.
+
+    Raises:  ValueError as `encoded_levels`.
+    """
+    return list(_positions(items, encoding))
 
 
 def coded(column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:

@@ -72,5 +72,5 @@ def _measured(unit: Solve, case: Case, chosen: dict[str, Any], views: Sequence[V
         mpr=None,
         mpr_upper_bound=None,
     )
-    for row in selection_rows(unit, case, [selection], "", views):
+    for row in selection_rows(unit, case, [selection], "", views).to_pylist():
         yield row | {name: chosen[name] for name in CHOSEN}

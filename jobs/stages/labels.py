@@ -43,6 +43,10 @@ class Labels(Unit):
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.calibration",
+        "mprlib.compiled",
+        "mprlib.frames.levels",
+        "mprlib.frames.text_kernel",
+        "mprlib.level_names",
         "mprlib.probes",
         "jobs.stages.probe",
         "jobs.stages.vectors",

@@ -7,14 +7,14 @@ the probabilities of all items say, not those of the few that are near one query
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from mprlib import Confusion
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 
 from ..datasets.part import ATTRIBUTE, PROBABILITIES
 from ..store import Store
@@ -83,7 +83,14 @@ def expected_confusion(weights: FloatArray, rows: FloatArray, levels: Sequence[s
     totals = rows.sum(axis=1)
     is_empty = (totals < FEWEST) | (weights.sum(axis=1) <= 0.0)
     counts = np.where(is_empty[:, None], np.eye(len(weights)), weights)
-    return Confusion.of_counts(counts, levels, np.where(is_empty, FEWEST, totals))
+    found = Confusion.of_counts(counts, levels, np.where(is_empty, FEWEST, totals))
+    # Of a level that nobody has, no item was counted, few or many: the row is known.
+    return replace(found, sizes=np.where(is_empty, np.inf, found.sizes))
+
+
+def by_label(likely: FloatArray, codes: IntArray, labels: int) -> FloatArray:
+    """Sums (L, labels) of the probabilities (n, L) of items, by their label (n,)."""
+    return np.stack([np.bincount(codes, column, labels) for column in likely.T])
 
 
 def _counted(people: pa.Table, name: str, levels: Sequence[str]) -> pa.Table:
@@ -91,8 +98,7 @@ def _counted(people: pa.Table, name: str, levels: Sequence[str]) -> pa.Table:
     likely, weights = to_matrix(people[PROBABILITIES + name]), people["weight"].to_numpy()
 
     def sums(of_items: FloatArray) -> pa.Array:
-        by_label = np.stack([np.bincount(codes, column, len(labels)) for column in of_items.T])
-        return pa.array(by_label.ravel(), pa.float64())
+        return pa.array(by_label(of_items, codes, len(labels)).ravel(), pa.float64())
 
     columns = {
         "attribute": pa.array([name] * (len(labels) * len(levels)), pa.string()),

@@ -31,18 +31,23 @@ MOST_ROWS = 50_000
 class Probe(Unit):
     """A probe of one attribute of a catalogue whose vectors these shards hold; missing is no level.
 
-    Writes one row a level: its linear function and its row of the held-out confusion; and, alike in all
-    rows, the strength that was taken, the temperature, and how calibrated probabilities did on held-out items.
-    Items without a level, or without a vector, teach nothing; a unit fails for a level with too few items.
+    Writes one row a level: its linear function, its share of the labelled items, its rows of the held-out confusion
+    and of the mean square of what its probabilities may be off by; and, alike in all rows, the strength that was taken,
+    the temperature, and how calibrated probabilities did on held-out items. Items without a level, or without a vector,
+    teach nothing; a unit fails for a level with too few items.
     """
 
     stage: ClassVar[str] = "probe"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     seconds: ClassVar[float] = 10.0
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
         "mprlib.arrays",
         "mprlib.calibration",
+        "mprlib.compiled",
+        "mprlib.frames.levels",
+        "mprlib.frames.text_kernel",
+        "mprlib.level_names",
         "mprlib.probes",
         "jobs.stages.vectors",
     )
@@ -85,6 +90,8 @@ def _table(trained: TrainedProbe) -> pa.Table:
                 pa.array(trained.coefficients.reshape(-1), pa.float64()), width
             ),
             "confusion": pa.array(trained.confusion.tolist(), pa.list_(pa.int64())),
+            "bias": pa.array(trained.bias.tolist(), pa.list_(pa.float64())),
+            "share": pa.array(trained.shares, pa.float64()),
             **{name: pa.array([value] * len(trained.levels)) for name, value in _of_all(trained).items()},
         }
     )
@@ -106,6 +113,8 @@ def read_probe(store: Store, key: str) -> TrainedProbe:
         strength=table["strength"][0].as_py(),
         confusion=np.array(table["confusion"].to_pylist()),
         accuracy_by_group={},
+        bias=np.array(table["bias"].to_pylist()),
+        shares=table["share"].to_numpy(),
         temperature=table["temperature"][0].as_py(),
         calibration=Calibration(**{one.name: table[CALIBRATION + one.name][0].as_py() for one in fields(Calibration)}),
     )

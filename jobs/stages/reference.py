@@ -19,7 +19,7 @@ from mprlib.statistics.resampling import LARGEST_BLOCK, RESAMPLES, Resamples
 
 from ..store import Store
 from .asked import Asked
-from .cells import cell_table, encoded_levels, read_cells, restored, stored
+from .cells import COUNTING_CODE, cell_table, encoded_levels, read_cells, restored, stored
 from .labels import with_predicted
 from .pool import read_pool
 from .unit import Cost, Tables, Unit, reads
@@ -49,15 +49,8 @@ class ReferenceCells(Unit):
     seconds: ClassVar[float] = 0.1
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.arrays",
-        "mprlib.cell_table",
-        "mprlib.compiled",
-        "mprlib.encoding",
-        "mprlib.exact_sums",
-        "mprlib.frames.levels",
-        "mprlib.frames.text_kernel",
+        *COUNTING_CODE,
         "mprlib.kept",
-        "mprlib.level_names",
         "mprlib.populations",
         "mprlib.proportional_fitting",
         "mprlib.reference",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,8 +31,7 @@ class Seen(NamedTuple):
     corrected: Corrected | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A selection under one function class. top_k: the k most similar items, measured. remark: on the values.
     attention: the name of that under which the row measures.
     in_order: what the order of its items shows, whatever the class; None where there is no selection."""

@@ -1,9 +1,15 @@
-"""Rows of selections, in the columns of `result_rows`: each is looked at under every attention and class."""
+"""Rows of selections, in the columns of `result_rows`: each is looked at under every attention and class.
+
+A column that is the same in all rows of a unit, or of a selection, is found once and repeated.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
 
 from mprlib import Selection, registry
 from mprlib.arrays import IntArray
@@ -13,27 +19,45 @@ from mprlib.measurement import p_values
 from ..config.entries import ClassEntry
 from .case import Case
 from .corrected import corrected_of
-from .result_rows import COLUMNS, COLUMNS_CHOSEN, COLUMNS_OF_THE_UNIT, OTHER_COLUMNS, Column, View
+from .result_rows import COLUMNS_CHOSEN, COLUMNS_OF_THE_UNIT, OTHER_COLUMNS, RESULTS, Column, View
 from .row_values import Row, Seen
 
 if TYPE_CHECKING:
     from .solve import Solve
 
-NAMES = dict.fromkeys(column.name for column in COLUMNS)
-
 
 def selection_rows(
     unit: Solve, case: Case, selections: Sequence[Selection], remark: str, views: Sequence[View]
-) -> Iterator[dict[str, Any]]:
+) -> pa.Table:
     """One row a selection, attention and function class; nothing is dropped, whatever the status."""
+    rows = list(_rows(unit, case, selections, remark, views))
+    if not rows:
+        return RESULTS.empty_table()
+    chosen = np.repeat(np.arange(len(selections)), len(views))
+    found = {
+        column.name: pa.repeat(pa.scalar(column.value(rows[0]), column.type), len(rows))
+        for column in COLUMNS_OF_THE_UNIT
+    }
+    found |= {column.name: _column(column, rows[:: len(views)]).take(pa.array(chosen)) for column in COLUMNS_CHOSEN}
+    found |= {column.name: _column(column, rows) for column in OTHER_COLUMNS}
+    return pa.table([found[name] for name in RESULTS.names], schema=RESULTS)
+
+
+def _column(column: Column, rows: Sequence[Row]) -> pa.Array:
+    return pa.array(list(map(column.value, rows)), column.type)
+
+
+def _rows(
+    unit: Solve, case: Case, selections: Sequence[Selection], remark: str, views: Sequence[View]
+) -> Iterator[Row]:
+    """Of each selection, under each view."""
     shown = [one.items for one in selections if one.items.size]
     orders, seen = iter(case.in_order(shown)), [iter(_seen(unit, case, shown, *view)) for view in views]
     top_k = [case.measure(entry, case.top_k, attention) for attention, entry in views]
-    same: dict[str, Any] = {}
     for selection in selections:
-        in_order, chosen = next(orders) if selection.items.size else None, NAMES
+        in_order = next(orders) if selection.items.size else None
         for (attention, entry), most_similar, own in zip(views, top_k, seen):
-            row = Row(
+            yield Row(
                 unit=unit,
                 case=case,
                 selection=selection,
@@ -44,18 +68,11 @@ def selection_rows(
                 seen=next(own) if selection.items.size else Seen(),
                 in_order=in_order,
             )
-            same = same or _values(row, COLUMNS_OF_THE_UNIT)
-            chosen = {**NAMES, **same, **_values(row, COLUMNS_CHOSEN)} if chosen is NAMES else chosen
-            yield {**chosen, **_values(row, OTHER_COLUMNS)}
-
-
-def _values(row: Row, columns: Sequence[Column]) -> dict[str, Any]:
-    return {column.name: column.value(row) for column in columns}
 
 
 def _seen(unit: Solve, case: Case, selections: Sequence[IntArray], attention: str, entry: ClassEntry) -> Iterator[Seen]:
     """What a view shows of each selection."""
-    measured = [case.measure(entry, items, attention) for items in selections]
+    measured = case.measure_each(entry, selections, attention)
     is_fitted = registry.METHODS[unit.method.name].reads_reference
     intervals = case.intervals(entry, selections, attention, is_fitted=is_fitted)
     for items, found, p_value, interval in zip(selections, measured, p_values(measured), intervals):

@@ -105,6 +105,7 @@ class Solve(Unit):
         "mprlib.cell_table",
         "mprlib.cells",
         "mprlib.chance",
+        "mprlib.coded_problem",
         "mprlib.confusion",
         "mprlib.label_error",
         "mprlib.label_errors",
@@ -123,6 +124,7 @@ class Solve(Unit):
         "mprlib.naming",
         "mprlib.pool_order",
         "mprlib.populations",
+        "mprlib.prior_shift",
         "mprlib.problem",
         "mprlib.problem_arguments",
         "mprlib.proportional_fitting",
@@ -141,11 +143,14 @@ class Solve(Unit):
         "jobs.stages.cells",
         "jobs.stages.corrected",
         "jobs.stages.earlier",
+        "jobs.stages.first_shown",
         "jobs.stages.group_rows",
+        "jobs.stages.hand_confusion",
         "jobs.stages.hand_labels",
         "jobs.stages.kept_distances",
         "jobs.stages.label_errors",
         "jobs.stages.likely",
+        "jobs.stages.prior_shift",
         "jobs.stages.reference",
         "jobs.stages.result_rows",
         "jobs.stages.selection_rows",
@@ -212,9 +217,8 @@ class Solve(Unit):
             results = with_views(self, case, chosen[0].to_pylist())
             return {RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS), GROUPS_TABLE: chosen[1]}
         selections, remark = self._sweep(case, store)
-        results = list(selection_rows(self, case, selections, remark, self.views))
         return {
-            RESULTS_TABLE: pa.Table.from_pylist(results, schema=RESULTS),
+            RESULTS_TABLE: selection_rows(self, case, selections, remark, self.views),
             GROUPS_TABLE: group_rows(self, case, selections),
         }
 

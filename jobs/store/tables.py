@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -51,14 +51,18 @@ class Tables(ABC):
     def opened(self, name: str) -> Any:
         """A file, open for reading bytes."""
 
-    def read_table(self, name: str, columns: list[str] | None = None) -> pa.Table:
-        """A Parquet file."""
+    def read_table(
+        self, name: str, columns: list[str] | None = None, dictionaries: Sequence[str] | None = None
+    ) -> pa.Table:
+        """A Parquet file. dictionaries: columns of text to have as dictionaries, where few values repeat."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         # `pq.read_table` goes through a data set of one file, which takes as long as the file again.
         source = pa.BufferReader(self.read(name))
-        return pq.ParquetFile(source, page_checksum_verification=True).read(columns=columns)
+        file = pq.ParquetFile(source, page_checksum_verification=True, read_dictionary=dictionaries)
+        # Whoever reads has one core.
+        return file.read(columns=columns, use_threads=False)
 
     def read_rows(self, name: str, start: int, stop: int, columns: list[str] | None = None) -> pa.Table:
         """Rows [start, stop) of a Parquet file; only the row groups that hold them are read."""

@@ -26,6 +26,7 @@ from mprlib.errors import InputError
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.settings import Whole
+from mprlib.spelling import numbered
 
 # The paper drops 1, 11, 21, ... columns.
 GRID_STEP = 10
@@ -103,5 +104,5 @@ def _checked_order(order: ArrayLike, width: int) -> IntArray:
         or columns.dtype.kind not in "iu"
         or not np.array_equal(np.sort(columns), np.arange(width))
     ):
-        raise InputError(f"order is no permutation of the {width} columns of the embeddings")
+        raise InputError(f"order is no permutation of the embeddings' {numbered(width, 'column')}")
     return columns.astype(np.intp)

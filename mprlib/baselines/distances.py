@@ -108,9 +108,9 @@ def products_of(embeddings: FloatArray) -> tuple[FloatArray, FloatArray, float]:
 def _in_float32(embeddings: FloatArray) -> tuple[FloatArray, FloatArray]:
     with np.errstate(over="ignore", invalid="ignore"):
         vectors = np.ascontiguousarray(embeddings, dtype=np.float32)
-        squares = np.einsum("ij,ij->i", vectors, vectors)
+        squares = np.vecdot(vectors, vectors)
     largest = squares.max()
     if (largest == 0 and not embeddings.any()) or SMALLEST_NORM**2 < largest < LARGEST_NORM**2:
         return vectors, squares
     vectors = np.ascontiguousarray(embeddings, dtype=np.float64)
-    return vectors, np.einsum("ij,ij->i", vectors, vectors)
+    return vectors, np.vecdot(vectors, vectors)

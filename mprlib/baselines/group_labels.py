@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mprlib.arrays import IntArray
 from mprlib.errors import InputError
+from mprlib.frames.levels import level_of, levels_of
 from mprlib.settings import refuse_text
 
 NEUTRAL = 0
 
 
-def from_levels(levels: Sequence[str], neutral: Collection[str] = ()) -> IntArray:
-    """Labels (n,) of levels, one per item: classes 1, 2, ... in the order of their names, 0 for the neutral ones."""
-    names = np.asarray(levels).astype(str)
+def from_levels(levels: ArrayLike, neutral: Collection[Any] = ()) -> IntArray:
+    """Labels (n,) of levels, one per item: classes 1, 2, ... in the order of their names, 0 for the neutral ones.
+
+    >>> from mprlib.baselines.group_labels import from_levels
+    >>> from_levels(["man", "woman", None], neutral=[None]).tolist()
+    [1, 2, 0]
+    """
+    names = levels_of(levels)
     classes, codes = np.unique(names, return_inverse=True)
-    is_neutral = np.isin(classes, list(neutral))
+    is_neutral = np.isin(classes, list(map(level_of, neutral)))
     number = np.where(is_neutral, NEUTRAL, np.cumsum(~is_neutral))
     return number[codes].astype(np.intp)
 

@@ -34,6 +34,7 @@ from mprlib.errors import InputError
 from mprlib.problem import Problem
 from mprlib.requirements import pool_embeddings, query_vector
 from mprlib.settings import Number
+from mprlib.spelling import numbered
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -75,7 +76,9 @@ class OrthCali(FixedBaseline):
             return query
         texts = vectors_of("pairs", self.pairs, width, self.name, "")
         if len(texts) % 2:
-            raise InputError(f"pairs has {len(texts)} rows: an even number is expected, two and two in turn")
+            raise InputError(
+                f"pairs has {numbered(len(texts), 'row')}: an even number is expected, two and two in turn"
+            )
         differences = (texts[0::2] - texts[1::2]) * np.sqrt(2 * self.calibration / len(texts))
         inner = np.eye(len(differences)) + differences @ differences.T
         calibrated: FloatArray = query - differences.T @ np.linalg.solve(inner, differences @ query)

@@ -47,6 +47,11 @@ def columns_of(argument: str, frame: Any, names: Sequence[str]) -> dict[str, Any
     Raises:  InputError for what is no frame, for a lazy one, for a name that it does not have once, and for columns of
              several lengths.
     """
+    if type(frame) is dict and all(type(key) is str for key in (*frame, *names)):
+        # Columns of such names are there once, and nothing of them has to be asked of a library.
+        found = {name: frame[name] for name in names if isinstance(frame.get(name), np.ndarray) and frame[name].ndim}
+        if len(found) == len(names) and len({values.shape[0] for values in found.values()}) == 1:
+            return found
     found = {str(name): column_called(argument, frame, str(name)) for name in names}
     lengths = {name: len(values) for name, values in found.items()}
     if len(set(lengths.values())) > 1:

@@ -102,11 +102,26 @@ def level_of(value: Any, missing: str = UNKNOWN) -> str:
 
 def levels_of(values: Any) -> np.ndarray:
     """The levels (n,) that values name, as texts."""
-    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
-        return values
+    if _is_text(values):
+        return np.asarray(values)
     # As objects, since numpy writes what stands among texts as texts of its own.
     given = np.asarray(values, dtype=object)
     return np.array([level_of(value) for value in given.ravel().tolist()], dtype=str).reshape(given.shape)
+
+
+def stated_levels(what: str, values: Any) -> np.ndarray:
+    """The levels (n,) that values name, where everybody has one.
+
+    Raises:  InputError for a missing value, which would read as a level of that name.
+
+    >>> stated_levels("labels", [True, 1, 1.0, Decimal("1.0"), "woman"]).tolist()
+    ['true', '1', '1', '1', 'woman']
+    """
+    given = values if _is_text(values) else np.asarray(values, dtype=object)
+    is_lacking = given == "" if _is_text(given) else [is_missing(one) or one == "" for one in given.ravel().tolist()]
+    if np.any(is_lacking):
+        raise InputError(f"{what} has a missing value: name a level for such rows, or drop them")
+    return levels_of(given)
 
 
 def checked_bins(bins: Any, attributes: Sequence[str]) -> dict[str, tuple[float, ...]]:
@@ -183,6 +198,10 @@ def _ranges(argument: str, name: str, distinct: Distinct, bins: tuple[float, ...
             )
         texts.append(None if value is None else names[int(np.searchsorted(bins, float(value), side="right"))])
     return texts
+
+
+def _is_text(values: Any) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype.kind == "U"
 
 
 def _is_number(value: Any) -> bool:

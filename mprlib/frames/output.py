@@ -8,6 +8,7 @@ from typing import Any
 
 from mprlib.errors import InputError, shown
 from mprlib.frames.columns import native_frame
+from mprlib.spelling import numbered
 
 # In the order in which they are looked for.
 KINDS = ("pandas", "polars", "pyarrow")
@@ -39,8 +40,8 @@ def rows_of(argument: str, frame: Any, places: Sequence[int], added: Mapping[str
     table = native_frame(argument, frame)
     if places and max(places) >= len(table):
         raise InputError(
-            f"{argument} has {len(table):,} rows, and the selection has position {max(places)}: the frame that the "
-            "problem was made of is expected"
+            f"{argument} has {numbered(len(table), 'row')}, and the selection has position {max(places)}: the frame "
+            "that the problem was made of is expected"
         )
     taken = [name for name in added if name in table.columns]
     if taken:

@@ -8,7 +8,7 @@ class sees the largest gap between these pool weights and the reference?
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -147,6 +147,10 @@ class Oracle(Protocol):
         """The same of the selection that has these counts (G,) in the cells; chosen: makes its items."""
         return self.worst_case_of(problem, chosen())
 
+    def worst_of_each(self, problem: Problem, selections: Sequence[IntArray]) -> list[WorstCase]:
+        """The largest gap of each of several selections, as `worst_case_of` finds it, to the last bit."""
+        return [self.worst_case_of(problem, items) for items in selections]
+
 
 class CellOracle(Oracle, Protocol):
     """A class that sees a selection through the shares of the cells alone."""
@@ -168,6 +172,11 @@ class CellOracle(Oracle, Protocol):
         if problem.place_weights is None:
             return self.worst_in(self.cells.differences_in(counts))
         return self.worst_case_of(problem, chosen())
+
+    def worst_of_each(self, problem: Problem, selections: Sequence[IntArray]) -> list[WorstCase]:
+        """The largest gap of each of several selections, whose shares are summed together."""
+        # Row by row: a product of two matrices rounds a row by what is beside it.
+        return [self.worst_in(row) for row in self.cells.differences_of_each(selections, problem.place_weights)]
 
 
 def measured(problem: Problem, oracle: Oracle, items: IntArray) -> WorstCase:

@@ -6,13 +6,14 @@ of the selection and its share of the reference, a fraction of 1. Its rho is in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, ClassVar, TypedDict
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray, sums_by
+from mprlib.arrays import FloatArray, IntArray, sums_by, sums_by_row
 from mprlib.cells import Cells, cells_of
 from mprlib.errors import InputError
 from mprlib.function_classes.base import CellOracle, FunctionClass, WorstCase
@@ -24,6 +25,8 @@ from mprlib.settings import Flag, Whole
 
 # Past this, listing them takes longer than any reader: fewer attributes, or coarser levels, say more.
 LARGEST_GROUP_COUNT = 100_000
+# Values that are summed by group at once, 16 MB.
+LARGEST_BLOCK = 1_000_000
 # Groups of the cells that were looked at last.
 NAMED = Kept()
 
@@ -115,7 +118,15 @@ class GroupsOracle(CellOracle):
 
     def worst_in(self, differences: FloatArray) -> WorstCase:
         """The group with the largest gap; on ties the one of fewest attributes, then the first."""
-        gaps = self.totals(differences)
+        return self._worst(differences, self.totals(differences))
+
+    def worst_of_each(self, problem: Problem, selections: Sequence[IntArray]) -> list[WorstCase]:
+        """The largest gap of each of several selections, whose groups are summed together."""
+        differences = self.cells.differences_of_each(selections, problem.place_weights)
+        return [self._worst(*one) for one in zip(differences, self.totals(differences))]
+
+    def _worst(self, differences: FloatArray, gaps: FloatArray) -> WorstCase:
+        """Of differences (G,) of the cells' shares and gaps (groups,) of the groups'."""
         worst = int(np.argmax(np.abs(gaps)))
         indicator = (self.codes == worst).any(axis=0).astype(float)
         function = np.where(gaps[worst] < 0, -1.0, 1.0) * (2 * indicator - 1 if self.signed else indicator)
@@ -135,13 +146,26 @@ class GroupsOracle(CellOracle):
     def totals(self, cell_values: FloatArray) -> FloatArray:
         """Each group's sum (groups,) of values (G,) over its cells; or of each row (B, groups) of values (B, G)."""
         if cell_values.ndim == 2:
-            return np.array([self.totals(row) for row in cell_values]).reshape(len(cell_values), len(self.names))
+            return self._totals_of_rows(cell_values)
         repeated = np.concatenate([cell_values] * len(self.codes))
         return sums_by(self.codes.ravel(), repeated, len(self.names))
+
+    def _totals_of_rows(self, values: FloatArray) -> FloatArray:
+        found, block = np.empty((len(values), len(self.names))), max(1, LARGEST_BLOCK // self.codes.size)
+        for start in range(0, len(values), block):
+            rows = np.tile(values[start : start + block], len(self.codes))
+            groups = np.broadcast_to(self.codes.ravel(), rows.shape)
+            found[start : start + block] = sums_by_row(groups, rows, len(self.names))
+        return found
 
     def shares_of(self, problem: Problem, items: IntArray) -> tuple[FloatArray, FloatArray]:
         """Each group's share of a selection and of the reference, (groups,) both."""
         selected = self.cells.shares_of(items, problem.place_weights)
+        return self.totals(selected), self.totals(self.cells.reference_shares)
+
+    def shares_of_each(self, problem: Problem, selections: Sequence[IntArray]) -> tuple[FloatArray, FloatArray]:
+        """Each group's share of several selections (B, groups) and of the reference (groups,)."""
+        selected = self.cells.shares_of_each(selections, problem.place_weights)
         return self.totals(selected), self.totals(self.cells.reference_shares)
 
 

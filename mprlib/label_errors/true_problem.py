@@ -17,8 +17,9 @@ from mprlib.label_errors.true_cells import true_cells
 from mprlib.problem import Problem
 from mprlib.reference import Reference
 
-# Rows of a cell that no label suggests, so that it can be divided by.
-SMALLEST_MASS = 1e-6
+# Rows of a cell that fewer are expected in: what a sample or a confusion is off by is a row or more there, which would
+# else be divided by next to nothing.
+SMALLEST_MASS = 1.0
 
 
 def true_problem(problem: Problem) -> Problem:

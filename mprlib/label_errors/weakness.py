@@ -28,6 +28,7 @@ from mprlib.problem import Problem
 ERRORS = 2.0
 # Below this a share of the labels moves by less than a twentieth of what the true one does.
 SMALLEST_SIGMA = 0.05
+ONE_ITEM = "1 item of a true level to tell it by is"
 
 
 def too_weak(problem: Problem) -> str:
@@ -60,7 +61,7 @@ def weak_confusion(name: str, confusion: Confusion) -> str:
     # Errors fall as the root of the number of labels.
     stretched = math.ceil(smallest * (ERRORS * noise / max(sigma, SMALLEST_SIGMA)) ** 2)
     needed = max(stretched, 2 * int(smallest))
+    items = f"{smallest:,.0f} items of a true level to tell it by are" if round(smallest) != 1 else ONE_ITEM
     return (
-        f"{start}{smallest:,.0f} items of a true level to tell it by are too few, some {needed:,} of each would be "
-        "needed, or hand labels of the shown items themselves"
+        f"{start}{items} too few, some {needed:,} of each would be needed, or hand labels of the shown items themselves"
     )

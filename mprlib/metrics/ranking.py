@@ -24,6 +24,7 @@ from mprlib.naming import cell_levels
 from mprlib.problem import Problem
 from mprlib.proportional_fitting import as_shares
 from mprlib.settings import Whole, checked
+from mprlib.spelling import numbered
 
 COUNT = Whole(least=0)
 
@@ -162,6 +163,6 @@ def _checked_candidates(found: Ranking, candidates: Mapping[Any, int] | None) ->
     for name, count in zip(found.names, found.counts.tolist()):
         size = checked(COUNT, f"candidates[{name!r}]", candidates.get(name, 0))
         if size < count:
-            raise InputError(f"candidates[{name!r}] is {size}, but {count} items of that level are returned")
+            raise InputError(f"candidates[{name!r}] is {size}: returned are {numbered(count, 'item')} of that level")
         sizes.append(size)
     return np.array(sizes, dtype=np.intp)

@@ -6,8 +6,6 @@ best of another cell; with K the products of features it changes |v|^2 by
     2 (M_h - M_g) . v + |M_h|^2 + |M_g|^2 - 2 K_gh,
 
 and M v is kept up to date, which costs a row of K for a move that is made and nothing for one that is not.
-
-Source:  Kirkpatrick, Gelatt and Vecchi 1983.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
+from mprlib.optimisers.cooling_kernel import Cooling, allowed_rise, factor
 from mprlib.optimisers.random_kernel import below, next_state, part
 
 # A gain below this is rounding of sums that a million moves have changed.
@@ -35,22 +34,31 @@ class Cells(NamedTuple):
     offset: IntArray
 
 
-class Cooling(NamedTuple):
-    """Temperatures from the first to the last in so many steps; penalty per unit beyond rho.
-
-    allowance (any,): quantiles of a standard exponential, by which a move may raise the energy at temperature 1.
-    """
+class Limit(NamedTuple):
+    """How long |v| may be, and the penalty per unit beyond that."""
 
     rho: float
     penalty: float
-    first: float
-    last: float
-    steps: int
-    allowance: FloatArray
 
 
 @compiled
-def annealed(cells: Cells, cooling: Cooling, most: float, chosen: IntArray, best: IntArray) -> float:
+def products(features: FloatArray) -> FloatArray:
+    """The products (C, C) of features (C, r), each summed in the order of the columns."""
+    count, columns = features.shape
+    by_column, found = features.T.copy(), np.zeros((count, count))
+    for row in range(count):
+        own = found[row]
+        for column in range(columns):
+            factor, others = features[row, column], by_column[column]
+            for other in range(row, count):
+                own[other] += factor * others[other]
+        for other in range(row):
+            own[other] = found[other, row]
+    return found
+
+
+@compiled
+def annealed(cells: Cells, limit: Limit, cooling: Cooling, most: float, chosen: IntArray, best: IntArray) -> float:
     """The largest similarity above `most` of sets within rho, from the cells (k,) of k items; its own are written."""
     count, k = cells.offset.size, chosen.size
     counts, lean = np.zeros(count, np.int64), np.zeros(count)
@@ -62,11 +70,10 @@ def annealed(cells: Cells, cooling: Cooling, most: float, chosen: IntArray, best
         lean += cells.products[cell]
     for place in range(k):
         square += lean[chosen[place]]
-    beyond = cooling.penalty * max(np.sqrt(max(square, 0.0)) - cooling.rho, 0.0)
-    factor = (cooling.last / cooling.first) ** (1.0 / cooling.steps)
-    temperature, state = cooling.first, np.uint64(1)
+    beyond = limit.penalty * max(np.sqrt(max(square, 0.0)) - limit.rho, 0.0)
+    temperature, falling, state = cooling.first, factor(cooling), np.uint64(1)
     for _ in range(cooling.steps):
-        temperature *= factor
+        temperature *= falling
         state = next_state(state)
         place, new = below(part(state, 0), k), below(part(state, 1), count)
         old = chosen[place]
@@ -76,9 +83,8 @@ def annealed(cells: Cells, cooling: Cooling, most: float, chosen: IntArray, best
             continue
         step = cells.products[new, new] + cells.products[old, old] - 2.0 * cells.products[old, new]
         after = square + 2.0 * (lean[new] - lean[old]) + step
-        beyond_after = cooling.penalty * max(np.sqrt(max(after, 0.0)) - cooling.rho, 0.0)
-        allowed = temperature * cooling.allowance[below(part(state, 2), cooling.allowance.size)]
-        if beyond_after - beyond - gain > allowed:
+        beyond_after = limit.penalty * max(np.sqrt(max(after, 0.0)) - limit.rho, 0.0)
+        if beyond_after - beyond - gain > allowed_rise(cooling, temperature, state):
             continue
         counts[old] -= 1
         counts[new] += 1

@@ -64,18 +64,17 @@ class BallAnnealing:
     def best(self, relaxation: Relaxation, known: float) -> IntArray | None:
         """Counts (G,) inside rho, more similar than `known`; None where none were found."""
         from mprlib.optimisers import ball_anneal_kernel as kernel
-        from mprlib.optimisers.random_kernel import exponential_quantiles
+        from mprlib.optimisers.cooling_kernel import cooling
 
-        pool, quantiles = self.pool, exponential_quantiles()
+        pool = self.pool
         first = pool.first + 2 * np.arange(pool.cell_count)
         cells = kernel.Cells(self.products, pool.marginals, first[self.cells].astype(np.int64))
         start, chosen = self._start(relaxation), np.full(pool.k, -1, np.int64)
         # The measuring code cuts the last digits of a value; a set at rho in the ball may exceed it by those.
         rho, multiplier = relaxation.rho - BORDER * self.unit, max(relaxation.multiplier, 1.0 / self.unit)
         for one in self.schedules:
-            penalty = one.penalty * multiplier
-            cooling = kernel.Cooling(rho, penalty, one.warmest, one.coldest, one.steps, quantiles)
-            known = kernel.annealed(cells, cooling, known, start.copy(), chosen)
+            limit, cooled = kernel.Limit(rho, one.penalty * multiplier), cooling(one.warmest, one.coldest, one.steps)
+            known = kernel.annealed(cells, limit, cooled, known, start.copy(), chosen)
         return None if chosen[0] < 0 else np.bincount(self.cells[chosen], minlength=pool.cell_count)
 
     def _start(self, relaxation: Relaxation) -> IntArray:

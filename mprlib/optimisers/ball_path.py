@@ -46,7 +46,7 @@ import numpy as np
 from mprlib.arrays import FloatArray
 from mprlib.optimisers.ball_line import PathLost, rank_by_eigenvalues, time_at
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.relaxation import Relaxation, SmallestRho, rho_bound, similarity_bound, top_sum, top_sums
+from mprlib.optimisers.relaxation import Relaxation, SmallestRho, rho_bound, similarity_bound, top_sum
 
 if TYPE_CHECKING:
     from mprlib.optimisers.path_points_kernel import Points
@@ -116,13 +116,13 @@ class BallPath:
         pool, count = self._pool, len(rhos)
         counts, prices = np.zeros((2, count, pool.cell_count))
         times, directions, multipliers = np.empty((count, 1)), np.empty((count, points.v_start.shape[1])), []
+        limits = np.empty((count, 2))
         for row, rho in enumerate(rhos):
             times[row], directions[row] = self._multipliers_at(points, row, rho)
             prices[row, self._cells] = self._features @ directions[row]
             multipliers.append(math.sqrt(directions[row] @ directions[row]))
+            limits[row] = similarity_bound(pool, prices[row], multipliers[row], rho), rho
         own = points.constant[:count] + times * points.rate[:count]
-        limits = np.column_stack([top_sums(pool.scores - prices[:, pool.cell], pool.k), rhos])
-        limits[:, 0] += limits[:, 1] * multipliers
         if not self._kernel.are_optimal(self._ball, (pool.marginals, pool.sums, self._starts), own, limits, ACCURACY):
             raise PathLost
         counts[:, self._cells] = own

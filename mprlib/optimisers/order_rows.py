@@ -16,6 +16,7 @@ from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.order import KEPT, FairOrder, ordered
 from mprlib.problem import Problem
 from mprlib.selection import Selection, Status
+from mprlib.spelling import numbered
 
 
 def in_fair_order(problem: Problem, oracle: Oracle, pool: CellPool, row: Selection) -> Selection:
@@ -31,7 +32,7 @@ def in_fair_order(problem: Problem, oracle: Oracle, pool: CellPool, row: Selecti
         return _of_other(problem, oracle, row, other)
     # What is proven of all items is more than what is proven of these.
     is_proven = other is not None and other.status == Status.INFEASIBLE
-    remark = _nearest(found, f"of {problem.k} items" if is_proven else "of these items")
+    remark = _nearest(found, f"of {numbered(problem.k, 'item')}" if is_proven else "of these items")
     return replace(row, items=found.items, message=_joined(row.message, remark))
 
 

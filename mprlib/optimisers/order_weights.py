@@ -47,6 +47,7 @@ from mprlib.optimisers.order_course import ranks_within
 from mprlib.optimisers.request import Request
 from mprlib.problem import Problem
 from mprlib.selection import Selection, SolveStatistics, Status
+from mprlib.spelling import numbered
 
 if TYPE_CHECKING:
     from mprlib.optimisers.order_weights_kernel import Places
@@ -222,7 +223,8 @@ class WeightedSearch:
 
 def _advice(row: Selection) -> str:
     if row.status == Status.INFEASIBLE and row.rho is not None:
-        return f"no {len(row.items)} items in any order have MPR <= {at_least(row.rho)} under this attention: raise rho"
+        items = numbered(len(row.items), "item")
+        return f"no {items} in any order have MPR <= {at_least(row.rho)} under this attention: raise rho"
     if row.status == Status.NOT_FOUND:
         return f"no order with MPR <= {row.rho:g} was found, and none was ruled out: raise rho"
     return ""

@@ -6,21 +6,11 @@ limit, without a division.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from mprlib.arrays import FloatArray
 from mprlib.compiled import compiled
 
-# Quantiles of the exponential distribution that an annealing draws from: finer ones change nothing.
-QUANTILES = 4_096
 PART_BITS = 20
-
-
-def exponential_quantiles() -> FloatArray:
-    """Quantiles (QUANTILES,) of the standard exponential distribution, at the middles of equal parts."""
-    return np.array([-math.log((place + 0.5) / QUANTILES) for place in range(QUANTILES)])
 
 
 @compiled

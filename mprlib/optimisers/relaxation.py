@@ -128,10 +128,3 @@ def top_sum(values: FloatArray, k: int) -> float:
     if k >= values.size:
         return float(values.sum())
     return float(np.partition(values, values.size - k)[-k:].sum())
-
-
-def top_sums(values: FloatArray, k: int) -> FloatArray:
-    """The same of each row (R,) of values (R, N)."""
-    largest = values if k >= values.shape[1] else np.partition(values, values.shape[1] - k, axis=1)[:, -k:]
-    # Row by row, as the order of a sum over rows together is another.
-    return np.array([row.sum() for row in largest])

@@ -54,7 +54,7 @@ def solve_relaxations(
     if pool.has_many_filled_cells:
         rows = slack + SmoothPath(ball.features, pool).solve(binding)
         return SolvedRelaxations(rows=rows, region=ball, top_value=top_value)
-    rows = slack + _by_path(ball.features, pool, binding)
+    rows = slack + (_by_path(ball.features, pool, binding) if binding else [])
     rho_min = _smallest_rho(rows, ball.features, pool, oracle.cells.reference_shares)
     rows = [replace(row, rho_min=rho_min) for row in rows]
     return SolvedRelaxations(rows=rows, region=ball, top_value=top_value)

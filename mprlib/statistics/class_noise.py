@@ -31,6 +31,9 @@ LARGEST_KEPT = 4_000_000
 # leave coverage as it is, and a width that varies by a tenth of the noise's part of it.
 TREE_RESAMPLES = 200
 
+# So many of the largest values are kept in order in less time than a row is parted.
+FEW_LARGEST = 50
+
 # What is known of the worst function of a selection.
 Worst = WorstCase | Measurement
 
@@ -47,6 +50,11 @@ class Seen(NamedTuple):
         """Numbers that it holds."""
         of_leaves = 0 if self.leaves is None else self.leaves.moved.size + self.leaves.masses.size
         return self.moved.size + self.masses.size + of_leaves
+
+    @property
+    def nbytes(self) -> int:
+        """Memory."""
+        return 8 * self.size
 
 
 def class_noise(problem: Problem, chosen: FunctionClass, level: float, draws: Draws) -> ClassNoise:
@@ -95,13 +103,19 @@ class ClassNoise:
 
     def quantiles(self, values: FloatArray) -> FloatArray:
         """The same of each row (S,) of values (S, B)."""
+        from mprlib.statistics import noise_kernel as kernel
+
         place = int(np.ceil(self.level * (values.shape[1] - 1)))
-        found: FloatArray = np.partition(values, place, axis=1)[:, place]
+        if values.shape[1] - place > FEW_LARGEST:
+            found: FloatArray = np.partition(values, place, axis=1)[:, place]
+            return found
+        found = np.empty(len(values))
+        kernel.largest_of_each(np.ascontiguousarray(values), values.shape[1] - place, found)
         return found
 
-    def upper(self, differences: FloatArray, value: float) -> float:
-        """The upper end for d (G,) with this value, by the error of one function's mean."""
-        return value + self.sigmas * self._largest_deviation
+    def upper(self, differences: FloatArray, values: FloatArray) -> FloatArray:
+        """The upper ends (S,) for d (S, G) with these values (S,), by the error of one function's mean."""
+        return values + self.sigmas * self._largest_deviation
 
     @cached_property
     def _largest_deviation(self) -> float:
@@ -204,10 +218,11 @@ class GroupsNoise(ClassNoise):
     def _unit(self) -> float:
         return 2.0 if self.oracle.signed else 1.0
 
-    def upper(self, differences: FloatArray, value: float) -> float:
+    def upper(self, differences: FloatArray, values: FloatArray) -> FloatArray:
         """The largest upper end of a group's gap, by Wilson's half-width: a group that no row fell into has an error
         too."""
-        return float(self._unit * (np.abs(self.oracle.totals(differences)) + self._errors).max())
+        found: FloatArray = self._unit * (np.abs(self.oracle.totals(differences)) + self._errors).max(axis=1)
+        return found
 
     @cached_property
     def _errors(self) -> FloatArray:
@@ -217,7 +232,18 @@ class GroupsNoise(ClassNoise):
         error: FloatArray = self.sigmas * np.sqrt(np.maximum(variance, 0.0) + (self.sigmas * total / 2.0) ** 2)
         return error
 
+    @cached_property
+    def _distances(self) -> FloatArray:
+        found: FloatArray = np.concatenate([np.abs(seen.moved).max(axis=0) for seen in self._all_seen()]) * self._unit
+        return found
+
     def _seen(self, block: Block) -> Seen:
+        # No pool changes what groups have of the reference's cells.
+        codes = self.oracle.codes
+        key = ("groups", block, codes.shape, codes.tobytes())
+        return self.draws.kept(key, lambda: self._of_members(block))
+
+    def _of_members(self, block: Block) -> Seen:
         oracle = self.oracle
         cell = np.broadcast_to(np.arange(oracle.cells.size), oracle.codes.shape).ravel()
         is_member = (np.ones(cell.size), (oracle.codes.ravel(), cell))
@@ -284,9 +310,9 @@ class KernelNoise(ClassNoise):
         """The same: the bound holds for both ends at once."""
         return self.margin
 
-    def upper(self, differences: FloatArray, value: float) -> float:
+    def upper(self, differences: FloatArray, values: FloatArray) -> FloatArray:
         """By the bound as well."""
-        return value + self.margin
+        return values + self.margin
 
 
 KINDS: dict[type[Oracle], type[ClassNoise]] = {

@@ -9,8 +9,8 @@ would otherwise never vary. **Deviation** from the simpler rule of a fixed N for
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterator
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from mprlib.statistics.resampling import (
     resampled,
     smoothed,
 )
+
+T = TypeVar("T")
 
 # Draws added to few items before they are resampled, shared among the cells: ten of ten men would not vary at all
 # (Agresti and Coull 1998, for two cells).
@@ -74,9 +76,20 @@ class Draws:
         for start in range(0, self._resamples, size):
             yield Block(min(size, self._resamples - start), (self._seed, start))
 
+    def kept(self, what: Hashable, build: Callable[[], T]) -> T:
+        """What `build` makes, computed once for all problems with these cells and these resamples, where they are at
+        hand: it must follow from them, from their reference and from `what`."""
+        if self._drawn is None or self._items is not None:
+            return build()
+        cells = self._cells
+        key = (what, self._resamples, cells.size, cells.reference_cell.tobytes())
+        return self._drawn.kept.get(key, build)
+
     def moved(self, block: Block) -> FloatArray:
         """What resamples have more (count, G) of each cell than what they were drawn from."""
-        return self._plain(block) - self._cells.reference_shares - self._of_items(block)
+        return self.kept(
+            ("moved", block), lambda: self._plain(block) - self._cells.reference_shares - self._of_items(block)
+        )
 
     def moved_and_masses(self, block: Block) -> tuple[FloatArray, FloatArray]:
         """The same for classes that weigh cells by their rows, with the masses N (count, G) of the resamples."""

@@ -154,7 +154,7 @@ def sampling_intervals(
     noise = problem.cached(key, lambda: class_noise(problem, kind, level, Draws(problem, resamples, seed, drawn)))
     found: list[Interval] = []
     for start in range(0, len(chosen), TOGETHER):
-        found += _intervals(noise, [_Selected.of(problem, noise, one) for one in chosen[start : start + TOGETHER]])
+        found += _intervals(noise, _selected(problem, noise, chosen[start : start + TOGETHER]))
     return found
 
 
@@ -174,37 +174,45 @@ class _Selected(NamedTuple):
     found: Worst
     part: float
 
-    @classmethod
-    def of(cls, problem: Problem, noise: ClassNoise, chosen: Chosen) -> _Selected:
-        shown = problem.checked_items(chosen.items)
-        # Where places have weights, items come in their order.
-        ordered = np.sort(shown) if problem.place_weights is None else shown
-        part = ordered.size / problem.m if chosen.may_be_in_reference else 0.0
-        differences = noise.oracle.cells.differences_of(ordered, problem.place_weights)
-        return cls(chosen, differences, _found(problem, noise, ordered, chosen.found), part)
-
     def is_for_all(self, noise: ClassNoise) -> bool:
         """Whether it takes the interval for all selections."""
         return self.part > LARGEST_PART or (self.chosen.is_fitted and not noise.has_drifts)
 
 
+def _selected(problem: Problem, noise: ClassNoise, chosen: Sequence[Chosen]) -> list[_Selected]:
+    items = [_items(problem, one) for one in chosen]
+    differences = noise.oracle.cells.differences_of_each(items, problem.place_weights)
+    found = [_found(problem, noise, own, one.found) for own, one in zip(items, chosen)]
+    parts = [own.size / problem.m if one.may_be_in_reference else 0.0 for own, one in zip(items, chosen)]
+    return [_Selected(*one) for one in zip(chosen, differences, found, parts)]
+
+
+def _items(problem: Problem, chosen: Chosen) -> IntArray:
+    """Its items; what was measured has been checked."""
+    if chosen.found is not None and chosen.found.of is not None:
+        return chosen.found.of.items
+    shown = problem.checked_items(chosen.items)
+    # Where places have weights, items come in their order.
+    return np.sort(shown) if problem.place_weights is None else shown
+
+
 def _intervals(noise: ClassNoise, selected: Sequence[_Selected]) -> list[Interval]:
     """Of some selections, what resamples show of them looked at together."""
+    values = np.array([one.found.value for one in selected])
+    bounds = np.array([one.found.upper_bound for one in selected])
     low, high = np.empty(len(selected)), np.empty(len(selected))
-    own, fitted = [], []
-    for place, one in enumerate(selected):
-        value, bound = one.found.value, one.found.upper_bound
-        if one.is_for_all(noise):
-            low[place], high[place] = max(0.0, value - noise.margin), bound + noise.margin
-            continue
-        low[place], high[place] = max(0.0, value - noise.of_all), noise.upper(one.differences, bound)
-        if isinstance(one.found, WorstCase) and noise.has_drifts:
-            own += [place] if low[place] > 0 else []
-            fitted += [place] if one.chosen.is_fitted else []
+    alone = [place for place, one in enumerate(selected) if not one.is_for_all(noise)]
+    if alone:
+        low[alone] = np.maximum(0.0, values[alone] - noise.of_all)
+        high[alone] = noise.upper(np.array([selected[place].differences for place in alone]), bounds[alone])
+    if rest := [place for place, one in enumerate(selected) if one.is_for_all(noise)]:
+        low[rest], high[rest] = np.maximum(0.0, values[rest] - noise.margin), bounds[rest] + noise.margin
+    drifting = [place for place in alone if isinstance(selected[place].found, WorstCase)] if noise.has_drifts else []
+    own = [place for place in drifting if low[place] > 0]
+    fitted = [place for place in drifting if selected[place].chosen.is_fitted]
     for place, drift in zip(fitted, _quantiles(noise, [selected[place] for place in fitted], sign=-1.0)):
         high[place] = max(high[place], selected[place].found.upper_bound + drift)
-    values = np.array([selected[place].found.value for place in own])
-    left = low[own] / values / noise.slack
+    left = low[own] / values[own] / noise.slack
     for place, drift in zip(own, _quantiles(noise, [selected[place] for place in own], parts=left)):
         low[place] = max(low[place], selected[place].found.value - drift)
     return [

@@ -58,3 +58,22 @@ def largest_gaps(gaps: FloatArray, moved: FloatArray, is_near: BoolArray, found:
                 for row in range(most.size):
                     changed = abs(gap - change[row])
                     most[row] = changed if changed > most[row] else most[row]
+
+
+@compiled
+def largest_of_each(values: FloatArray, number: int, found: FloatArray) -> None:
+    """The number-th largest (S,) of each row of values (S, B): a row's largest so far are kept in order, and most
+    values are below all of them."""
+    most = np.empty(number)
+    for own in range(values.shape[0]):
+        row = values[own]
+        most[:] = -np.inf
+        for place in range(row.size):
+            value = row[place]
+            if value > most[0]:
+                slot = 0
+                while slot + 1 < number and most[slot + 1] < value:
+                    most[slot] = most[slot + 1]
+                    slot += 1
+                most[slot] = value
+        found[own] = most[0]

@@ -15,16 +15,19 @@ Source:  Efron 1979 for the bootstrap; proof in docs/method.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 
 from mprlib.arrays import FloatArray
 from mprlib.cell_table import CellTable
+from mprlib.kept import Kept
 from mprlib.reference import Reference
 
 RESAMPLES = 1000
+# What is kept of resamples for the next problem: a few times what they have moved.
+MOST_KEPT_BYTES = 10_000_000
 # Entries of resamples that are drawn at once, 80 MB.
 LARGEST_BLOCK = 10_000_000
 # Rows added to each cell before resampling for the saturated class; half a row (Jeffreys) covers
@@ -38,6 +41,8 @@ ROUNDING = 1e-13
 class Resamples:
     """Shares of a reference's cells in some resamples, (B, G) both; smoothed ones are for the saturated class.
 
+    kept: what problems of the reference have made of them, one after the other.
+
     >>> import mprlib
     >>> from mprlib.statistics import Resamples
     >>> Resamples.drawn(mprlib.Reference.of([[1, 0], [0, 1]]), 100, [0, 0]).plain.shape
@@ -46,6 +51,12 @@ class Resamples:
 
     plain: FloatArray
     smoothed: FloatArray
+    kept: Kept = field(default_factory=lambda: Kept(MOST_KEPT_BYTES), init=False, repr=False)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory, with what may be kept."""
+        return self.plain.nbytes + self.smoothed.nbytes + MOST_KEPT_BYTES
 
     @classmethod
     def drawn(cls, reference: Reference, count: int, seed: Sequence[int]) -> Self:

@@ -28,11 +28,11 @@ def cpu_seconds(*arguments: str) -> float:
 
 
 def once(command: list[str], variables: dict[str, str] | None = None) -> float:
-    """The CPU time of one process, with the variables that show it this checkout, or others."""
-    variables = dict(environment() if variables is None else variables)
-    # An environment may keep Python from writing bytecode, so that each process would compile everything anew.
-    variables.pop("PYTHONDONTWRITEBYTECODE", None)
-    variables["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "mprlib-bytecode")
+    """The CPU time of one process, with the variables that show it this checkout, or with these alone."""
+    if variables is None:
+        variables = {**environment(), "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "mprlib-bytecode")}
+        # An environment may keep Python from writing bytecode, so that each process would compile everything anew.
+        variables.pop("PYTHONDONTWRITEBYTECODE", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, capture_output=True, env=variables)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

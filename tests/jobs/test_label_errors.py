@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pandas as pd
 import pytest
 
 from jobs.cli import main
-from jobs.datasets.confusions import read_confusion
 from jobs.errors import UsageError
 from jobs.plan.label_errors import _expect_no_exchange
 from mprlib import Confusion
@@ -161,9 +159,9 @@ def test_a_file_s_column_says_what_its_numbers_are(tmp_path, capsys, column, amo
         ({"confusion": {"female": {"female": -1, "male": 2}, "male": {"male": 1}}}, "cannot be negative"),
         (
             {"confusion": {}},
-            "confusion is empty, and at least two levels are needed: {true level: {predicted level: share",
+            "confusion: is empty, and at least two levels are needed: {true level: {predicted level: share",
         ),
-        ({"confusion": {"female": {"female": 1}}}, "confusion has one level, 'female', and at least two levels"),
+        ({"confusion": {"female": {"female": 1}}}, "confusion: has one level, 'female', and at least two levels"),
         ({"confusion": {"female": {}, "male": {"male": 1}}}, "no row whose true level is female"),
         ({"confusion": "absent.csv"}, "does not exist"),
         ({"confusion": 7}, "a block of settings is expected"),
@@ -262,32 +260,6 @@ def test_an_exchanged_confusion_is_named_with_its_setting(tmp_path, capsys):
     assert main(["plan", str(path), "--output", str(tmp_path / "run")]) == 2
     [line] = capsys.readouterr().err.strip().splitlines()
     assert line.count("confusion: ") == 1 and "wrong.csv lacks the column 'predicted'" in line
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("c.csv", "true,predicted,count\n\na,a,9\nb,b,x\n", "c.csv:4: column 'count' holds 'x': a number is expected"),
-        ("c.csv", "true,predicted,count\na,a,9\n,b,1\n", "c.csv:3: column 'true' has no level"),
-        ("c.csv", 'true,predicted,count\n"a\n1",a,9\na,b,-1\n', "c.csv:4: column 'count' holds -1: 0 or more"),
-        ("c.csv", "true,predicted,share\na,a,1\nb,b,0.9\nb,a,0.3\n", "c.csv:3: shares of true 'b' sum to 1.2: 1 is"),
-        ("c.csv", "true,predicted,count\na,a,9\na,bb,1\nb,b,9\n", "c.csv:3: no row has the predicted level 'bb'"),
-        ("c.csv", "true,predicted,share\na,a,1\na,a,1\n", "c.csv:3: true 'a' and predicted 'a' are there a second"),
-        ("c.jsonl", '{"true": "a", "predicted": "a", "count": 1}\n\n{"true": "a", "predicted": "b", "count": "x"}\n',
-         "c.jsonl:3: column 'count' holds 'x'"),
-    ],
-)  # fmt: skip
-def test_a_table_of_confusions_is_at_fault_in_a_line_of_its_file(tmp_path, name, content, said):
-    (tmp_path / name).write_text(content, encoding="utf-8")
-    with pytest.raises(UsageError, match=re.escape(said)):
-        read_confusion(name, tmp_path)
-
-
-def test_a_table_of_confusions_in_parquet_is_at_fault_in_a_row(tmp_path):
-    table = pd.DataFrame({"true": ["a", "a"], "predicted": ["a", "a"], "count": [1, 2]})
-    table.to_parquet(tmp_path / "c.parquet")
-    with pytest.raises(UsageError, match="c.parquet, row 2: true 'a' and predicted 'a'"):
-        read_confusion("c.parquet", tmp_path)
 
 
 def test_the_page_says_chance_level_of_what_the_run_claims_and_of_nothing_else(tmp_path, capsys):

@@ -42,6 +42,21 @@ def test_the_error_in_one_bin_is_the_gap_of_means(levels):
     assert calibration_of(probabilities, codes).error == pytest.approx(gaps.mean())
 
 
+@pytest.mark.parametrize("count", [40, 100, 400])
+def test_rows_of_one_probability_share_a_bin_whatever_their_order(count):
+    """Half of the rows are of each level, as is said of every one; sorted by level they would fill bins of one each."""
+    likely, codes = np.full((count, 2), 0.5), np.repeat([0, 1], count // 2)
+    for order in (np.arange(count), np.random.default_rng(0).permutation(count)):
+        found = calibration_of(likely, codes[order])
+        assert found.error == 0.0
+        assert found.is_kept
+    # Two probabilities, each right.
+    likely = np.repeat([[0.25, 0.75], [0.75, 0.25]], count // 2, axis=0)
+    quarter = count // 8
+    codes = np.repeat([0, 1, 0, 1], [quarter, count // 2 - quarter, count // 2 - quarter, quarter])
+    assert calibration_of(likely, codes).error == pytest.approx(abs(2 * quarter / count - 0.25), abs=1e-12)
+
+
 def test_calibrated_probabilities_are_kept_and_others_are_not():
     kept = dict.fromkeys((1.0, 3.0, 0.3), 0)
     for seed in range(8):

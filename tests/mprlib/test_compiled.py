@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import mprlib
-from mprlib.compiled import KERNELS
+from mprlib.compiled import KERNELS, _folder, _reached, _sources
 
 # A function that is compiled at once, and a program that calls it.
 KERNEL = """
@@ -52,6 +52,17 @@ def test_a_copy_of_the_library_uses_what_another_has_compiled(tmp_path):
     assert len(files) == 1 and compiled_files(tmp_path / "cache") == files
     for name, text, functions in (("first", first, "1"), ("second", second, "0")):
         assert text.split() == [str(tmp_path / name / "mprlib/tiny_kernel.py"), "42", functions, "True"]
+
+
+def test_a_module_is_compiled_anew_where_one_that_it_names_changed_and_no_other(tmp_path):
+    package = Path(mprlib.__file__).parent
+    names = [path.stem for path in package.rglob(KERNELS)]
+    assert len(set(names)) == len(names)
+    sources = {"a_kernel": "from mprlib.b_kernel import b", "b_kernel": "from mprlib import c_kernel", "c_kernel": ""}
+    assert _reached("a_kernel", sources) == {"a_kernel", "b_kernel", "c_kernel"}
+    assert _reached("b_kernel", sources) == {"b_kernel", "c_kernel"}
+    assert _folder("item_swap_kernel") != _folder("random_kernel")
+    assert _reached("item_swap_kernel", _sources()) == {"item_swap_kernel", "random_kernel"}
 
 
 def test_where_nothing_can_be_written_each_process_compiles_for_itself(tmp_path):

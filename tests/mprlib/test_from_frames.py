@@ -198,7 +198,7 @@ def test_a_level_called_unknown_is_not_the_missing_value():
         ({**SMALL, "id": ["a", "a", "b"]}, {"id": "id"}, "candidates, column 'id': item_ids repeats 'a'"),
         ({**SMALL, "sex": [["m"], ["f"], ["m"]]}, {}, "candidates, column 'sex', holds lists or mappings"),
         ({"sex": [], "score": []}, {}, "candidates is empty"),
-        ({**SMALL, "score": [1.0]}, {}, "candidates has 3 rows of levels, and there are 1 scores"),
+        ({**SMALL, "score": [1.0]}, {}, "candidates has 3 rows of levels, and scores has 1: one"),
         (pl.LazyFrame(SMALL), {}, "candidates is a lazy frame .*: collect it first"),
         (pd.DataFrame([["m", 1, 2]], columns=["sex", "score", "score"]), {}, "several columns called 'score'"),
         ({**SMALL, "sex": ["man"] * 3}, {"reference": {"sex": ["man"]}}, "attribute 'sex' has one value \\('man'\\)"),

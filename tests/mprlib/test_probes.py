@@ -1,5 +1,7 @@
 """Attribute probes: what they recognise, and what they admit."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,14 @@ def test_probabilities_are_those_of_the_logistic_regression(count):
     assert probe.probabilities(embeddings) == pytest.approx(model.predict_proba(embeddings), abs=1e-9)
 
 
+def test_levels_are_named_as_in_every_column():
+    embeddings, _ = noisy_rows(60)
+    labels = [True, 1, 1.0, Decimal("1.0"), "1", np.float32(2)] * 10
+    probe = train_probe(embeddings, labels, groups=[None, True] * 30)
+    assert probe.levels == ("1", "2", "true")
+    assert set(probe.accuracy_by_group) == {"true", "unknown"}
+
+
 def test_embeddings_of_another_width():
     with pytest.raises(InputError, match="3 columns.*trained on 4"):
         train_probe(*noisy_rows()).predict(np.zeros((2, 3)))
@@ -72,6 +82,8 @@ def test_same_seed_same_probe():
     [
         ({"labels": ["a"] * 400}, "at least two"),
         ({"labels": ["a"] * 395 + ["b"] * 5}, "5 rows of 'b'"),
+        ({"labels": ["a", None] * 200}, "labels has a missing value"),
+        ({"labels": np.array(["a", ""] * 200)}, "labels has a missing value"),
         ({"labels": ["a", "b"]}, "labels has shape"),
         ({"embeddings": np.full((400, 2), np.nan)}, "embeddings"),
         ({"embeddings": np.zeros(400)}, "embeddings"),

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from mprlib import InputError, Problem, measure
+from mprlib import InputError, Problem, Reference, measure
 from mprlib.encoding import Encoding
-from mprlib.populations import balanced, sampled, target_shares
+from mprlib.populations import balanced, target_shares
 
 ENCODING = Encoding(levels={"gender": ("female", "male"), "age": ("<50", "50+")})
 ROWS = {"gender": ["female", "male", "male"], "age": ["<50", "<50", "50+"]}
@@ -16,8 +16,8 @@ def shares_of(reference) -> dict[tuple[str, str], float]:
     return dict(zip(rows, reference.shares))
 
 
-def test_sampled_counts_rows_and_sampling_weights():
-    reference = sampled(ENCODING, ROWS, weights=[1, 2, 3])
+def test_codes_count_rows_and_sampling_weights():
+    reference = Reference.of_codes(ENCODING, ENCODING.codes(ROWS), weights=[1, 2, 3])
     assert shares_of(reference) == {("female", "<50"): 1 / 6, ("male", "<50"): 2 / 6, ("male", "50+"): 3 / 6}
     assert reference.counts.tolist() == [1, 1, 1]
     assert reference.is_sample and reference.size is None

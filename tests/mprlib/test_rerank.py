@@ -181,7 +181,7 @@ def test_a_budget_of_nodes_keeps_the_best_set_so_far():
         ({"order": "random"}, "order is 'random': one of score, fair is expected"),
         ({"nodes": 0}, "nodes is 0: a whole number"),
         ({"labels": {"gender": ["Male"] * 150}}, "labels has no column 'race'"),
-        ({"labels": {"gender": ["Male"], "race": ["White"], "age": [30]}}, "labels has 1 rows of levels, and"),
+        ({"labels": {"gender": ["Male"], "race": ["White"], "age": [30]}}, "labels has 1 row of levels, and"),
         ({"scores": [float("nan")] * 150}, "scores holds nan"),
         ({"scores": []}, "scores is empty"),
         ({"ids": ["a"] * 150}, "item_ids repeats 'a'"),

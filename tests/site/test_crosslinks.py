@@ -17,7 +17,7 @@ def test_first_mentions_of_names_and_columns_are_links():
         "[`Reference.from_frame`](reference/objects.md#mprlibreference) `none_such`"
     )
     assert linked(page, "`mpr_low`") == (
-        '<a class="reference internal" href="columns.html#column-mpr_low"><code>mpr_low</code></a>'
+        '<a class="reference internal" href="columns.html#column-mpr_low"><code class="literal">mpr_low</code></a>'
     )
 
 

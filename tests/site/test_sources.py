@@ -1,14 +1,16 @@
 """What the site is made of: docstrings become Markdown that says the same, formulas MathML, pages notebooks."""
 
 import re
+from xml.etree import ElementTree
 
 import pytest
 
+from docs.site.diagrams import layers, read, svg
 from docs.site.docstrings import escaped, markdown
 from docs.site.formulas import mathml
 from docs.site.notebook import notebook
 from docs.site.sources import INDEX, parts
-from tests.pages import PAGES, name_of, text_of
+from tests.pages import PAGES, blocks, name_of, text_of
 
 DOCSTRING = """\
 One selection of k items, with a price z* per cell.
@@ -40,6 +42,27 @@ def test_each_part_of_a_docstring_has_its_form():
         "- **Shapes**: items (k,), positions;\n  distinct.\n- **Raises**: InputError for \\[nothing\\].",
         "```pycon\n>>> 1 + 1\n2\n```",
     ]
+
+
+def test_arguments_are_a_list_beside_the_fields():
+    text = "One sum.\n\nsizes (L,): rows of each\nlevel. known: others.\nReturns: a number.\nnothing: that is none."
+    assert markdown(text, ["sizes", "known"]).split("\n\n")[1].splitlines() == [
+        "- `sizes` (L,): rows of each",
+        "  level. known: others.",
+        "- **Returns**: a number.",
+        "  nothing: that is none.",
+    ]
+
+
+def test_flow_charts_are_drawn_in_layers():
+    [text] = blocks("docs/flow.md", "mermaid")
+    rows = layers(read(text))
+    assert rows[2:6] == [["plan"], ["run", "search", "mprlib"], ["stages"], ["store"]]
+    drawn = ElementTree.fromstring(svg(text))
+    shown = ["".join(one.itertext()) for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"audit.yaml", "store: the run's folder", "units of work", "what people get"} <= set(shown)
+    with pytest.raises(ValueError, match="no arrow"):
+        read("flowchart LR\na --- b")
 
 
 def test_an_example_below_a_field_is_no_part_of_it():

@@ -10,9 +10,11 @@ import pandas as pd
 from ...errors import UsageError
 from ..cases import CASE, QUESTION, is_audited
 from ..load import Run
+from .labellers import SAME, Labellers, labellers
 from .limits import LEVEL, THRESHOLD
 from .movement import movement
 from .sameness import refusal, remarks
+from .true_labels import SHARES, true_shares
 from .verdicts import verdicts
 
 
@@ -22,7 +24,8 @@ class Comparison:
 
     only_old and only_new are (dataset, reference, query, k) that one run alone holds. changes: by data set, items
     before and now, and how many entered and left, where the folders tell; groups then have the columns due_to_items,
-    due_to_scores and due_to_labels, shares that sum to the change.
+    due_to_scores and due_to_labels, shares that sum to the change; null where a labeller changed. labels: whose labels
+    are predicted, and whose are another labeller's in the later run.
     """
 
     cases: pd.DataFrame
@@ -33,6 +36,7 @@ class Comparison:
     level: float
     threshold: float
     mpr_threshold: float
+    labels: Labellers = SAME
     changes: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -49,27 +53,30 @@ def compare(
     Raises:  UsageError, one sentence, for runs whose values do not compare or that share no query.
     """
     mpr_threshold = threshold if mpr_threshold is None else mpr_threshold
-    why = refusal(old, new)
+    labels = labellers(old, new)
+    why = refusal(old, new, labels.changed)
     if why is not None:
         raise UsageError(why)
     held = [set(run.results[CASE].itertuples(index=False, name=None)) for run in (old, new)]
     if not held[0] & held[1]:
         raise UsageError("the runs share no query: nothing to compare")
-    queries, groups = movement(old, new, level)
+    queries, groups = movement(old, new, level, labels.changed)
     return Comparison(
-        cases=verdicts(old, new, queries, threshold=threshold, mpr_threshold=mpr_threshold),
-        groups=_with_gaps(groups, old, new),
+        cases=verdicts(old, new, queries, threshold=threshold, mpr_threshold=mpr_threshold, labels=labels),
+        groups=_with_gaps(groups, old, new, labels),
         only_old=sorted(held[0] - held[1]),
         only_new=sorted(held[1] - held[0]),
         remarks=[*_without_items(old, new, queries), *remarks(old, new)],
         level=level,
         threshold=threshold,
         mpr_threshold=mpr_threshold,
+        labels=labels,
     )
 
 
-def _with_gaps(groups: pd.DataFrame, old: Run, new: Run) -> pd.DataFrame:
-    """Shares shown before and after, and the reference's, for each reference; the largest change first."""
+def _with_gaps(groups: pd.DataFrame, old: Run, new: Run, labels: Labellers) -> pd.DataFrame:
+    """Shares shown before and after, and the reference's, for each reference, also by the true labels where they are
+    known; the largest change first."""
     shares = [
         run.groups[is_audited(run.groups)].drop_duplicates([*CASE, "group"])[
             [*CASE, "group", "share_selected", "share_reference"]
@@ -82,6 +89,10 @@ def _with_gaps(groups: pd.DataFrame, old: Run, new: Run) -> pd.DataFrame:
         .fillna({f"share_{what}_{side}": 0.0 for what in ("selected", "reference") for side in ("old", "new")})
     )
     table = groups.merge(both, on=[*QUESTION, "group"])
+    for side, run in (("old", old), ("new", new)):
+        named = {name: f"{name}_{side}" for name in SHARES}
+        table = table.merge(true_shares(run).rename(columns=named), on=[*CASE, "group"], how="left")
+    table["is_predicted"], table["do_labels_differ"] = labels.predicted.marks(table), labels.changed.marks(table)
     order = table.assign(_size=table["change_share"].abs(), _follows=~table["is_found"].astype(bool))
     order = order.sort_values(["_follows", "_size", *CASE], ascending=[True, False, *[True] * 4], kind="stable")
     return order.drop(columns=["_size", "_follows"]).reset_index(drop=True)

@@ -1,4 +1,8 @@
-"""Which queries and groups moved beyond chance: the exchange test, adjusted over queries."""
+"""Which queries and groups moved beyond chance: the exchange test, adjusted over queries.
+
+Where other labels were given to the same items, exchanges of items say nothing: there groups' shares by the true labels
+are compared, within the intervals of both, and where these are not known nothing counts as moved.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +14,40 @@ import pandas as pd
 from mprlib.statistics import benjamini_hochberg, exchange_test, group_p_values, moved_groups
 
 from ..cases import QUESTION
+from ..frames import grouped
 from ..load import Run
+from ..predicted import NONE_PREDICTED, Predicted
 from .pairing import Pair, Question, pairs
+from .true_labels import true_moves
 
 # At most this many groups that follow from a found one are listed, the largest first.
 LARGEST_FOLLOWERS = 10
 
 
-def movement(old: Run, new: Run, level: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+def movement(
+    old: Run, new: Run, level: float, changed: Predicted = NONE_PREDICTED
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Queries with their p-values, and the groups that moved in those that moved beyond chance.
 
     `level` bounds the expected share of false queries among those reported as moved (Benjamini and
     Hochberg), and within a moved query the chance of a false group, at level times the share of
-    queries that moved (Benjamini and Bogomolov).
+    queries that moved (Benjamini and Bogomolov). changed: whose labels are another labeller's in the later run.
 
     Returns: queries (dataset, query, k, items_changed, p_value, p_adjusted, is_moved) and groups
              (dataset, query, k, group, change_share, p_value, is_found); a group that only follows
              from the found ones has is_found False and the p-value of its own test.
     """
-    found = dict(pairs(old, new))
+    found = dict(pairs(old, new, changed.datasets))
+    moves = dict(grouped(true_moves(old, new), QUESTION)) if changed.datasets else {}
+
+    def p_value(key: Question, pair: Pair) -> float:
+        if key[0] not in changed.datasets:
+            return exchange_test(pair.left, pair.entered, pair.near, seed=_seed(key))
+        # Of all groups together, by Bonferroni's bound.
+        return min(1.0, len(moves[key]) * float(moves[key]["p_value"].min())) if key in moves else 1.0
+
     queries = pd.DataFrame(
-        [
-            (*key, len(pair.entered), exchange_test(pair.left, pair.entered, pair.near, seed=_seed(key)))
-            for key, pair in found.items()
-        ],
+        [(*key, pair.exchanged, p_value(key, pair)) for key, pair in found.items()],
         columns=[*QUESTION, "items_changed", "p_value"],
     )
     queries["p_adjusted"] = benjamini_hochberg(queries["p_value"])
@@ -42,10 +56,18 @@ def movement(old: Run, new: Run, level: float) -> tuple[pd.DataFrame, pd.DataFra
     rows = [
         (*key, *row)
         for key in queries.loc[queries["is_moved"], QUESTION].itertuples(index=False, name=None)
-        for row in _groups(key, found[key], own_level)
+        for row in (_true_groups(moves[key], own_level) if key in moves else _groups(key, found[key], own_level))
     ]
     groups = pd.DataFrame(rows, columns=[*QUESTION, "group", "change_share", "p_value", "is_found"])
     return queries, groups
+
+
+def _true_groups(moves: pd.DataFrame, level: float) -> list[tuple[str, float, float, bool]]:
+    """The same by the true labels."""
+    order = moves.sort_values("p_value", kind="stable")
+    is_found = order["p_value"] * len(order) <= level
+    kept = order.assign(is_found=is_found)[is_found | (order["p_value"] <= level)].head(LARGEST_FOLLOWERS)
+    return list(kept[["group", "change_share", "p_value", "is_found"]].itertuples(index=False, name=None))
 
 
 def _groups(key: Question, pair: Pair, level: float) -> list[tuple[str, float, float, bool]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -23,7 +23,8 @@ Group = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Pair:
-    """What differs between a query's selections. names are sorted, fewest attributes first.
+    """What differs between a query's selections. names are sorted, fewest attributes first. exchanged: items that
+    entered; one with another label than before counts, unless its labels are another labeller's.
 
     Shapes:  left (items, groups) and entered (items, groups), whether an item belongs to a group; near (items, groups),
              the same of the lower halves of both selections.
@@ -33,15 +34,17 @@ class Pair:
     entered: np.ndarray
     near: np.ndarray
     names: list[str]
+    exchanged: int
 
 
-def pairs(old: Run, new: Run) -> Iterator[tuple[Question, Pair]]:
-    """Each (dataset, query, k) that both runs retrieved items for; references share a selection."""
+def pairs(old: Run, new: Run, relabelled: Collection[str] = ()) -> Iterator[tuple[Question, Pair]]:
+    """Each (dataset, query, k) that both runs retrieved items for; references share a selection. relabelled: data sets
+    whose labels are another labeller's."""
     before, after = _selections(old), _selections(new)
     attributes = _group_attributes(old, new)
     for key in sorted(before.keys() & after.keys()):
         if before[key] and after[key]:
-            yield key, _pair(before[key], after[key], attributes)
+            yield key, _pair(before[key], after[key], attributes, is_by_id=key[0] in relabelled)
 
 
 def _selections(run: Run) -> dict[Question, list[Member]]:
@@ -62,7 +65,7 @@ def _group_attributes(old: Run, new: Run) -> int:
     return int(max([1, *(run.groups["attributes"].max() for run in (old, new) if not run.groups.empty)]))
 
 
-def _pair(before: list[Member], after: list[Member], attributes: int) -> Pair:
+def _pair(before: list[Member], after: list[Member], attributes: int, *, is_by_id: bool) -> Pair:
     left, entered = sorted(set(before) - set(after)), sorted(set(after) - set(before))
     near = [*before[len(before) // 2 :], *after[len(after) // 2 :]]
     left_groups, entered_groups, near_groups = (
@@ -75,7 +78,14 @@ def _pair(before: list[Member], after: list[Member], attributes: int) -> Pair:
         np.array([[group in own for group in every] for own in side], dtype=bool).reshape(len(side), len(every))
         for side in (left_groups, entered_groups, near_groups)
     ]
-    return Pair(left=matrices[0], entered=matrices[1], near=matrices[2], names=[_name(group) for group in every])
+    by_id = len({item for item, _ in after} - {item for item, _ in before})
+    return Pair(
+        left=matrices[0],
+        entered=matrices[1],
+        near=matrices[2],
+        names=[_name(group) for group in every],
+        exchanged=by_id if is_by_id else len(entered),
+    )
 
 
 def _groups(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[Group]:

@@ -18,7 +18,9 @@ from ...words import shortened
 from ..cases import CASE, TOP_K, is_audited, top_k_rows
 from ..frames import records
 from ..load import Run
+from ..predicted import Predicted
 from ..wording import percent
+from .labellers import labelled_attributes, without_labellers
 
 # Settings that change no result: places of files, and what only affects speed.
 _HARMLESS = {"output", "cache", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
@@ -35,12 +37,13 @@ LONGEST_SETTING = 80
 ADVICE = "run both with one configuration"
 
 
-def refusal(old: Run, new: Run) -> str | None:
-    """Why the runs do not compare, in one sentence without names of the runs; None where they do."""
-    return next(_refusals(old, new), None)
+def refusal(old: Run, new: Run, changed: Predicted) -> str | None:
+    """Why the runs do not compare, in one sentence without names of the runs; None where they do. changed: whose labels
+    are another labeller's, so that shares of a reference differ for that reason already."""
+    return next(_refusals(old, new, changed), None)
 
 
-def _refusals(old: Run, new: Run) -> Iterator[str]:
+def _refusals(old: Run, new: Run, changed: Predicted) -> Iterator[str]:
     for name, (before, after) in _parts(old, new).items():
         for key, one, other in _differences(before, after, name):
             yield f"{key} differs ({_shown(one)} and {_shown(other)}): values do not compare; {ADVICE}"
@@ -49,12 +52,12 @@ def _refusals(old: Run, new: Run) -> Iterator[str]:
             yield f"{side} holds no selection of method {TOP_K}, which is what is compared; add {TOP_K} to its methods"
     both = shared_cases(old, new)
     yield from _sizes(both)
-    yield from _reference_drift(old, new)
+    yield from _reference_drift(old, new, changed)
 
 
 def remarks(old: Run, new: Run) -> Iterator[str]:
     """What a reader should know of runs that can be compared."""
-    settings = [_said_once(run.manifest.get("settings") or {}) for run in (old, new)]
+    settings = [_said_once(one) for one in _settings(old, new)]
     before, after = ({key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings)
     for key, one, other in _differences(before, after):
         yield f"{key} differs ({_shown(one)} and {_shown(other)})"
@@ -79,9 +82,15 @@ def shared_cases(old: Run, new: Run) -> pd.DataFrame:
     return both.sort_values(CASE, kind="stable").reset_index(drop=True)
 
 
+def _settings(old: Run, new: Run) -> list[Mapping[str, Any]]:
+    """Settings without those of predicted labels, which `labellers` compares by what they come to."""
+    labelled = labelled_attributes(old, new)
+    return [without_labellers(run.manifest.get("settings") or {}, labelled) for run in (old, new)]
+
+
 def _parts(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
     """Settings that must agree, by the name that a configuration gives them."""
-    settings = [run.manifest.get("settings") or {} for run in (old, new)]
+    settings = _settings(old, new)
     get: dict[str, Callable[[Mapping[str, Any]], Any]] = {
         # Numbers, and perhaps "all", which comes last.
         "k": lambda one: sorted(one.get("k") or [], key=lambda k: (isinstance(k, str), k)),
@@ -139,13 +148,16 @@ def _unit(pool: int, reference: float, k: int) -> float:
     return float(np.sqrt(reference * k / (reference + k) / (pool + reference)))
 
 
-def _reference_drift(old: Run, new: Run) -> Iterator[str]:
-    """References whose shares changed; query-conditioned references are left out, since they change with the items."""
+def _reference_drift(old: Run, new: Run, changed: Predicted) -> Iterator[str]:
+    """References whose shares changed; left out are query-conditioned references, since they change with the items, and
+    those whose labels changed."""
     blocks = (new.manifest.get("settings") or {}).get("reference") or []
     conditioned = {block["name"] for block in blocks if block.get("query_conditioned")}
     keys = ["dataset", "reference", "group"]
     shares = [
-        run.groups[~run.groups["reference"].isin(conditioned)].drop_duplicates(keys).set_index(keys)["share_reference"]
+        run.groups[~run.groups["reference"].isin(conditioned) & ~changed.marks(run.groups)]
+        .drop_duplicates(keys)
+        .set_index(keys)["share_reference"]
         for run in (old, new)
     ]
     # A group that only one run knows has no member in the other's pools or reference.

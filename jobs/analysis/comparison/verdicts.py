@@ -1,37 +1,65 @@
-"""Per case: largest group gap and MPR before and after, and whether that is a regression."""
+"""Per case: largest group gap and MPR before and after, and whether that is a regression.
+
+Of predicted labels both are compared by the true ones, where they are known of both runs: a rise that errors of labels
+explain is no regression. Where the labels themselves are another labeller's, nothing else counts.
+"""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from ..cases import CASE, QUESTION, is_audited
 from ..load import Run
 from ..worst import largest, worst_pairs
+from .labellers import Labellers
+from .true_labels import CLASS, true_gaps, true_rises
 
-CLASS = "function_class"
 
-
-def verdicts(old: Run, new: Run, queries: pd.DataFrame, *, threshold: float, mpr_threshold: float) -> pd.DataFrame:
+def verdicts(
+    old: Run,
+    new: Run,
+    queries: pd.DataFrame,
+    *,
+    threshold: float,
+    mpr_threshold: float,
+    labels: Labellers,
+) -> pd.DataFrame:
     """One row per case that both runs hold, the largest rise of a gap first.
 
     A case is a **regression** when its query moved beyond chance and its largest group gap rose by
     more than `threshold` (a share: 0.05 is five percentage points) or its MPR under some class by
-    more than `mpr_threshold` (in MPR's own unit).
+    more than `mpr_threshold` (in MPR's own unit). Where labels are predicted, it is one when the gap or MPR by the true
+    labels rose by more than that, and by more than their errors explain.
 
     Returns: CASE, items_changed, p_value, p_adjusted, is_moved, worst_group_old, worst_group_new, gap_old, gap_new,
              gap_rise (shares), function_class, mpr_old, mpr_new, mpr_rise (of the class whose MPR
-             rose most), is_regression.
+             rose most), is_predicted, do_labels_differ, the columns of `true_gaps` and `true_rises`, null where true
+             labels are not known, is_regression, may_be_labels (the rise by predicted labels would be a regression).
     """
     minimum = new.minimum_share
     sides = [_largest_gaps(run, minimum, side) for run, side in ((old, "old"), (new, "new"))]
     table = sides[0].merge(sides[1], on=CASE).merge(_largest_rises(old, new), on=CASE, how="left")
     table["gap_rise"] = table["gap_new"] - table["gap_old"]
     table = table.merge(queries, on=QUESTION)
+    table["is_predicted"] = labels.predicted.marks(table)
+    table["do_labels_differ"] = labels.changed.marks(table)
+    for true in (true_gaps(old, new, labels.changed, queries, minimum), true_rises(old, new, labels.changed, queries)):
+        table = table.merge(true, on=CASE, how="left")
     has_risen = (table["gap_rise"] > threshold) | (table["mpr_rise"] > mpr_threshold)
-    table["is_regression"] = table["is_moved"] & has_risen
+    has_truly_risen = _is_beyond(table, "gap", threshold) | _is_beyond(table, "mpr", mpr_threshold)
+    by_true = table["do_labels_differ"] | table["gap_corrected_rise"].notna() | table["mpr_corrected_rise"].notna()
+    table["is_regression"] = table["is_moved"] & np.where(by_true, has_truly_risen, has_risen)
+    is_seen = has_risen & (table["is_moved"] | table["do_labels_differ"])
+    table["may_be_labels"] = table["is_predicted"] & is_seen & ~table["is_regression"]
     return table.sort_values(["gap_rise", *CASE], ascending=[False, True, True, True, True], kind="stable").reset_index(
         drop=True
     )
+
+
+def _is_beyond(table: pd.DataFrame, what: str, threshold: float) -> pd.Series:
+    """Whether a rise by the true labels exceeds the threshold, and what errors of labels may make of it."""
+    return table[f"{what}_corrected_rise"] > table[f"{what}_corrected_margin"].clip(lower=threshold)
 
 
 def _largest_gaps(run: Run, minimum_share: float, side: str) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from ..cases import CASE, QUESTION
 from ..frames import records
 from ..wording import cases_of_queries, group_name, is_missing, number, percent, points
 from .compare import Comparison
+from .label_wording import gap_clause, label_notes, predicted_clause, share_clause
 
 # Rows of a text or a Markdown table; JSON holds all.
 SHOWN = 20
@@ -39,7 +40,7 @@ def to_json(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> dict[s
         "queries": plain_records(found.cases),
         "only_old": [dict(zip(CASE, case)) for case in found.only_old],
         "only_new": [dict(zip(CASE, case)) for case in found.only_new],
-        "remarks": found.remarks,
+        "remarks": [*label_notes(found), *found.remarks],
     }
 
 
@@ -87,7 +88,7 @@ def summary(found: Comparison) -> str:
     )
     return (
         f"{cases_of_queries(compared, found.cases['query'].nunique())} compared; {moved} moved beyond chance (false "
-        f"discovery rate {percent(found.level)}); {worse} worse off ({_rule(found)})."
+        f"discovery rate {percent(found.level)}); {worse} worse off ({_rule(found)}){predicted_clause(found)}."
     )
 
 
@@ -142,7 +143,7 @@ def _moved_sentence(row: Mapping[str, Any]) -> str:
     return (
         f"{row['group']} {percent(row['share_selected_old'])} shown before, "
         f"{percent(row['share_selected_new'])} now, {percent(row['share_reference_new'])} in the reference "
-        f"(p = {_p(row['p_value'])})"
+        f"(p = {_p(row['p_value'])}){share_clause(row)}"
     )
 
 
@@ -150,7 +151,7 @@ def _worse_sentence(row: Mapping[str, Any]) -> str:
     return (
         f"largest gap {100 * row['gap_old']:.1f} points before ({row['worst_group_old']}), "
         f"{100 * row['gap_new']:.1f} now ({row['worst_group_new']}); MPR under {row['function_class']} "
-        f"{number(row['mpr_old'])} before, {number(row['mpr_new'])} now"
+        f"{number(row['mpr_old'])} before, {number(row['mpr_new'])} now{gap_clause(row)}"
     )
 
 
@@ -163,14 +164,16 @@ def _moved_table(rows: list[dict[str, Any]]) -> list[str]:
         shares = (row["share_selected_old"], row["share_selected_new"], row["share_reference_new"])
         change = points(100 * row["change_share"])
         causes = [causes_clause(row)] if has_causes else []
-        return (row["label"], group_name(row["group"]), *map(percent, shares), change, *causes, _p(row["p_value"]))
+        group = group_name(row["group"]) + share_clause(row)
+        return (row["label"], group, *map(percent, shares), change, *causes, _p(row["p_value"]))
 
     return table([*heads, *(["Due to"] if has_causes else []), "p"], rows, cells)
 
 
 def _worse_cells(row: Mapping[str, Any]) -> Iterable[str]:
     gaps = (f"{100 * row['gap_old']:.1f}", f"{100 * row['gap_new']:.1f}")
-    return (row["label"], group_name(row["worst_group_new"]), *gaps, number(row["mpr_old"]), number(row["mpr_new"]))
+    group = group_name(row["worst_group_new"]) + gap_clause(row)
+    return (row["label"], group, *gaps, number(row["mpr_old"]), number(row["mpr_new"]))
 
 
 def table(
@@ -192,7 +195,7 @@ def _run(about: Mapping[str, Any]) -> str:
 
 
 def _notes(found: Comparison) -> list[str]:
-    notes = list(found.remarks)
+    notes = [*label_notes(found), *found.remarks]
     for side, cases in (("OLD", found.only_old), ("NEW", found.only_new)):
         names = list(dict.fromkeys(str(case[2]) for case in cases))
         if names:

@@ -20,10 +20,16 @@ from ...errors import UsageError
 from ..cases import CASE, function_classes
 from ..comparison.sameness import REFERENCE_TOLERANCE, UNIT_TOLERANCE
 from ..frames import records
+from ..predicted import NONE_PREDICTED, predicted_of
 from ..wording import percent
 from .sides import Side
 
 SIDES = ("a", "b")
+BY_PREDICTED_LABELS = (
+    "labels are predicted, and gaps and MPR are by them: methods that look at labels show less by these than in truth, "
+    "and another labeller's labels are no difference of systems; mpr_corrected and share_corrected of the results are "
+    "by the true ones, where they are known"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -68,6 +74,8 @@ def comparable(a: Side, b: Side) -> Comparable:
     name, why = _common_class(a, b, keys)
     values = {} if name is None else {"mpr": _both(a.measured(name), b.measured(name), keys, "mpr")}
     remarks += why
+    if any(predicted_of(side.run.manifest) != NONE_PREDICTED for side in (a, b)):
+        remarks.append(BY_PREDICTED_LABELS)
     for measure, reason in (("similarity", _other_similarity(a, b)), ("precision", None)):
         if reason is None:
             values[measure] = _both(a.rows, b.rows, keys, measure)

@@ -70,5 +70,6 @@ def sample_text(written: Written) -> str:
         f"{drawn}\n"
         f"  label them in  {said['page']}\n"
         f"  listed in      {said['csv']}\n"
-        "The page saves a CSV: name it as `hand_labels` of the attributes, and run the audit again."
+        "The page saves a CSV: name it as `hand_labels` of the attributes, beside `column` or `probe` and in the place "
+        "of `confusion` or `errors: held_out`, and run the audit again."
     )

@@ -94,7 +94,7 @@ def plan_text(table: Mapping[str, Any]) -> str:
     cost = table["estimate"]
     lines = [
         f"audit {table['name']}",
-        "  datasets    " + ", ".join(f"{name} ({size:,} items)" for name, size in table["datasets"].items()),
+        "  datasets    " + ", ".join(f"{name} ({numbered(size, 'item')})" for name, size in table["datasets"].items()),
         "  references  " + ", ".join(table["references"]),
         f"  queries     {table['queries']}",
         "  k           " + ", ".join(map(str, table["k"])),

@@ -111,6 +111,7 @@ def run_text(summary: RunSummary) -> str:
         *(f"  failed: {one['stage']} {one['title']}: {one['message']}" for one in summary.failures),
         *(_skipped_line(dataset, reasons, summary.output) for dataset, reasons in summary.skipped_items.items()),
         *(_calibration_line(probe, found) for probe, found in summary.calibration.items()),
+        *(_shift_line(found) for found in summary.prior_shifts),
         f"report: {summary.report or 'none, no unit was solved'}",
     ]
     return "\n".join(lines)
@@ -121,6 +122,12 @@ def _skipped_line(dataset: str, reasons: Mapping[str, Mapping[str, Any]], output
 
     number = sum(entry["items"] for entry in reasons.values())
     return f"skipped: {numbered(number, 'item')} of {dataset}: {reasons_text(reasons)}; listed in {output}/{TABLE}"
+
+
+def _shift_line(shift: Mapping[str, Any]) -> str:
+    from ...analysis.calibration import shift_text
+
+    return f"probabilities of the probe {shift['probe']}: {shift_text(shift)}"
 
 
 def _calibration_line(probe: str, calibration: Mapping[str, Any]) -> str:

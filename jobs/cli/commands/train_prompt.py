@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...words import numbered
 from ..options import AsJson, Overrides, print_json
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ def judgement_text(found: Judgement) -> str:
     """How the tokens did on pictures that were held out, for people."""
     return "\n".join(
         [
-            f"judged on {found.held_out:,} pictures that were held out (the commonest level: {found.majority:.1%})",
+            (
+                f"judged on {numbered(found.held_out, 'picture')} that were held out "
+                f"(the commonest level: {found.majority:.1%})"
+            ),
             (
                 f"  a linear classifier reads the attribute of {found.accuracy_before:.1%}, then "
                 f"{found.accuracy_after:.1%}"

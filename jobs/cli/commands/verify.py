@@ -37,7 +37,7 @@ def verification_text(found: Verification) -> str:
         lines.append(f"... and {len(found.faults) - FAULTS_SHOWN} more faults: --json names all")
     state = "" if found.is_complete else "; the run is not complete"
     lines.append(
-        f"{len(found.faults) or 'no'} fault{'s' * (len(found.faults) != 1)} in {numbered(found.files, 'file')} "
-        f"({bytes_of(found.bytes)}); {found.rows:,} rows checked, {found.remeasured:,} measured again{state}"
+        f"{numbered(len(found.faults), 'fault') if found.faults else 'no faults'} in {numbered(found.files, 'file')} "
+        f"({bytes_of(found.bytes)}); {numbered(found.rows, 'row')} checked, {found.remeasured:,} measured again{state}"
     )
     return "\n".join(lines)

@@ -84,7 +84,7 @@ function save() {
   const address = URL.createObjectURL(new Blob([saved()], { type: "text/csv" }));
   make("a", { href: address, download: "labels.csv" }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60000);
-  say(`labels.csv saved: ${total()} labels.`);
+  say(`labels.csv saved: ${labels(total())}.`);
 }
 
 async function open() {
@@ -94,10 +94,12 @@ async function open() {
   find("open").value = "";
   draw();
   if (!found) say(`${file.name} has no column item_id, or none of an attribute: a CSV that this page saved is expected.`);
-  else say(`${found.labels} labels read from ${file.name}${passed(found.others, "row", "of other items")}${passed(found.unknown, "label", "of levels that are not known here")}.`);
+  else say(`${labels(found.labels)} read from ${file.name}${passed(found.others, "row", "of other items")}${passed(found.unknown, "label", "of levels that are not known here")}.`);
 }
 
-const passed = (count, noun, which) => (count ? `; ${count} ${noun}${count > 1 ? "s" : ""} ${which} passed over` : "");
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+const labels = (count) => counted(count, "label");
+const passed = (count, noun, which) => (count ? `; ${counted(count, noun)} ${which} passed over` : "");
 
 function show(is) {
   isShown = find("show").checked = is;
@@ -133,6 +135,6 @@ find("show").onchange = () => show(find("show").checked);
 document.addEventListener("keydown", pressedKey);
 resume();
 draw();
-say(total() ? `${total()} labels were kept; going on.` : "");
+say(total() ? `${labels(total())} kept; going on.` : "");
 document.documentElement.dataset.ready = "yes";
 performance.mark("ready");

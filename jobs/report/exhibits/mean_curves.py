@@ -16,8 +16,10 @@ from matplotlib.axes import Axes
 
 from ...analysis.curves import is_fulfilled
 from ...analysis.frames import grouped
-from ..styles import Series, Style, series_of
+from ..figures import drawn_series
+from ..styles import Series, Style, series_of, styles_of
 from .operating_points import series_names
+from .pictures import Panels, legend
 
 # Fractions of top-k's MPR at which curves are averaged.
 FRACTIONS = np.linspace(0.0, 1.0, 51)
@@ -78,6 +80,18 @@ def printed(means: pd.DataFrame, digits: int) -> pd.DataFrame:
             row[f"at {fraction:g}"] = f"{at['mean'].iloc[0]:.{digits}f}" if len(at) else "--"
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def mean_figure(own: pd.DataFrame, label: str) -> Panels:
+    """The means of one (data set, reference, k), a panel for each class; label: of what the means are."""
+    classes = own["function_class"].unique().tolist()
+    panels = Panels.of(len(classes))
+    for panel, name in zip(panels.axes, classes):
+        draw(panel, own[own["function_class"] == name], styles_of(drawn_series(own)))
+        panel.set_title(name, fontsize=10, parse_math=False)
+    panels.axes[0].set_ylabel(label)
+    legend(panels.figure, own)
+    return panels
 
 
 def draw(panel: Axes, means: pd.DataFrame, styles: Mapping[Series, Style]) -> None:

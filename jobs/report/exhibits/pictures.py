@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from ...words import numbered
 from ..figures import drawn_series
 from ..styles import styles_of
 from .panels import legend_handles
@@ -23,10 +24,11 @@ PANELS_A_ROW = 3
 # Panels of one drawing: a page's worth; further queries go to further drawings.
 PANELS_A_PAGE = 12
 PANEL_INCHES = (3.1, 2.5)
-# Above the panels nothing, under them axis label and legend; left of them the axis label.
+# Letters of a data set's or a query's name in the name of a file.
 LONGEST_PART = 60
 # A table as a drawing: one line of monospaced type per row.
 LONGEST_TABLE, CHARACTER_INCHES, LINE_INCHES, LINE_SPACING = 60, 0.0675, 0.19, 1.45
+# Above the panels nothing, under them axis label and legend; left of them the axis label.
 LEFT_INCHES, BOTTOM_INCHES, TOP_INCHES = 0.75, 1.1, 0.3
 
 
@@ -117,7 +119,9 @@ def table_picture(rows: pd.DataFrame, title: str) -> Figure:
                 linespacing=LINE_SPACING, parse_math=False,
             )  # fmt: skip
     if len(rows) > len(shown):
-        figure.text(0.2 / width, 0.4 * LINE_INCHES / height, f"and {len(rows) - len(shown)} more rows", fontsize=8)
+        figure.text(
+            0.2 / width, 0.4 * LINE_INCHES / height, f"and {numbered(len(rows) - len(shown), 'more row')}", fontsize=8
+        )
     return figure
 
 

@@ -20,7 +20,7 @@ from ...words import shortened
 from ..figures import LONGEST_TITLE, drawn_series
 from ..styles import styles_of
 from .exhibit import Exhibit, Missing
-from .mean_curves import draw, mean_curves, printed
+from .mean_curves import draw, mean_curves, mean_figure, printed
 from .pictures import PANELS_A_PAGE, Panels, file_part, legend
 
 TITLE = "Precision at fractions of top-k's MPR, means over queries"
@@ -54,14 +54,9 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
 
 
 def _mean_figure(own: pd.DataFrame) -> Figure:
-    classes = own["function_class"].unique().tolist()
-    panels = Panels.of(len(classes))
-    for panel, name in zip(panels.axes, classes):
-        draw(panel, own[own["function_class"] == name], styles_of(drawn_series(own)))
-        panel.set_title(name, fontsize=10, parse_math=False)
+    panels = mean_figure(own, "precision")
+    for panel in panels.axes:
         panel.set_ylim(bottom=0)
-    panels.axes[0].set_ylabel("precision")
-    legend(panels.figure, own)
     return panels.figure
 
 

@@ -21,7 +21,7 @@ from ...words import shortened
 from ..figures import LONGEST_TITLE, drawn_series, points_of
 from ..styles import styles_of
 from .exhibit import Exhibit, Missing
-from .mean_curves import draw, mean_curves, printed
+from .mean_curves import mean_curves, mean_figure, printed
 from .panels import draw_panel
 from .pictures import PANELS_A_PAGE, Panels, file_part, legend
 
@@ -38,24 +38,13 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
         part = file_part(*names)
         known = means[(means["dataset"] == names[0]) & (means["reference"] == names[1]) & (means["k"] == names[2])]
         if len(known):
-            figures[f"{part}-mean"] = _mean_figure(known)
+            figures[f"{part}-mean"] = mean_figure(known, "similarity, fraction of top-k's").figure
         for (name,), rows in grouped(own, ["function_class"]):
             cases = list(grouped(rows, CASE, sort=True))
             for start in range(0, len(cases), PANELS_A_PAGE):
                 page = _query_figure(cases[start : start + PANELS_A_PAGE], name, own, floors)
                 figures[f"{part}-{file_part(name)}-{1 + start // PANELS_A_PAGE:02d}"] = page
     return Exhibit(title=TITLE, table=curves, summary=printed(means, 4), figures=figures)
-
-
-def _mean_figure(own: pd.DataFrame) -> Figure:
-    classes = own["function_class"].unique().tolist()
-    panels = Panels.of(len(classes))
-    for panel, name in zip(panels.axes, classes):
-        draw(panel, own[own["function_class"] == name], styles_of(drawn_series(own)))
-        panel.set_title(name, fontsize=10, parse_math=False)
-    panels.axes[0].set_ylabel("similarity, fraction of top-k's")
-    legend(panels.figure, own)
-    return panels.figure
 
 
 def _query_figure(

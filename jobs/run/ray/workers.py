@@ -7,8 +7,10 @@ reports each unit's end as it happens. Ray detects losses; whether a unit is tri
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import ray
@@ -31,6 +33,15 @@ TASKS_PER_CPU = 3
 @ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")
 def _execute(store: Store, attempts: Sequence[Attempt], limits: Limits) -> Iterator[Report]:
     yield from work(store, attempts, limits)
+    _keep_loaded(attempts[0].unit.stage)
+
+
+@cache
+def _keep_loaded(stage: str) -> None:
+    """What a worker has loaded for a stage stays: collections of garbage pass it over from here on, half of the time
+    that they take beside short units."""
+    gc.collect()
+    gc.freeze()
 
 
 @ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)

@@ -3,34 +3,18 @@
 At prices y of the limits every set has  bound - similarity = sum of its cells' losses + sum_G |y_G| slack_G,  where the
 slack of a priced limit is negative beyond it. The energy of counts is this difference and a penalty for each item
 beyond a limit, larger than any price. A move takes an item of one cell for one of another.
-
-Source:  Kirkpatrick, Gelatt and Vecchi 1983.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import IntArray
 from mprlib.compiled import compiled
+from mprlib.optimisers.cooling_kernel import Cooling, allowed_rise, factor
 from mprlib.optimisers.random_kernel import below, next_state, part
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 from mprlib.optimisers.whole.group_kernel import Grouped
-
-
-class Cooling(NamedTuple):
-    """Temperatures from the first to the last in so many steps; penalty: of an item beyond a limit, in similarity.
-
-    allowance (any,): quantiles of a standard exponential, by which a move may raise the energy at temperature 1.
-    """
-
-    first: float
-    last: float
-    steps: int
-    penalty: float
-    allowance: FloatArray
 
 
 @compiled
@@ -50,8 +34,13 @@ def beyond(problem: Grouped, group: int, count: int) -> int:
 
 
 @compiled
-def annealed(problem: Grouped, cooling: Cooling, least: float, counts: IntArray, best: IntArray) -> float:
-    """The smallest energy below `least` of counts within all limits, from counts (F,) of k items; written to `best`."""
+def annealed(
+    problem: Grouped, penalty: float, cooling: Cooling, least: float, counts: IntArray, best: IntArray
+) -> float:
+    """The smallest energy below `least` of counts within all limits, from counts (F,) of k items; written to `best`.
+
+    penalty: of an item beyond a limit, in similarity.
+    """
     cells, sets = problem.group.shape
     taken = np.zeros(problem.low.size, np.int64)
     for cell in range(cells):
@@ -61,12 +50,11 @@ def annealed(problem: Grouped, cooling: Cooling, least: float, counts: IntArray,
     for cell in range(cells):
         energy += problem.loss[cell, counts[cell]]
     for group in range(taken.size):
-        energy += limit_energy(problem, group, taken[group], cooling.penalty)
+        energy += limit_energy(problem, group, taken[group], penalty)
         outside += beyond(problem, group, taken[group])
-    factor = (cooling.last / cooling.first) ** (1.0 / cooling.steps)
-    temperature, state = cooling.first, np.uint64(1)
+    temperature, falling, state = cooling.first, factor(cooling), np.uint64(1)
     for _ in range(cooling.steps):
-        temperature *= factor
+        temperature *= falling
         state = next_state(state)
         giving, taking = below(part(state, 0), cells), below(part(state, 1), cells)
         if giving == taking or counts[giving] == 0 or counts[taking] == problem.capacity[taking]:
@@ -77,13 +65,13 @@ def annealed(problem: Grouped, cooling: Cooling, least: float, counts: IntArray,
         for one in range(sets):
             own, other = problem.group[giving, one], problem.group[taking, one]
             if own != other:
-                change += limit_energy(problem, own, taken[own] - 1, cooling.penalty)
-                change -= limit_energy(problem, own, taken[own], cooling.penalty)
-                change += limit_energy(problem, other, taken[other] + 1, cooling.penalty)
-                change -= limit_energy(problem, other, taken[other], cooling.penalty)
+                change += limit_energy(problem, own, taken[own] - 1, penalty)
+                change -= limit_energy(problem, own, taken[own], penalty)
+                change += limit_energy(problem, other, taken[other] + 1, penalty)
+                change -= limit_energy(problem, other, taken[other], penalty)
                 further += beyond(problem, own, taken[own] - 1) - beyond(problem, own, taken[own])
                 further += beyond(problem, other, taken[other] + 1) - beyond(problem, other, taken[other])
-        if change > temperature * cooling.allowance[below(part(state, 2), cooling.allowance.size)]:
+        if change > allowed_rise(cooling, temperature, state):
             continue
         counts[giving] -= 1
         counts[taking] += 1

@@ -186,15 +186,14 @@ class GroupProof:
 
     def _annealed(self, problem: Grouped, reduced: FloatArray, bound: float, known: float) -> IntArray | None:
         """Counts (F,) within the limits that are better than what is known, from the k best items at the prices."""
-        from mprlib.optimisers.random_kernel import exponential_quantiles
+        from mprlib.optimisers.cooling_kernel import cooling
         from mprlib.optimisers.whole import group_anneal_kernel as kernel
 
         best_items = np.argsort(-reduced, kind="stable")[: self.pool.k]
         counts = np.bincount(self.pool.cell[best_items], minlength=self.pool.cell_count)[self.cells].astype(np.int64)
         penalty = PENALTY + float(np.abs(problem.price).max(initial=0.0))
-        cooling = kernel.Cooling(WARMEST, COLDEST, ANNEALING_STEPS, penalty, exponential_quantiles())
         best = np.zeros_like(counts)
-        kernel.annealed(problem, cooling, bound - known, counts, best)
+        kernel.annealed(problem, penalty, cooling(WARMEST, COLDEST, ANNEALING_STEPS), bound - known, counts, best)
         return best if best.any() else None
 
     def _over_all(self, counts: IntArray) -> IntArray:

@@ -114,6 +114,13 @@ class Marginals:
         return fitted[0], fitted[1:].T
 
 
+def marginals_of(problem: Problem, cells: AllCells) -> Marginals | None:
+    """Those of a problem's cells; kept, as they are the same for all problems of a reference, as a rule."""
+    attributes = tuple(problem.attributes.values())
+    key = ("marginals", attributes, cells.of_labels)
+    return problem.population.kept.get(key, lambda: Marginals.of(cells.labels, attributes))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class MarginalProof:
     """Proofs by marginal counts.
@@ -134,10 +141,7 @@ class MarginalProof:
     @classmethod
     def of(cls, problem: Problem, pool: CellPool, cells: AllCells, ball: BallRegion) -> MarginalProof | None:
         """The proof for a ball over these cells; None where v is not determined by a lattice of marginal counts."""
-        attributes = tuple(problem.attributes.values())
-        # The cells are the same for all problems of a reference, as a rule.
-        key = ("marginals", attributes, cells.of_labels)
-        marginals = problem.population.kept.get(key, lambda: Marginals.of(cells.labels, attributes))
+        marginals = marginals_of(problem, cells)
         if marginals is None:
             return None
         features = ball.features / ball.unit

@@ -10,6 +10,7 @@ from mprlib.optimisers.whole.cell_lattice import CellProof
 from mprlib.optimisers.whole.cut_counts import TreeProof
 from mprlib.optimisers.whole.group_limits import GroupProof
 from mprlib.optimisers.whole.marginals import MarginalProof
+from mprlib.optimisers.whole.products import ProductProof
 from mprlib.optimisers.whole.proof import WholeProof
 from mprlib.optimisers.whole.separable import SeparableProof
 
@@ -27,5 +28,9 @@ def whole_proof(separator: Separator) -> WholeProof | None:
         return TreeProof.of(separator, oracle)
     ball = separator.region.ball
     if ball is not None and ball.is_complete:
-        return MarginalProof.of(separator.problem, pool, oracle.cells, ball) or CellProof.of(pool, ball)
+        return (
+            MarginalProof.of(separator.problem, pool, oracle.cells, ball)
+            or ProductProof.of(separator.problem, pool, oracle.cells, ball)
+            or CellProof.of(pool, ball)
+        )
     return None

@@ -109,10 +109,18 @@ def test_a_run_of_trec_names_the_labels_that_are_missing(tmp_path):
         ("letter.txt", "Dear reader,\n", "neither a table"),
         ("names.csv", "name\na\nb\n", "no column of names.csv makes groups"),
         ("folder", None, "has no table of labels"),
+        (
+            "pictures",
+            "file\na.jpg\n",
+            "labels.csv makes groups: at least one of two levels is expected. Labels that nobody",
+        ),
     ],
 )
 def test_what_cannot_be_guessed_is_one_sentence(tmp_path, capsys, name, content, expected):
-    if content is not None:
+    if name == "pictures":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "labels.csv").write_text(content, encoding="utf-8")
+    elif content is not None:
         (tmp_path / name).write_text(content, encoding="utf-8")
     elif name == "folder":
         (tmp_path / name).mkdir()

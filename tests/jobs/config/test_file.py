@@ -116,6 +116,8 @@ def test_unknown_function_class_lists_the_registry(tmp_path):
             "attention.1: uniform, log2 or geometric(p) with p between 0 and 1 is expected, got true",
         ),
         ("methods=null", "method entry null: a name"),
+        ("methods=[{mopr: null, mmr: null}]", "method entry {'mopr': null, 'mmr': null}: a name"),
+        ("methods=[{pbm: {values: {a: [null, true]}}}]", "values is {'a': [null, true]}: a list of numbers"),
         ("methods=[{mopr: {values: [null]}}]", "mopr's rho is null: chance or a finite number"),
         ("function_classes=[{tree: {depth: false}}]", "depth is false: a whole number"),
         ("k=[5, 5]", "k.1: 5 occurs twice in the list"),

@@ -14,6 +14,15 @@ def test_an_id_of_two_parts(tmp_path, small_parts):
         loaded(tmp_path)
 
 
+def test_an_id_of_two_parts_of_which_one_row_is_dropped(tmp_path, small_parts):
+    """As where both rows are in one part: whether an id is twice does not depend on what levels rows have."""
+    other = table(item_id=[f"j{number}" for number in range(99)] + ["i007"])
+    assert other["sex"].isna().iloc[99]
+    write(tmp_path, table(), other)
+    with pytest.raises(UsageError, match="id 'i007' occurs 2 times .*: ids must be distinct"):
+        loaded(tmp_path, missing="drop")
+
+
 def test_ids_whose_hashes_are_the_same_are_distinct(tmp_path, small_parts, monkeypatch):
     for module in ("jobs.datasets.part", "jobs.datasets.loading"):
         monkeypatch.setattr(f"{module}.id_hashes", lambda ids: np.zeros(len(ids), dtype=np.uint64))

@@ -5,10 +5,10 @@ import os
 import pytest
 
 from jobs import datasets
-from jobs.datasets import described
+from jobs.datasets import described, table_files
 from jobs.errors import UsageError
 from tests.jobs.datasets.layouts import write_webdataset
-from tests.jobs.datasets.tables_in_parts import loaded, same_items
+from tests.jobs.datasets.tables_in_parts import loaded, same_items, table, write
 
 
 def write_pictures(folder):
@@ -84,3 +84,63 @@ def test_many_small_shards_are_parts_that_processes_read(tmp_path, small_parts, 
     one = datasets.load(described(block), tmp_path)
     assert (len(one.parts), len(small_parts)) == (1, 1)
     same_items(parts, one)
+
+
+def test_a_shard_that_leads_nowhere_is_skipped_in_parts_as_in_the_whole(tmp_path, small_parts, monkeypatch):
+    block = write_webdataset(tmp_path)
+    folder = tmp_path / block["path"]
+    (folder / "zz.tar").symlink_to(tmp_path / "nowhere.tar")
+    whole = datasets.load(described(block), tmp_path)
+    assert small_parts == [] and whole.skipped["item_id"].to_pylist()[-1] == "zz.tar"
+    monkeypatch.setattr("jobs.datasets.webdataset.PART_SHARDS", 1)
+    parts = datasets.load(described(block), tmp_path)
+    assert len(parts.parts) == len(small_parts) > 1
+    same_items(parts, whole)
+    assert parts.skipped.equals(whole.skipped)
+
+
+def test_a_shard_that_was_not_there_is_looked_at_once_more(tmp_path, small_parts, monkeypatch):
+    """It may be there again, as old as it was."""
+    people = tmp_path / "people"
+    block = described(write_webdataset(people))
+    (people / "x.tar").symlink_to(people / "nowhere")
+    monkeypatch.setattr("jobs.datasets.webdataset.PART_SHARDS", 1)
+    assert datasets.load(block, tmp_path).size == 30
+    assert len(small_parts) == 3
+    (people / "x.tar").unlink()
+    (people / "x.tar").symlink_to("shard-00000.tar")
+    small_parts.clear()
+    assert datasets.load(block, tmp_path).size == 45
+    assert len(small_parts) == 1
+
+
+@pytest.mark.parametrize("kind", ["webdataset", "images", "table"])
+def test_what_goes_away_once_it_was_listed_is_no_traceback(tmp_path, small_parts, monkeypatch, kind):
+    people = tmp_path / "people"
+    monkeypatch.setattr("jobs.datasets.webdataset.PART_SHARDS", 1)
+    monkeypatch.setattr("jobs.datasets.picture_parts.PART_PICTURES", 7)
+    if kind == "webdataset":
+        attributes, path = "gender", people / "x.tar"
+        write_webdataset(people)
+        path.write_bytes((people / "shard-00000.tar").read_bytes())
+    elif kind == "images":
+        attributes, path = "folder", people / "d"
+        write_pictures(tmp_path)
+    else:
+        attributes, path = "sex", people / "1.csv"
+        write(tmp_path, table(), table(item_id=[f"j{number}" for number in range(100)]), ending="csv")
+    block = described({"kind": kind, "path": str(people), "attributes": {attributes: {}}})
+    listing = type(block).listing
+
+    def listed(self, folder, columns):
+        found = listing(self, folder, columns)
+        path.rename(tmp_path / "away")
+        return found
+
+    monkeypatch.setattr(type(block), "listing", listed)
+    monkeypatch.setattr(table_files, "PART_BYTES", 1000)
+    if kind == "table":
+        with pytest.raises(UsageError, match=r"cannot read .*1\.csv: No such file"):
+            datasets.load(block, tmp_path)
+    else:
+        assert datasets.load(block, tmp_path).size == {"webdataset": 30, "images": 9}[kind]

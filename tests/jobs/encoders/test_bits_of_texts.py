@@ -51,11 +51,11 @@ def model():
 
 def test_bits_do_not_depend_on_the_other_texts(model):
     generator = np.random.default_rng(0)
-    texts = [" ".join(generator.choice(WORDS, generator.integers(1, 40))) + f" {number}" for number in range(90)]
+    texts = [" ".join(generator.choice(WORDS, generator.integers(1, 40))) + f" {number}" for number in range(50)]
     together = model.encode(texts)
     order = generator.permutation(len(texts))
     assert np.array_equal(model.encode([texts[place] for place in order]), together[order])
-    for start, stop in ((0, 1), (5, 8), (40, 73)):
+    for start, stop in ((0, 1), (5, 8), (20, 43)):
         assert np.array_equal(model.encode(texts[start:stop]), together[start:stop])
     with_long = model.encode([*texts[:9], "word " * 500])
     assert np.array_equal(with_long[:9], together[:9])

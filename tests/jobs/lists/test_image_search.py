@@ -9,6 +9,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from jobs.analysis.curves import trade_offs
+from jobs.analysis.together import load_together
+from jobs.report.exhibits import EXHIBITS
 from tests.data_files import data_file
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,12 +59,10 @@ def test_shares_shown_and_targets_are_the_datas(finished, occupations):
     assert (women["k"] == occupations["search_n"]).all()
 
 
-def test_the_exhibit_has_the_published_regression(finished, tmp_path):
-    from jobs.cli import main
-
-    folder, _ = finished
-    assert main(["exhibits", str(folder), "--output", str(tmp_path), "--json"]) == 0
-    found = pd.read_csv(tmp_path / "shown_and_expected.csv").set_index("group").loc["gender=woman"]
+def test_the_exhibit_has_the_published_regression(finished):
+    run = load_together([finished[0]])
+    exhibit = EXHIBITS["shown_and_expected"](run, trade_offs(run.results))
+    found = exhibit.table.set_index("group").loc["gender=woman"]
     assert found[["intercept", "intercept_error", "slope", "slope_error"]].round(3).tolist() == [
         -0.26,
         0.097,

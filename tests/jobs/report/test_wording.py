@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jobs.analysis import wording
+from jobs.report.page import _exposure
 
 PAIR = {
     "group": "sex=Female & race=Black", "gap_points": -33.0, "share_selected": 0.0, "share_reference": 0.33, "k": 50,
@@ -128,3 +129,18 @@ def test_shares_of_predicted_labels_are_said_to_be_so_also_where_the_true_ones_a
     assert wording.by_labels(unknown) == " by predicted labels (by the true ones not known)"
     assert wording.verdict(unknown).count("by predicted labels") == 2
     assert wording.by_labels(PAIR | {"is_predicted": False, "share_corrected": None}) == ""
+
+
+@pytest.mark.parametrize(
+    ("attention", "said"),
+    [
+        (["uniform"], "1/log2 of the place + 1"),
+        (["uniform", "geometric(0.5)"], "geometric(0.5)"),
+        (["log2", "uniform", "geometric(0.5)", "geometric(0.8)"],
+         "1/log2 of the place + 1; not shown: geometric(0.5), geometric(0.8)"),
+        # Of a manifest that nobody can read.
+        (None, "1/log2 of the place + 1"),
+    ],
+)  # fmt: skip
+def test_the_curve_of_shares_of_the_attention_is_named_and_so_are_the_others(attention, said):
+    assert _exposure(attention) == said

@@ -162,7 +162,7 @@ class TestRelevance:
         (["man"], {"woman": -0.5, "man": 1.5}, None, "'target' hold -0.5"),
         (["man"], {"woman": math.nan, "man": 1}, None, "target holds nan"),
         (["man"], {"woman": "half", "man": 0.5}, None, "target"),
-        (["man", "man"], EQUAL, {"man": 1}, r"candidates\['man'\] is 1, but 2 items of that level are returned"),
+        (["man", "man"], EQUAL, {"man": 1}, r"candidates\['man'\] is 1: returned are 2 items of that level"),
         (["man"], EQUAL, {"man": 1.5}, r"candidates\['man'\] is 1.5"),
     ],
 )

@@ -9,7 +9,8 @@ from mprlib import Problem, sweep
 from mprlib.optimisers.ball_annealing import BallAnnealing, Schedule
 from mprlib.optimisers.ball_region import BallRegion, centred_features
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.optimisers.random_kernel import PART_BITS, below, exponential_quantiles, next_state, part
+from mprlib.optimisers.cooling_kernel import exponential_quantiles
+from mprlib.optimisers.random_kernel import PART_BITS, below, next_state, part
 from mprlib.optimisers.smooth_path import SmoothPath
 from mprlib.optimisers.whole.group_limits import GroupProof
 from mprlib.registry import function_class

@@ -51,7 +51,9 @@ def best_in_ball(problem: Problem, features: np.ndarray, rho: float) -> tuple[st
     model.setObjective(problem.scores @ taken, gurobi.GRB.MAXIMIZE)
     model.optimize()
     if model.Status == gurobi.GRB.OPTIMAL:
-        return "optimal", float(model.ObjVal)
+        # Its items may be a millionth off whole ones, and its objective then exceeds that of every set.
+        items = np.flatnonzero(taken.X > 0.5)
+        return ("optimal", float(problem.scores[items].sum())) if items.size == problem.k else ("open", None)
     return ("infeasible" if model.Status == gurobi.GRB.INFEASIBLE else "open"), None
 
 

@@ -11,7 +11,7 @@ from mprlib.cells import cells_of, selection_weights
 from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
 from mprlib.statistics import Chosen, Resamples, sampling_interval, sampling_intervals, sampling_margin
-from mprlib.statistics.class_noise import class_noise
+from mprlib.statistics.class_noise import ClassNoise, class_noise
 from mprlib.statistics.draws import Draws
 from tests.populations import one_hot_problem
 
@@ -186,3 +186,14 @@ def test_methods_that_are_said_not_to_read_the_reference_do_not(name):
         value = None if kind.parameter is None else 0.5
         found.append(select(problem, name, value).items.tolist())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("values", ["random", "equal", "rising", "falling"])
+def test_the_quantile_is_an_order_statistic(values):
+    noise = object.__new__(ClassNoise)
+    rows = np.random.default_rng(3).random((4, 1000)).round(2)
+    rows = {"random": rows, "equal": np.ones_like(rows), "rising": np.sort(rows), "falling": -np.sort(-rows)}[values]
+    for level in (0.975, 0.95, 0.5):
+        noise.level = level
+        expected = np.sort(rows, axis=1)[:, int(np.ceil(level * 999))]
+        assert noise.quantiles(rows).tolist() == expected.tolist()

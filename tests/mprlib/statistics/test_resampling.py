@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from mprlib import Reference
+from mprlib import Problem, Reference
 from mprlib.cells import cells_of
 from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
-from mprlib.statistics import Resamples, sampling_margin
+from mprlib.statistics import Resamples, sampling_interval, sampling_margin
 from mprlib.statistics.resampling import resampled
 from tests.populations import one_hot_problem, one_hot_rows
 
@@ -98,3 +98,25 @@ def test_cells_that_only_the_pool_has_vary_for_the_saturated_class(name):
     assert sampling_margin(problem, name, seed=5, drawn=drawn) == sampling_margin(
         one_hot_problem(m=40, levels=(2, 3, 4)), name, seed=5
     )
+
+
+@pytest.mark.parametrize("name", ["linear", "saturated", "groups", "tree"])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_what_is_kept_of_resamples_changes_no_interval(name, is_weighted):
+    """Pools of one reference, with other cells each, some of which the reference lacks."""
+    random = np.random.default_rng(8)
+    rows = one_hot_rows(random, 60, (2, 3))
+    rows = rows[rows[:, 4] == 0]
+    reference = Reference.of(rows, random.lognormal(size=len(rows)) if is_weighted else None)
+    shared = Resamples.drawn(reference, 300, [0, 0])
+    for seed in (1, 2, 3):
+        labels = one_hot_rows(np.random.default_rng(seed), 30, (2, 3))[: 8 * seed]
+        scores = np.linspace(1, 0, len(labels))
+        problem = Problem(
+            scores=scores, labels=labels, reference=reference, k=4, attributes={"a": [0, 1], "b": [2, 3, 4]}
+        )
+        alone = Resamples.drawn(reference, 300, [0, 0])
+        of_shared, of_own = (
+            [sampling_interval(problem, range(4), name, resamples=300, drawn=one)] for one in (shared, alone)
+        )
+        assert of_shared == of_own

@@ -1,0 +1,137 @@
+"""Whether two runs' predicted labels are one labeller's, and what is known of how often it is wrong.
+
+A probe that was trained anew, or another classifier behind a column, labels the same people otherwise, and shares of
+predicted groups change though the engine shows whom it showed. So does what is known of the errors when hand labels
+are added. What one run alone cannot tell is seen in items that both hold: of predicted labels none should have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..load import Run
+from ..predicted import NONE_PREDICTED, Predicted, Side, of_sides, predicted_attributes
+from ..wording import percent
+
+# Settings of an attribute that say who labelled it, and what is known of errors.
+LABELLED_BY = ("column", "probe", "confusion", "errors", "probabilities", "hand_labels")
+# Those that name files, whose content the manifest has.
+OF_FILES = ("confusion", "hand_labels")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Labellers:
+    """predicted: whose labels are predicted in either run; changed: of these, whose labels, or what is known of their
+    errors, are not the same in both; said: a clause for each attribute of which that is so."""
+
+    predicted: Predicted = NONE_PREDICTED
+    changed: Predicted = NONE_PREDICTED
+    said: tuple[str, ...] = ()
+
+
+SAME = Labellers()
+
+
+def labellers(old: Run, new: Run) -> Labellers:
+    """What two runs know of their labels."""
+    labelled = labelled_attributes(old, new)
+    changes = {key: why for key in labelled if (why := _why(key, old, new))}
+    return Labellers(
+        predicted=of_sides(side for side, _ in labelled),
+        changed=of_sides(side for side, _ in changes),
+        said=tuple(f"{' '.join(side)}: labels of {name!r}: {why}" for (side, name), why in changes.items()),
+    )
+
+
+def labelled_attributes(old: Run, new: Run) -> dict[tuple[Side, str], None]:
+    """Sides and names of the attributes whose labels are predicted in either run."""
+    return dict.fromkeys(key for run in (old, new) for key in predicted_attributes(run.manifest))
+
+
+def without_labellers(settings: Mapping[str, Any], labelled: Collection[tuple[Side, str]]) -> dict[str, Any]:
+    """Settings without those of some attributes that say who labelled them, and how often that is wrong."""
+
+    def of_block(side: Side, block: Mapping[str, Any]) -> dict[str, Any]:
+        attributes = {
+            name: {key: value for key, value in one.items() if key not in LABELLED_BY}
+            if (side, name) in labelled
+            else one
+            for name, one in (block.get("attributes") or {}).items()
+        }
+        return {**block, "attributes": attributes}
+
+    references = [
+        {**one, "dataset": of_block(("reference", str(one.get("name"))), one["dataset"])} if one.get("dataset") else one
+        for one in settings.get("reference") or ()
+    ]
+    datasets = [of_block(("dataset", str(one.get("name"))), one) for one in settings.get("dataset") or ()]
+    return {**settings, "dataset": datasets, "reference": references}
+
+
+def _why(key: tuple[Side, str], old: Run, new: Run) -> str:
+    """How an attribute's labels differ between two runs; empty where they are one labeller's, as far as is known."""
+    return next((why for reason in (_settings, _errors, _probe, _items) if (why := reason(key, old, new))), "")
+
+
+def _settings(key: tuple[Side, str], old: Run, new: Run) -> str:
+    before, after = ({**predicted_attributes(run.manifest).get(key, {})} for run in (old, new))
+    left_out = OF_FILES if _are_stated(old, new) else ()
+    both = ((name, before.get(name), after.get(name)) for name in LABELLED_BY if name not in left_out)
+    return next(
+        (f"{name} differs ({_shown(one)} and {_shown(other)})" for name, one, other in both if one != other), ""
+    )
+
+
+def _errors(key: tuple[Side, str], old: Run, new: Run) -> str:
+    if not _are_stated(old, new) or _stated(key, old.manifest) == _stated(key, new.manifest):
+        return ""
+    return "what is known of their errors differs (another confusion, or other hand labels)"
+
+
+def _are_stated(old: Run, new: Run) -> bool:
+    """Whether both manifests have the content of files of confusions and of hand labels."""
+    return all("label_errors" in run.manifest for run in (old, new))
+
+
+def _stated(key: tuple[Side, str], manifest: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The confusion that a manifest has of an attribute."""
+    (role, name), attribute = key
+    named = {"role": role, "name": name, "attribute": attribute}
+    return next((one for one in manifest.get("label_errors") or () if named.items() <= one.items()), None)
+
+
+def _probe(key: tuple[Side, str], old: Run, new: Run) -> str:
+    probe = predicted_attributes(new.manifest).get(key, {}).get("probe")
+    before, after = (
+        next((one for one in run.manifest.get("probes") or () if one.get("probe") == probe), None) for run in (old, new)
+    )
+    # A later version may say more of a probe.
+    if before is None or after is None or all(before[name] == after[name] for name in before.keys() & after.keys()):
+        return ""
+    return (
+        f"the probe {probe} was trained anew ({percent(before.get('accuracy'))} of held-out items right in OLD, "
+        f"{percent(after.get('accuracy'))} in NEW)"
+    )
+
+
+def _items(key: tuple[Side, str], old: Run, new: Run) -> str:
+    """Items of both runs whose label changed, as far as some selection holds them."""
+    (role, name), attribute = key
+    if role != "dataset":
+        return ""
+    before, after = (dict(_labels_of(run, name, attribute)) for run in (old, new))
+    common = before.keys() & after.keys()
+    changed = sum(before[item] != after[item] for item in common)
+    return f"{changed:,} of the {len(common):,} items that both runs show have another one in NEW" if changed else ""
+
+
+def _labels_of(run: Run, dataset: str, attribute: str) -> Iterator[tuple[str, str | None]]:
+    own = run.items[run.items.index.get_level_values("dataset") == dataset]
+    for item, labels in zip(own.index.get_level_values("item_id"), own["labels"]):
+        yield str(item), (labels or {}).get(attribute)
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else f"{value!s:.60}"

@@ -1,0 +1,131 @@
+"""What changed by the true labels, where those of both runs are predicted: shares and MPR with their intervals.
+
+A difference is off by what both values are off by, each towards the other: their half intervals, as the root of the sum
+of squares. Where one labeller labelled both weeks, items in both selections have the same errors, which cancel: of k
+items of which m were exchanged, a part m / k of the variance is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from mprlib.arrays import FloatArray
+
+from ..cases import CASE, QUESTION, is_audited
+from ..load import Run
+from ..predicted import Predicted
+
+CLASS = "function_class"
+SIDES = ("old", "new")
+# Half of a 95% interval in standard errors.
+HALF_INTERVAL = float(scipy.stats.norm.ppf(0.975))
+SHARES = ["share_corrected", "share_corrected_low", "share_corrected_high", "share_reference_corrected"]
+VALUES = ["mpr_corrected", "mpr_corrected_low", "mpr_corrected_high"]
+
+
+def true_moves(old: Run, new: Run) -> pd.DataFrame:
+    """Changes of groups' shares of what is shown: QUESTION, group, change_share and p_value of its two-sided test,
+    where the labels of either week are another labeller's."""
+    both = _groups(old, new).drop_duplicates([*QUESTION, "group"])
+    change = both["share_corrected_new"] - both["share_corrected_old"]
+    error = _off(both, np.where(change >= 0, 1.0, -1.0), "share_corrected") / HALF_INTERVAL
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviations = np.where(change == 0, 0.0, np.abs(change) / error)
+    moves = both.assign(change_share=change, p_value=2.0 * scipy.stats.norm.sf(deviations))
+    return moves[[*QUESTION, "group", "change_share", "p_value"]]
+
+
+def true_gaps(old: Run, new: Run, changed: Predicted, exchanged: pd.DataFrame, minimum_share: float) -> pd.DataFrame:
+    """Each case's largest gap by the true labels in either run, as a share without sign.
+
+    Columns CASE, worst_group_corrected_old and _new, gap_corrected_old and _new, gap_corrected_rise, and
+    gap_corrected_margin, what errors of labels may make of it.
+
+    exchanged: QUESTION and items_changed. Where a labeller changed gaps are those from the mean of both estimates of
+    the reference, so that what it made of the reference is no rise.
+    """
+    both = _groups(old, new)
+    references = both[[f"share_reference_corrected_{side}" for side in SIDES]].to_numpy(float)
+    is_changed = changed.marks(both).to_numpy()[:, None]
+    references = np.where(is_changed, references.mean(axis=1, keepdims=True), references)
+    for column, side in enumerate(SIDES):
+        both[f"gap_{side}"] = both[f"share_corrected_{side}"] - references[:, column]
+    both = both[references[:, 1] >= minimum_share]
+    largest = [_largest(both, side) for side in SIDES]
+    found = largest[0].merge(largest[1], on=CASE)
+    found["gap_corrected_rise"] = found["gap_corrected_new"] - found["gap_corrected_old"]
+    found["gap_corrected_margin"] = np.hypot(found["off_old"], found["off_new"]) * _left(found, changed, exchanged)
+    return found.drop(columns=["off_old", "off_new"])
+
+
+def true_rises(old: Run, new: Run, changed: Predicted, exchanged: pd.DataFrame) -> pd.DataFrame:
+    """Each case's class whose MPR by the true labels rose most beyond errors: CASE, mpr_corrected_class,
+    mpr_corrected_old and _new, mpr_corrected_rise and mpr_corrected_margin. Arguments as of `true_gaps`."""
+    keys = [*CASE, CLASS]
+    rows = [
+        run.results[is_audited(run.results)].reindex(columns=[*keys, *VALUES]).drop_duplicates(keys).dropna()
+        for run in (old, new)
+    ]
+    both = _paired(rows, keys, VALUES)
+    both["mpr_corrected_rise"] = both["mpr_corrected_new"] - both["mpr_corrected_old"]
+    off = _off(both, np.ones(len(both)), "mpr_corrected")
+    both["mpr_corrected_margin"] = off * _left(both, changed, exchanged)
+    beyond = both["mpr_corrected_rise"] - both["mpr_corrected_margin"]
+    order = both.assign(_beyond=beyond).sort_values("_beyond", ascending=False, kind="stable").drop_duplicates(CASE)
+    named = order.rename(columns={CLASS: "mpr_corrected_class"})
+    columns = ["class", "old", "new", "rise", "margin"]
+    return named[[*CASE, *(f"mpr_corrected_{name}" for name in columns)]]
+
+
+def true_shares(run: Run) -> pd.DataFrame:
+    """Corrected shares of the audited selections' groups, of cases that have some."""
+    rows = run.groups[is_audited(run.groups)].reindex(columns=[*CASE, "group", *SHARES])
+    return rows.drop_duplicates([*CASE, "group"]).dropna()
+
+
+def _groups(old: Run, new: Run) -> pd.DataFrame:
+    return _paired([true_shares(run) for run in (old, new)], [*CASE, "group"], SHARES)
+
+
+def _paired(rows: Sequence[pd.DataFrame], keys: list[str], values: list[str]) -> pd.DataFrame:
+    left, right = (one.astype(dict.fromkeys(values, float)) for one in rows)
+    return left.merge(right, on=keys, suffixes=("_old", "_new"))
+
+
+def _off(both: pd.DataFrame, sign: FloatArray, name: str) -> FloatArray:
+    """What a difference (n,) of two values may be off by towards 0; sign: its own."""
+    halves = [_half(both, f"{name}{{}}_new", sign), _half(both, f"{name}{{}}_old", -sign)]
+    found: FloatArray = np.hypot(*halves)
+    return found
+
+
+def _half(rows: pd.DataFrame, name: str, sign: FloatArray) -> FloatArray:
+    """How far (n,) values may be too large where the sign is 1, and too small where it is -1."""
+    value, low, high = (rows[name.format(end)].to_numpy(float) for end in ("", "_low", "_high"))
+    found: FloatArray = np.maximum(np.where(sign > 0, value - low, high - value), 0.0)
+    return found
+
+
+def _largest(both: pd.DataFrame, side: str) -> pd.DataFrame:
+    """The largest gap of each case on one side, and what it may be off by: too large in the new run, too small in the
+    old one."""
+    gap = both[f"gap_{side}"].to_numpy(float)
+    sign = np.where(gap >= 0, 1.0, -1.0) * (1.0 if side == "new" else -1.0)
+    found = both.assign(
+        **{f"gap_corrected_{side}": np.abs(gap), f"off_{side}": _half(both, f"share_corrected{{}}_{side}", sign)}
+    )
+    order = found.sort_values(f"gap_corrected_{side}", ascending=False, kind="stable").drop_duplicates(CASE)
+    named = order.rename(columns={"group": f"worst_group_corrected_{side}"})
+    return named[[*CASE, f"worst_group_corrected_{side}", f"gap_corrected_{side}", f"off_{side}"]]
+
+
+def _left(rows: pd.DataFrame, changed: Predicted, exchanged: pd.DataFrame) -> FloatArray:
+    """The part (n,) of errors that does not cancel."""
+    items = rows[QUESTION].merge(exchanged[[*QUESTION, "items_changed"]], on=QUESTION, how="left")["items_changed"]
+    part = np.sqrt(np.minimum(items.to_numpy(float) / rows["k"].to_numpy(float), 1.0))
+    found: FloatArray = np.where(changed.marks(rows), 1.0, part)
+    return found
