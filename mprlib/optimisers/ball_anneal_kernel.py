@@ -42,22 +42,6 @@ class Limit(NamedTuple):
 
 
 @compiled
-def products(features: FloatArray) -> FloatArray:
-    """The products (C, C) of features (C, r), each summed in the order of the columns."""
-    count, columns = features.shape
-    by_column, found = features.T.copy(), np.zeros((count, count))
-    for row in range(count):
-        own = found[row]
-        for column in range(columns):
-            factor, others = features[row, column], by_column[column]
-            for other in range(row, count):
-                own[other] += factor * others[other]
-        for other in range(row):
-            own[other] = found[other, row]
-    return found
-
-
-@compiled
 def annealed(cells: Cells, limit: Limit, cooling: Cooling, most: float, chosen: IntArray, best: IntArray) -> float:
     """The largest similarity above `most` of sets within rho, from the cells (k,) of k items; its own are written."""
     count, k = cells.offset.size, chosen.size

@@ -57,8 +57,11 @@ class BallRegion:
         """Write the products (c, c) of some cells (c,) with each other, but for those of the first `known`."""
         from mprlib.optimisers.item_swap_kernel import complete
 
+        if cells.size < 2:
+            products[:] = self.squares(cells)
+            return
         own = self.features[cells]
-        # The loop takes columns in twos.
+        # The loop takes rows and columns in twos.
         own = np.pad(own, ((0, 0), (0, own.shape[1] % 2)))
         complete(own, known, products)
 

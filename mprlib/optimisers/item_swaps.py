@@ -1,8 +1,8 @@
 """Local search over sets of items for a ball whose items nearly all differ, with every swap's exact value.
 
 For embeddings the relaxation's optimum has hundreds of fractional items, so that its rounding alone is a poor
-start. Steepest ascent uses the relaxation's own merit, similarity - |v|^2 / (2 t), which is smooth where a
-penalty for violating rho is not. t falls from the relaxation's value until the set meets rho (annealing); then
+start. Ascents use the relaxation's own merit, similarity - |v|^2 / (2 t), which is smooth where a penalty for
+violating rho is not. t falls from the relaxation's value until the set meets rho (annealing); then
 swaps inside rho improve similarity. For a restart some items of the incumbent are exchanged at random and t
 starts a little above its last value (iterated local search).
 
@@ -11,9 +11,6 @@ With K the inner products of features, swapping g for h changes |v|^2 by
     2 (M_h - M_g) . v + |M_h|^2 + |M_g|^2 - 2 K_gh.
 
 M v is kept up to date, which costs one row of K per swap. The loops are compiled: `item_swap_kernel`.
-
-Where the best set is far from the relaxation's bound, or none is known, simulated annealing goes on. Its products are
-of the items that are best at one relaxation's prices, and serve nearby rhos as well.
 """
 
 from __future__ import annotations
@@ -44,12 +41,14 @@ COOLING = 0.9
 LOWEST_PART = 0.02
 # A restart begins this many steps above the t at which the last one ended.
 STEPS_BACK = 2
-# Restarts per rho, fewer the larger k is, as an ascent looks at each item of the set, but FEWEST_RESTARTS at least.
-RESTARTS_TIMES_K = 12_000
-LARGEST_RESTARTS = 1_200
+# Swaps that all restarts of a rho may look at, if each looked at every one once: about 70 ms. Restarts are this many
+# swaps over k times the candidates, within these limits.
+SWAPS_LOOKED_AT = 24_000_000
+LARGEST_RESTARTS = 2_400
 FEWEST_RESTARTS = 24
 # Part of the items exchanged before a restart, but FEWEST_EXCHANGED at least: enough to leave the local optimum,
-# few enough to keep most of the incumbent. Each is exchanged for a random one of the EXCHANGE_CHOICES best others.
+# few enough to keep most of the incumbent. Each is exchanged for a random one of the EXCHANGE_CHOICES best others;
+# every second restart goes further (see `item_swap_kernel.Rule`).
 EXCHANGED_PART = 0.1
 FEWEST_EXCHANGED = 2
 EXCHANGE_CHOICES = 10
@@ -93,7 +92,7 @@ class ItemSwaps:
         # The measuring code cuts the last digits of a value; a set at rho in the ball may exceed it by those.
         rho = relaxation.rho - BORDER * self._ball.unit
         state = _state(shortlist.places(start), items.size)
-        kernel.search(listed, _rule(self._pool.k), rho, _first_time(relaxation, listed), state, best, most)
+        kernel.search(listed, _rule(self._pool.k, items.size), rho, _first_time(relaxation, listed), state, best, most)
         found: IntArray = shortlist.items[best]
         return found
 
@@ -107,11 +106,11 @@ class ItemSwaps:
         return np.union1d(np.union1d(self._best_items(relaxation, CANDIDATES), largest), known)
 
 
-def _rule(k: int) -> Rule:
+def _rule(k: int, candidates: int) -> Rule:
     from mprlib.optimisers import item_swap_kernel as kernel
 
     return kernel.Rule(
-        restarts=min(LARGEST_RESTARTS, max(FEWEST_RESTARTS, RESTARTS_TIMES_K // k)),
+        restarts=min(LARGEST_RESTARTS, max(FEWEST_RESTARTS, SWAPS_LOOKED_AT // (k * candidates))),
         swaps=LARGEST_SWAPS_PER_ITEM * k,
         exchanged=min(k, max(FEWEST_EXCHANGED, round(EXCHANGED_PART * k))),
         choices=EXCHANGE_CHOICES,
