@@ -32,7 +32,7 @@ from .reference import ReferenceSource
 from .unit import Cost, Tables, Unit, outside_key, reads
 from .vectors import to_matrix
 
-SHARES, LIKELY = "shares", "likely"
+SHARES, LIKELY = "shares", "reweighted"
 # Seconds of one core, and bytes of memory beside a worker's own, for an item: some tens of rounds over all.
 SECONDS_PER_ITEM = 5e-6
 BYTES_PER_ITEM = 400
