@@ -48,7 +48,7 @@ MOST_LEVELS = 400
 CELL_NODES = 2
 # Parts of the nodes that a search for the best counts has: of the lattice, and of those among cells. With all of them
 # few more rows are settled, and what is not takes longest.
-SEARCH_PART, CELL_PART = 2, 4
+SEARCH_PART, CELL_PART = 3, 6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
