@@ -1,7 +1,8 @@
 """Which queries and groups moved beyond chance: the exchange test, adjusted over queries.
 
 Where other labels were given to the same items, exchanges of items say nothing: there groups' shares by the true labels
-are compared, within the intervals of both, and where these are not known nothing counts as moved.
+are compared, beyond the intervals of both and a chance exchange of items, and where these are not known nothing counts
+as moved.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def movement(
              from the found ones has is_found False and the p-value of its own test.
     """
     found = dict(pairs(old, new, changed.datasets))
-    moves = dict(grouped(true_moves(old, new), QUESTION)) if changed.datasets else {}
+    relabelled = {key: pair for key, pair in found.items() if key[0] in changed.datasets}
+    moves = dict(grouped(true_moves(old, new, relabelled), QUESTION)) if relabelled else {}
 
     def p_value(key: Question, pair: Pair) -> float:
         if key[0] not in changed.datasets:

@@ -23,8 +23,8 @@ Group = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Pair:
-    """What differs between a query's selections. names are sorted, fewest attributes first. exchanged: items that
-    entered; one with another label than before counts, unless its labels are another labeller's.
+    """What differs between a query's selections. names are sorted, fewest attributes first. An item with another label
+    than before left and entered, unless its labels are another labeller's. shown: items of the smaller selection.
 
     Shapes:  left (items, groups) and entered (items, groups), whether an item belongs to a group; near (items, groups),
              the same of the lower halves of both selections.
@@ -34,7 +34,17 @@ class Pair:
     entered: np.ndarray
     near: np.ndarray
     names: list[str]
-    exchanged: int
+    shown: int
+
+    @property
+    def exchanged(self) -> int:
+        """How many items entered."""
+        return len(self.entered)
+
+    def members(self) -> dict[str, int]:
+        """How many of the items that left or entered belong to each group."""
+        counts = self.left.sum(axis=0) + self.entered.sum(axis=0)
+        return dict(zip(self.names, counts.tolist()))
 
 
 def pairs(old: Run, new: Run, relabelled: Collection[str] = ()) -> Iterator[tuple[Question, Pair]]:
@@ -66,7 +76,7 @@ def _group_attributes(old: Run, new: Run) -> int:
 
 
 def _pair(before: list[Member], after: list[Member], attributes: int, *, is_by_id: bool) -> Pair:
-    left, entered = sorted(set(before) - set(after)), sorted(set(after) - set(before))
+    left, entered = _not_in(after, before, is_by_id=is_by_id), _not_in(before, after, is_by_id=is_by_id)
     near = [*before[len(before) // 2 :], *after[len(after) // 2 :]]
     left_groups, entered_groups, near_groups = (
         [set(_groups(labels, attributes)) for _, labels in side] for side in (left, entered, near)
@@ -78,14 +88,21 @@ def _pair(before: list[Member], after: list[Member], attributes: int, *, is_by_i
         np.array([[group in own for group in every] for own in side], dtype=bool).reshape(len(side), len(every))
         for side in (left_groups, entered_groups, near_groups)
     ]
-    by_id = len({item for item, _ in after} - {item for item, _ in before})
     return Pair(
         left=matrices[0],
         entered=matrices[1],
         near=matrices[2],
         names=[_name(group) for group in every],
-        exchanged=by_id if is_by_id else len(entered),
+        shown=min(len(before), len(after)),
     )
+
+
+def _not_in(other: list[Member], members: list[Member], *, is_by_id: bool) -> list[Member]:
+    """The members that the other selection does not hold, sorted."""
+    if not is_by_id:
+        return sorted(set(members) - set(other))
+    held = {item for item, _ in other}
+    return sorted(member for member in members if member[0] not in held)
 
 
 def _groups(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[Group]:

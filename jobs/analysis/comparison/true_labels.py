@@ -3,11 +3,15 @@
 A difference is off by what both values are off by, each towards the other: their half intervals, as the root of the sum
 of squares. Where one labeller labelled both weeks, items in both selections have the same errors, which cancel: of k
 items of which m were exchanged, a part m / k of the variance is left.
+
+Where another labeller labelled one of the weeks, whether a share moved is asked of the true labels, and these differ by
+the errors of both labellers and by which items were exchanged: if groups have nothing to do with it, any of the m that
+left and the m that entered might as well have been on the other side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +22,7 @@ from mprlib.arrays import FloatArray
 from ..cases import CASE, QUESTION, is_audited
 from ..load import Run
 from ..predicted import Predicted
+from .pairing import Pair, Question
 
 CLASS = "function_class"
 SIDES = ("old", "new")
@@ -27,16 +32,43 @@ SHARES = ["share_corrected", "share_corrected_low", "share_corrected_high", "sha
 VALUES = ["mpr_corrected", "mpr_corrected_low", "mpr_corrected_high"]
 
 
-def true_moves(old: Run, new: Run) -> pd.DataFrame:
-    """Changes of groups' shares of what is shown: QUESTION, group, change_share and p_value of its two-sided test,
-    where the labels of either week are another labeller's."""
+def true_moves(old: Run, new: Run, exchanged: Mapping[Question, Pair]) -> pd.DataFrame:
+    """Changes of groups' shares of what is shown: QUESTION, group, change_share and p_value of its two-sided test.
+
+    exchanged: the questions asked, those where the labels of either week are another labeller's; pairs by items' ids.
+    """
     both = _groups(old, new).drop_duplicates([*QUESTION, "group"])
+    is_asked = [key in exchanged for key in both[QUESTION].itertuples(index=False, name=None)]
+    both = both[np.array(is_asked, dtype=bool)]
     change = both["share_corrected_new"] - both["share_corrected_old"]
     error = _off(both, np.where(change >= 0, 1.0, -1.0), "share_corrected") / HALF_INTERVAL
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deviations = np.where(change == 0, 0.0, np.abs(change) / error)
-    moves = both.assign(change_share=change, p_value=2.0 * scipy.stats.norm.sf(deviations))
+    moves = both.assign(change_share=change, p_value=2.0 * scipy.stats.norm.sf(_deviations(both, error, exchanged)))
     return moves[[*QUESTION, "group", "change_share", "p_value"]]
+
+
+def _deviations(both: pd.DataFrame, error: FloatArray, exchanged: Mapping[Question, Pair]) -> FloatArray:
+    """How many standard errors each share (n,) changed by. error: of the labels alone.
+
+    Of the 2 m items exchanged those of a group, t, fall to both sides as in a draw without replacement: the difference
+    of the two counts has variance t (2 m - t) / (2 m - 1), and goes in steps of two, of which the normal law takes half
+    (the correction for continuity). How many t are is known by predicted labels, and by the share by true ones; it is
+    the one under which chance does more, and the items that the change itself takes are among them. The same items
+    shown are no move of the engine, whatever their labels are.
+    """
+    pairs = [exchanged[key] for key in both[QUESTION].itertuples(index=False, name=None)]
+    shown, exchanges = (np.array([getattr(pair, name) for pair in pairs], float) for name in ("shown", "exchanged"))
+    old, new = (both[f"share_corrected_{side}"].to_numpy(float) for side in SIDES)
+    size = np.abs(new - old)
+    least = np.minimum(size * shown, exchanges)
+    counts = [
+        np.array([pair.members().get(group, 0) for pair, group in zip(pairs, both["group"])], float),
+        exchanges * (old + new),
+    ]
+    kept = np.clip(counts, least, 2.0 * exchanges - least)
+    variance = (kept * (2.0 * exchanges - kept)).max(axis=0) / np.maximum(2.0 * exchanges - 1.0, 1.0)
+    spread = np.hypot(error, np.sqrt(variance) / shown)
+    beyond = np.where(exchanges > 0, np.maximum(size - 1.0 / shown, 0.0), 0.0)
+    return np.divide(beyond, spread, out=np.zeros_like(beyond), where=beyond > 0)
 
 
 def true_gaps(old: Run, new: Run, changed: Predicted, exchanged: pd.DataFrame, minimum_share: float) -> pd.DataFrame:
