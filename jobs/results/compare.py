@@ -10,6 +10,7 @@ from ..analysis.systems.compare import Systems, compare_systems
 from ..analysis.systems.sides import Side
 from ..errors import UsageError
 from ..store import Store
+from ..words import numbered
 from .manifest import SUCCESS, read_manifest
 from .week import with_causes
 
@@ -29,7 +30,7 @@ def compare_folders(
     found = compare(runs["old"], runs["new"], threshold=threshold, mpr_threshold=mpr_threshold, level=level)
     found = with_causes(found, (runs["old"], old), (runs["new"], new))
     found.remarks.extend(
-        f"{facts['folder']} is not complete ({facts['failures']} failed units): `run` continues it"
+        f"{facts['folder']} is not complete ({numbered(facts['failures'], 'failed unit')}): `run` continues it"
         for facts in about.values()
         if not facts["is_complete"]
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from jobs.analysis.comparison.compare import Comparison, compare
-from jobs.analysis.comparison.wording import to_text
+from jobs.analysis.comparison.wording import change_sentence, to_text
 from jobs.analysis.load import Run
+from jobs.errors import UsageError
 
 from . import test_compare_predicted
 from .test_compare import ABOUT
@@ -96,3 +98,56 @@ def test_a_column_with_a_few_other_labels_is_one_labeller_s():
 def test_one_item_of_few_is_no_other_labeller_and_its_message_agrees_in_number(people: int, said: str):
     found = fall_of_women(1, people, column="gender", errors="held_out")
     assert said in "".join(found.labels.said) and bool(found.labels.said) == bool(said)
+
+
+def against(run: Run, reference: dict[str, Any]) -> Run:
+    run.manifest["settings"]["reference"] = [{"name": "stated", **reference}]
+    return run
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [{"kind": "shares", "path": "x.csv"}, {"kind": "dataset", "dataset": {"name": "b", "attributes": {"gender": {}}}}],
+)
+def test_another_reference_is_refused_under_another_labeller_of_the_items_too(reference: dict[str, Any]):
+    old, new = (against(labelled(scores(), error, seed), reference) for error, seed in ((0.1, 1), (0.05, 2)))
+    assert compare(old, new).cases["do_labels_differ"].all()
+    new.groups["share_reference"] = np.where(new.groups["group"] == "gender=female", 0.9, 0.1)
+    with pytest.raises(UsageError, match="reference stated differs"):
+        compare(old, new)
+    for run in (old, new):
+        against(run, {"kind": "population"})
+    assert compare(old, new).cases["do_labels_differ"].all()
+
+
+@pytest.mark.parametrize("lean", [0.0, 2.0])
+def test_another_labeller_of_the_reference_alone_hides_no_fall_of_those_shown(lean: float):
+    own = [{"name": "b", "attributes": {"gender": {"column": name, "errors": "x"}}} for name in ("one", "other")]
+    old, new = (
+        against(week(scored, TRUE, None), {"kind": "dataset", "dataset": block})
+        for scored, block in zip((scores(), scores(lean)), own)
+    )
+    new.groups["share_reference"] = np.where(new.groups["group"] == "gender=female", 0.6, 0.4)
+    found = compare(old, new)
+    text = to_text(found, ABOUT)
+    assert found.has_regression == (lean > 0)
+    assert "nothing counts" not in text and "from the mean of both references" in text
+    assert ", by predicted labels" not in text.partition("regressions,")[0]
+
+
+def test_shares_of_a_group_that_nobody_predicts_are_not_said_to_be_predicted():
+    old, new = (labelled(scores(lean), 0.1, seed) for lean, seed in ((0.0, 1), (2.0, 2)))
+    for run in (old, new):
+        run.manifest["settings"]["dataset"][0]["attributes"] |= {"age": {}}
+        run.items["labels"] = [labels | {"age": "old"} for labels in run.items["labels"]]
+        ages = run.groups[run.groups["group"] == "gender=female"].assign(group="age=old")
+        object.__setattr__(run, "groups", pd.concat([run.groups, ages], ignore_index=True))
+    found = compare(old, new)
+    marks = found.groups.set_index("group")["is_predicted"].to_dict()
+    assert marks["gender=female"] and not marks["age=old"]
+
+
+def test_what_entered_and_left_agrees_in_number():
+    change = {"dataset": "a", "items_old": 2, "items_new": 1, "entered": 1, "left": 2}
+    assert change_sentence(change) == "1 of the 1 item of data set a is new, and 2 of the 2 before are gone."
+    assert change_sentence(change | {"entered": 0, "left": 0}) == "No item entered or left data set a (1 item)."

@@ -184,6 +184,8 @@ def test_a_rise_within_the_errors_of_labels_is_no_regression():
 
 def test_what_a_new_labeller_makes_of_the_reference_is_no_rise():
     old, new = probed(scores(lean=2.0), 0.1, 1), probed(scores(lean=2.0), 0.05, 2)
+    for run in (old, new):
+        run.manifest["settings"]["reference"] = [{"name": "stated", "kind": "population"}]
     is_women = new.groups["group"] == "gender=female"
     for column in ("share_reference", "share_reference_corrected"):
         new.groups[column] = np.where(is_women, 0.65, 0.35)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...errors import UsageError
@@ -13,6 +14,7 @@ from ..load import Run
 from .labellers import SAME, Labellers, labellers
 from .limits import LEVEL, THRESHOLD
 from .movement import movement
+from .pairing import groups_with
 from .sameness import refusal, remarks
 from .true_labels import SHARES, true_shares
 from .verdicts import verdicts
@@ -54,7 +56,7 @@ def compare(
     """
     mpr_threshold = threshold if mpr_threshold is None else mpr_threshold
     labels = labellers(old, new)
-    why = refusal(old, new, labels.changed)
+    why = refusal(old, new, labels)
     if why is not None:
         raise UsageError(why)
     held = [set(run.results[CASE].itertuples(index=False, name=None)) for run in (old, new)]
@@ -92,7 +94,10 @@ def _with_gaps(groups: pd.DataFrame, old: Run, new: Run, labels: Labellers) -> p
     for side, run in (("old", old), ("new", new)):
         named = {name: f"{name}_{side}" for name in SHARES}
         table = table.merge(true_shares(run).rename(columns=named), on=[*CASE, "group"], how="left")
-    table["is_predicted"], table["do_labels_differ"] = labels.predicted.marks(table), labels.changed.marks(table)
+    predicted = groups_with(old, new, labels.attributes)
+    named = table[["dataset", "group"]].itertuples(index=False, name=None)
+    table["is_predicted"] = np.array([key in predicted for key in named], dtype=bool)
+    table["do_labels_differ"] = labels.changed.marks(table)
     order = table.assign(_size=table["change_share"].abs(), _follows=~table["is_found"].astype(bool))
     order = order.sort_values(["_follows", "_size", *CASE], ascending=[True, False, *[True] * 4], kind="stable")
     return order.drop(columns=["_size", "_follows"]).reset_index(drop=True)

@@ -31,7 +31,13 @@ def label_notes(found: Comparison) -> Iterator[str]:
             "by how much predicted labels differ is then not the engine's: what counts are shares and MPR by the true "
             "labels, and changes beyond the intervals of both"
         )
-    if (differ & ~is_known).any():
+    are_items = found.cases["dataset"].isin(found.labels.changed.datasets)
+    if (differ & ~is_known & ~are_items).any():
+        yield (
+            "where the labels of a reference alone are another labeller's, largest gaps are compared from the mean of "
+            "both references, and MPR is not"
+        )
+    if (differ & ~is_known & are_items).any():
         yield (
             "by how much predicted labels differ is then not the engine's, and values by the true labels are not known "
             "in both runs: nothing counts as moved or worse; say the same of the labels in OLD and run it again"

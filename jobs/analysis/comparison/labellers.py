@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 import scipy
 
 from ...words import numbered
@@ -33,11 +34,19 @@ RELABELLED = 0.03
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Labellers:
     """predicted: whose labels are predicted in either run; changed: of these, whose labels, or what is known of their
-    errors, are not the same in both; said: a clause for each attribute of which that is so."""
+    errors, are not the same in both; said: a clause for each attribute of which that is so; attributes: data sets and
+    names of the attributes of items that are predicted; of_items: references whose people have the items' labels."""
 
     predicted: Predicted = NONE_PREDICTED
     changed: Predicted = NONE_PREDICTED
     said: tuple[str, ...] = ()
+    attributes: frozenset[tuple[str, str]] = frozenset()
+    of_items: tuple[str, ...] = ()
+
+    def marks_references(self, rows: pd.DataFrame) -> pd.Series:
+        """Whether the labels of each row's reference are another labeller's."""
+        of_items = rows["dataset"].isin(self.changed.datasets) & rows["reference"].isin(self.of_items)
+        return rows["reference"].isin(self.changed.references) | of_items
 
 
 SAME = Labellers()
@@ -51,6 +60,8 @@ def labellers(old: Run, new: Run) -> Labellers:
         predicted=of_sides(side for side, _ in labelled),
         changed=of_sides(side for side, _ in changes),
         said=tuple(f"{' '.join(side)}: labels of {name!r}: {why}" for (side, name), why in changes.items()),
+        attributes=frozenset((name, attribute) for (role, name), attribute in labelled if role == "dataset"),
+        of_items=tuple(_of_items(new.manifest)),
     )
 
 
@@ -77,6 +88,13 @@ def without_labellers(settings: Mapping[str, Any], labelled: Collection[tuple[Si
     ]
     datasets = [of_block(("dataset", str(one.get("name"))), one) for one in settings.get("dataset") or ()]
     return {**settings, "dataset": datasets, "reference": references}
+
+
+def _of_items(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """References that are neither stated nor have a data set of their own."""
+    for one in (manifest.get("settings") or {}).get("reference") or ():
+        if not one.get("dataset") and one.get("kind") not in ("balanced", "shares"):
+            yield str(one.get("name"))
 
 
 def _why(key: tuple[Side, str], old: Run, new: Run) -> str:

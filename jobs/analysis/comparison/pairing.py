@@ -57,6 +57,22 @@ def pairs(old: Run, new: Run, relabelled: Collection[str] = ()) -> Iterator[tupl
             yield key, _pair(before[key], after[key], attributes, is_by_id=key[0] in relabelled)
 
 
+def groups_with(old: Run, new: Run, attributes: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Data sets and names of the groups of shown items that one of these attributes, of a data set each, is part of."""
+    most = _group_attributes(old, new)
+    seen = {
+        (dataset, tuple((labels or {}).items()))
+        for run in (old, new)
+        for (dataset, _), labels in run.items["labels"].items()
+    }
+    return {
+        (dataset, _name(group))
+        for dataset, labels in seen
+        for group in _groups(labels, most)
+        if any((dataset, attribute) in attributes for attribute, _ in group)
+    }
+
+
 def _selections(run: Run) -> dict[Question, list[Member]]:
     """The top-k items of every question, best first."""
     rows = run.results[is_audited(run.results)].drop_duplicates(CASE)

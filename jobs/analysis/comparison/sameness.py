@@ -18,9 +18,8 @@ from ...words import shortened
 from ..cases import CASE, TOP_K, is_audited, top_k_rows
 from ..frames import records
 from ..load import Run
-from ..predicted import Predicted
 from ..wording import percent
-from .labellers import labelled_attributes, without_labellers
+from .labellers import Labellers, labelled_attributes, without_labellers
 
 # Settings that change no result: places of files, and what only affects speed.
 _HARMLESS = {"output", "cache", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
@@ -37,13 +36,13 @@ LONGEST_SETTING = 80
 ADVICE = "run both with one configuration"
 
 
-def refusal(old: Run, new: Run, changed: Predicted) -> str | None:
-    """Why the runs do not compare, in one sentence without names of the runs; None where they do. changed: whose labels
-    are another labeller's, so that shares of a reference differ for that reason already."""
-    return next(_refusals(old, new, changed), None)
+def refusal(old: Run, new: Run, labels: Labellers) -> str | None:
+    """Why the runs do not compare, in one sentence without names of the runs; None where they do. labels: shares of a
+    reference whose labels are another labeller's differ for that reason already."""
+    return next(_refusals(old, new, labels), None)
 
 
-def _refusals(old: Run, new: Run, changed: Predicted) -> Iterator[str]:
+def _refusals(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
     for name, (before, after) in _parts(old, new).items():
         for key, one, other in _differences(before, after, name):
             yield f"{key} differs ({_shown(one)} and {_shown(other)}): values do not compare; {ADVICE}"
@@ -52,7 +51,7 @@ def _refusals(old: Run, new: Run, changed: Predicted) -> Iterator[str]:
             yield f"{side} holds no selection of method {TOP_K}, which is what is compared; add {TOP_K} to its methods"
     both = shared_cases(old, new)
     yield from _sizes(both)
-    yield from _reference_drift(old, new, changed)
+    yield from _reference_drift(old, new, labels)
 
 
 def remarks(old: Run, new: Run) -> Iterator[str]:
@@ -148,14 +147,14 @@ def _unit(pool: int, reference: float, k: int) -> float:
     return float(np.sqrt(reference * k / (reference + k) / (pool + reference)))
 
 
-def _reference_drift(old: Run, new: Run, changed: Predicted) -> Iterator[str]:
+def _reference_drift(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
     """References whose shares changed; left out are query-conditioned references, since they change with the items, and
     those whose labels changed."""
     blocks = (new.manifest.get("settings") or {}).get("reference") or []
     conditioned = {block["name"] for block in blocks if block.get("query_conditioned")}
     keys = ["dataset", "reference", "group"]
     shares = [
-        run.groups[~run.groups["reference"].isin(conditioned) & ~changed.marks(run.groups)]
+        run.groups[~run.groups["reference"].isin(conditioned) & ~labels.marks_references(run.groups)]
         .drop_duplicates(keys)
         .set_index(keys)["share_reference"]
         for run in (old, new)

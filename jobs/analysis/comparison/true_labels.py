@@ -22,6 +22,7 @@ from mprlib.arrays import FloatArray
 from ..cases import CASE, QUESTION, is_audited
 from ..load import Run
 from ..predicted import Predicted
+from .labellers import Labellers
 from .pairing import Pair, Question
 
 CLASS = "function_class"
@@ -68,21 +69,22 @@ def _deviations(both: pd.DataFrame, error: FloatArray, exchanged: Mapping[Questi
     variance = (kept * (2.0 * exchanges - kept)).max(axis=0) / np.maximum(2.0 * exchanges - 1.0, 1.0)
     spread = np.hypot(error, np.sqrt(variance) / shown)
     beyond = np.where(exchanges > 0, np.maximum(size - 1.0 / shown, 0.0), 0.0)
-    return np.divide(beyond, spread, out=np.zeros_like(beyond), where=beyond > 0)
+    found: FloatArray = np.divide(beyond, spread, out=np.zeros_like(beyond), where=beyond > 0)
+    return found
 
 
-def true_gaps(old: Run, new: Run, changed: Predicted, exchanged: pd.DataFrame, minimum_share: float) -> pd.DataFrame:
+def true_gaps(old: Run, new: Run, labels: Labellers, exchanged: pd.DataFrame, minimum_share: float) -> pd.DataFrame:
     """Each case's largest gap by the true labels in either run, as a share without sign.
 
     Columns CASE, worst_group_corrected_old and _new, gap_corrected_old and _new, gap_corrected_rise, and
     gap_corrected_margin, what errors of labels may make of it.
 
-    exchanged: QUESTION and items_changed. Where a labeller changed gaps are those from the mean of both estimates of
-    the reference, so that what it made of the reference is no rise.
+    exchanged: QUESTION and items_changed. Where a reference's labeller changed gaps are those from the mean of both
+    estimates of it, so that what the labeller made of the reference is no rise.
     """
     both = _groups(old, new)
     references = both[[f"share_reference_corrected_{side}" for side in SIDES]].to_numpy(float)
-    is_changed = changed.marks(both).to_numpy()[:, None]
+    is_changed = labels.marks_references(both).to_numpy()[:, None]
     references = np.where(is_changed, references.mean(axis=1, keepdims=True), references)
     for column, side in enumerate(SIDES):
         both[f"gap_{side}"] = both[f"share_corrected_{side}"] - references[:, column]
@@ -90,7 +92,9 @@ def true_gaps(old: Run, new: Run, changed: Predicted, exchanged: pd.DataFrame, m
     largest = [_largest(both, side) for side in SIDES]
     found = largest[0].merge(largest[1], on=CASE)
     found["gap_corrected_rise"] = found["gap_corrected_new"] - found["gap_corrected_old"]
-    found["gap_corrected_margin"] = np.hypot(found["off_old"], found["off_new"]) * _left(found, changed, exchanged)
+    found["gap_corrected_margin"] = np.hypot(found["off_old"], found["off_new"]) * _left(
+        found, labels.changed, exchanged
+    )
     return found.drop(columns=["off_old", "off_new"])
 
 

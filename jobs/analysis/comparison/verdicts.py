@@ -1,7 +1,8 @@
 """Per case: largest group gap and MPR before and after, and whether that is a regression.
 
 Of predicted labels both are compared by the true ones, where they are known of both runs: a rise that errors of labels
-explain is no regression. Where the labels themselves are another labeller's, nothing else counts.
+explain is no regression. Where the items' labels themselves are another labeller's, nothing else counts; where only
+those of the reference are, and true ones are not known, gaps count from the mean of both references.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def verdicts(
     Returns: CASE, items_changed, p_value, p_adjusted, is_moved, worst_group_old, worst_group_new, gap_old, gap_new,
              gap_rise (shares), function_class, mpr_old, mpr_new, mpr_rise (of the class whose MPR
              rose most), is_predicted, do_labels_differ, the columns of `true_gaps` and `true_rises`, null where true
-             labels are not known, is_regression, may_be_labels (the rise by predicted labels would be a regression).
+             labels are not known, gap_rise_from_mean (of the largest gap, both from the mean of the two references),
+             is_regression, may_be_labels (the rise by predicted labels would be a regression).
     """
     minimum = new.minimum_share
     sides = [_largest_gaps(run, minimum, side) for run, side in ((old, "old"), (new, "new"))]
@@ -44,12 +46,19 @@ def verdicts(
     table = table.merge(queries, on=QUESTION)
     table["is_predicted"] = labels.predicted.marks(table)
     table["do_labels_differ"] = labels.changed.marks(table)
-    for true in (true_gaps(old, new, labels.changed, queries, minimum), true_rises(old, new, labels.changed, queries)):
-        table = table.merge(true, on=CASE, how="left")
+    for other in (
+        true_gaps(old, new, labels, queries, minimum),
+        true_rises(old, new, labels.changed, queries),
+        _rises_from_mean(old, new, minimum),
+    ):
+        table = table.merge(other, on=CASE, how="left")
     has_risen = (table["gap_rise"] > threshold) | (table["mpr_rise"] > mpr_threshold)
     has_truly_risen = _is_beyond(table, "gap", threshold) | _is_beyond(table, "mpr", mpr_threshold)
-    by_true = table["do_labels_differ"] | table["gap_corrected_rise"].notna() | table["mpr_corrected_rise"].notna()
-    table["is_regression"] = table["is_moved"] & np.where(by_true, has_truly_risen, has_risen)
+    is_known = table["gap_corrected_rise"].notna() | table["mpr_corrected_rise"].notna()
+    by_mean = table["do_labels_differ"] & ~table["dataset"].isin(labels.changed.datasets) & ~is_known
+    by_true = table["do_labels_differ"] | is_known
+    rises = [table["gap_rise_from_mean"] > threshold, has_truly_risen]
+    table["is_regression"] = table["is_moved"] & np.select([by_mean, by_true], rises, has_risen)
     is_seen = has_risen & (table["is_moved"] | table["do_labels_differ"])
     table["may_be_labels"] = table["is_predicted"] & is_seen & ~table["is_regression"]
     return table.sort_values(["gap_rise", *CASE], ascending=[False, True, True, True, True], kind="stable").reset_index(
@@ -67,6 +76,18 @@ def _largest_gaps(run: Run, minimum_share: float, side: str) -> pd.DataFrame:
     worst = largest(worst_pairs(run.results, run.groups, minimum_share=minimum_share))
     worst[f"gap_{side}"] = worst["gap_points"].abs() / 100.0
     return worst.rename(columns={"group": f"worst_group_{side}"})[[*CASE, f"worst_group_{side}", f"gap_{side}"]]
+
+
+def _rises_from_mean(old: Run, new: Run, minimum_share: float) -> pd.DataFrame:
+    """How far each case's largest gap rose, both from the mean of the two references."""
+    keys, names = [*CASE, "group"], ["share_selected", "share_reference"]
+    rows = [run.groups[is_audited(run.groups)].drop_duplicates(keys)[[*keys, *names]] for run in (old, new)]
+    # A group that only one run knows is neither shown nor in the reference of the other.
+    both = rows[0].merge(rows[1], on=keys, how="outer", suffixes=("_old", "_new")).set_index(keys).fillna(0.0)
+    mean = (both["share_reference_old"] + both["share_reference_new"]) / 2.0
+    gaps = [(both[f"share_selected_{side}"] - mean).abs()[mean >= minimum_share] for side in ("old", "new")]
+    largest = [gap.groupby(level=CASE).max() for gap in gaps]
+    return (largest[1] - largest[0]).rename("gap_rise_from_mean").reset_index()
 
 
 def _largest_rises(old: Run, new: Run) -> pd.DataFrame:

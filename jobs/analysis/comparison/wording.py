@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...words import numbered
 from ..cases import CASE, QUESTION
 from ..frames import records
 from ..wording import cases_of_queries, group_name, is_missing, number, percent, points
@@ -96,10 +97,11 @@ def change_sentence(change: Mapping[str, Any]) -> str:
     """What entered and left a data set."""
     name, entered, left = change["dataset"], change["entered"], change["left"]
     if not entered and not left:
-        return f"No item entered or left data set {name} ({change['items_new']:,} items)."
+        return f"No item entered or left data set {name} ({numbered(change['items_new'], 'item')})."
+    are = {count: "is" if count == 1 else "are" for count in (entered, left)}
     return (
-        f"{entered:,} of the {change['items_new']:,} items of data set {name} are new, and {left:,} of the "
-        f"{change['items_old']:,} before are gone."
+        f"{entered:,} of the {numbered(change['items_new'], 'item')} of data set {name} {are[entered]} new, and "
+        f"{left:,} of the {change['items_old']:,} before {are[left]} gone."
     )
 
 
