@@ -63,7 +63,7 @@ def groups_with(old: Run, new: Run, attributes: Collection[tuple[str, str]]) -> 
     seen = {
         (dataset, tuple((labels or {}).items()))
         for run in (old, new)
-        for (dataset, _), labels in run.items["labels"].items()
+        for dataset, labels in zip(run.items.index.get_level_values("dataset"), run.items["labels"])
     }
     return {
         (dataset, _name(group))

@@ -56,13 +56,14 @@ def _deviations(both: pd.DataFrame, error: FloatArray, exchanged: Mapping[Questi
     the one under which chance does more, and the items that the change itself takes are among them. The same items
     shown are no move of the engine, whatever their labels are.
     """
-    pairs = [exchanged[key] for key in both[QUESTION].itertuples(index=False, name=None)]
+    keys = list(both[QUESTION].itertuples(index=False, name=None))
+    pairs, members = [exchanged[key] for key in keys], {key: exchanged[key].members() for key in set(keys)}
     shown, exchanges = (np.array([getattr(pair, name) for pair in pairs], float) for name in ("shown", "exchanged"))
     old, new = (both[f"share_corrected_{side}"].to_numpy(float) for side in SIDES)
     size = np.abs(new - old)
     least = np.minimum(size * shown, exchanges)
     counts = [
-        np.array([pair.members().get(group, 0) for pair, group in zip(pairs, both["group"])], float),
+        np.array([members[key].get(group, 0) for key, group in zip(keys, both["group"])], float),
         exchanges * (old + new),
     ]
     kept = np.clip(counts, least, 2.0 * exchanges - least)
