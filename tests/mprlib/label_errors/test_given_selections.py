@@ -74,6 +74,28 @@ def test_labels_that_are_right_change_nothing(name, chosen_by):
     assert [found.low, found.value, found.high] == pytest.approx(3 * [value], abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["linear", "saturated", "tree"])
+def test_labels_that_are_right_change_nothing_where_most_combinations_have_nobody(name):
+    random, sizes = np.random.default_rng(0), (2, 7, 9)
+    shares = [random.dirichlet(np.ones(size)) for size in sizes]
+    pool, people = (
+        np.hstack([np.eye(size)[random.choice(size, rows, p=own)] for size, own in zip(sizes, shares)])
+        for rows in (100, 2_000)
+    )
+    right = Problem(
+        scores=np.linspace(1, 0, len(pool)),
+        labels=pool,
+        reference=people,
+        reference_size=1_000,
+        k=10,
+        attributes={"a": range(2), "b": range(2, 9), "c": range(9, 18)},
+        label_error={name: np.eye(size) for name, size in zip("abc", sizes)},
+    )
+    found = corrected(right, np.arange(10), function_class(name), chosen_by="other")
+    value = mprlib.measure(right, np.arange(10), name).value
+    assert [found.low, found.value, found.high] == pytest.approx(3 * [value], abs=1e-4)
+
+
 def test_attributes_without_errors_are_taken_as_they_are():
     labels = np.array([[1, 0, age] for age in (0, 1)] * 6 + [[0, 1, age] for age in (0, 1, 1)] * 6, dtype=float)
     found = Problem(
