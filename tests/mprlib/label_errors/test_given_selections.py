@@ -58,6 +58,24 @@ def test_the_inverse_is_right_on_average():
     assert mean == pytest.approx([2 / 3, 1 / 3])
 
 
+@pytest.mark.parametrize("seen", [0, 3])
+def test_fewer_labels_than_errors_are_no_proof_that_nobody_is_of_a_group(seen):
+    """Of 100 men 12 would be labelled women: 0 or 3 are, and up to 4 or so true women may be among them."""
+    error = [[0.88, 0.12], [0.12, 0.88]]
+    labels = seen * [WOMEN] + (100 - seen) * [MEN] + 100 * [WOMEN, MEN]
+    shown = problem(labels, 100, label_error={"gender": error})
+    found = corrected_groups(shown, np.arange(100), chosen_by="other")
+    woman, man = found["gender=woman"], found["gender=man"]
+    # Of w women at least so many are not labelled: P(Binomial(w, 0.88) <= seen) >= 2.5%.
+    most = {0: 1, 3: 6}[seen]
+    assert (woman.share, woman.low, woman.high) == pytest.approx((0.0, 0.0, most / 100))
+    assert (man.share, man.low, man.high) == pytest.approx((1.0, 1.0 - most / 100, 1.0))
+    for name in ("groups", "linear", "saturated", "tree"):
+        value = corrected(shown, np.arange(100), function_class(name), chosen_by="other")
+        few = mprlib.measure(problem(most * [WOMEN] + (200 - most) * [MEN], 100), np.arange(100), name).value
+        assert value.low <= few + 0.02 and value.high >= value.value > value.low, name
+
+
 def test_axes_act_like_the_product_of_all_matrices():
     random = np.random.default_rng(0)
     left, right = random.random((2, 2)), random.random((3, 3))
