@@ -17,8 +17,8 @@ from mprlib.label_errors.true_cells import true_cells
 from mprlib.problem import Problem
 from mprlib.reference import Reference
 
-# Rows of a cell that nobody is expected in: so many, so that it can be divided by, or as many as the reference's shares
-# may be off by there, up to one; their errors would else be divided by next to nothing.
+# Rows of a cell that nobody is expected in: so many, so that it can be divided by, or as many as they may be off by, up
+# to one; errors would else be divided by next to nothing.
 SMALLEST_MASS, LARGEST_OPEN_MASS = 1e-6, 1.0
 
 
@@ -38,8 +38,10 @@ def _build(problem: Problem) -> Problem:
     cells = true_cells(problem)
     estimate = reference_estimate(problem)
     shares = simplex(estimate.shares)
-    left_open = np.clip(problem.m * estimate.error.std(axis=0), SMALLEST_MASS, LARGEST_OPEN_MASS)
-    masses = np.maximum(problem.n * pool_shares(problem) + problem.m * shares, left_open)
+    expected = problem.n * pool_shares(problem)
+    # Of an item that is likely to be of a cell by tau the variance is tau (1 - tau), less than what is expected.
+    left_open = np.hypot(np.sqrt(expected), problem.m * estimate.error.std(axis=0))
+    masses = np.maximum(expected + problem.m * shares, np.clip(left_open, SMALLEST_MASS, LARGEST_OPEN_MASS))
     more = max(problem.k - cells.size, 0)
     reference = Reference(
         table=CellTable.of_groups(cells.labels, np.arange(cells.size), shares), size=problem.m, is_sample=False

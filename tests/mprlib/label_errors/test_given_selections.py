@@ -114,6 +114,30 @@ def test_labels_that_are_right_change_nothing_where_most_combinations_have_nobod
     assert [found.low, found.value, found.high] == pytest.approx(3 * [value], abs=1e-4)
 
 
+def test_combinations_that_hardly_anybody_has_are_not_divided_by():
+    """Errors of the items' labels alone open them: 5% of each of three attributes."""
+    random, sizes = np.random.default_rng(0), (2, 7, 9)
+    shares = [random.dirichlet(np.ones(size)) for size in sizes]
+    true = [random.choice(size, 200, p=own) for size, own in zip(sizes, shares)]
+    errors = [np.full((size, size), 0.05 / (size - 1)) + np.eye(size) * (0.95 - 0.05 / (size - 1)) for size in sizes]
+    seen = [np.array([random.choice(len(one), p=one[level]) for level in codes]) for codes, one in zip(true, errors)]
+    people = [random.choice(size, 6_000, p=own) for size, own in zip(sizes, shares)]
+    rows = [np.hstack([np.eye(size)[codes] for size, codes in zip(sizes, one)]) for one in (true, seen, people)]
+    given = {
+        "scores": random.random(200) + 0.5 * (true[0] == 0),
+        "reference": rows[2],
+        "reference_size": 300,
+        "k": 20,
+        "attributes": {"a": range(2), "b": range(2, 9), "c": range(9, 18)},
+    }
+    told = Problem(labels=rows[1], label_error=dict(zip("abc", errors)), **given)
+    top = told.best_first[:20]
+    truth = mprlib.measure(Problem(labels=rows[0], **given), top, "saturated").value
+    found = corrected(told, top, function_class("saturated"), chosen_by="labels")
+    assert found.low <= truth <= found.high
+    assert found.value == pytest.approx(truth, abs=0.15)
+
+
 def test_attributes_without_errors_are_taken_as_they_are():
     labels = np.array([[1, 0, age] for age in (0, 1)] * 6 + [[0, 1, age] for age in (0, 1, 1)] * 6, dtype=float)
     found = Problem(
