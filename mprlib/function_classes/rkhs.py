@@ -33,6 +33,8 @@ LARGEST_EIGEN_CELLS = 1024
 # Rows of the median heuristic's sample, and of a block of kernel columns (20 MB at 20,000 rows).
 MEDIAN_SAMPLE = 1024
 BLOCK_ROWS = 128
+# Where half of the pairs are nearer and half are farther the median is the lower one, whatever sums round to.
+TIED = 1e-9
 # Distances in bandwidths above this are not squared: their kernel is 0 long before.
 LARGEST_RATIO = 1e100
 # Positive, and its square neither vanishes nor overflows.
@@ -256,7 +258,7 @@ def median_distance(cells: Cells) -> float:
     distances = np.maximum(scipy.spatial.distance.pdist(labels / unit), 1.0 / LARGEST_RATIO) * unit
     order = np.argsort(distances)
     passed = np.cumsum((masses[first] * masses[second])[order])
-    return float(distances[order[np.searchsorted(passed, passed[-1] / 2)]])
+    return float(distances[order[np.searchsorted(passed, passed[-1] / 2 * (1.0 - TIED))]])
 
 
 def _embedding(rows: PreparedRows, shares: FloatArray) -> FloatArray:

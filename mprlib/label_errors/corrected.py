@@ -33,7 +33,7 @@ from mprlib.label_error import ChosenBy
 from mprlib.label_errors.estimates import Estimate, by_inverse, by_score, reference_estimate
 from mprlib.label_errors.norms import length_interval, mean_square, steady_mean, unbiased_length
 from mprlib.label_errors.true_cells import error_of
-from mprlib.label_errors.true_problem import true_problem, weights_of
+from mprlib.label_errors.true_problem import simplex, true_problem, weights_of
 from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
 
@@ -119,9 +119,20 @@ def corrected(
         estimate = _of_groups(found, oracle, confidence, chosen_by)
     else:
         estimate = _of_others(built, oracle, function_class, found, confidence, chosen_by)
+    if found.own is None:
+        estimate = _down_to_shares(estimate, built, oracle, found)
     largest = _largest(function_class, oracle)
     value, low, high = np.clip(estimate, 0.0, largest).tolist()
     return Corrected(value=value, low=low, high=high)
+
+
+def _down_to_shares(estimate: Ends, built: Problem, oracle: Oracle, found: Difference) -> Ends:
+    """An interval that reaches down to where shares that are none, below 0 or above 1, are some; an inverse has such
+    ones where fewer are labelled as a group than errors alone would be."""
+    shares = simplex(found.shares + cells_of(built).reference_shares)
+    nearest = oracle.worst_case(weights_of(shares, built)).value
+    margin = estimate.value - estimate.low
+    return estimate._replace(low=nearest - margin) if nearest < estimate.low else estimate
 
 
 def _largest(function_class: FunctionClass, oracle: Oracle) -> float:

@@ -24,13 +24,11 @@ from mprlib.label_errors.estimates import reference_estimate
 from mprlib.label_errors.evidence import codes_by_pattern, score_bins
 from mprlib.label_errors.score_model import score_model
 from mprlib.label_errors.true_cells import error_of, true_cells
-from mprlib.label_errors.true_problem import simplex, true_problem, weights_of
+from mprlib.label_errors.true_problem import SMALLEST_MASS, simplex, true_problem, weights_of
 from mprlib.problem import Problem
 
 # With fewer bins of scores than this, items of one bin differ too much.
 FEWEST_BINS = 8
-# Rows of a cell without any, so that it can be divided by.
-SMALLEST_MASS = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -9,9 +9,11 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.function_classes.groups import Groups, GroupsOracle
 from mprlib.label_error import ChosenBy
+from mprlib.label_errors.confusions import confusions_of
 from mprlib.label_errors.corrected import CONFIDENCE, estimate_of
 from mprlib.label_errors.estimates import reference_estimate
 from mprlib.label_errors.evidence import possible_cells
+from mprlib.label_errors.true_cells import along, true_cells
 from mprlib.label_errors.true_problem import true_problem
 from mprlib.label_errors.weakness import too_weak
 from mprlib.problem import Problem
@@ -45,6 +47,10 @@ def corrected_groups(
         # Draws near a share of 0 lean to one side; the interval holds what either lean allows.
         margins = np.quantile(np.abs(error), confidence, axis=0, method="higher")
         ends = np.stack([shares - margins, shares + margins])
+        # Labels that no true ones explain by the confusion end all draws at 0 or 1.
+        bounds = exact_bounds(problem, items, oracle, confidence)
+        ends[0, shares > 1.0] = np.minimum(ends[0], bounds[0])[shares > 1.0]
+        ends[1, shares < 0.0] = np.maximum(ends[1], bounds[1])[shares < 0.0]
     else:
         # Near shares of 0 and 1 draws of the parameters lean to the middle, and what is seen under given parameters to
         # the ends: the interval holds what either lean allows.
@@ -57,6 +63,32 @@ def corrected_groups(
     smallest, largest = _known_bounds(problem, items, oracle)
     columns = [np.clip(one, smallest, largest).tolist() for one in (shares, *ends)]
     return {name: GroupShares(*row) for name, *row in zip(oracle.names, *columns, expected.tolist())}
+
+
+def exact_bounds(
+    problem: Problem, items: IntArray, oracle: GroupsOracle, confidence: float
+) -> tuple[FloatArray, FloatArray]:
+    """The smallest and the largest share (groups,) of each group under which the labels of some items are not too
+    unlikely, whatever the others are.
+
+    At least as many are labelled as a group as are so rightly, of w of it Binomial(w, P(label | true)); and likewise of
+    those that are not of it.
+    """
+    from scipy.stats import binom
+
+    cells, count = true_cells(problem), np.arange(items.size + 1)
+    members = np.stack([oracle.totals(cell) for cell in np.eye(cells.size)]).T
+    known = {axis: matrix.T for axis, matrix in confusions_of(problem).items.known.items()}
+    labelled = along(members, cells.shape, known)
+    counts = members[:, cells.joint(cells.codes[items])].sum(axis=1)
+    right = np.where(members > 0.0, labelled, 1.0).min(axis=1)
+    right_others = np.where(members > 0.0, 1.0, 1.0 - labelled).min(axis=1)
+    level = (1.0 - confidence) / 2.0
+    most, most_others = (
+        (binom.cdf(seen[:, None], count, sure[:, None]) >= level).sum(axis=1) - 1
+        for seen, sure in ((counts, right), (items.size - counts, right_others))
+    )
+    return 1.0 - most_others / items.size, most / items.size
 
 
 def _known_bounds(problem: Problem, items: IntArray, oracle: GroupsOracle) -> tuple[FloatArray, FloatArray]:

@@ -17,9 +17,9 @@ from mprlib.label_errors.true_cells import true_cells
 from mprlib.problem import Problem
 from mprlib.reference import Reference
 
-# Rows of a cell that fewer are expected in: what a sample or a confusion is off by is a row or more there, which would
-# else be divided by next to nothing.
-SMALLEST_MASS = 1.0
+# Rows of a cell that nobody is expected in: so many, so that it can be divided by, or as many as they may be off by, up
+# to one; errors would else be divided by next to nothing.
+SMALLEST_MASS, LARGEST_OPEN_MASS = 1e-6, 1.0
 
 
 def true_problem(problem: Problem) -> Problem:
@@ -36,8 +36,12 @@ def weights_of(shares: FloatArray, built: Problem) -> FloatArray:
 
 def _build(problem: Problem) -> Problem:
     cells = true_cells(problem)
-    shares = simplex(reference_estimate(problem).shares)
-    masses = np.maximum(problem.n * pool_shares(problem) + problem.m * shares, SMALLEST_MASS)
+    estimate = reference_estimate(problem)
+    shares = simplex(estimate.shares)
+    expected = problem.n * pool_shares(problem)
+    # Of an item that is likely to be of a cell by tau the variance is tau (1 - tau), less than what is expected.
+    left_open = np.hypot(np.sqrt(expected), problem.m * estimate.error.std(axis=0))
+    masses = np.maximum(expected + problem.m * shares, np.clip(left_open, SMALLEST_MASS, LARGEST_OPEN_MASS))
     more = max(problem.k - cells.size, 0)
     reference = Reference(
         table=CellTable.of_groups(cells.labels, np.arange(cells.size), shares), size=problem.m, is_sample=False
@@ -59,7 +63,7 @@ def _build(problem: Problem) -> Problem:
             pool_cell=places,
             reference_cell=np.arange(len(reference.shares)),
             pool_counts=np.bincount(places, minlength=cells.size),
-            reference_shares=reference_estimate(problem).shares,
+            reference_shares=estimate.shares,
             masses=masses,
         ),
     )

@@ -53,3 +53,13 @@ def test_median_distance_counts_rows():
 def test_refuses_bad_settings(setting):
     with pytest.raises(InputError, match=next(iter(setting))):
         measure(one_hot_problem(), range(20), "rkhs", **setting)
+
+
+@pytest.mark.parametrize("size", [200, 1_000, 10_000])
+def test_a_median_between_two_distances_is_the_lower_one_whatever_sums_round_to(size):
+    """Two attributes of three levels, all nine equally common: half of the pairs differ in one, half in both."""
+    rows = np.hstack([np.eye(3)[np.repeat(range(3), 3)], np.eye(3)[np.tile(range(3), 3)]])
+    people = Problem(
+        scores=np.linspace(1, 0, 18), labels=np.repeat(rows, 2, axis=0), reference=rows, reference_size=size, k=2
+    )
+    assert median_distance(cells_of(people)) == pytest.approx(np.sqrt(2.0))

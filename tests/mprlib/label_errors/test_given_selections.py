@@ -58,6 +58,24 @@ def test_the_inverse_is_right_on_average():
     assert mean == pytest.approx([2 / 3, 1 / 3])
 
 
+@pytest.mark.parametrize("seen", [0, 3])
+def test_fewer_labels_than_errors_are_no_proof_that_nobody_is_of_a_group(seen):
+    """Of 100 men 12 would be labelled women: 0 or 3 are, and up to 4 or so true women may be among them."""
+    error = [[0.88, 0.12], [0.12, 0.88]]
+    labels = seen * [WOMEN] + (100 - seen) * [MEN] + 100 * [WOMEN, MEN]
+    shown = problem(labels, 100, label_error={"gender": error})
+    found = corrected_groups(shown, np.arange(100), chosen_by="other")
+    woman, man = found["gender=woman"], found["gender=man"]
+    # Of w women at least so many are not labelled: P(Binomial(w, 0.88) <= seen) >= 2.5%.
+    most = {0: 1, 3: 6}[seen]
+    assert (woman.share, woman.low, woman.high) == pytest.approx((0.0, 0.0, most / 100))
+    assert (man.share, man.low, man.high) == pytest.approx((1.0, 1.0 - most / 100, 1.0))
+    for name in ("groups", "linear", "saturated", "tree"):
+        value = corrected(shown, np.arange(100), function_class(name), chosen_by="other")
+        few = mprlib.measure(problem(most * [WOMEN] + (200 - most) * [MEN], 100), np.arange(100), name).value
+        assert value.low <= few + 0.02 and value.high >= value.value > value.low, name
+
+
 def test_axes_act_like_the_product_of_all_matrices():
     random = np.random.default_rng(0)
     left, right = random.random((2, 2)), random.random((3, 3))
@@ -72,6 +90,52 @@ def test_labels_that_are_right_change_nothing(name, chosen_by):
     found = corrected(right, np.arange(10), function_class(name), chosen_by=chosen_by)
     value = mprlib.measure(right, np.arange(10), name).value
     assert [found.low, found.value, found.high] == pytest.approx(3 * [value], abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["linear", "saturated", "tree"])
+def test_labels_that_are_right_change_nothing_where_most_combinations_have_nobody(name):
+    random, sizes = np.random.default_rng(0), (2, 7, 9)
+    shares = [random.dirichlet(np.ones(size)) for size in sizes]
+    pool, people = (
+        np.hstack([np.eye(size)[random.choice(size, rows, p=own)] for size, own in zip(sizes, shares)])
+        for rows in (100, 2_000)
+    )
+    right = Problem(
+        scores=np.linspace(1, 0, len(pool)),
+        labels=pool,
+        reference=people,
+        reference_size=1_000,
+        k=10,
+        attributes={"a": range(2), "b": range(2, 9), "c": range(9, 18)},
+        label_error={name: np.eye(size) for name, size in zip("abc", sizes)},
+    )
+    found = corrected(right, np.arange(10), function_class(name), chosen_by="other")
+    value = mprlib.measure(right, np.arange(10), name).value
+    assert [found.low, found.value, found.high] == pytest.approx(3 * [value], abs=1e-4)
+
+
+def test_combinations_that_hardly_anybody_has_are_not_divided_by():
+    """Errors of the items' labels alone open them: 5% of each of three attributes."""
+    random, sizes = np.random.default_rng(0), (2, 7, 9)
+    shares = [random.dirichlet(np.ones(size)) for size in sizes]
+    true = [random.choice(size, 200, p=own) for size, own in zip(sizes, shares)]
+    errors = [np.full((size, size), 0.05 / (size - 1)) + np.eye(size) * (0.95 - 0.05 / (size - 1)) for size in sizes]
+    seen = [np.array([random.choice(len(one), p=one[level]) for level in codes]) for codes, one in zip(true, errors)]
+    people = [random.choice(size, 6_000, p=own) for size, own in zip(sizes, shares)]
+    rows = [np.hstack([np.eye(size)[codes] for size, codes in zip(sizes, one)]) for one in (true, seen, people)]
+    given = {
+        "scores": random.random(200) + 0.5 * (true[0] == 0),
+        "reference": rows[2],
+        "reference_size": 300,
+        "k": 20,
+        "attributes": {"a": range(2), "b": range(2, 9), "c": range(9, 18)},
+    }
+    told = Problem(labels=rows[1], label_error=dict(zip("abc", errors)), **given)
+    top = told.best_first[:20]
+    truth = mprlib.measure(Problem(labels=rows[0], **given), top, "saturated").value
+    found = corrected(told, top, function_class("saturated"), chosen_by="labels")
+    assert found.low <= truth <= found.high
+    assert found.value == pytest.approx(truth, abs=0.15)
 
 
 def test_attributes_without_errors_are_taken_as_they_are():
