@@ -95,8 +95,8 @@ def _with_gaps(groups: pd.DataFrame, old: Run, new: Run, labels: Labellers) -> p
         named = {name: f"{name}_{side}" for name in SHARES}
         table = table.merge(true_shares(run).rename(columns=named), on=[*CASE, "group"], how="left")
     predicted = groups_with(old, new, labels.attributes)
-    named = table[["dataset", "group"]].itertuples(index=False, name=None)
-    table["is_predicted"] = np.array([key in predicted for key in named], dtype=bool)
+    keys = zip(table["dataset"], table["group"])
+    table["is_predicted"] = np.array([key in predicted for key in keys], dtype=bool)
     table["do_labels_differ"] = labels.changed.marks(table)
     order = table.assign(_size=table["change_share"].abs(), _follows=~table["is_found"].astype(bool))
     order = order.sort_values(["_follows", "_size", *CASE], ascending=[True, False, *[True] * 4], kind="stable")
