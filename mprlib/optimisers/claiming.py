@@ -48,9 +48,9 @@ def claiming_sets(
 
 
 def _first_limits(largest: float) -> list[float]:
-    spaced: list[float] = np.geomspace(
-        max(largest, np.finfo(float).tiny) * SMALLEST_PART, largest, FIRST_VALUES
-    ).tolist()
+    if largest < np.finfo(float).tiny:
+        return [largest]
+    spaced: list[float] = np.geomspace(largest * SMALLEST_PART, largest, FIRST_VALUES).tolist()
     return spaced
 
 

@@ -103,6 +103,13 @@ def test_a_bound_that_noise_does_not_carry_is_not_claimed():
     assert "it holds with a probability of" in row.message
 
 
+def test_no_difference_at_all_is_claimed_of_no_set():
+    audit = people(replace(SETTINGS[0], items=300, people=300), 60_000)
+    [row] = mprlib.sweep(audit.seen(None), MOPR, [0.0])
+    assert (row.status, row.items.size) == (Status.NOT_FOUND, K)
+    assert row.p_rho == 0.0
+
+
 def test_other_constrained_methods_say_what_their_sets_may_claim():
     audit = people(replace(SETTINGS[0], items=300), 8)
     top = mprlib.measure(audit.plain, audit.plain.best_first[:50]).value
