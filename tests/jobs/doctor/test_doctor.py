@@ -29,7 +29,7 @@ def test_a_fit_machine(tmp_path, monkeypatch, capsys):
     by_name = {check["name"]: check for check in found["checks"]}
     assert (code, found["is_fit"]) == (0, True), found
     assert version("ray") in by_name["ray"]["found"]
-    assert "1 node, 1 CPUs" in by_name["ray"]["found"]
+    assert "1 node, 1 CPU, " in by_name["ray"]["found"]
     assert "items 120 items, 2 queries" in by_name["data"]["found"]
     assert by_name["torch"]["found"].startswith(version("torch"))
     assert SECRET not in printed.out + printed.err
