@@ -119,18 +119,17 @@ def corrected(
         estimate = _of_groups(found, oracle, confidence, chosen_by)
     else:
         estimate = _of_others(built, oracle, function_class, found, confidence, chosen_by)
-    if found.own is None:
-        estimate = _down_to_shares(estimate, built, oracle, found)
+    shares = found.shares + cells_of(built).reference_shares
+    if found.own is None and (shares < 0.0).any():
+        estimate = _down_to(estimate, oracle.worst_case(weights_of(simplex(shares), built)).value)
     largest = _largest(function_class, oracle)
     value, low, high = np.clip(estimate, 0.0, largest).tolist()
     return Corrected(value=value, low=low, high=high)
 
 
-def _down_to_shares(estimate: Ends, built: Problem, oracle: Oracle, found: Difference) -> Ends:
-    """An interval that reaches down to where shares that are none, below 0 or above 1, are some; an inverse has such
-    ones where fewer are labelled as a group than errors alone would be."""
-    shares = simplex(found.shares + cells_of(built).reference_shares)
-    nearest = oracle.worst_case(weights_of(shares, built)).value
+def _down_to(estimate: Ends, nearest: float) -> Ends:
+    """An interval that reaches down to the value of the nearest shares that are some: an inverse has ones below 0
+    where fewer are labelled as a group than errors alone would be."""
     margin = estimate.value - estimate.low
     return estimate._replace(low=nearest - margin) if nearest < estimate.low else estimate
 

@@ -47,10 +47,12 @@ def corrected_groups(
         # Draws near a share of 0 lean to one side; the interval holds what either lean allows.
         margins = np.quantile(np.abs(error), confidence, axis=0, method="higher")
         ends = np.stack([shares - margins, shares + margins])
-        # Labels that no true ones explain by the confusion end all draws at 0 or 1.
-        bounds = exact_bounds(problem, items, oracle, confidence)
-        ends[0, shares > 1.0] = np.minimum(ends[0], bounds[0])[shares > 1.0]
-        ends[1, shares < 0.0] = np.maximum(ends[1], bounds[1])[shares < 0.0]
+        beyond = np.stack([shares > 1.0, shares < 0.0])
+        if beyond.any():
+            # Labels that no true ones explain by the confusion would end all draws at 0 or 1.
+            bounds = _exact_bounds(problem, items, oracle, confidence)
+            wider = np.stack([np.minimum(ends[0], bounds[0]), np.maximum(ends[1], bounds[1])])
+            ends = np.where(beyond, wider, ends)
     else:
         # Near shares of 0 and 1 draws of the parameters lean to the middle, and what is seen under given parameters to
         # the ends: the interval holds what either lean allows.
@@ -65,7 +67,7 @@ def corrected_groups(
     return {name: GroupShares(*row) for name, *row in zip(oracle.names, *columns, expected.tolist())}
 
 
-def exact_bounds(
+def _exact_bounds(
     problem: Problem, items: IntArray, oracle: GroupsOracle, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
     """The smallest and the largest share (groups,) of each group under which the labels of some items are not too
@@ -77,7 +79,7 @@ def exact_bounds(
     from scipy.stats import binom
 
     cells, count = true_cells(problem), np.arange(items.size + 1)
-    members = np.stack([oracle.totals(cell) for cell in np.eye(cells.size)]).T
+    members = _members(oracle, cells.size).T
     known = {axis: matrix.T for axis, matrix in confusions_of(problem).items.known.items()}
     labelled = along(members, cells.shape, known)
     counts = members[:, cells.joint(cells.codes[items])].sum(axis=1)
@@ -101,5 +103,9 @@ def _known_bounds(problem: Problem, items: IntArray, oracle: GroupsOracle) -> tu
 
 def _totals(oracle: GroupsOracle, draws: FloatArray) -> FloatArray:
     """Sums (B, groups) of draws (B, G) over each group's cells."""
-    members = np.stack([oracle.totals(cell) for cell in np.eye(draws.shape[1])])
-    return draws @ members
+    return draws @ _members(oracle, draws.shape[1])
+
+
+def _members(oracle: GroupsOracle, cells: int) -> FloatArray:
+    """1 (G, groups) where a cell belongs to a group."""
+    return np.stack([oracle.totals(cell) for cell in np.eye(cells)])

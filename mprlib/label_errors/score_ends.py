@@ -59,12 +59,12 @@ class Curved:
         return self.fit.within(stretches).climbed(self.parameters, self.inverse)[0]
 
 
-def with_clear_ends(problem: Problem, fit: Fit, parameters: FloatArray, information: FloatArray) -> IntArray:
+def with_clear_ends(problem: Problem, fit: Fit, parameters: FloatArray, unrooted: FloatArray) -> IntArray:
     """Stretches (2, levels) with the ends that the labels leave no doubt of. parameters: the mode without any, with the
-    information (P, P) there."""
+    transposed inverse (P, P) of a root of the curvature there."""
     cells = true_cells(problem)
     found = whole(problem.n, fit.members.shape[1])
-    density, unrooted, first = fit.density(parameters), fit.unrooted(information), 0
+    density, first = fit.density(parameters), 0
     for axis, size in enumerate(cells.shape):
         codes = cells.codes[problem.best_first, axis]
         possible = _possible_ends(inverse(fit.matrices)[axis][codes]) if axis in fit.matrices else []

@@ -145,17 +145,16 @@ def _fitted(problem: Problem) -> ScoreModel:
     cells, features = true_cells(problem), _features(problem)
     members, matrices = _members(cells), as_known(problem)
     fit = Fit(problem, evidence_of(problem, features), members, matrices)
-    parameters, information = _adapted(fit, cells)
+    parameters, unrooted = _adapted(fit, cells)
     stretches = whole(problem.n, members.shape[1])
     modes: tuple[Mode, ...] = (Mode(stretches=stretches, parameters=parameters, weight=1.0),)
     drawn: FloatArray = np.zeros((DRAWS, parameters.size))
-    if information is not None:
-        stretches = with_clear_ends(problem, fit, parameters, information)
+    if unrooted is not None:
+        stretches = with_clear_ends(problem, fit, parameters, unrooted)
         if not np.array_equal(stretches, modes[0].stretches):
             fit = Fit(problem, fit.evidence, members, matrices).within(stretches)
-            parameters, information = _adapted(fit, cells)
-        assert information is not None
-        unrooted = fit.unrooted(information)
+            parameters, unrooted = _adapted(fit, cells)
+        assert unrooted is not None
         curved = Curved(fit=fit, parameters=parameters, inverse=unrooted @ unrooted.T)
         modes = tuple(_modes(curved, drawn_stretches(problem, curved, stretches)))
         drawn = _drawn(curved, unrooted, problem)
@@ -189,13 +188,15 @@ def _modes(curved: Curved, drawn: IntArray) -> Iterator[Mode]:
 
 
 def _adapted(fit: Fit, cells: TrueCells) -> tuple[FloatArray, FloatArray | None]:
-    """The mode under the variances that the data suggest, and the information near it; None for too many cells."""
-    parameters, information = fit.mode(), None
+    """The mode under the variances that the data suggest, and the transposed inverse (P, P) of a root of the curvature
+    near it; None for too many cells."""
+    parameters, unrooted = fit.mode(), None
     for _ in range(VARIANCE_ROUNDS if cells.size <= LARGEST_INFORMED_CELLS else 0):
         information = fit.information(parameters)
         fit.adapt(parameters, information, cells.shape)
-        parameters = fit.mode(parameters, fit.unrooted(information))
-    return parameters, information
+        unrooted = fit.unrooted(information)
+        parameters = fit.mode(parameters, unrooted)
+    return parameters, unrooted
 
 
 def _features(problem: Problem) -> FloatArray:
