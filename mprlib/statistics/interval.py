@@ -41,8 +41,9 @@ from mprlib.measurement import Measurement
 from mprlib.problem import Problem
 from mprlib.registry import function_class as registered
 from mprlib.settings import PROBABILITY, SEED, Whole
-from mprlib.statistics.class_noise import ClassNoise, Worst, class_noise
+from mprlib.statistics.class_noise import ClassNoise, Worst
 from mprlib.statistics.draws import Draws
+from mprlib.statistics.noise_kinds import class_noise
 from mprlib.statistics.resampling import RESAMPLES, Resamples
 
 # Where items may be a larger part of the reference's rows, the interval for all selections is taken.

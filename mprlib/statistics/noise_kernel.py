@@ -1,4 +1,4 @@
-"""Compiled loops of `class_noise`: v(kept - moved) for every resample, as a class sees it, of some selections.
+"""Compiled loops of `noise_kinds`: v(kept - moved) for every resample, as a class sees it, of some selections.
 
 Resamples are the innermost loop, so that several are added at once; each one's sum is in the order of its terms.
 """

@@ -11,8 +11,9 @@ from mprlib.cells import cells_of, selection_weights
 from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
 from mprlib.statistics import Chosen, Resamples, sampling_interval, sampling_intervals, sampling_margin
-from mprlib.statistics.class_noise import ClassNoise, class_noise
+from mprlib.statistics.class_noise import ClassNoise
 from mprlib.statistics.draws import Draws
+from mprlib.statistics.noise_kinds import class_noise
 from tests.populations import one_hot_problem
 
 CLOSED = ("linear", "rkhs", "groups", "saturated", "tree")
