@@ -24,6 +24,7 @@ from ..store import Store
 from ..store.chunks import in_one
 from .catalogue import attribute_names, read_range
 from .labels import with_predicted
+from .numeric_code import COUNTING_CODE
 from .unit import Cost, Tables, Unit, reads
 from .vectors import to_column, to_matrix
 
@@ -33,19 +34,6 @@ WHOLE = b"whole"
 # Seconds of one core, and bytes of memory beside a worker's own, for a person.
 SECONDS_PER_PERSON = 0.3e-6
 BYTES_PER_PERSON = 180
-
-
-# Modules of the library that decide which cells people are in, and what is summed in them.
-COUNTING_CODE = (
-    "mprlib.arrays",
-    "mprlib.cell_table",
-    "mprlib.compiled",
-    "mprlib.encoding",
-    "mprlib.exact_sums",
-    "mprlib.frames.levels",
-    "mprlib.frames.text_kernel",
-    "mprlib.level_names",
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

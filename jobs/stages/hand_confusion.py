@@ -16,6 +16,7 @@ from ..datasets.hand_labels import Labelled, confusion_of
 from ..store import Store
 from .labels import TABLE as LABELS
 from .labels import Labels, predicted_levels
+from .numeric_code import NAMING_CODE
 from .unit import Tables, Unit, reads
 from .vectors import to_matrix
 
@@ -36,13 +37,9 @@ class HandConfusion(Unit):
     seconds: ClassVar[float] = 0.05
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.arrays",
-        "mprlib.compiled",
+        *NAMING_CODE,
         "mprlib.confusion",
-        "mprlib.frames.levels",
-        "mprlib.frames.text_kernel",
         "mprlib.hand_labels.estimate",
-        "mprlib.level_names",
         "jobs.datasets.hand_labels",
         "jobs.stages.vectors",
     )

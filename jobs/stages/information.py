@@ -18,6 +18,7 @@ from ..store import Store
 from .catalogue import attribute_names, read_items
 from .embed import open_shard
 from .labels import with_predicted
+from .numeric_code import NAMING_CODE
 from .unit import Tables, Unit, reads
 from .vectors import Shard, rows_with_vectors
 
@@ -38,13 +39,9 @@ class Information(Unit):
     seconds: ClassVar[float] = 2.0
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.arrays",
+        *NAMING_CODE,
         "mprlib.baselines.mutual_information",
         "mprlib.baselines.group_labels",
-        "mprlib.compiled",
-        "mprlib.frames.levels",
-        "mprlib.frames.text_kernel",
-        "mprlib.level_names",
         "jobs.methods.joint_levels",
         "jobs.stages.labels",
         "jobs.stages.vectors",

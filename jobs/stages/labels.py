@@ -16,6 +16,7 @@ from ..datasets.catalogue import ATTRIBUTE
 from ..store import Store
 from ..store.chunks import in_one
 from .embed import open_shard
+from .numeric_code import NAMING_CODE
 from .probe import read_probe
 from .unit import Tables, Unit, reads
 from .vectors import to_matrix
@@ -41,12 +42,8 @@ class Labels(Unit):
     seconds: ClassVar[float] = 0.2
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.arrays",
+        *NAMING_CODE,
         "mprlib.calibration",
-        "mprlib.compiled",
-        "mprlib.frames.levels",
-        "mprlib.frames.text_kernel",
-        "mprlib.level_names",
         "mprlib.probes",
         "jobs.stages.probe",
         "jobs.stages.vectors",

@@ -20,6 +20,7 @@ from ..datasets.part import ATTRIBUTE, PROBABILITIES
 from ..store import Store
 from .catalogue import read_range
 from .cells import coded
+from .numeric_code import NAMING_CODE
 from .unit import Cost, Tables, Unit, reads
 from .vectors import to_matrix
 
@@ -43,12 +44,8 @@ class Likely(Unit):
     seconds: ClassVar[float] = 0.05
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.arrays",
-        "mprlib.compiled",
+        *NAMING_CODE,
         "mprlib.confusion",
-        "mprlib.frames.levels",
-        "mprlib.frames.text_kernel",
-        "mprlib.level_names",
         "jobs.stages.cells",
         "jobs.stages.vectors",
     )

@@ -16,6 +16,7 @@ from ..datasets.catalogue import ATTRIBUTE
 from ..store import Store
 from .catalogue import read_items
 from .embed import open_shard
+from .numeric_code import NAMING_CODE
 from .unit import Tables, Unit, reads
 from .vectors import to_matrix
 
@@ -42,12 +43,8 @@ class Probe(Unit):
     seconds: ClassVar[float] = 10.0
     is_shared: ClassVar[bool] = True
     numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.arrays",
+        *NAMING_CODE,
         "mprlib.calibration",
-        "mprlib.compiled",
-        "mprlib.frames.levels",
-        "mprlib.frames.text_kernel",
-        "mprlib.level_names",
         "mprlib.probes",
         "jobs.stages.vectors",
     )

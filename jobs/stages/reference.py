@@ -19,8 +19,9 @@ from mprlib.statistics.resampling import LARGEST_BLOCK, RESAMPLES, Resamples
 
 from ..store import Store
 from .asked import Asked
-from .cells import COUNTING_CODE, cell_table, encoded_levels, read_cells, restored, stored
+from .cells import cell_table, encoded_levels, read_cells, restored, stored
 from .labels import with_predicted
+from .numeric_code import COUNTING_CODE
 from .pool import read_pool
 from .unit import Cost, Tables, Unit, reads
 from .vectors import to_column, to_matrix

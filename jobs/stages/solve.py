@@ -29,6 +29,7 @@ from .group_rows import group_rows
 from .kept_distances import are_kept, kept_bytes
 from .label_errors import LabelErrors
 from .labels import predicted_levels
+from .numeric_code import SOLVING_CODE
 from .order import read_order
 from .reference import ReferenceSource
 from .result_rows import FORM, RESULTS, View
@@ -94,70 +95,7 @@ class Solve(Unit):
     seconds: ClassVar[float] = 0.02
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
-    numeric_code: ClassVar[tuple[str, ...]] = (
-        "mprlib.baselines",
-        "mprlib.function_classes",
-        "mprlib.metrics",
-        "mprlib.optimisers",
-        "mprlib.statistics",
-        "mprlib.arrays",
-        "mprlib.attention",
-        "mprlib.cell_table",
-        "mprlib.cells",
-        "mprlib.chance",
-        "mprlib.coded_problem",
-        "mprlib.confusion",
-        "mprlib.label_error",
-        "mprlib.label_errors",
-        "mprlib.compiled",
-        "mprlib.encoding",
-        "mprlib.exact_sums",
-        "mprlib.frames",
-        "mprlib.intervals",
-        "mprlib.kept",
-        "mprlib.level_names",
-        "mprlib.lotteries",
-        "mprlib.lotteries_of_rows",
-        "mprlib.lottery_reuse",
-        "mprlib.measurement",
-        "mprlib.method",
-        "mprlib.naming",
-        "mprlib.pool_order",
-        "mprlib.populations",
-        "mprlib.prior_shift",
-        "mprlib.problem",
-        "mprlib.problem_arguments",
-        "mprlib.proportional_fitting",
-        "mprlib.reference",
-        "mprlib.reference_arguments",
-        "mprlib.reference_columns",
-        "mprlib.selection",
-        "mprlib.shares",
-        "mprlib.stated_table",
-        "mprlib.tables.groups",
-        "mprlib.witness",
-        "jobs.methods.fair_top_k",
-        "jobs.methods.joint_levels",
-        "jobs.methods.pbm",
-        "jobs.stages.case",
-        "jobs.stages.cells",
-        "jobs.stages.corrected",
-        "jobs.stages.earlier",
-        "jobs.stages.first_shown",
-        "jobs.stages.group_rows",
-        "jobs.stages.hand_confusion",
-        "jobs.stages.hand_labels",
-        "jobs.stages.kept_distances",
-        "jobs.stages.label_errors",
-        "jobs.stages.likely",
-        "jobs.stages.prior_shift",
-        "jobs.stages.reference",
-        "jobs.stages.result_rows",
-        "jobs.stages.selection_rows",
-        "jobs.stages.row_values",
-        "jobs.stages.shared_case",
-        "jobs.stages.vectors",
-    )
+    numeric_code: ClassVar[tuple[str, ...]] = SOLVING_CODE
 
     dataset: str
     catalogue: str = reads()
