@@ -40,7 +40,7 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
 
     Afterwards nothing is left to compile.
 
-    Returns: the seconds that it took: one to two minutes the first time, a few seconds later.
+    Returns: the seconds that it took: about two minutes the first time, a few seconds later.
 
     >>> from mprlib.warm_up import warm_up
     >>> seconds = warm_up(["groups"])
