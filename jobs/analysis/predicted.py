@@ -44,11 +44,16 @@ def of_sides(sides: Iterable[Side]) -> Predicted:
 def predicted_attributes(manifest: Mapping[str, Any]) -> dict[tuple[Side, str], Mapping[str, Any]]:
     """The settings of attributes whose labels are predicted, by side and name."""
     return {
-        (side, name): attribute
-        for side, attributes in _blocks(manifest.get("settings") or {})
-        for name, attribute in attributes.items()
-        if any(attribute.get(key) is not None for key in SAID_BY)
+        key: attribute
+        for key, attribute in attributes_of(manifest).items()
+        if any(attribute.get(name) is not None for name in SAID_BY)
     }
+
+
+def attributes_of(manifest: Mapping[str, Any]) -> dict[tuple[Side, str], Mapping[str, Any]]:
+    """The settings of all attributes, by side and name."""
+    blocks = _blocks(manifest.get("settings") or {})
+    return {(side, name): attribute for side, attributes in blocks for name, attribute in attributes.items()}
 
 
 def _blocks(settings: Mapping[str, Any]) -> Iterator[tuple[Side, Mapping[str, Mapping[str, Any]]]]:

@@ -20,6 +20,8 @@ from .test_compare_predicted import PEOPLE, QUERIES, TRUE, predicted, probe, sco
 # Queries of a pair of weeks in which nothing changed but the scores' noise and the labeller. At a level of 5% four of
 # them are expected below it, and nine or more come in one of fifty such weeks.
 NOISY, MOST = 80, 8
+# Whose errors a manifest states.
+ERRORS = {"role": "dataset", "name": "photos", "attribute": "gender", "sizes": [None]}
 
 
 @pytest.fixture
@@ -98,6 +100,33 @@ def test_a_column_with_a_few_other_labels_is_one_labeller_s():
 def test_one_item_of_few_is_no_other_labeller_and_its_message_agrees_in_number(people: int, said: str):
     found = fall_of_women(1, people, column="gender", errors="held_out")
     assert said in "".join(found.labels.said) and bool(found.labels.said) == bool(said)
+
+
+@pytest.mark.parametrize("known", [None, 0.1])
+def test_hand_labels_that_are_added_hide_no_fall_of_those_shown(known: float | None):
+    """The labels are the same: a query moves by its items, and is worse by them where true values are not known."""
+    labels = predicted(0.1, 1)
+    old = week(scores(), labels, known)
+    new = week(scores(lean=2.0), labels, 0.1, hand_labels="labels.csv")
+    new.manifest["label_errors"] = [ERRORS | {"shares": [[0.9, 0.1], [0.1, 0.9]]}]
+    found = compare(old, new)
+    assert found.has_regression and not found.cases["do_labels_differ"].any()
+    assert found.cases.set_index("query")["is_moved"].to_dict() == {query: query == "nurse" for query in QUERIES}
+    text = to_text(found, ABOUT)
+    assert "what is known of their errors differs" in text and "queries move by their items" in text
+
+
+def test_a_confusion_that_is_revised_moves_nothing(noise):
+    labels = predicted(0.1, 1)
+    old, new = (week(scored, labels, error, confusion={"a": error}) for scored, error in zip(noise, (0.1, 0.15)))
+    for run, error in ((old, 0.1), (new, 0.15)):
+        run.manifest["label_errors"] = [ERRORS | {"shares": [[1 - error, error], [error, 1 - error]]}]
+    found = compare(old, new)
+    assert found.labels.said and not found.cases["is_moved"].any() and not found.has_regression
+    # What is known differs, so that no errors cancel.
+    margins = found.cases["gap_corrected_margin"].to_numpy()
+    both = np.hypot(*(1.96 * np.sqrt(one * (1 - one) / 100) / (1 - 2 * one) for one in (0.1, 0.15)))
+    assert margins == pytest.approx(np.full(NOISY, both))
 
 
 def against(run: Run, reference: dict[str, Any]) -> Run:

@@ -42,6 +42,11 @@ def label_notes(found: Comparison) -> Iterator[str]:
             "by how much predicted labels differ is then not the engine's, and values by the true labels are not known "
             "in both runs: nothing counts as moved or worse; say the same of the labels in OLD and run it again"
         )
+    if (found.labels.unlike.marks(found.cases) & ~differ).any():
+        yield (
+            "where only what is known of the errors differs, the labels are the same, and queries move by their items; "
+            "values by the true labels differ by what is known, too"
+        )
     if (predicted & ~differ).any():
         follows = ": a query is worse off where it is by the true labels too, beyond their errors"
         yield "labels are predicted, by the same labeller in both runs" + (follows if is_known.any() else "")

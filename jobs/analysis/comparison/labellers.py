@@ -1,14 +1,17 @@
-"""Whether two runs' predicted labels are one labeller's, and what is known of how often it is wrong.
+"""Whether two runs' predicted labels are one labeller's, and whether the same is known of how often it is wrong.
 
 A probe that was trained anew, or another classifier behind a column, labels the same people otherwise, and shares of
-predicted groups change though the engine shows whom it showed. So does what is known of the errors when hand labels
-are added. What one run alone cannot tell of a column is seen in items that both hold: few of its labels should have
-changed. A probe that both runs describe in the same words is one labeller, whatever new vectors make of an item.
+predicted groups change though the engine shows whom it showed. What one run alone cannot tell of a column is seen in
+items that both hold: few of its labels should have changed. A probe that both runs describe in the same words is one
+labeller, whatever new vectors make of an item.
+
+Where hand labels were added, or a confusion revised, the labels are the same, and so are shares of predicted groups:
+only values by the true labels are others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +20,12 @@ import scipy
 
 from ...words import numbered
 from ..load import Run
-from ..predicted import NONE_PREDICTED, Predicted, Side, of_sides, predicted_attributes
+from ..predicted import NONE_PREDICTED, Predicted, Side, attributes_of, of_sides, predicted_attributes
 from ..wording import percent
 from .limits import LEVEL
 
 # Settings of an attribute that say who labelled it, and what is known of errors.
-LABELLED_BY = ("column", "probe", "confusion", "errors", "probabilities", "hand_labels")
+LABELLED_BY, KNOWN_BY = ("column", "probe"), ("confusion", "errors", "probabilities", "hand_labels")
 # Those that name files, whose content the manifest has.
 OF_FILES = ("confusion", "hand_labels")
 # A column is another labeller's where this part of the items that both runs hold, or more, has another label. Pictures
@@ -30,23 +33,30 @@ OF_FILES = ("confusion", "hand_labels")
 # they move no group's share by more than this, which is below the rise that is a regression.
 RELABELLED = 0.03
 
+# A side and the name of one of its attributes; how its labels differ between an old and a new run, empty where they do
+# not.
+Attribute = tuple[Side, str]
+Reason = Callable[[Attribute, Run, Run], str]
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Labellers:
-    """predicted: whose labels are predicted in either run; changed: of these, whose labels, or what is known of their
-    errors, are not the same in both; said: a clause for each attribute of which that is so; attributes: data sets and
-    names of the attributes of items that are predicted; of_items: references whose people have the items' labels."""
+    """predicted: whose labels are predicted in either run; changed: of these, whose labels are another labeller's in
+    the later run; unlike: those, and others of whose errors another thing is known; said: a clause for each attribute
+    of either; attributes: data sets and names of the attributes of items that are predicted; of_items: references whose
+    people have the items' labels."""
 
     predicted: Predicted = NONE_PREDICTED
     changed: Predicted = NONE_PREDICTED
+    unlike: Predicted = NONE_PREDICTED
     said: tuple[str, ...] = ()
     attributes: frozenset[tuple[str, str]] = frozenset()
     of_items: tuple[str, ...] = ()
 
-    def marks_references(self, rows: pd.DataFrame) -> pd.Series:
-        """Whether the labels of each row's reference are another labeller's."""
-        of_items = rows["dataset"].isin(self.changed.datasets) & rows["reference"].isin(self.of_items)
-        return rows["reference"].isin(self.changed.references) | of_items
+    def marks_references(self, rows: pd.DataFrame, sides: Predicted) -> pd.Series:
+        """Whether the labels of each row's reference are those of some sides."""
+        of_items = rows["dataset"].isin(sides.datasets) & rows["reference"].isin(self.of_items)
+        return rows["reference"].isin(sides.references) | of_items
 
 
 SAME = Labellers()
@@ -55,11 +65,14 @@ SAME = Labellers()
 def labellers(old: Run, new: Run) -> Labellers:
     """What two runs know of their labels."""
     labelled = labelled_attributes(old, new)
-    changes = {key: why for key in labelled if (why := _why(key, old, new))}
+    changed = {key: why for key in labelled if (why := _first((_labeller, _probe, _items), key, old, new))}
+    known = {key: _first((_knowledge, _errors), key, old, new) for key in labelled}
+    unlike = {key: why for key, other in known.items() if (why := changed.get(key) or other)}
     return Labellers(
         predicted=of_sides(side for side, _ in labelled),
-        changed=of_sides(side for side, _ in changes),
-        said=tuple(f"{' '.join(side)}: labels of {name!r}: {why}" for (side, name), why in changes.items()),
+        changed=of_sides(side for side, _ in changed),
+        unlike=of_sides(side for side, _ in unlike),
+        said=tuple(f"{' '.join(side)}: labels of {name!r}: {why}" for (side, name), why in unlike.items()),
         attributes=frozenset((name, attribute) for (role, name), attribute in labelled if role == "dataset"),
         of_items=tuple(_of_items(new.manifest)),
     )
@@ -75,7 +88,7 @@ def without_labellers(settings: Mapping[str, Any], labelled: Collection[tuple[Si
 
     def of_block(side: Side, block: Mapping[str, Any]) -> dict[str, Any]:
         attributes = {
-            name: {key: value for key, value in one.items() if key not in LABELLED_BY}
+            name: {key: value for key, value in one.items() if key not in LABELLED_BY + KNOWN_BY}
             if (side, name) in labelled
             else one
             for name, one in (block.get("attributes") or {}).items()
@@ -97,21 +110,29 @@ def _of_items(manifest: Mapping[str, Any]) -> Iterator[str]:
             yield str(one.get("name"))
 
 
-def _why(key: tuple[Side, str], old: Run, new: Run) -> str:
-    """How an attribute's labels differ between two runs; empty where they are one labeller's, as far as is known."""
-    return next((why for reason in (_settings, _errors, _probe, _items) if (why := reason(key, old, new))), "")
+def _first(reasons: Sequence[Reason], key: Attribute, old: Run, new: Run) -> str:
+    """The first reason by which an attribute's labels differ between two runs; empty where there is none."""
+    return next((why for reason in reasons if (why := reason(key, old, new))), "")
 
 
-def _settings(key: tuple[Side, str], old: Run, new: Run) -> str:
-    before, after = ({**predicted_attributes(run.manifest).get(key, {})} for run in (old, new))
+def _labeller(key: Attribute, old: Run, new: Run) -> str:
+    return _difference(LABELLED_BY, key, old, new)
+
+
+def _knowledge(key: Attribute, old: Run, new: Run) -> str:
     left_out = OF_FILES if _are_stated(old, new) else ()
-    both = ((name, before.get(name), after.get(name)) for name in LABELLED_BY if name not in left_out)
+    return _difference([name for name in KNOWN_BY if name not in left_out], key, old, new)
+
+
+def _difference(names: Collection[str], key: Attribute, old: Run, new: Run) -> str:
+    before, after = (attributes_of(run.manifest).get(key, {}) for run in (old, new))
+    both = ((name, before.get(name), after.get(name)) for name in names)
     return next(
         (f"{name} differs ({_shown(one)} and {_shown(other)})" for name, one, other in both if one != other), ""
     )
 
 
-def _errors(key: tuple[Side, str], old: Run, new: Run) -> str:
+def _errors(key: Attribute, old: Run, new: Run) -> str:
     if not _are_stated(old, new) or _stated(key, old.manifest) == _stated(key, new.manifest):
         return ""
     return "what is known of their errors differs (another confusion, or other hand labels)"
@@ -122,14 +143,14 @@ def _are_stated(old: Run, new: Run) -> bool:
     return all("label_errors" in run.manifest for run in (old, new))
 
 
-def _stated(key: tuple[Side, str], manifest: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _stated(key: Attribute, manifest: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The confusion that a manifest has of an attribute."""
     (role, name), attribute = key
     named = {"role": role, "name": name, "attribute": attribute}
     return next((one for one in manifest.get("label_errors") or () if named.items() <= one.items()), None)
 
 
-def _probe(key: tuple[Side, str], old: Run, new: Run) -> str:
+def _probe(key: Attribute, old: Run, new: Run) -> str:
     before, after = _probes(key, old, new)
     # A later version may say more of a probe.
     if before is None or after is None or all(before[name] == after[name] for name in before.keys() & after.keys()):
@@ -140,7 +161,7 @@ def _probe(key: tuple[Side, str], old: Run, new: Run) -> str:
     )
 
 
-def _probes(key: tuple[Side, str], old: Run, new: Run) -> list[Mapping[str, Any] | None]:
+def _probes(key: Attribute, old: Run, new: Run) -> list[Mapping[str, Any] | None]:
     """What both manifests say of an attribute's probe; None where a run says nothing."""
     probe = predicted_attributes(new.manifest).get(key, {}).get("probe")
     return [
@@ -148,7 +169,7 @@ def _probes(key: tuple[Side, str], old: Run, new: Run) -> list[Mapping[str, Any]
     ]
 
 
-def _items(key: tuple[Side, str], old: Run, new: Run) -> str:
+def _items(key: Attribute, old: Run, new: Run) -> str:
     """Items of both runs whose label changed, as far as some selection holds them; of a probe only where a run does not
     say which it was."""
     (role, name), attribute = key

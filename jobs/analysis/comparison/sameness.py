@@ -154,7 +154,7 @@ def _reference_drift(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
     conditioned = {block["name"] for block in blocks if block.get("query_conditioned")}
     keys = ["dataset", "reference", "group"]
     shares = [
-        run.groups[~run.groups["reference"].isin(conditioned) & ~labels.marks_references(run.groups)]
+        run.groups[~run.groups["reference"].isin(conditioned) & ~labels.marks_references(run.groups, labels.changed)]
         .drop_duplicates(keys)
         .set_index(keys)["share_reference"]
         for run in (old, new)

@@ -1,8 +1,8 @@
 """What changed by the true labels, where those of both runs are predicted: shares and MPR with their intervals.
 
 A difference is off by what both values are off by, each towards the other: their half intervals, as the root of the sum
-of squares. Where one labeller labelled both weeks, items in both selections have the same errors, which cancel: of k
-items of which m were exchanged, a part m / k of the variance is left.
+of squares. Where one labeller labelled both weeks, and the same is known of it, items in both selections have the same
+errors, which cancel: of k items of which m were exchanged, a part m / k of the variance is left.
 
 Where another labeller labelled one of the weeks, whether a share moved is asked of the true labels, and these differ by
 the errors of both labellers and by which items were exchanged: if groups have nothing to do with it, any of the m that
@@ -80,12 +80,12 @@ def true_gaps(old: Run, new: Run, labels: Labellers, exchanged: pd.DataFrame, mi
     Columns CASE, worst_group_corrected_old and _new, gap_corrected_old and _new, gap_corrected_rise, and
     gap_corrected_margin, what errors of labels may make of it.
 
-    exchanged: QUESTION and items_changed. Where a reference's labeller changed gaps are those from the mean of both
-    estimates of it, so that what the labeller made of the reference is no rise.
+    exchanged: QUESTION and items_changed. Where a reference's labeller changed, or what is known of it, gaps are those
+    from the mean of both estimates of it, so that what that made of the reference is no rise.
     """
     both = _groups(old, new)
     references = both[[f"share_reference_corrected_{side}" for side in SIDES]].to_numpy(float)
-    is_changed = labels.marks_references(both).to_numpy()[:, None]
+    is_changed = labels.marks_references(both, labels.unlike).to_numpy()[:, None]
     references = np.where(is_changed, references.mean(axis=1, keepdims=True), references)
     for column, side in enumerate(SIDES):
         both[f"gap_{side}"] = both[f"share_corrected_{side}"] - references[:, column]
@@ -94,14 +94,15 @@ def true_gaps(old: Run, new: Run, labels: Labellers, exchanged: pd.DataFrame, mi
     found = largest[0].merge(largest[1], on=CASE)
     found["gap_corrected_rise"] = found["gap_corrected_new"] - found["gap_corrected_old"]
     found["gap_corrected_margin"] = np.hypot(found["off_old"], found["off_new"]) * _left(
-        found, labels.changed, exchanged
+        found, labels.unlike, exchanged
     )
     return found.drop(columns=["off_old", "off_new"])
 
 
-def true_rises(old: Run, new: Run, changed: Predicted, exchanged: pd.DataFrame) -> pd.DataFrame:
+def true_rises(old: Run, new: Run, unlike: Predicted, exchanged: pd.DataFrame) -> pd.DataFrame:
     """Each case's class whose MPR by the true labels rose most beyond errors: CASE, mpr_corrected_class,
-    mpr_corrected_old and _new, mpr_corrected_rise and mpr_corrected_margin. Arguments as of `true_gaps`."""
+    mpr_corrected_old and _new, mpr_corrected_rise and mpr_corrected_margin. unlike: of `Labellers`; exchanged: as of
+    `true_gaps`."""
     keys = [*CASE, CLASS]
     rows = [
         run.results[is_audited(run.results)].reindex(columns=[*keys, *VALUES]).drop_duplicates(keys).dropna()
@@ -110,7 +111,7 @@ def true_rises(old: Run, new: Run, changed: Predicted, exchanged: pd.DataFrame) 
     both = _paired(rows, keys, VALUES)
     both["mpr_corrected_rise"] = both["mpr_corrected_new"] - both["mpr_corrected_old"]
     off = _off(both, np.ones(len(both)), "mpr_corrected")
-    both["mpr_corrected_margin"] = off * _left(both, changed, exchanged)
+    both["mpr_corrected_margin"] = off * _left(both, unlike, exchanged)
     beyond = both["mpr_corrected_rise"] - both["mpr_corrected_margin"]
     order = both.assign(_beyond=beyond).sort_values("_beyond", ascending=False, kind="stable").drop_duplicates(CASE)
     named = order.rename(columns={CLASS: "mpr_corrected_class"})
@@ -160,9 +161,9 @@ def _largest(both: pd.DataFrame, side: str) -> pd.DataFrame:
     return named[[*CASE, f"worst_group_corrected_{side}", f"gap_corrected_{side}", f"off_{side}"]]
 
 
-def _left(rows: pd.DataFrame, changed: Predicted, exchanged: pd.DataFrame) -> FloatArray:
+def _left(rows: pd.DataFrame, unlike: Predicted, exchanged: pd.DataFrame) -> FloatArray:
     """The part (n,) of errors that does not cancel."""
     items = rows[QUESTION].merge(exchanged[[*QUESTION, "items_changed"]], on=QUESTION, how="left")["items_changed"]
     part = np.sqrt(np.minimum(items.to_numpy(float) / rows["k"].to_numpy(float), 1.0))
-    found: FloatArray = np.where(changed.marks(rows), 1.0, part)
+    found: FloatArray = np.where(unlike.marks(rows), 1.0, part)
     return found

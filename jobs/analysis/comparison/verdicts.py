@@ -48,7 +48,7 @@ def verdicts(
     table["do_labels_differ"] = labels.changed.marks(table)
     for other in (
         true_gaps(old, new, labels, queries, minimum),
-        true_rises(old, new, labels.changed, queries),
+        true_rises(old, new, labels.unlike, queries),
         _rises_from_mean(old, new, minimum),
     ):
         table = table.merge(other, on=CASE, how="left")
