@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -25,6 +24,7 @@ FLAGS = (
 # A loaded machine starts the browser slowly; the page itself is timed apart from this.
 START_SECONDS = 60.0
 READY_SECONDS = 60.0
+CLOSE_SECONDS = 60.0
 
 
 class Page:
@@ -104,13 +104,14 @@ def browse(script: Any, profile: Path | None = None) -> Any:
         start_new_session=True,
     )
     try:
-        return asyncio.run(_run(profile, script))
+        answer = asyncio.run(_run(profile, script))
+        # Asked to close, the browser first writes what its pages keep, however long a loaded machine takes for it.
+        process.wait(timeout=CLOSE_SECONDS)
+        return answer
     finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
+        if process.poll() is None:
             process.kill()
+            process.wait()
 
 
 async def _run(profile: Path, script: Any) -> Any:
@@ -119,7 +120,13 @@ async def _run(profile: Path, script: Any) -> Any:
         async with session.get(f"http://127.0.0.1:{port}/json/list") as answer:
             target = next(one for one in await answer.json() if one["type"] == "page")
         async with session.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=0) as socket:
-            return await script(Page(socket))
+            result = await script(Page(socket))
+        async with session.get(f"http://127.0.0.1:{port}/json/version") as answer:
+            browser = (await answer.json())["webSocketDebuggerUrl"]
+        async with session.ws_connect(browser) as socket:
+            await socket.send_json({"id": 1, "method": "Browser.close"})
+            await socket.receive(timeout=CLOSE_SECONDS)
+    return result
 
 
 async def _port(path: Path) -> int:
