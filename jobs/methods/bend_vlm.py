@@ -17,7 +17,8 @@ class BendVlmArrays(NamedArrays):
     keywords = frozenset({"attribute_prompts", "variants", "attributes"})
     settings = {
         "attributes": TextList(
-            names="names of attributes", description="whose levels are made alike near the query; default: all"
+            names="names of attributes",
+            description="attributes whose levels become equally similar to the query; default: all",
         ),
         "prompts": TextList(
             names="texts that name the attribute",

@@ -18,11 +18,11 @@ class ClipClipArrays(NamedArrays):
     settings = {
         "attributes": TextList(
             names="names of attributes",
-            description="whose joint level the dropped columns tell about; default: all",
+            description="attributes whose joint level the dropped columns tell most about; default: all",
         ),
         "probe": OneText(
-            description="a name of `probes` in the place of attributes: what columns tell is measured on the labelled "
-            "people that the probe learns from, about the attribute that it learns",
+            description="a name of `probes`, instead of attributes: information is measured on the probe's labelled "
+            "people, about the attribute that it learns",
         ),
     }
 

@@ -24,7 +24,8 @@ class OrthCaliArrays(NamedArrays):
             names="texts, two and two in turn",
             least=2,
             may_repeat=True,
-            description="texts that differ in the attribute alone, two and two in turn: they are made to agree",
+            description="pairs of texts that differ only in the attribute, one pair after the other; their "
+            "similarities are made to agree",
         ),
     }
 

@@ -15,7 +15,9 @@ class PathsArrays(NamedArrays):
 
     keywords = frozenset({"subspace"})
     settings = {
-        "phrases": OneText(is_path=True, description="a file, one a line; default: the list that comes with the job")
+        "phrases": OneText(
+            is_path=True, description="a file with one phrase per line; default: the list that comes with the job"
+        )
     }
 
     def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:

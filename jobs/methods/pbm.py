@@ -28,7 +28,7 @@ class PbmArrays(NamedArrays):
         "prompts": TextList(
             names="a neutral text and one for each class",
             least=2,
-            description="a neutral text, then one a class: labels by the encoder",
+            description="a neutral text, then one per class: the encoder predicts each item's class",
         ),
         "probes": TextList(names="names of probes", description="names of `probes` whose joint levels are the classes"),
     }

@@ -54,7 +54,7 @@ class BendVlm(FixedBaseline):
         ArrayLike | None, "vectors (levels, d) of the query with each level named, whose differences are projected off"
     ] = None
     attributes: Annotated[Sequence[str] | None, "names of attributes whose levels are made alike; default: all"] = None
-    neighbours: Annotated[int, Whole(least=1), "most items of a level that its mean is of"] = 100
+    neighbours: Annotated[int, Whole(least=1), "most items per level, the nearest ones, whose mean is taken"] = 100
 
     def choose(self, problem: Problem) -> Chosen:
         """The best items by the neutral query.

@@ -53,11 +53,11 @@ class Spd(FixedBaseline):
     needs_query: ClassVar[bool] = True
 
     attributes: Annotated[Sequence[str] | None, "names of attributes that are taken off; default: all"] = None
-    axes: Annotated[int, Whole(least=1), "most directions that are taken off for an attribute"] = 10
+    axes: Annotated[int, Whole(least=1), "most directions that are removed per attribute"] = 10
     neutral_share: Annotated[
-        float, Number(least=0, most=1), "share of the items, those of the least sure level, whose mean is put back"
+        float, Number(least=0, most=1), "share of the items, those of the least certain level, whose mean is added back"
     ] = 0.1
-    seed: Annotated[int, SEED, "which half of the items the classifiers are tried on"] = 0
+    seed: Annotated[int, SEED, "seed of the split into halves for training and testing the classifiers"] = 0
 
     def choose(self, problem: Problem) -> Chosen:
         """The best items by cosine of what is left.
