@@ -98,15 +98,17 @@ def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None)
     if is_missing(pair["method_repaired"]):
         return f"{text} No constrained selection met any rho."
     if is_missing(pair["gap_repaired_points"]):
-        return f"{text} {_repair(pair)} found a set, whose group shares were not recorded."
+        return f"{text} {_repair_target(pair)} found a set, whose group shares were not recorded."
     shown = [
         f"{percent(one['share_repaired'])}{_repaired_truth(one)} "
-        f"({points(one['gap_repaired_points'])} points{_rest(one)})"
+        f"({points(one['gap_repaired_points'])} points{_remaining_gap(one)})"
         for one in named
     ]
     if len(named) == 2:
         shown = [f"{share} of {group_name(one['group'])}" for share, one in zip(shown, named)]
-    return f"{text} Retrieval {_repair(pair)} shows {' and '.join(shown)}, {_cost_clause(pair)}{_precision(pair)}."
+    return (
+        f"{text} Retrieval {_repair_target(pair)} shows {' and '.join(shown)}, {_cost_clause(pair)}{_precision(pair)}."
+    )
 
 
 def by_labels(pair: Mapping[str, Any]) -> str:
@@ -130,7 +132,7 @@ def _is_predicted(pair: Mapping[str, Any]) -> bool:
     return not is_missing(known) and bool(known)
 
 
-def _repair(pair: Mapping[str, Any]) -> str:
+def _repair_target(pair: Mapping[str, Any]) -> str:
     """How the repaired selection was constrained."""
     method, rho = pair["method_repaired"], pair["rho_repaired"]
     if is_missing(rho):
@@ -155,7 +157,7 @@ def is_below_chance(pair: Mapping[str, Any]) -> bool:
     return bool(rho < level and not math.isclose(rho, level, rel_tol=SAME_MPR))
 
 
-def _rest(pair: Mapping[str, Any]) -> str:
+def _remaining_gap(pair: Mapping[str, Any]) -> str:
     """That a group's gap is larger than a lottery's largest even after the repair, which bounds another class."""
     limit = pair.get("chance_points")
     is_beyond = not is_missing(limit) and abs(pair["gap_repaired_points"]) > limit

@@ -30,7 +30,7 @@ def look(wanted: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     command = [*own_code.module_command("doctor.looks"), json.dumps(wanted)]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL, env=own_code.environment())
-        end = _ending(process)
+        end = _how_it_ended(process)
         said.seek(0)
         out = said.read()
     answers: dict[str, dict[str, Any]] = {}
@@ -43,7 +43,7 @@ def look(wanted: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: answers.get(name, {"error": end}) for name in wanted}
 
 
-def _ending(process: subprocess.Popen[bytes]) -> str:
+def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
     """Wait for the end of the process, for so long, and say how it ended."""
     until = time.monotonic() + PATIENCE_SECONDS
     try:

@@ -108,14 +108,14 @@ def truths_of(
     """Shares of true levels (levels, levels) among items of each predicted level, by attribute: as far as the run knows
     how often labels are wrong, and else by the share of errors that is assumed."""
     return {
-        name: truth_of(frame.predicted_shares(name), _known(errors[name], frame.levels[name]))
+        name: truth_of(frame.predicted_shares(name), _known_levels(errors[name], frame.levels[name]))
         if name in errors
         else assumed_truth(frame.predicted_shares(name), error)
         for name in attributes
     }
 
 
-def _known(table: ConfusionTable, levels: Sequence[str]) -> FloatArray:
+def _known_levels(table: ConfusionTable, levels: Sequence[str]) -> FloatArray:
     """A confusion of levels that items may have: that of items without a value is left out."""
     places = [table.levels.index(level) for level in levels]
     shares = np.array(table.shares)[np.ix_(places, places)]

@@ -89,17 +89,17 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         check_depths(settings, catalogue)
     check_reference_attributes(settings, catalogues, references)
     check_references(settings, references, item_encoder)
-    queries = read_queries(asking, folder, limit, lambda: _terms(catalogues.values()))
+    queries = read_queries(asking, folder, limit, lambda: _true_terms(catalogues.values()))
     vectors = query_vectors(asking, folder) if asking.vectors else None
     check_query_vectors(encoder, asking, vectors, catalogues.values())
-    targets, lacking = _targets(settings, queries, folder)
+    targets, lacking = _targets_of_queries(settings, queries, folder)
     others, unknown = _reference_lists(settings, catalogues, references, queries, folder)
     return Inputs(
         catalogues=catalogues,
         references=references,
         queries=queries,
         query_vectors=vectors,
-        asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
+        asked={place: _needs_of_method(settings, place, folder) for place in range(len(settings.methods))},
         labelled=labelled,
         remarks=(*query_remarks(asking, folder), *lacking, *unknown),
         item_encoder=item_encoder,
@@ -123,7 +123,7 @@ def _read_listed(
     with about("results"):
         lists = {name: listed(shown, catalogue, is_own=name in own) for name, catalogue in catalogues.items()}
     check_reference_attributes(settings, catalogues, references)
-    targets, lacking = _targets(settings, queries, folder)
+    targets, lacking = _targets_of_queries(settings, queries, folder)
     others, unknown = _reference_lists(settings, catalogues, references, queries, folder)
     remarks = [remark for found in lists.values() for remark in found.remarks]
     return Inputs(
@@ -131,7 +131,7 @@ def _read_listed(
         references=references,
         queries=queries,
         query_vectors=None,
-        asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
+        asked={place: _needs_of_method(settings, place, folder) for place in range(len(settings.methods))},
         labelled={},
         remarks=tuple(dict.fromkeys([*remarks, *expect_depths(settings, queries, lists), *lacking, *unknown])),
         item_encoder=None,
@@ -167,7 +167,9 @@ def _reference_lists(
     return found, remarks
 
 
-def _targets(settings: Audit, queries: Sequence[Query], folder: Path) -> tuple[dict[str, Targets], list[str]]:
+def _targets_of_queries(
+    settings: Audit, queries: Sequence[Query], folder: Path
+) -> tuple[dict[str, Targets], list[str]]:
     """The targets of each query, by the reference's name, and sentences on queries without one."""
     found: dict[str, Targets] = {}
     remarks: list[str] = []
@@ -228,7 +230,7 @@ def _read_datasets(
     return labelled, catalogues, references
 
 
-def _asked(settings: Audit, place: int, folder: Path) -> Asked:
+def _needs_of_method(settings: Audit, place: int, folder: Path) -> Asked:
     """What the method at that place in the configuration must have before it can choose.
 
     Raises:  UsageError for a file that is of no use, and where nothing can embed what the method asks for.
@@ -249,7 +251,7 @@ def _asked(settings: Audit, place: int, folder: Path) -> Asked:
     return asked
 
 
-def _terms(catalogues: Iterable[Catalogue]) -> list[str]:
+def _true_terms(catalogues: Iterable[Catalogue]) -> list[str]:
     """The true terms of all items, the most frequent first."""
     counts = Counter(
         term.strip() for catalogue in catalogues for term in catalogue.items["relevance"].drop_null().to_pylist()

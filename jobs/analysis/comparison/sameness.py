@@ -23,7 +23,7 @@ from .labellers import Labellers, labelled_attributes, without_labellers
 
 # Settings that change no result: places of files, and what only affects speed.
 _HARMLESS = {"output", "cache", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
-# Settings that `_parts` compares by itself.
+# Settings that `_settings_that_must_agree` compares by itself.
 _LOOKED_AT = {"name", "k", "encoder", "reference", "function_classes", "attention", "queries", "report"}
 # A reference in which a group's share changed by more than this is another reference.
 REFERENCE_TOLERANCE = 0.01
@@ -43,23 +43,23 @@ def refusal(old: Run, new: Run, labels: Labellers) -> str | None:
 
 
 def _refusals(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
-    for name, (before, after) in _parts(old, new).items():
-        for key, one, other in _differences(before, after, name):
-            yield f"{key} differs ({_shown(one)} and {_shown(other)}): values do not compare; {ADVICE}"
+    for name, (before, after) in _settings_that_must_agree(old, new).items():
+        for key, one, other in _differing_keys(before, after, name):
+            yield f"{key} differs ({_value_text(one)} and {_value_text(other)}): values do not compare; {ADVICE}"
     for side, run in (("OLD", old), ("NEW", new)):
         if not is_audited(run.results).any():
             yield f"{side} holds no selection of method {TOP_K}, which is what is compared; add {TOP_K} to its methods"
     both = shared_cases(old, new)
-    yield from _sizes(both)
+    yield from _changed_sizes(both)
     yield from _reference_drift(old, new, labels)
 
 
 def remarks(old: Run, new: Run) -> Iterator[str]:
     """What a reader should know of runs that can be compared."""
-    settings = [_said_once(one) for one in _settings(old, new)]
+    settings = [_said_once(one) for one in _settings_without_labels(old, new)]
     before, after = ({key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings)
-    for key, one, other in _differences(before, after):
-        yield f"{key} differs ({_shown(one)} and {_shown(other)})"
+    for key, one, other in _differing_keys(before, after):
+        yield f"{key} differs ({_value_text(one)} and {_value_text(other)})"
     sizes = shared_cases(old, new)[["reference", "reference_size_old", "reference_size_new"]].drop_duplicates(
         "reference"
     )
@@ -81,15 +81,15 @@ def shared_cases(old: Run, new: Run) -> pd.DataFrame:
     return both.sort_values(CASE, kind="stable").reset_index(drop=True)
 
 
-def _settings(old: Run, new: Run) -> list[Mapping[str, Any]]:
+def _settings_without_labels(old: Run, new: Run) -> list[Mapping[str, Any]]:
     """Settings without those of predicted labels, which `labellers` compares by what they come to."""
     labelled = labelled_attributes(old, new)
     return [without_labellers(run.manifest.get("settings") or {}, labelled) for run in (old, new)]
 
 
-def _parts(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
+def _settings_that_must_agree(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
     """Settings that must agree, by the name that a configuration gives them."""
-    settings = _settings(old, new)
+    settings = _settings_without_labels(old, new)
     get: dict[str, Callable[[Mapping[str, Any]], Any]] = {
         # Numbers, and perhaps "all", which comes last.
         "k": lambda one: sorted(one.get("k") or [], key=lambda k: (isinstance(k, str), k)),
@@ -108,20 +108,20 @@ def _parts(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
     return {name: (pick(settings[0]), pick(settings[1])) for name, pick in get.items()}
 
 
-def _differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+def _differing_keys(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Dotted keys at which two settings differ, harmless ones left out."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in [*one, *(name for name in other if name not in one)]:
             if name not in _HARMLESS:
-                yield from _differences(one.get(name), other.get(name), f"{key}.{name}" if key else name)
+                yield from _differing_keys(one.get(name), other.get(name), f"{key}.{name}" if key else name)
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for place, (left, right) in enumerate(zip(one, other)):
-            yield from _differences(left, right, f"{key}[{place}]")
+            yield from _differing_keys(left, right, f"{key}[{place}]")
     elif one != other:
         yield key, one, other
 
 
-def _sizes(both: pd.DataFrame) -> Iterator[str]:
+def _changed_sizes(both: pd.DataFrame) -> Iterator[str]:
     """Cases whose prompt or pool changed, and references whose size did."""
     for row in records(both):
         query = row["query"]
@@ -133,7 +133,7 @@ def _sizes(both: pd.DataFrame) -> Iterator[str]:
                 f"the pool of {query!r} holds {row['n_pool_old']:,} items in OLD and {row['n_pool_new']:,} in NEW: "
                 f"MPR does not compare; run both with prefilter.top of at most {smaller:,}"
             )
-        units = [_unit(row["n_pool_old"], row[f"reference_size_{side}"], row["k"]) for side in ("old", "new")]
+        units = [_mpr_per_chi(row["n_pool_old"], row[f"reference_size_{side}"], row["k"]) for side in ("old", "new")]
         if abs(units[1] / units[0] - 1.0) > UNIT_TOLERANCE:
             yield (
                 f"reference {row['reference']} counts {row['reference_size_old']:,.0f} people in OLD and "
@@ -142,7 +142,7 @@ def _sizes(both: pd.DataFrame) -> Iterator[str]:
             )
 
 
-def _unit(pool: int, reference: float, k: int) -> float:
+def _mpr_per_chi(pool: int, reference: float, k: int) -> float:
     """MPR of a normalised class is chi times this: sqrt(D / (n + m)) with D = m k / (m + k)."""
     return float(np.sqrt(reference * k / (reference + k) / (pool + reference)))
 
@@ -171,5 +171,5 @@ def _reference_drift(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
         )
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return "none" if value is None else shortened(str(value), LONGEST_SETTING)

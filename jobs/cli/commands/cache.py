@@ -115,7 +115,7 @@ def _clean(store: Store, options: Options) -> int:
     found = removal(store, older_than=age, most_bytes=most)
     if not options.as_json:
         for one in found.losses:
-            print(f"lost: {_holding(one)}{_again(one)}")
+            print(f"lost: {_holding(one)}{_embedding_time(one)}")
         verb = "would free" if options.dry_run else "frees"
         files = numbered(len(found.rest), "file")
         print(f"{verb} {bytes_of(found.bytes)} in {store.root}; {files} among them that no run would miss")
@@ -136,13 +136,13 @@ def _verify(store: Store, options: Options) -> int:
     if options.as_json:
         print_json({"cache": store.root, "faults": found})
     else:
-        print("\n".join(found) or f"cache {store.root}: {_sum(counted(pieces(store)))} are what was written")
+        print("\n".join(found) or f"cache {store.root}: {_counted_pieces(counted(pieces(store)))} are what was written")
         if found:
             print("runs compute anew what is damaged; `clean` removes damaged indexes, and merging leaves out the rest")
     return 1 if found else 0
 
 
-def _sum(found: Any) -> str:
+def _counted_pieces(found: Any) -> str:
     return numbered(len(found), "segment and pack", "segments and packs")
 
 
@@ -155,7 +155,7 @@ def _holding(one: Holding) -> str:
     return f"{one.count:,} {one.kind}{of}: {bytes_of(one.bytes)} in {pieces}, last used {one.last_used}"
 
 
-def _again(one: Holding) -> str:
+def _embedding_time(one: Holding) -> str:
     """The time to embed lost vectors again."""
     from ...stages.embed import SECONDS_PER_ITEM
 

@@ -61,17 +61,17 @@ class Options:
 @with_options(Options)
 def submit(asked: Options) -> int:
     """Run an audit as a job of a running Ray cluster; the same audit is not started twice."""
-    prepared = _prepared(asked)
+    prepared = _submission(asked)
     if asked.dry_run:
         print(json.dumps(prepared.to_json(), ensure_ascii=False, indent=None if asked.as_json else 1))
         return 0
-    name, code = _sent(prepared, asked)
+    name, code = _submit_and_follow(prepared, asked)
     if asked.as_json:
         print_json(prepared.to_json() | {"submission_id": name, "exit_code": code})
     return code or 0
 
 
-def _prepared(asked: Options) -> Submission:
+def _submission(asked: Options) -> Submission:
     from ...config.file import read_config
     from ...submission import job
 
@@ -89,7 +89,7 @@ def _prepared(asked: Options) -> Submission:
     )
 
 
-def _sent(prepared: Submission, asked: Options) -> tuple[str, int | None]:
+def _submit_and_follow(prepared: Submission, asked: Options) -> tuple[str, int | None]:
     """Send a job, or find the one that was sent before, and follow it. Returns its id, and its exit code if known."""
     # Read when ray is imported. A cluster without tokens has to be asked for by setting the variable.
     os.environ.setdefault("RAY_AUTH_MODE", "token")

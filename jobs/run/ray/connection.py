@@ -57,7 +57,7 @@ def _start(workers: int | None, job_config: JobConfig) -> None:
             **QUIET,
         )
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        raise RunError(f"Ray does not start here, `mpr-audit doctor` may know why: {_words(error)}") from error
+        raise RunError(f"Ray does not start here, `mpr-audit doctor` may know why: {_error_text(error)}") from error
 
 
 def _join(address: str, name: str | None, job_config: JobConfig) -> None:
@@ -74,9 +74,9 @@ def _join(address: str, name: str | None, job_config: JobConfig) -> None:
     if failure and isinstance(failure[0], ray.exceptions.AuthenticationError):
         raise UsageError(f"{name}: {REFUSED}")
     if failure:
-        raise UsageError(f"{name}: Ray cannot connect: {_words(failure[0])}") from failure[0]
+        raise UsageError(f"{name}: Ray cannot connect: {_error_text(failure[0])}") from failure[0]
 
 
-def _words(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """Ray's own text, on one line."""
     return shortened(f"{type(error).__name__}: {error}", MOST_LETTERS)
