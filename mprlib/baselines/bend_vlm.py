@@ -63,12 +63,12 @@ class BendVlm(FixedBaseline):
                  problem does not have.
         """
         embeddings = scaled(pool_embeddings(problem, self.name))
-        query = unit(without(scaled(query_vector(problem, self.name)), self._projected(embeddings.shape[1])))
-        neutral = unit(without(query, spanned(self._differences(problem, embeddings, query))))
+        query = unit(without(scaled(query_vector(problem, self.name)), self._projected_directions(embeddings.shape[1])))
+        neutral = unit(without(query, spanned(self._level_differences(problem, embeddings, query))))
         merits = np.einsum("ij,j->i", embeddings, neutral)
         return Chosen(items=best_by(problem, merits, problem.k), message="" if neutral.any() else NOTHING_LEFT)
 
-    def _projected(self, width: int) -> FloatArray:
+    def _projected_directions(self, width: int) -> FloatArray:
         """Directions (r, d) that the first step takes off."""
         taken: list[FloatArray] = [np.zeros((0, width))]
         if self.attribute_prompts is not None:
@@ -78,7 +78,7 @@ class BendVlm(FixedBaseline):
             taken.append((variants[1:] - variants[0]) / 2)
         return spanned(np.concatenate(taken))
 
-    def _differences(self, problem: Problem, embeddings: FloatArray, query: FloatArray) -> FloatArray:
+    def _level_differences(self, problem: Problem, embeddings: FloatArray, query: FloatArray) -> FloatArray:
         """Differences (r, d) between the means of each attribute's levels near the query."""
         nearest = best_by(problem, np.einsum("ij,j->i", embeddings, query), problem.n)
         differences: list[FloatArray] = [np.zeros((0, embeddings.shape[1]))]
