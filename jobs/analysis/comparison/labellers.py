@@ -18,12 +18,14 @@ from typing import Any
 import pandas as pd
 import scipy
 
-from ...words import numbered
+from ...words import numbered, shortened
 from ..load import Run
 from ..predicted import NONE_PREDICTED, Predicted, Side, attributes_of, of_sides, predicted_attributes
 from ..wording import percent
 from .limits import LEVEL
 
+# Characters of a setting in a sentence.
+LONGEST_SETTING = 80
 # Settings of an attribute that say who labelled it, and what is known of errors.
 LABELLED_BY, KNOWN_BY = ("column", "probe"), ("confusion", "errors", "probabilities", "hand_labels")
 # Those that name files, whose content the manifest has.
@@ -132,7 +134,11 @@ def _other_settings(names: Collection[str], key: Attribute, old: Run, new: Run) 
     before, after = (attributes_of(run.manifest).get(key, {}) for run in (old, new))
     both = ((name, before.get(name), after.get(name)) for name in names)
     return next(
-        (f"{name} differs ({_value_text(one)} and {_value_text(other)})" for name, one, other in both if one != other),
+        (
+            f"{name} differs ({setting_text(one)} and {setting_text(other)})"
+            for name, one, other in both
+            if one != other
+        ),
         "",
     )
 
@@ -196,5 +202,6 @@ def _labels_of(run: Run, dataset: str, attribute: str) -> Iterator[tuple[str, st
         yield str(item), (labels or {}).get(attribute)
 
 
-def _value_text(value: Any) -> str:
-    return "none" if value is None else f"{value!s:.60}"
+def setting_text(value: Any) -> str:
+    """A setting's value in a sentence."""
+    return "none" if value is None else shortened(value, LONGEST_SETTING)

@@ -14,12 +14,11 @@ import pandas as pd
 
 from mprlib.attention import UNIFORM
 
-from ...words import shortened
 from ..cases import CASE, TOP_K, is_audited, top_k_rows
 from ..frames import records
 from ..load import Run
 from ..wording import percent
-from .labellers import Labellers, labelled_attributes, without_labellers
+from .labellers import Labellers, labelled_attributes, setting_text, without_labellers
 
 # Settings that change no result: places of files, and what only affects speed.
 _HARMLESS = {"output", "cache", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
@@ -31,8 +30,6 @@ REFERENCE_TOLERANCE = 0.01
 UNIT_TOLERANCE = 0.02
 # References whose numbers of people differ by less are of one size: it is a sum of weights.
 SAME_PEOPLE = 0.5
-# Characters of a setting that a refusal repeats.
-LONGEST_SETTING = 80
 ADVICE = "run both with one configuration"
 
 
@@ -45,7 +42,7 @@ def refusal(old: Run, new: Run, labels: Labellers) -> str | None:
 def _refusals(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
     for name, (before, after) in _settings_that_must_agree(old, new).items():
         for key, one, other in _differing_keys(before, after, name):
-            yield f"{key} differs ({_value_text(one)} and {_value_text(other)}): values do not compare; {ADVICE}"
+            yield f"{key} differs ({setting_text(one)} and {setting_text(other)}): values do not compare; {ADVICE}"
     for side, run in (("OLD", old), ("NEW", new)):
         if not is_audited(run.results).any():
             yield f"{side} holds no selection of method {TOP_K}, which is what is compared; add {TOP_K} to its methods"
@@ -59,7 +56,7 @@ def remarks(old: Run, new: Run) -> Iterator[str]:
     settings = [_said_once(one) for one in _settings_without_labels(old, new)]
     before, after = ({key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings)
     for key, one, other in _differing_keys(before, after):
-        yield f"{key} differs ({_value_text(one)} and {_value_text(other)})"
+        yield f"{key} differs ({setting_text(one)} and {setting_text(other)})"
     sizes = shared_cases(old, new)[["reference", "reference_size_old", "reference_size_new"]].drop_duplicates(
         "reference"
     )
@@ -169,7 +166,3 @@ def _reference_drift(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
             f"reference {reference} differs ({group} was {percent(before)} of it and is {percent(after)}): gaps do not "
             "compare; give both runs one reference, as kind dataset or shares"
         )
-
-
-def _value_text(value: Any) -> str:
-    return "none" if value is None else shortened(str(value), LONGEST_SETTING)

@@ -55,11 +55,11 @@ def to_text(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> str:
         for row in moved[:SHOWN]:
             lines.append(f"  {points(100 * row['change_share']):>6}  {row['label']}: {_moved_sentence(row)}")
             lines += [f"          {causes}"] if (causes := causes_clause(row)) else []
-        lines += _how_many_more(len(moved))
+        lines += how_many_more(len(moved), SHOWN)
     if len(worse):
         lines += ["", f"regressions, {_regression_rule(found)}:"]
         lines += [f"  {row['label']}: {_worse_sentence(row)}" for row in worse[:SHOWN]]
-        lines += _how_many_more(len(worse))
+        lines += how_many_more(len(worse), SHOWN)
     lines += [""] * bool(_notes(found)) + [f"note: {note}" for note in _notes(found)]
     return "\n".join(lines)
 
@@ -185,11 +185,12 @@ def table(
     """A Markdown table of the first rows."""
     lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     lines += [f"| {' | '.join(escaped(cell) for cell in cells(row))} |" for row in rows[:SHOWN]]
-    return lines + ([""] + [line.strip() for line in _how_many_more(len(rows))] if len(rows) > SHOWN else [])
+    return lines + ([""] + [line.strip() for line in how_many_more(len(rows), SHOWN)] if len(rows) > SHOWN else [])
 
 
-def _how_many_more(count: int) -> list[str]:
-    return [f"  and {count - SHOWN} more; --json prints all"] if count > SHOWN else []
+def how_many_more(count: int, shown: int) -> list[str]:
+    """The last line of a list that is cut off; none where all of it is shown."""
+    return [f"  and {count - shown} more; --json prints all"] if count > shown else []
 
 
 def _run_line(about: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..comparison.wording import escaped, plain_records, table
+from ..comparison.wording import escaped, how_many_more, plain_records, table
 from ..wording import cases_of_queries, group_name, labelled, number, percent, points
 from .compare import GAP, MPR, PRECISION, SIMILARITY, Measure, Systems
 
@@ -32,7 +32,7 @@ def to_text(found: Systems, about: Mapping[str, Mapping[str, Any]]) -> str:
     lines += [sentence(one) for one in found.measures]
     lines += ["", "largest gap by query, percentage points, the largest difference first:"]
     lines += [f"  {query_sentence(row)}" for row in labelled(found.queries)[:SHOWN]]
-    lines += _how_many_more(len(found.queries))
+    lines += how_many_more(len(found.queries), SHOWN)
     lines += [""] * bool(found.remarks) + [f"note: {remark}" for remark in found.remarks]
     return "\n".join(lines)
 
@@ -104,10 +104,6 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         points(100 * row["signed_gap_b"]),
         points(100 * row[f"{GAP}_difference"]),
     )
-
-
-def _how_many_more(count: int) -> list[str]:
-    return [f"  and {count - SHOWN} more; --json prints all"] if count > SHOWN else []
 
 
 def _measure_json(one: Measure) -> dict[str, Any]:
