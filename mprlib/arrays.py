@@ -1,4 +1,4 @@
-"""Arguments as read-only arrays of finite numbers, and the sentence that says why one is none."""
+"""Arguments as read-only arrays of finite numbers, and the message for an argument that cannot be one."""
 
 from __future__ import annotations
 

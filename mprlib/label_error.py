@@ -23,7 +23,7 @@ SUM_TOLERANCE = 1e-2
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class LabelError:
-    """How far labels can be trusted, by attribute; an attribute that is not named has none that are wrong.
+    """How often labels are wrong, by attribute; labels of an attribute that is not named are taken as right.
 
     items: confusions of the pool's labels; reference: those of the reference's, which may be other ones, or none where
     it is stated or labelled by hand. Levels that are named as columns are may come in any order; else they have that of

@@ -1,4 +1,4 @@
-"""What there is: every method and every function class by name, and nothing that is not real."""
+"""Every method and every function class by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that are right each by itself, and not together."""
+"""Checks of settings against each other: each is valid by itself, but not all together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each setting of a configuration belongs: what is said of a key that is right in another block."""
+"""The block that each setting belongs to, for the message on a key that stands in another block."""
 
 from __future__ import annotations
 

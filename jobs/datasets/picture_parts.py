@@ -1,4 +1,4 @@
-"""A folder of pictures in parts: the driver counts the pictures of each folder, whoever reads a part lists its own."""
+"""A folder of pictures in parts: the driver counts pictures per folder, and whatever reads a part lists them."""
 
 from __future__ import annotations
 

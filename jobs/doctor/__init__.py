@@ -1,4 +1,4 @@
-"""Is this machine, or this cluster, fit for an audit? One finding a check, each with what to do."""
+"""Is this machine, or this cluster, fit for an audit? One finding per check, each with what to do."""
 
 from __future__ import annotations
 

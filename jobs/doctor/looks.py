@@ -1,4 +1,4 @@
-"""Looks at what may hang or end a process: native packages, an encoder, Ray. Run as a process of its own.
+"""Checks that may hang or crash: native packages, an encoder, Ray. Each runs in a process of its own.
 
 `python -m jobs.doctor.looks '{"torch": null, "ray": {...}}'` writes one JSON line before and one after
 each look, so that the reader knows which one ended it.

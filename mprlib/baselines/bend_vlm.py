@@ -40,7 +40,7 @@ from mprlib.settings import Whole
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class BendVlm(FixedBaseline):
-    """Similarity to a query that is as near to the neighbours of every level."""
+    """Similarity to a query that is equally near to the nearest items of every level."""
 
     name: ClassVar[str] = "bend_vlm"
     reads_reference: ClassVar[bool] = False
