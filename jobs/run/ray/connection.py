@@ -70,7 +70,7 @@ def _join(address: str, name: str | None, job_config: JobConfig) -> None:
             failure.append(error)
 
     if not interruption.bounded(f"connecting to {address}", tried, CONNECT_SECONDS):
-        raise UsageError(f"{name}: the cluster answers, but lets nobody in within {CONNECT_SECONDS:g} s")
+        raise UsageError(f"{name}: the cluster answers, but accepts no connection within {CONNECT_SECONDS:g} s")
     if failure and isinstance(failure[0], ray.exceptions.AuthenticationError):
         raise UsageError(f"{name}: {REFUSED}")
     if failure:
