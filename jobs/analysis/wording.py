@@ -14,6 +14,8 @@ from .frames import records
 
 # Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
 ROUNDING = 1e-9
+# Significant digits of a value of MPR or of similarity.
+DIGITS = 3
 # Two values of MPR that are one but for a table's twelve digits and a sum's order.
 SAME_MPR = 1e-9
 
@@ -49,16 +51,16 @@ def points(gap_points: Any) -> str:
     return f"{sign}{abs(value):.1f}"
 
 
-def number(value: Any, digits: int = 3) -> str:
+def number(value: Any) -> str:
     """Significant digits without an exponent where a reader expects none."""
     if is_missing(value):
         return "no value"
     value = float(value)
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "no value"
-    if abs(value) >= 10**digits:
+    if abs(value) >= 10**DIGITS:
         return f"{value:,.0f}"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    decimals = max(0, DIGITS - 1 - math.floor(math.log10(abs(value))))
     return f"{value:.{decimals}f}"
 
 
