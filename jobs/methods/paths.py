@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..queries import read_phrases
-from .named_arrays import Asked, Given, NamedArrays, OneText
+from .named_arrays import Given, MethodNeeds, NamedArrays, OneText
 
 
 class PathsArrays(NamedArrays):
@@ -20,8 +20,8 @@ class PathsArrays(NamedArrays):
         )
     }
 
-    def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
-        return Asked(texts=tuple(read_phrases(settings.get("phrases"), folder)))
+    def needs(self, settings: Mapping[str, Any], folder: Path) -> MethodNeeds:
+        return MethodNeeds(texts=tuple(read_phrases(settings.get("phrases"), folder)))
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
         return {"subspace": given.text_vectors()}

@@ -180,9 +180,9 @@ class _Planner:
 
     def _method_reading(self, place: int, searched: Searched) -> Reading:
         entry, encoder = self.settings.methods[place], self.inputs.text_encoder
-        key, asked = None if encoder is None else dict(encoder.key), self.inputs.asked[place]
-        variants = variant_units(entry, asked, self.inputs.queries, key or {}, self.inputs.cache)
-        return method_units(entry, asked, searched, self.probing, self.asked.unit, variants, key)
+        key, needs = None if encoder is None else dict(encoder.key), self.inputs.method_needs[place]
+        variants = variant_units(entry, needs, self.inputs.queries, key or {}, self.inputs.cache)
+        return method_units(entry, needs, searched, self.probing, self.asked.unit, variants, key)
 
     def _compared_reference(
         self, searched: Searched, block: Dataset, position: int, reference: Reference, reads: Mapping[int, Reading]

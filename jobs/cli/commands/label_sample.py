@@ -43,10 +43,10 @@ class Options:
 @with_options(Options)
 def label_sample(given: Options) -> int:
     """Choose the items whose hand labels narrow a run's intervals most, and write a page to label them in."""
-    from ...labelling.sample import Asked
+    from ...labelling.sample import SampleRequest
     from ...labelling.write import write_sample
 
-    asked = Asked(
+    asked = SampleRequest(
         count=given.count,
         dataset=given.dataset,
         attributes=tuple(given.attribute or ()),
