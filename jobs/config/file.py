@@ -17,7 +17,7 @@ from ..settings.block import Block
 from ..settings.document import DocumentError, Node, RepeatedKey, parse, scalar
 from ..settings.places import Places
 from .audit import Audit
-from .homes import unknown_key
+from .misplaced_keys import unknown_key
 
 Settings = TypeVar("Settings", bound=Block)
 # Configurations have kilobytes; long lists of queries belong in a file of their own, which is read faster.

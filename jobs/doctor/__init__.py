@@ -11,7 +11,7 @@ from ..config.runtime import Runtime
 from ..encoders.models import MODELS
 from . import cache, cluster, machine, packages, settings
 from .check import Check, ok, problem
-from .looks import look
+from .isolated_checks import look
 
 __all__ = ["Check", "examine", "to_json", "to_text"]
 

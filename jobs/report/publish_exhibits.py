@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from ..analysis.curves import trade_offs
-from ..analysis.together import load_together
+from ..analysis.joined_runs import load_together
 from ..store import Store
 from . import exhibits, published
 

@@ -16,7 +16,7 @@ from ...store import Store
 from ..attempts import Limits
 from ..dispatch import Dispatch, Events, never
 from ..encoder_actors import EncoderActors, encoder_actors
-from ..growth import await_gpus
+from ..gpu_wait import await_gpus
 from ..meters import Meters
 from ..nodes import Nodes
 from ..worker import may_do_without_encoder

@@ -13,7 +13,7 @@ from ...config.runtime import Runtime
 from ...errors import RunError, UsageError
 from ...words import shortened
 from ..temporary_folder import temporary_folder
-from .reaching import LOCAL, REFUSED, expect_reachable, named
+from .reachability import LOCAL, REFUSED, expect_reachable, named
 
 # Receipts travel through the object store, data does not.
 OBJECT_STORE_BYTES = 200 * 1024 * 1024

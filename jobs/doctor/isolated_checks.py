@@ -1,6 +1,6 @@
 """Checks that may hang or crash: native packages, an encoder, Ray. Each runs in a process of its own.
 
-`python -m jobs.doctor.looks '{"torch": null, "ray": {...}}'` writes one JSON line before and one after
+`python -m jobs.doctor.isolated_checks '{"torch": null, "ray": {...}}'` writes one JSON line before and one after
 each look, so that the reader knows which one ended it.
 """
 
@@ -27,7 +27,7 @@ LOOK_SECONDS = 0.1
 
 def look(wanted: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Answers by name: {"value": ...} or {"error": one line}."""
-    command = [*own_code.module_command("doctor.looks"), json.dumps(wanted)]
+    command = [*own_code.module_command("doctor.isolated_checks"), json.dumps(wanted)]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL, env=own_code.environment())
         end = _how_it_ended(process)
