@@ -61,7 +61,7 @@ def numeric(name: str, value: Any) -> NDArray[Any]:
         raise InputError(f"{name} holds {what}: numbers are expected{_advice(kind)}")
     for element in array.flat:
         if not isinstance(element, (Real, Decimal, np.bool_)):
-            raise InputError(f"{name} {_refusal(element)}")
+            raise InputError(f"{name} {_refused(element)}")
     try:
         return array.astype(np.float64)
     except (OverflowError, ValueError) as error:
@@ -192,7 +192,7 @@ def _expect_finite(name: str, array: NDArray[Any]) -> None:
         )
 
 
-def _refusal(element: Any) -> str:
+def _refused(element: Any) -> str:
     if isinstance(element, (str, bytes)):
         return f"holds text ({element!r}): numbers are expected{_advice('U')}"
     if element is None or type(element).__name__ in ("NAType", "NaTType"):

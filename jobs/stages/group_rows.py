@@ -38,13 +38,11 @@ def group_rows(unit: Solve, case: Case, selections: Sequence[Selection]) -> pa.T
     oracle, chance = named.bind(case.problem), chance_of(case.problem, named)
     assert chance is not None
     columns = {
-        **_columns_of_selections(unit, case, shown, len(oracle.names)),
-        "group": pa.DictionaryArray.from_arrays(
-            _for_each_selection(len(shown), np.arange(len(oracle.names))), list(oracle.names)
-        ),
-        "attributes": _for_each_selection(len(shown), np.array(oracle.attribute_counts)),
+        **_repeated(unit, case, shown, len(oracle.names)),
+        "group": pa.DictionaryArray.from_arrays(_each(len(shown), np.arange(len(oracle.names))), list(oracle.names)),
+        "attributes": _each(len(shown), np.array(oracle.attribute_counts)),
         **_shares(case, oracle, chance, shown, exposure_curve(unit.attention)),
-        **_true_label_columns(case, oracle, named, shown, unit.method.name),
+        **_corrected(case, oracle, named, shown, unit.method.name),
     }
     rows = len(shown) * len(oracle.names)
     return pa.table([_column(columns.get(field.name), field.type, rows) for field in GROUPS], schema=GROUPS)
@@ -56,12 +54,12 @@ def _column(values: Any, kind: pa.DataType, rows: int) -> pa.Array:
     return (values if isinstance(values, (pa.Array, pa.ChunkedArray)) else pa.array(values)).cast(kind)
 
 
-def _for_each_selection(times: int, values: IntArray) -> IntArray:
+def _each(times: int, values: IntArray) -> IntArray:
     """The values of all groups, once for each selection."""
     return np.tile(values, times)
 
 
-def _columns_of_selections(unit: Solve, case: Case, shown: Sequence[Selection], groups: int) -> dict[str, Any]:
+def _repeated(unit: Solve, case: Case, shown: Sequence[Selection], groups: int) -> dict[str, Any]:
     """What is the same for all groups of a selection."""
     rows = len(shown) * groups
     same = {
@@ -104,7 +102,7 @@ def _shares(
     return {name: values.ravel() for name, values in columns.items()}
 
 
-def _true_label_columns(
+def _corrected(
     case: Case, oracle: GroupsOracle, named: Groups, shown: Sequence[Selection], method: str
 ) -> dict[str, pa.ChunkedArray]:
     """The same by the true labels, where something is known of errors."""

@@ -41,13 +41,13 @@ def refusal(old: Run, new: Run, labels: Labellers) -> str | None:
 
 def _refusals(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
     for name, (before, after) in _settings_that_must_agree(old, new).items():
-        for key, one, other in _differing_keys(before, after, name):
+        for key, one, other in _differences(before, after, name):
             yield f"{key} differs ({setting_text(one)} and {setting_text(other)}): values do not compare; {ADVICE}"
     for side, run in (("OLD", old), ("NEW", new)):
         if not is_audited(run.results).any():
             yield f"{side} holds no selection of method {TOP_K}, which is what is compared; add {TOP_K} to its methods"
     both = shared_cases(old, new)
-    yield from _changed_sizes(both)
+    yield from _sizes(both)
     yield from _reference_drift(old, new, labels)
 
 
@@ -55,7 +55,7 @@ def remarks(old: Run, new: Run) -> Iterator[str]:
     """What a reader should know of runs that can be compared."""
     settings = [_said_once(one) for one in _settings_without_labels(old, new)]
     before, after = ({key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings)
-    for key, one, other in _differing_keys(before, after):
+    for key, one, other in _differences(before, after):
         yield f"{key} differs ({setting_text(one)} and {setting_text(other)})"
     sizes = shared_cases(old, new)[["reference", "reference_size_old", "reference_size_new"]].drop_duplicates(
         "reference"
@@ -105,20 +105,20 @@ def _settings_that_must_agree(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
     return {name: (pick(settings[0]), pick(settings[1])) for name, pick in get.items()}
 
 
-def _differing_keys(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+def _differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Dotted keys at which two settings differ, harmless ones left out."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in [*one, *(name for name in other if name not in one)]:
             if name not in _HARMLESS:
-                yield from _differing_keys(one.get(name), other.get(name), f"{key}.{name}" if key else name)
+                yield from _differences(one.get(name), other.get(name), f"{key}.{name}" if key else name)
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for place, (left, right) in enumerate(zip(one, other)):
-            yield from _differing_keys(left, right, f"{key}[{place}]")
+            yield from _differences(left, right, f"{key}[{place}]")
     elif one != other:
         yield key, one, other
 
 
-def _changed_sizes(both: pd.DataFrame) -> Iterator[str]:
+def _sizes(both: pd.DataFrame) -> Iterator[str]:
     """Cases whose prompt or pool changed, and references whose size did."""
     for row in records(both):
         query = row["query"]

@@ -49,7 +49,7 @@ class Comparable:
 
     def overlap(self, cases: pd.DataFrame) -> FloatArray:
         """The part of their items (cases, cases) that two cases share beyond luck, as the mean of both sides."""
-        both = [_overlap_of_queries(side, self.keys, cases) for side in self.sides]
+        both = [_overlap(side, self.keys, cases) for side in self.sides]
         mean: FloatArray = 0.5 * (both[0] + both[1])
         return mean
 
@@ -65,20 +65,20 @@ def comparable(a: Side, b: Side) -> Comparable:
     held = [set(one.rows[keys].itertuples(index=False, name=None)) for one in (a, b)]
     if not held[0] & held[1]:
         raise UsageError(f"the systems share no {', '.join(keys)}: nothing to compare")
-    shares = _paired_shares(a, b, keys)
+    shares = _shares(a, b, keys)
     remarks = [
         f"{len(own - other)} of {len(own)} queries are in {name} only, and are not compared"
         for name, own, other in (("A", held[0], held[1]), ("B", held[1], held[0]))
         if own - other
     ]
     name, why = _common_class(a, b, keys)
-    values = {} if name is None else {"mpr": _paired_values(a.measured(name), b.measured(name), keys, "mpr")}
+    values = {} if name is None else {"mpr": _both(a.measured(name), b.measured(name), keys, "mpr")}
     remarks += why
     if any(predicted_of(side.run.manifest) != NONE_PREDICTED for side in (a, b)):
         remarks.append(BY_PREDICTED_LABELS)
     for measure, reason in (("similarity", _other_similarity(a, b)), ("precision", None)):
         if reason is None:
-            values[measure] = _paired_values(a.rows, b.rows, keys, measure)
+            values[measure] = _both(a.rows, b.rows, keys, measure)
         else:
             remarks.append(reason)
     return Comparable(
@@ -86,12 +86,12 @@ def comparable(a: Side, b: Side) -> Comparable:
     )
 
 
-def _paired_values(a: pd.DataFrame, b: pd.DataFrame, keys: list[str], column: str) -> pd.DataFrame:
+def _both(a: pd.DataFrame, b: pd.DataFrame, keys: list[str], column: str) -> pd.DataFrame:
     one, other = (rows[[*keys, column]].astype({column: float}).drop_duplicates(keys) for rows in (a, b))
     return one.merge(other, on=keys, suffixes=("_a", "_b"))
 
 
-def _paired_shares(a: Side, b: Side, keys: list[str]) -> pd.DataFrame:
+def _shares(a: Side, b: Side, keys: list[str]) -> pd.DataFrame:
     """Groups of both sides; one that a side never met has no member there.
 
     Raises:  UsageError where the references differ.
@@ -158,7 +158,7 @@ def _have_equal_units(a: Side, b: Side, keys: list[str]) -> bool:
 
 def _other_similarity(a: Side, b: Side) -> str | None:
     """Why similarities do not compare; None where one encoder saw the same of every item."""
-    for what, of in (("encoder", _encoder), ("embedded texts", _embedded_inputs)):
+    for what, of in (("encoder", _encoder), ("embedded texts", _seen)):
         one, other = of(a.run.manifest), of(b.run.manifest)
         if one != other:
             return f"similarity is not compared: A and B differ in the {what}"
@@ -171,7 +171,7 @@ def _encoder(manifest: Mapping[str, Any]) -> Any:
     return manifest.get("encoder_content") or manifest.get("encoder")
 
 
-def _embedded_inputs(manifest: Mapping[str, Any]) -> Any:
+def _seen(manifest: Mapping[str, Any]) -> Any:
     """What an encoder sees: the items' texts or pictures and the queries' prompts."""
     settings = manifest.get("settings") or {}
     blocks = settings.get("dataset") or []
@@ -179,7 +179,7 @@ def _embedded_inputs(manifest: Mapping[str, Any]) -> Any:
     return [*({key: block.get(key) for key in ("kind", "text", "image")} for block in blocks), prompt]
 
 
-def _overlap_of_queries(side: Side, keys: list[str], cases: pd.DataFrame) -> FloatArray:
+def _overlap(side: Side, keys: list[str], cases: pd.DataFrame) -> FloatArray:
     by_case = side.items()
     found = {tuple(key): items for key, items in _by_keys(side, keys, by_case)}
     pools = side.rows.drop_duplicates(keys).set_index(keys)["n_pool"].astype(float)
