@@ -33,11 +33,11 @@ from .results.manifest import MANIFEST, SUCCESS, Finished, manifest_of, results_
 from .results.preparation import preparation
 from .results.summary import RunSummary, summary_of
 from .run import shared
-from .run.clearing import clear, clear_finished
 from .run.compute import Progress, compute
 from .run.executor import Lazily, expect_available
 from .run.intermediate import without_removed
 from .run.journal import Journal, opened
+from .run.leftovers import clear, clear_finished
 from .run.lock import Lock
 from .run.progress import Reporter
 from .run.skipped import counts_of, expect_few_skipped, skipped_items

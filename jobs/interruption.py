@@ -112,11 +112,11 @@ def keeping_handlers() -> Iterator[None]:
     is_over = threading.Event()
     _contenders.append(is_over)
     try:
-        _tell(CONTENDED)
+        _notify_work(CONTENDED)
         yield
     finally:
         is_over.set()
-        _tell(CONTENDED)
+        _notify_work(CONTENDED)
 
 
 def supervised(work: Callable[[], Result], farewell: Callable[[str], None]) -> Result:
@@ -140,17 +140,17 @@ def supervised(work: Callable[[], Result], farewell: Callable[[str], None]) -> R
         except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
             outcome.append(partial(_raise, error))
         finally:
-            _tell(ENDED)
+            _notify_work(ENDED)
 
     before = {sent: signal.getsignal(sent) for sent in SIGNALS}
     wakeup_before = signal.set_wakeup_fd(_sending, warn_on_full_buffer=False)
-    _claim()
+    _claim_signals()
     thread = threading.Thread(target=worked, name="command", daemon=True)
     try:
         thread.start()
-        reason = _awaited(receiving)
+        reason = _reason_to_abandon(receiving)
         if reason is not None:
-            _leave(reason, farewell)
+            _abandon_work(reason, farewell)
         thread.join()
     finally:
         signal.set_wakeup_fd(wakeup_before)
@@ -167,7 +167,7 @@ def end_process(code: int) -> NoReturn:
     """Exit with a code; without exit hooks if work was abandoned or interrupted, since they would wait for it."""
     for sent in SIGNALS:
         signal.signal(sent, lambda *_: os._exit(INTERRUPTED))
-    flushed = bounded("writing the last output", _flush, LAST_SECONDS)
+    flushed = bounded("writing the last output", _flush_output, LAST_SECONDS)
     # A failure has already been reported in one sentence.
     if code not in (FAILED, USAGE, INTERRUPTED) and flushed:
         for what in _left:
@@ -177,17 +177,17 @@ def end_process(code: int) -> NoReturn:
     sys.exit(code)
 
 
-def _claim() -> None:
+def _claim_signals() -> None:
     """Set handlers that do nothing: the system writes the signal's number for them."""
     for sent in SIGNALS:
-        signal.signal(sent, _nothing)
+        signal.signal(sent, _do_nothing)
 
 
-def _nothing(*_: object) -> None:
+def _do_nothing(*_: object) -> None:
     """A handler, so that the signal is not ignored and its number is written."""
 
 
-def _tell(what: bytes) -> None:
+def _notify_work(what: bytes) -> None:
     if _sending is not None:
         os.write(_sending, what)
 
@@ -196,7 +196,7 @@ def _raise(error: BaseException) -> NoReturn:
     raise error
 
 
-def _awaited(receiving: int) -> str | None:
+def _reason_to_abandon(receiving: int) -> str | None:
     """Wait until the work has ended; if it does not, the reason to abandon it."""
     asked = until = None
     is_idle, grace = False, 0.0
@@ -206,7 +206,7 @@ def _awaited(receiving: int) -> str | None:
             patience = RECLAIM_SECONDS if patience is None else min(patience, RECLAIM_SECONDS)
             # Contexts that have ended come first: their handlers were set earlier.
             _contenders[:] = [is_over for is_over in _contenders if not is_over.is_set()]
-            _claim()
+            _claim_signals()
         if not select.select([receiving], [], [], patience)[0]:
             if until is None or time.monotonic() < until:
                 continue
@@ -226,15 +226,15 @@ def _awaited(receiving: int) -> str | None:
                 return "what was running was left at the second signal"
 
 
-def _leave(reason: str, farewell: Callable[[str], None]) -> NoReturn:
+def _abandon_work(reason: str, farewell: Callable[[str], None]) -> NoReturn:
     """Close the registered resources, report it, and end the process with everything that still runs in it."""
     for close in reversed(list(_last)):
         bounded("closing", close, LAST_SECONDS)
     bounded("saying so", lambda: farewell(reason), LAST_SECONDS)
-    bounded("writing the last output", _flush, LAST_SECONDS)
+    bounded("writing the last output", _flush_output, LAST_SECONDS)
     os._exit(INTERRUPTED)
 
 
-def _flush() -> None:
+def _flush_output() -> None:
     sys.stdout.flush()
     sys.stderr.flush()

@@ -10,6 +10,8 @@ LEAST_LIKENESS = 0.5
 # Characters of another package's message that one sentence can hold.
 LONGEST_REASON = 300
 CUT = " ... "
+# Names that a sentence gives as examples of many.
+MOST_EXAMPLES = 3
 
 
 def numbered(count: int, noun: str, plural: str | None = None) -> str:
@@ -62,7 +64,7 @@ def first_line(text: str) -> str:
     return text.strip().partition("\n")[0].strip()
 
 
-def examples(names: Sequence[str], most: int = 3) -> str:
+def examples(names: Sequence[str]) -> str:
     """The first of some names in quotes, and how many more there are."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(f"{name!r:.80}" for name in names[:most]) + more
+    more = f" and {len(names) - MOST_EXAMPLES:,} more" if len(names) > MOST_EXAMPLES else ""
+    return ", ".join(f"{name!r:.80}" for name in names[:MOST_EXAMPLES]) + more

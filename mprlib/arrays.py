@@ -1,4 +1,4 @@
-"""Arguments as read-only arrays of finite numbers, and the sentence that says why one is none."""
+"""Arguments as read-only arrays of finite numbers, and the message for an argument that cannot be one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def numeric(name: str, value: Any) -> NDArray[Any]:
     try:
         return array.astype(np.float64)
     except (OverflowError, ValueError) as error:
-        raise InputError(f"{name} holds a number that is none of 64 bits: {error}") from None
+        raise InputError(f"{name} holds a number that does not fit into 64 bits: {error}") from None
 
 
 def sums_by(groups: IntArray, values: FloatArray, count: int) -> FloatArray:

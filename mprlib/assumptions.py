@@ -1,4 +1,4 @@
-"""What is taken for granted of a reference, said where it looks like something else.
+"""Warnings of what is assumed about a reference, where it looks like something else.
 
 The normalised class C' depends on m, the number of people behind the reference. Rows are taken for
 people drawn from a population, as in the paper. A table of distinct groups with their shares has the

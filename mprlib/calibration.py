@@ -1,4 +1,4 @@
-"""Whether probabilities of levels can be believed, and a temperature that makes them believable.
+"""Whether probabilities of levels are calibrated, and a temperature that calibrates them.
 
 A classifier that is trained until it separates its own rows gives probabilities near 0 and 1, and is wrong more often
 than they say. Dividing its logits by a temperature, fitted to rows that it was not trained on, keeps which level is the

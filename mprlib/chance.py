@@ -111,7 +111,7 @@ def chance_level_of(problem: Problem, function_class: FunctionClass) -> float | 
 
     def level(oracle: Oracle) -> float | None:
         values = _lottery_values(problem, function_class, oracle)
-        return None if values is None else _level(values, oracle)
+        return None if values is None else _chance_level(values, oracle)
 
     return problem.cached(("chance level", function_class), build)
 
@@ -122,10 +122,10 @@ def gap_p_values(selected: FloatArray, reference: FloatArray, k: int | IntArray)
     Shapes:  selected (..., groups) and reference (groups,), shares of selections and of the reference; k of each
              selection (..., 1), or of all; returns (..., groups).
     """
-    return _beyond(np.abs(np.asarray(selected) - reference), np.asarray(reference, dtype=float), k)
+    return _two_sided_tail(np.abs(np.asarray(selected) - reference), np.asarray(reference, dtype=float), k)
 
 
-def _beyond(gaps: FloatArray, shares: FloatArray, k: int | IntArray) -> FloatArray:
+def _two_sided_tail(gaps: FloatArray, shares: FloatArray, k: int | IntArray) -> FloatArray:
     """P(|X/k - Q| >= gap) of binomial X (k, Q), element by element."""
     shares = np.clip(shares, 0.0, 1.0)
     slack = ROUNDING * (1.0 + k)
@@ -143,23 +143,23 @@ def _chance(problem: Problem, function_class: FunctionClass) -> Chance | None:
     oracle = function_class.bind(problem)
     if _is_of_reference(problem, oracle):
         values = kept_groups(
-            problem, function_class, oracle, "rising", lambda: _rising(problem, function_class, oracle)
+            problem, function_class, oracle, "rising", lambda: _sorted_values(problem, function_class, oracle)
         )
     else:
-        values = _rising(problem, function_class, oracle)
+        values = _sorted_values(problem, function_class, oracle)
     if values is None:
         return None
     level = _rounded(float(values[_place_of_level(values.size)]), oracle)
     return Chance(values=values, level=level, bound=_union_bound(problem, oracle))
 
 
-def _rising(problem: Problem, function_class: FunctionClass, oracle: Oracle) -> FloatArray | None:
+def _sorted_values(problem: Problem, function_class: FunctionClass, oracle: Oracle) -> FloatArray | None:
     """The values of lotteries, rising."""
     values = _lottery_values(problem, function_class, oracle)
     return None if values is None else np.sort(values)
 
 
-def _level(values: FloatArray, oracle: Oracle) -> float:
+def _chance_level(values: FloatArray, oracle: Oracle) -> float:
     place = _place_of_level(values.size)
     return _rounded(float(np.partition(values, place)[place]), oracle)
 
@@ -183,14 +183,14 @@ def _is_of_reference(problem: Problem, oracle: Oracle) -> bool:
 def _counts_of(problem: Problem, oracle: Oracle) -> Callable[[], IntArray]:
     """Makes the counts (B, open cells) of lotteries."""
 
-    return lambda: _drawn(problem, oracle)
+    return lambda: _lottery_draws(problem, oracle)
 
 
-def _drawn(problem: Problem, oracle: Oracle) -> Any:
+def _lottery_draws(problem: Problem, oracle: Oracle) -> Any:
     """What lotteries draw of each cell that the reference has (B, open cells): counts, or the weights of places."""
     cells, k, places = oracle.cells, problem.k, problem.place_weights
     open_cells = np.flatnonzero(cells.reference_shares > 0)
-    shares, draws = cells.reference_shares[open_cells], draws_for(_work(oracle, open_cells.size))
+    shares, draws = cells.reference_shares[open_cells], draws_for(_products_per_lottery(oracle, open_cells.size))
 
     def draw(shares: FloatArray) -> FloatArray | IntArray:
         given = shares.tobytes()
@@ -205,11 +205,11 @@ def _drawn(problem: Problem, oracle: Oracle) -> Any:
 def _lottery_values(problem: Problem, function_class: FunctionClass, oracle: Oracle) -> FloatArray | None:
     """MPR (B,) of B lotteries; what does not depend on the pool is kept with the reference."""
     if problem.place_weights is not None:
-        return _values(problem, oracle)
+        return _values_of_lotteries(problem, oracle)
     if _is_of_reference(problem, oracle):
-        return kept_groups(problem, function_class, oracle, "values", lambda: _values(problem, oracle))
+        return kept_groups(problem, function_class, oracle, "values", lambda: _values_of_lotteries(problem, oracle))
     found = reused(problem, function_class, oracle, _counts_of(problem, oracle))
-    return _values(problem, oracle) if found is None else found
+    return _values_of_lotteries(problem, oracle) if found is None else found
 
 
 def _union_bound(problem: Problem, oracle: Oracle) -> Callable[[float], float] | None:
@@ -218,12 +218,12 @@ def _union_bound(problem: Problem, oracle: Oracle) -> Callable[[float], float] |
     shares, unit = oracle.totals(oracle.cells.reference_shares), 2.0 if oracle.signed else 1.0
 
     def bound(observed: float) -> float:
-        return float(min(_beyond(np.full(shares.size, observed / unit), shares, problem.k).sum(), 1.0))
+        return float(min(_two_sided_tail(np.full(shares.size, observed / unit), shares, problem.k).sum(), 1.0))
 
     return bound
 
 
-def _values(problem: Problem, oracle: Oracle) -> FloatArray | None:
+def _values_of_lotteries(problem: Problem, oracle: Oracle) -> FloatArray | None:
     """MPR (B,) of B lotteries."""
     cells = cells_of(problem)
     if isinstance(oracle, KernelOracle):
@@ -233,7 +233,7 @@ def _values(problem: Problem, oracle: Oracle) -> FloatArray | None:
     if cells.size > MANY_CELLS:
         return values_of_rows(problem, cells, oracle)
     open_cells = np.flatnonzero(cells.reference_shares > 0)
-    counts, divisor = _drawn(problem, oracle), problem.k if problem.place_weights is None else 1
+    counts, divisor = _lottery_draws(problem, oracle), problem.k if problem.place_weights is None else 1
     blocks = range(0, len(counts), BLOCK)
     return np.concatenate([_gaps_of(oracle, counts[at : at + BLOCK] / divisor, open_cells) for at in blocks])
 
@@ -253,7 +253,7 @@ def _gaps_of(oracle: Oracle, gaps: FloatArray, open_cells: IntArray) -> FloatArr
     return found
 
 
-def _work(oracle: Oracle, cells: int) -> float:
+def _products_per_lottery(oracle: Oracle, cells: int) -> float:
     """Multiplications of one lottery."""
     if isinstance(oracle, GroupsOracle):
         # Groups that the pool alone has are in no lottery.

@@ -73,7 +73,7 @@ def _defaults(function: Callable[..., Any]) -> Mapping[str, Any]:
     return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
 
 
-def checked_keywords(function: Callable[..., Any], values: Mapping[str, Any], owner: str = "") -> dict[str, Any]:
+def checked_keywords(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Keywords for a function, those checked that it declares; None where that is the default.
 
     Raises:  SettingError for a value that a setting may not hold.
@@ -82,7 +82,7 @@ def checked_keywords(function: Callable[..., Any], values: Mapping[str, Any], ow
     return {
         name: value
         if name not in settings or (value is None and _defaults(function)[name] is None)
-        else checked(settings[name], name, value, owner)
+        else checked(settings[name], name, value)
         for name, value in values.items()
     }
 

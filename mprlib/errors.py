@@ -1,4 +1,4 @@
-"""What can go wrong, by whose fault."""
+"""Exceptions and warnings, by whose fault they are."""
 
 
 class MprError(Exception):
@@ -53,7 +53,7 @@ class SolverError(MprError, RuntimeError):
 
 
 class AssumptionWarning(UserWarning):
-    """Something was taken for granted that the caller may see otherwise; the message says what to state.
+    """Something was assumed about an argument that may not hold; the message says how to state it.
 
     >>> import warnings
     >>> import mprlib

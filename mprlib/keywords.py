@@ -49,22 +49,22 @@ def resolved(
     own, other = map(declarations, kinds)
     for keyword in keywords:
         if keyword in own and keyword in other:
-            raise SettingError(_both(*kinds, keyword), setting=keyword)
+            raise SettingError(_ambiguous_text(*kinds, keyword), setting=keyword)
         if keyword not in own and keyword not in other:
-            raise SettingError(_neither(*kinds, keyword, keywords[keyword]), setting=keyword)
+            raise SettingError(_unknown_text(*kinds, keyword, keywords[keyword]), setting=keyword)
     settings = {name: value for name, value in keywords.items() if name in own}
     rest = {name: value for name, value in keywords.items() if name in other}
     return registry.method(method, **settings), registry.function_class(function_class, **rest)
 
 
-def _both(method: type[Method], function_class: type[FunctionClass], keyword: str) -> str:
+def _ambiguous_text(method: type[Method], function_class: type[FunctionClass], keyword: str) -> str:
     return (
         f"{keyword} is a setting of method {method.name} and of function class {function_class.name}: pass instances, "
         f"{method.__name__}({keyword}=...) or {function_class.__name__}({keyword}=...), in the place of the names"
     )
 
 
-def _neither(method: type[Method], function_class: type[FunctionClass], keyword: str, given: Any) -> str:
+def _unknown_text(method: type[Method], function_class: type[FunctionClass], keyword: str, given: Any) -> str:
     if method.parameter is not None and keyword in (method.parameter.replace(" ", "_"), *VALUES):
         values = given if isinstance(given, list) else [given]
         one = repr(values[0]) if values and isinstance(values[0], (int, float, str)) else "0.1"
@@ -72,7 +72,7 @@ def _neither(method: type[Method], function_class: type[FunctionClass], keyword:
             f"{keyword} is no keyword: {method.name}'s parameter {method.parameter} is the third argument, as in "
             f"select(problem, {method.name!r}, {one}) or sweep(problem, {method.name!r}, [{one}])"
         )
-    meant = _meant(keyword, [*declarations(method), *declarations(function_class)])
+    meant = _suggestion(keyword, [*declarations(method), *declarations(function_class)])
     own, other = (", ".join(declarations(kind)) or "none" for kind in (method, function_class))
     return (
         f"neither the method nor the function class has a setting {keyword!r}: method {method.name!r} has {own}, "
@@ -80,7 +80,7 @@ def _neither(method: type[Method], function_class: type[FunctionClass], keyword:
     )
 
 
-def _meant(keyword: str, known: Sequence[str]) -> str:
+def _suggestion(keyword: str, known: Sequence[str]) -> str:
     """A setting that may have been meant."""
     meant = nearest(keyword, known) or next((name for name in OTHER_WORDS.get(keyword, ()) if name in known), None)
     return f"; did you mean {meant!r}?" if meant else ""

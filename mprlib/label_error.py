@@ -23,7 +23,7 @@ SUM_TOLERANCE = 1e-2
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class LabelError:
-    """How far labels can be trusted, by attribute; an attribute that is not named has none that are wrong.
+    """How often labels are wrong, by attribute; labels of an attribute that is not named are taken as right.
 
     items: confusions of the pool's labels; reference: those of the reference's, which may be other ones, or none where
     it is stated or labelled by hand. Levels that are named as columns are may come in any order; else they have that of
@@ -68,7 +68,9 @@ class LabelError:
                 )
             for name in of_attribute:
                 if name not in attributes:
-                    raise InputError(f"label_error, {said}: labels have no attribute {name!r}, but {_list(attributes)}")
+                    raise InputError(
+                        f"label_error, {said}: labels have no attribute {name!r}, but {_list_text(attributes)}"
+                    )
         columns = {name: [names[column] for column in own] for name, own in attributes.items()}
         sizes = {name: max(len(own), 2) for name, own in attributes.items()}
         # What is drawn and said later must not depend on the order in which a caller wrote attributes down.
@@ -77,10 +79,12 @@ class LabelError:
             {name: own[name] for name in order if name in own} for own in self._parts().values()
         )
         return LabelError(
-            items={name: _fitted("items", name, one, columns[name]) for name, one in items.items()},
-            reference={name: _fitted("reference", name, one, columns[name]) for name, one in reference.items()},
+            items={name: _fitted_to_columns("items", name, one, columns[name]) for name, one in items.items()},
+            reference={
+                name: _fitted_to_columns("reference", name, one, columns[name]) for name, one in reference.items()
+            },
             probabilities={name: _probabilities(name, one, rows, sizes[name]) for name, one in probabilities.items()},
-            known={name: _known(name, one, rows, sizes[name]) for name, one in known.items()},
+            known={name: _known_levels(name, one, rows, sizes[name]) for name, one in known.items()},
         )
 
     def of_attributes(self, attributes: Mapping[str, Any]) -> LabelError | None:
@@ -118,7 +122,7 @@ def _confusion(name: str, one: Any) -> Confusion:
     return confusion
 
 
-def _fitted(said: str, name: str, one: Any, columns: list[str]) -> Confusion:
+def _fitted_to_columns(said: str, name: str, one: Any, columns: list[str]) -> Confusion:
     if not isinstance(one, Confusion):
         raise InputError(
             f"label_error, {said}: {name!r} has a {type(one).__name__}, a Confusion is expected, which Confusion.of "
@@ -165,7 +169,7 @@ def _probabilities(name: str, one: Any, rows: int, size: int) -> FloatArray:
     return found
 
 
-def _known(name: str, one: Any, rows: int, size: int) -> IntArray:
+def _known_levels(name: str, one: Any, rows: int, size: int) -> IntArray:
     array = numeric(f"label_error, known levels of {name!r},", one)
     if array.ndim != 1:
         raise InputError(
@@ -180,5 +184,5 @@ def _known(name: str, one: Any, rows: int, size: int) -> IntArray:
     return array.astype(np.intp)
 
 
-def _list(names: Mapping[str, Any]) -> str:
+def _list_text(names: Mapping[str, Any]) -> str:
     return ", ".join(names)

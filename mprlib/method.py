@@ -68,7 +68,7 @@ class Method(Declared):
         """One Selection per checked value, measured under a class; words among the values stand for numbers."""
         settled = self.settled(problem, function_class, values)
         found = self.swept_values(problem, function_class, [value for value, _ in settled])
-        return [_told(problem, one, remark) for one, (_, remark) in zip(found, settled)]
+        return [_with_remark(problem, one, remark) for one, (_, remark) in zip(found, settled)]
 
     def swept_values(self, problem: Problem, function_class: FunctionClass, values: Sequence[Any]) -> list[Selection]:
         """One Selection per number, in the order given."""
@@ -130,7 +130,7 @@ class Method(Declared):
         return f"{cls.name}'s "
 
 
-def _told(problem: Problem, found: Selection, remark: str) -> Selection:
+def _with_remark(problem: Problem, found: Selection, remark: str) -> Selection:
     """A selection with the ids of its items, and a remark on its value."""
     message = "; ".join(part for part in (found.message, remark) if part)
     ids = None if problem.item_ids is None else problem.item_ids[found.items]

@@ -1,4 +1,4 @@
-"""What there is: every method and every function class by name, and nothing that is not real."""
+"""Every method and every function class by name."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def function_class(given: str | FunctionClass | Any, /, **settings: Any) -> Func
     Raises:  InputError for an unknown name or setting, with the known ones.
     """
     if isinstance(given, str):
-        return _made("function class", function_class_type(given), settings)
+        return _instance("function class", function_class_type(given), settings)
     instance = _class_instance(given)
     _expect_none(settings, instance)
     return instance
@@ -158,7 +158,11 @@ def function_class_type(given: str | FunctionClass | Any) -> type[FunctionClass]
 
     Raises:  InputError for what is neither.
     """
-    return _known("function class", given, FUNCTION_CLASSES) if isinstance(given, str) else type(_class_instance(given))
+    return (
+        _registered("function class", given, FUNCTION_CLASSES)
+        if isinstance(given, str)
+        else type(_class_instance(given))
+    )
 
 
 def method(given: str | Method, /, **settings: Any) -> Method:
@@ -168,7 +172,7 @@ def method(given: str | Method, /, **settings: Any) -> Method:
     """
     kind = method_type(given)
     if isinstance(given, str):
-        return _made("method", kind, settings)
+        return _instance("method", kind, settings)
     _expect_none(settings, given)
     return given
 
@@ -179,10 +183,12 @@ def method_type(given: str | Method) -> type[Method]:
     Raises:  InputError for what is neither.
     """
     if isinstance(given, str):
-        return _known("method", given, METHODS)
+        return _registered("method", given, METHODS)
     if isinstance(given, Method):
         return type(given)
-    raise InputError(f"method is {_shown(given)}: one of {', '.join(METHODS)}, or an instance of a method, is expected")
+    raise InputError(
+        f"method is {_given_text(given)}: one of {', '.join(METHODS)}, or an instance of a method, is expected"
+    )
 
 
 def display_name(instance: FunctionClass) -> str:
@@ -205,12 +211,12 @@ def _class_instance(given: Any) -> FunctionClass:
 
         return Classifier(model=given) if is_classifier(given) else Regressor(model=given)
     raise InputError(
-        f"function_class is {_shown(given)}: a name, an instance of a function class, or a scikit-learn model is "
+        f"function_class is {_given_text(given)}: a name, an instance of a function class, or a scikit-learn model is "
         "expected"
     )
 
 
-def _known(what: str, name: str, registry: Mapping[str, type[Kind]]) -> type[Kind]:
+def _registered(what: str, name: str, registry: Mapping[str, type[Kind]]) -> type[Kind]:
     if name in registry:
         return registry[name]
     close = nearest(name, registry)
@@ -218,7 +224,7 @@ def _known(what: str, name: str, registry: Mapping[str, type[Kind]]) -> type[Kin
     raise InputError(f"unknown {what} {name!r}: known are {', '.join(registry)}{hint}")
 
 
-def _made(what: str, kind: type[Kind], settings: Mapping[str, Any]) -> Kind:
+def _instance(what: str, kind: type[Kind], settings: Mapping[str, Any]) -> Kind:
     """An instance, with settings that it has."""
     known = declarations(kind)
     for setting in settings:
@@ -235,5 +241,5 @@ def _expect_none(settings: Mapping[str, Any], instance: Any) -> None:
         raise InputError(f"{names} beside an instance of {kind}: state it there, as in {example}")
 
 
-def _shown(given: Any) -> str:
+def _given_text(given: Any) -> str:
     return f"the class {given.__name__}, not {given.__name__}(...)" if isinstance(given, type) else repr(given)

@@ -1,4 +1,4 @@
-"""What a method needs of a problem, and the sentence that says so where it is missing."""
+"""What a method needs of a problem, and the message where that is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The k best of some hundreds of scored candidates that are as even as asked: one call a request, for services.
+"""The k best of some hundreds of scored candidates within a bound on MPR: one call per request, for services.
 
 Everything that depends on the reference alone is found at the first request and kept with the reference, within a
 limit of memory: its cells, the groups' names, what chance shows. An answer does not depend on what is kept, on the

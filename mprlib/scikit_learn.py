@@ -1,4 +1,4 @@
-"""What needs scikit-learn says so where it is missing: the library is installed without it."""
+"""A clear message where scikit-learn is missing, since the library is installed without it."""
 
 from __future__ import annotations
 

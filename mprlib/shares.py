@@ -140,7 +140,7 @@ def _group(attributes: Any, key: Any, known: Sequence[Sequence[str]]) -> tuple[s
     if len(found) > 1:
         raise InputError(f"shares[{attributes!r}] names {key!r}, {_ambiguous(found)}")
     if not found:
-        expected = _listed([" & ".join(group) for group in _some(known)])
+        expected = _listed([" & ".join(group) for group in _first_few(known)])
         raise InputError(f"shares[{attributes!r}] names {key!r}: known are {expected}")
     return found[0]
 
@@ -156,14 +156,14 @@ def _readings(text: str, known: Sequence[Collection[str]]) -> list[tuple[str, ..
             yield from [()] if start == len(segments) else []
             return
         for end in range(start + 1, len(segments) - (len(known) - place) + 2):
-            for name in _names("&".join(segments[start:end])):
+            for name in _possible_names("&".join(segments[start:end])):
                 if name in known[place]:
                     yield from ((name, *rest) for rest in ways(end, place + 1))
 
     return list(dict.fromkeys(ways(0, 0)))
 
 
-def _names(part: str) -> Iterator[str]:
+def _possible_names(part: str) -> Iterator[str]:
     """What a part may mean: itself, or what its double quotes hold."""
     part = part.strip()
     yield part
@@ -179,7 +179,7 @@ def _ambiguous(found: Sequence[tuple[str, ...]]) -> str:
     return f"which can be read as {ways}: put its parts into double quotes, or give a tuple"
 
 
-def _some(known: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+def _first_few(known: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     return [group for group, _ in zip(product(*known), range(LARGEST_LIST + 1))]
 
 

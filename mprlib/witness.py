@@ -95,7 +95,7 @@ def witnesses(
     if is_continuous(oracle.cells, problem):
         weights = (selection_weights(problem, items) for items in selections)
         return [_extreme_items(problem, oracle.cells, *one) for one in zip(worst, weights)]
-    return _cells(problem, oracle.cells, worst, selections)
+    return _cell_witnesses(problem, oracle.cells, worst, selections)
 
 
 def is_continuous(cells: Cells, problem: Problem) -> bool:
@@ -107,7 +107,9 @@ def is_continuous(cells: Cells, problem: Problem) -> bool:
     return any(np.unique(column).size > max(MOST_SINGLE_VALUES, rows / 2) for column in cells.labels.T)
 
 
-def _cells(problem: Problem, cells: Cells, worst: Sequence[WorstCase], selections: Sequence[IntArray]) -> list[Witness]:
+def _cell_witnesses(
+    problem: Problem, cells: Cells, worst: Sequence[WorstCase], selections: Sequence[IntArray]
+) -> list[Witness]:
     shares = cells.shares_of_each(selections, problem.place_weights)
     contributions = (shares - cells.reference_shares) * np.array([one.function for one in worst])
     largest = _largest(contributions)

@@ -117,10 +117,10 @@ def test_a_configuration_names_the_method(lottery, one_attribute):
 
 
 def test_the_page_counts_the_files_that_a_part_takes():
-    for part in ("A function class", "A method"):
-        steps = text_of("docs/extending.md").partition(f"## {part}\n")[2].partition("three files in all:")[2]
-        files = re.findall(r"^\d\. (The file|`[\w/.]+`)", steps.partition("\n## ")[0], flags=re.M)
-        assert files == ["The file", "`mprlib/registry.py`", "`docs/configuration.md`"]
+    for part, own_file in (("A function class", "The class's own file"), ("A method", "The method's own file")):
+        steps = text_of("docs/extending.md").partition(f"## {part}\n")[2].partition("It takes three files:")[2]
+        files = re.findall(r"^\d\. (The \w+'s own file|`[\w/.]+`)", steps.partition("\n## ")[0], flags=re.M)
+        assert files == [own_file, "`mprlib/registry.py`", "`docs/configuration.md`"]
 
 
 def test_the_data_set_is_read(module, monkeypatch, tmp_path):

@@ -35,7 +35,9 @@ def with_chance(pairs: pd.DataFrame, of_queries: FloatArray | None = None) -> pd
     p_largest = pairs["p_largest"].astype(float)
     if of_queries is None:
         of_queries = values_of_queries(pairs)
-    pairs["p_adjusted"] = np.where(p_largest.isna(), np.nan, _adjusted(p_largest.fillna(1.0).to_numpy(), of_queries))
+    pairs["p_adjusted"] = np.where(
+        p_largest.isna(), np.nan, _adjusted_p_values(p_largest.fillna(1.0).to_numpy(), of_queries)
+    )
     beyond = (pairs["p_adjusted"] <= LEVEL).astype("boolean")
     pairs["is_beyond_chance"] = beyond.mask(pairs["p_adjusted"].isna())
     return pairs
@@ -48,7 +50,7 @@ def values_of_queries(pairs: pd.DataFrame) -> FloatArray:
     return found
 
 
-def _adjusted(values: FloatArray, of_queries: FloatArray) -> FloatArray:
+def _adjusted_p_values(values: FloatArray, of_queries: FloatArray) -> FloatArray:
     """Each value times queries * (1 + 1/2 + ... + 1/queries) / discoveries: at most LEVEL where it passes the limit.
 
     Discoveries are the queries that Benjamini and Yekutieli find at LEVEL, 1 at least; of the queries' own values just

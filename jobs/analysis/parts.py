@@ -1,4 +1,4 @@
-"""A run's tables in parts of some cases each, so that nobody needs to hold all of them."""
+"""A run's tables in parts of some cases each, so that no process holds all of them."""
 
 from __future__ import annotations
 

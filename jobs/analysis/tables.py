@@ -75,14 +75,14 @@ def guarded(table: pd.DataFrame) -> pd.DataFrame:
 def lines(table: pd.DataFrame, *, has_header: bool = False) -> bytes:
     """The rows of a guarded table as CSV."""
     header = [list(table.columns)] if has_header else []
-    return _written([*header, *zip(*(_texts(table[name]) for name in table))])
+    return _csv_bytes([*header, *zip(*(_cell_texts(table[name]) for name in table))])
 
 
 def lines_by_case(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], bytes]]:
     """Each case of a table, and the lines of its rows."""
-    rows = list(zip(*(_texts(column) for _, column in guarded(table).items())))
+    rows = list(zip(*(_cell_texts(column) for _, column in guarded(table).items())))
     for case, places in places_by_case(table):
-        yield case, _written([rows[place] for place in places.tolist()])
+        yield case, _csv_bytes([rows[place] for place in places.tolist()])
 
 
 def places_by_case(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], IntArray]]:
@@ -92,13 +92,13 @@ def places_by_case(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], IntAr
     return zip(cases, found)
 
 
-def _written(rows: Sequence[Sequence[str]]) -> bytes:
+def _csv_bytes(rows: Sequence[Sequence[str]]) -> bytes:
     stream = io.StringIO()
     files_of_csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue().encode("utf-8", "replace")
 
 
-def _texts(column: pd.Series) -> list[str]:
+def _cell_texts(column: pd.Series) -> list[str]:
     """A column as its cells: numbers repeat, and are written once each."""
     values = column.tolist()
     is_number = pd.api.types.is_float_dtype(column.dtype)

@@ -14,6 +14,8 @@ from .frames import records
 
 # Shares are quotients of counts: 0.3275 * 1000 may come out a bit below 327.5.
 ROUNDING = 1e-9
+# Significant digits of a value of MPR or of similarity.
+DIGITS = 3
 # Two values of MPR that are one but for a table's twelve digits and a sum's order.
 SAME_MPR = 1e-9
 
@@ -49,16 +51,16 @@ def points(gap_points: Any) -> str:
     return f"{sign}{abs(value):.1f}"
 
 
-def number(value: Any, digits: int = 3) -> str:
+def number(value: Any) -> str:
     """Significant digits without an exponent where a reader expects none."""
     if is_missing(value):
         return "no value"
     value = float(value)
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "no value"
-    if abs(value) >= 10**digits:
+    if abs(value) >= 10**DIGITS:
         return f"{value:,.0f}"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    decimals = max(0, DIGITS - 1 - math.floor(math.log10(abs(value))))
     return f"{value:.{decimals}f}"
 
 
@@ -98,15 +100,17 @@ def verdict(pair: Mapping[str, Any], worst_off: Mapping[str, Any] | None = None)
     if is_missing(pair["method_repaired"]):
         return f"{text} No constrained selection met any rho."
     if is_missing(pair["gap_repaired_points"]):
-        return f"{text} {_repair(pair)} found a set, whose group shares were not recorded."
+        return f"{text} {_repair_target(pair)} found a set, whose group shares were not recorded."
     shown = [
         f"{percent(one['share_repaired'])}{_repaired_truth(one)} "
-        f"({points(one['gap_repaired_points'])} points{_rest(one)})"
+        f"({points(one['gap_repaired_points'])} points{_remaining_gap(one)})"
         for one in named
     ]
     if len(named) == 2:
         shown = [f"{share} of {group_name(one['group'])}" for share, one in zip(shown, named)]
-    return f"{text} Retrieval {_repair(pair)} shows {' and '.join(shown)}, {_cost_clause(pair)}{_precision(pair)}."
+    return (
+        f"{text} Retrieval {_repair_target(pair)} shows {' and '.join(shown)}, {_cost_clause(pair)}{_precision(pair)}."
+    )
 
 
 def by_labels(pair: Mapping[str, Any]) -> str:
@@ -130,7 +134,7 @@ def _is_predicted(pair: Mapping[str, Any]) -> bool:
     return not is_missing(known) and bool(known)
 
 
-def _repair(pair: Mapping[str, Any]) -> str:
+def _repair_target(pair: Mapping[str, Any]) -> str:
     """How the repaired selection was constrained."""
     method, rho = pair["method_repaired"], pair["rho_repaired"]
     if is_missing(rho):
@@ -155,7 +159,7 @@ def is_below_chance(pair: Mapping[str, Any]) -> bool:
     return bool(rho < level and not math.isclose(rho, level, rel_tol=SAME_MPR))
 
 
-def _rest(pair: Mapping[str, Any]) -> str:
+def _remaining_gap(pair: Mapping[str, Any]) -> str:
     """That a group's gap is larger than a lottery's largest even after the repair, which bounds another class."""
     limit = pair.get("chance_points")
     is_beyond = not is_missing(limit) and abs(pair["gap_repaired_points"]) > limit

@@ -72,7 +72,7 @@ def case_pairs(
              selection's similarity as a fraction of top-k's, null where top-k's is not positive, and
              similarity_loss is how far it is below top-k's.
     """
-    pairs = _shares(groups, top_k_rows(results), OF_AUDITED)
+    pairs = _group_shares(groups, top_k_rows(results), OF_AUDITED)
     pairs = pairs.merge(_repaired_shares(results, groups), on=[*CASE, "group"], how="left")
     pairs["gap_points"] = 100.0 * (pairs["share_selected"] - pairs["share_reference"])
     pairs["gap_repaired_points"] = 100.0 * (pairs["share_repaired"] - pairs["share_reference"])
@@ -169,11 +169,11 @@ def _repaired_shares(results: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFram
     repaired["similarity_fraction"] = repaired["similarity"] / repaired["similarity_top_k"].where(has_top_k)
     repaired["similarity_loss"] = similarity_loss(results)[repaired.index]
     names = {"share_selected": "share_repaired", "share_corrected": "share_repaired_corrected"}
-    after = _shares(groups, repaired, OF_REPAIRED).rename(columns=names)
+    after = _group_shares(groups, repaired, OF_REPAIRED).rename(columns=names)
     return after.drop(columns=["attributes", "share_reference", *CHANCE, *CORRECTED[1:]])
 
 
-def _shares(groups: pd.DataFrame, selections: pd.DataFrame, keep: list[str]) -> pd.DataFrame:
+def _group_shares(groups: pd.DataFrame, selections: pd.DataFrame, keep: list[str]) -> pd.DataFrame:
     """The named groups of these selections, one row each, with what is kept of the selection."""
     rows = groups.drop(columns="unit", errors="ignore").astype({"parameter_value": float})
     # A merge matches null with null, which is what the parameter and target class of top-k are.

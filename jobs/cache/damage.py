@@ -1,4 +1,4 @@
-"""What of a cache is not what was written."""
+"""Damage in a cache: files that are not what was written."""
 
 from __future__ import annotations
 

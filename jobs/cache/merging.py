@@ -35,13 +35,13 @@ def merge(store: Store, folder: str, grace: timedelta = GRACE) -> int:
     opened = {name: segment for name in listing if is_index(name) if (segment := open_segment(store, name))}
     _remove_replaced(store, list(listing), opened, grace)
     merged = 0
-    for group in _groups(living(opened)):
-        _write(store, folder, group)
+    for group in _groups_to_merge(living(opened)):
+        _write_merged(store, folder, group)
         merged += len(group)
     return merged
 
 
-def _groups(segments: Sequence[Segment]) -> Iterator[list[Segment]]:
+def _groups_to_merge(segments: Sequence[Segment]) -> Iterator[list[Segment]]:
     """Segments to merge with each other, from the smallest on; within a group the oldest first."""
     group: list[Segment] = []
     size = 0
@@ -57,12 +57,12 @@ def _groups(segments: Sequence[Segment]) -> Iterator[list[Segment]]:
         yield sorted(group, key=lambda one: one.name)
 
 
-def _write(store: Store, folder: str, group: Sequence[Segment]) -> None:
+def _write_merged(store: Store, folder: str, group: Sequence[Segment]) -> None:
     """One segment with each key of a group once; rows that are damaged are left out."""
     keys = np.concatenate([segment.keys for segment in group])
     is_first = np.zeros(len(keys), dtype=bool)
     is_first[first_of_each(keys)] = True
-    is_kept = np.concatenate([_whole(segment) for segment in group])
+    is_kept = np.concatenate([_intact_rows(segment) for segment in group])
     # A damaged copy must not hide a whole one.
     is_kept &= is_first if is_kept.all() else _first_whole(keys, is_kept)
     if is_kept.any():
@@ -76,7 +76,7 @@ def _write(store: Store, folder: str, group: Sequence[Segment]) -> None:
         write_segment(store, folder, keys[is_kept], chunks, replaces=[segment.name for segment in group])
 
 
-def _whole(segment: Segment) -> np.ndarray:
+def _intact_rows(segment: Segment) -> np.ndarray:
     """Which rows (n,) are what was written."""
     return np.concatenate(
         [segment.read(np.arange(some.start, some.stop))[1] for some in in_chunks(segment.facts.count, ROWS_TOGETHER)]

@@ -35,7 +35,7 @@ def expect_apart(cache: CachePlace | None, output: Store) -> None:
     """Raises:  UsageError for a cache in a run's folder, or the other way round: each is looked after as a whole."""
     if cache is None:
         return
-    places = [_compared(cache.store()), _compared(output)]
+    places = [_comparable_path(cache.store()), _comparable_path(output)]
     if places[0].startswith(places[1]) or places[1].startswith(places[0]):
         raise UsageError(
             f"cache {cache.address} and output {output.root} are the same folder, or one is within the other: the "
@@ -43,7 +43,7 @@ def expect_apart(cache: CachePlace | None, output: Store) -> None:
         )
 
 
-def _compared(store: Store) -> str:
+def _comparable_path(store: Store) -> str:
     return f"{os.path.realpath(store.root) if store.is_local else store.root}/"
 
 

@@ -110,11 +110,11 @@ class _Sheet:
                 data = held.getvalue()
                 held = io.BytesIO()
                 held.write(data[whole:])
-                yield from self._summed(data[:whole], size)
+                yield from self._with_checksums(data[:whole], size)
         if held.tell():
-            yield from self._summed(held.getvalue(), held.tell())
+            yield from self._with_checksums(held.getvalue(), held.tell())
 
-    def _summed(self, data: bytes, size: int) -> Iterator[bytes]:
+    def _with_checksums(self, data: bytes, size: int) -> Iterator[bytes]:
         for start in range(0, len(data), size):
             self.checksums.append(checksum(data[start : start + size]))
         yield data
@@ -171,7 +171,7 @@ class Segment:
         blocks = np.unique(rows // facts.block_rows)
         values = np.zeros((len(rows), facts.width), dtype=facts.numbers)
         is_whole = np.zeros(len(rows), dtype=bool)
-        for first, data in self._runs(blocks):
+        for first, data in self._runs_of_blocks(blocks):
             start, known = first * facts.block_rows, np.frombuffer(data, dtype=facts.numbers)
             known = known[: known.size // facts.width * facts.width].reshape(-1, facts.width)
             good = self._good_blocks(first, data)
@@ -185,9 +185,9 @@ class Segment:
     def damaged_blocks(self) -> int:
         """Blocks of rows that are not what was written; all of them are read."""
         blocks = np.arange(-(-self.facts.count // self.facts.block_rows))
-        return sum(int((~self._good_blocks(first, data)).sum()) for first, data in self._runs(blocks))
+        return sum(int((~self._good_blocks(first, data)).sum()) for first, data in self._runs_of_blocks(blocks))
 
-    def _runs(self, blocks: np.ndarray) -> Iterator[tuple[int, bytes]]:
+    def _runs_of_blocks(self, blocks: np.ndarray) -> Iterator[tuple[int, bytes]]:
         """Neighbouring blocks together, by the first one; of what cannot be read nothing is whole."""
         edges = np.flatnonzero(np.diff(blocks) > 1) + 1
         runs = [run[some] for run in np.split(blocks, edges) for some in in_chunks(run.size, BLOCKS_TOGETHER)]

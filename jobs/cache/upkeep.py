@@ -83,11 +83,11 @@ def pieces(store: Store) -> list[Piece]:
     """Every segment and pack, the one that was used longest ago first."""
     listing = store.entries("")
     uses = last_uses(list(listing))
-    found = [_piece(store, name, listing, uses.get(name)) for name in listing if is_index(name)]
+    found = [_piece_at(store, name, listing, uses.get(name)) for name in listing if is_index(name)]
     return sorted(found, key=lambda piece: (piece.last_used, piece.name))
 
 
-def _piece(store: Store, name: str, listing: Mapping[str, Entry], day: str | None) -> Piece:
+def _piece_at(store: Store, name: str, listing: Mapping[str, Entry], day: str | None) -> Piece:
     written = moment_of(name)
     used = max(written, _end_of(day) or written)
     folder, count = name.rpartition("/")[0], 0

@@ -62,22 +62,22 @@ class RememberingEncoder:
         """Unit vectors (n, d) float32 of the texts."""
         keys = keys_of_texts(texts)
         space = self._space(TEXT, None)
-        is_found, known = self._taken(space, keys)
+        is_found, known = self._find(space, keys)
         missing = np.flatnonzero(~is_found)
         if not missing.size and len(texts):
             return known
         made = self._encoder.encode([texts[place] for place in missing.tolist()])
-        self._keep(space, keys[missing], made, TEXT, None)
-        return _together(is_found, known, made)
+        self._add(space, keys[missing], made, TEXT, None)
+        return _in_asked_order(is_found, known, made)
 
     def encode_images(self, root: str, locators: Sequence[str | None], limits: ImageLimits) -> EncodedImages:
         """Vectors of the pictures that can be read, and why the others cannot."""
         asked = limits.model_dump(mode="json")
-        pictures = self._guarded(lambda: Pictures(self._place, root, limits, self._told_by))
+        pictures = self._without_failing(lambda: Pictures(self._place, root, limits, self._told_by))
         keys, has_key = self._keys(pictures, locators)
         space = self._space(IMAGE, asked)
         is_found = np.zeros(len(locators), dtype=bool)
-        is_found[has_key], known = self._taken(space, keys[has_key])
+        is_found[has_key], known = self._find(space, keys[has_key])
         missing = np.flatnonzero(~is_found)
         if not missing.size and len(locators):
             return EncodedImages(vectors=known, positions=np.arange(len(locators)), faults={})
@@ -86,13 +86,15 @@ class RememberingEncoder:
         places = missing[made.positions]
         if pictures is not None:
             # What was embedded was read after its key: a file that has changed since has a key of other bytes.
-            same, is_same = self._guarded(lambda: pictures.read([locators[place] for place in places.tolist()])) or (
+            same, is_same = self._without_failing(
+                lambda: pictures.read([locators[place] for place in places.tolist()])
+            ) or (
                 None,
                 None,
             )
             if same is not None:
                 is_same = is_same & has_key[places] & (same == keys[places]).all(axis=1)
-                self._keep(space, keys[places[is_same]], made.vectors[is_same], IMAGE, asked)
+                self._add(space, keys[places[is_same]], made.vectors[is_same], IMAGE, asked)
         return _with_known(is_found, known, missing, made)
 
     @cached_property
@@ -103,13 +105,13 @@ class RememberingEncoder:
 
     def _space(self, column: str, limits: Mapping[str, Any] | None) -> Space | None:
         folder = vectors_folder(column, self._key, self._version, limits)
-        return self._guarded(lambda: space_of(self._place, folder))
+        return self._without_failing(lambda: space_of(self._place, folder))
 
     def _keys(self, pictures: Pictures | None, locators: Sequence[str | None]) -> tuple[np.ndarray, np.ndarray]:
-        found = None if pictures is None else self._guarded(lambda: pictures.keys(locators))
+        found = None if pictures is None else self._without_failing(lambda: pictures.keys(locators))
         return found or (np.zeros((len(locators), 2), dtype="<u8"), np.zeros(len(locators), dtype=bool))
 
-    def _taken(self, space: Space | None, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _find(self, space: Space | None, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         def take() -> tuple[np.ndarray, np.ndarray]:
             assert space is not None
             space.refresh()
@@ -120,19 +122,19 @@ class RememberingEncoder:
                 self.fault = f"{damaged} in {space.folder} are not what was written, and are made anew"
             return found
 
-        found = None if space is None else self._guarded(take)
+        found = None if space is None else self._without_failing(take)
         is_found, known = found or (np.zeros(len(keys), dtype=bool), np.empty((0, 0), dtype=np.float32))
         self.reused += int(is_found.sum())
         return is_found, known
 
-    def _keep(
+    def _add(
         self, space: Space | None, keys: np.ndarray, made: np.ndarray, column: str, limits: Mapping[str, Any] | None
     ) -> None:
         about = {"column": column, "encoder": self._key, "image_limits": limits, "version": self._version}
         if space is not None:
-            self._guarded(lambda: space.add(keys, made, about))
+            self._without_failing(lambda: space.add(keys, made, about))
 
-    def _guarded(self, act: Callable[[], Found]) -> Found | None:
+    def _without_failing(self, act: Callable[[], Found]) -> Found | None:
         """What an act on the cache gives; None where it fails, which costs time and must not cost a unit."""
         try:
             return act()
@@ -142,7 +144,7 @@ class RememberingEncoder:
             return None
 
 
-def _together(is_found: np.ndarray, known: np.ndarray, made: np.ndarray) -> np.ndarray:
+def _in_asked_order(is_found: np.ndarray, known: np.ndarray, made: np.ndarray) -> np.ndarray:
     """Vectors in the order in which they were asked for."""
     vectors = np.empty((len(is_found), made.shape[1]), dtype=np.float32)
     vectors[~is_found] = made

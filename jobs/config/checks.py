@@ -1,4 +1,4 @@
-"""Settings that are right each by itself, and not together."""
+"""Checks of settings against each other: each is valid by itself, but not all together."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_source(audit: Audit) -> None:
                 raise BadSetting(f"{entry.name} is what an engine showed: it goes with results", "methods", place)
         return
     if audit.encoder is not None:
-        raise BadSetting("results are in the place of the encoder: nothing is embedded, leave it out", "encoder")
+        raise BadSetting("results replace the encoder, since nothing is embedded: leave encoder out", "encoder")
     for key in ("vectors", "column"):
         if audit.queries is not None and getattr(audit.queries, key) is not None:
             raise BadSetting(f"queries of results are those of the list: no {key} is needed", "queries", key)
@@ -61,7 +61,7 @@ def check_without_vectors(audit: Audit) -> None:
         method, arrays = registry.METHODS[entry.name], arrays_of(entry.name)
         if method.needs_embeddings or method.needs_query or arrays.needs_embeddings(entry.extras):
             raise BadSetting(
-                f"{entry.name} {lack}: leave it out, or give an encoder in the place of results", "methods", place
+                f"{entry.name} {lack}: leave it out, or give an encoder instead of results", "methods", place
             )
     for place, one in enumerate(audit.function_classes):
         if one.over == "embedding":
@@ -169,7 +169,7 @@ def check_order(audit: Audit, place: int, entry: MethodEntry) -> None:
         if is_target and seen:
             setting, value = asked[0]
             raise BadSetting(
-                f"{setting} is {value}, and labels of {min(seen)!r} may be wrong: what is claimed then is of sets; "
-                f"leave {setting} out, or what is said of wrong labels",
+                f"{setting} is {value}, and labels of {min(seen)!r} may be wrong: then only claims about "
+                f"sets can be made; leave {setting} out, or what the configuration says of wrong labels",
                 "methods", place, entry.name, setting,
             )  # fmt: skip

@@ -82,7 +82,7 @@ def class_entry(entry: Any) -> Any:
     """
     if isinstance(entry, ClassEntry):
         return entry
-    name, settings = _named(entry, "function class")
+    name, settings = _name_and_settings(entry, "function class")
     over = settings.pop("over", "labels")
     if not (over in ("labels", "embedding") if isinstance(over, str) else _is_list_of_names(over)):
         raise BadSetting(f"over is {over!r:.80}: labels, embedding or a list of attributes is expected", name, "over")
@@ -92,7 +92,7 @@ def class_entry(entry: Any) -> Any:
         if over == "embedding":
             _bind_to_vectors(instance)
     except mprlib.InputError as error:
-        raise _refused(name, error) from None
+        raise _as_bad_setting(name, error) from None
     checked_values = {setting: getattr(instance, setting) for setting in settings}
     over = over if isinstance(over, str) else [as_written(attribute) for attribute in over]
     return {"name": name, "settings": checked_values, "over": over}
@@ -105,21 +105,21 @@ def method_entry(entry: Any) -> Any:
     """
     if isinstance(entry, MethodEntry):
         return entry
-    name, settings = _named(entry, "method")
+    name, settings = _name_and_settings(entry, "method")
     try:
         method = registry.method_type(name)
         label, points, values, targets = (settings.pop(key, None) for key in OF_AN_ENTRY)
-        label = None if label is None else _label(method, label)
+        label = None if label is None else _checked_label(method, label)
         points, values = _points_and_values(method, points, values)
-        targets = None if targets is None else _targets(method, targets)
+        targets = None if targets is None else _checked_targets(method, targets)
         _expect_known(name, settings, settings_of(name), method.parameter)
         extras = checked_settings(method, settings)
     except mprlib.InputError as error:
-        raise _refused(name, error) from None
+        raise _as_bad_setting(name, error) from None
     return {"name": name, "label": label, "points": points, "values": values, "targets": targets, "extras": extras}
 
 
-def _named(entry: Any, kind: str) -> tuple[str, dict[str, Any]]:
+def _name_and_settings(entry: Any, kind: str) -> tuple[str, dict[str, Any]]:
     """`name` or `{name: {settings}}` as a pair."""
     if isinstance(entry, str):
         return entry, {}
@@ -154,7 +154,7 @@ def _expect_known(name: str, settings: Mapping[str, Any], known: Sequence[str], 
         raise UnknownKey.among(setting, known, name)
 
 
-def _refused(name: str, error: mprlib.InputError) -> BadSetting:
+def _as_bad_setting(name: str, error: mprlib.InputError) -> BadSetting:
     """The library's error as one of the setting that it names."""
     return BadSetting(f"{error}", *([name, error.setting] if isinstance(error, SettingError) and error.setting else []))
 
@@ -196,7 +196,7 @@ def _points_and_values(method: type[Method], points: Any, values: Any) -> tuple[
     return None if points is None else checked(POINTS, "points", points), found
 
 
-def _label(method: type[Method], label: Any) -> str:
+def _checked_label(method: type[Method], label: Any) -> str:
     if method.name in ALONE:
         raise SettingError(f"{method.name} is what is audited, and has no other name: leave it out", setting="name")
     if isinstance(label, (bool, int, float)):
@@ -208,7 +208,7 @@ def _label(method: type[Method], label: Any) -> str:
     return label
 
 
-def _targets(method: type[Method], targets: Any) -> list[str]:
+def _checked_targets(method: type[Method], targets: Any) -> list[str]:
     if not method.is_constrained:
         raise SettingError(f"{method.name} constrains no function class: targets does not apply", setting="targets")
     if isinstance(targets, (list, tuple)) and not targets:

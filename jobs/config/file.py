@@ -17,7 +17,7 @@ from ..settings.block import Block
 from ..settings.document import DocumentError, Node, RepeatedKey, parse, scalar
 from ..settings.places import Places
 from .audit import Audit
-from .homes import unknown_key
+from .misplaced_keys import unknown_key
 
 Settings = TypeVar("Settings", bound=Block)
 # Configurations have kilobytes; long lists of queries belong in a file of their own, which is read faster.
@@ -64,7 +64,7 @@ def read_config(
     """
     path = Path(path)
     try:
-        root = parse(_text(path))
+        root = parse(_file_text(path))
     except DocumentError as error:
         line = "" if error.line is None else f":{error.line}"
         why = f"{error}" if isinstance(error, RepeatedKey) else f"not valid YAML: {error}"
@@ -75,7 +75,7 @@ def read_config(
         raise UsageError(f"{path}: a mapping of settings is expected, with at least {least}")
     overridden = set()
     for override in overrides:
-        root, key = _overridden(root, override)
+        root, key = _with_override(root, override)
         overridden.add(key)
     places = Places(path=path, root=root, overridden=frozenset(overridden))
     try:
@@ -86,7 +86,7 @@ def read_config(
     return ConfigFile(settings=settings, path=path.resolve(), places=places)
 
 
-def _text(path: Path) -> str:
+def _file_text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_BYTES + 1)
@@ -104,7 +104,7 @@ def _text(path: Path) -> str:
         raise UsageError(f"configuration {path}:{line}: not a UTF-8 text file") from None
 
 
-def _overridden(root: Node, override: str) -> tuple[Node, str]:
+def _with_override(root: Node, override: str) -> tuple[Node, str]:
     """The document with one `a.b=c` in it, and the key; the value is read as YAML.
 
     Blocks on the way are copied, so that other aliases of the same block do not change.
@@ -119,10 +119,10 @@ def _overridden(root: Node, override: str) -> tuple[Node, str]:
         node = parse(value)
     except DocumentError as error:
         raise UsageError(f"{shown}: {value[:SHOWN]!r} is not a YAML value: {error}") from None
-    return _with(root, parts, node, shown), ".".join(parts)
+    return _with_value(root, parts, node, shown), ".".join(parts)
 
 
-def _with(block: Node, parts: list[str], value: Node, shown: str) -> Node:
+def _with_value(block: Node, parts: list[str], value: Node, shown: str) -> Node:
     """A copy of the block with the value set at a key."""
     name, *rest = parts
     content = block.content
@@ -130,12 +130,12 @@ def _with(block: Node, parts: list[str], value: Node, shown: str) -> Node:
         content = {}  # a key without a value: a block without settings
     if isinstance(content, dict):
         inner = content.get(name, Node(line=block.line, content={}))
-        changed = content | {name: _with(inner, rest, value, shown) if rest else value}
+        changed = content | {name: _with_value(inner, rest, value, shown) if rest else value}
         return replace(block, content=changed, lines={name: block.line} | block.lines, is_plain=False)
     if not isinstance(content, list):
         raise UsageError(f"{shown}: a text or number comes before {name!r}, no block of settings")
     if name not in map(str, range(len(content))):
         raise UsageError(f"{shown}: {name[:SHOWN]!r} is not a position in that list, which has {len(content)}")
     items = list(content)
-    items[int(name)] = _with(content[int(name)], rest, value, shown) if rest else value
+    items[int(name)] = _with_value(content[int(name)], rest, value, shown) if rest else value
     return replace(block, content=items)

@@ -35,9 +35,9 @@ class Reference(Block):
     )
     path: DriverPath | None = Field(
         None,
-        description="kind shares: a table of each query's own target in the place of `shares`, with the columns query, "
-        "attribute, level and share (attribute and level as in `shares`), and perhaps size, the number of people whom "
-        "the query's shares were counted among; queries without a target are listed and not compared",
+        description="kind shares: a table of each query's own target, instead of `shares`, with the columns query, "
+        "attribute, level and share (attribute and level as in `shares`), and optionally size, the number of people "
+        "among whom the query's shares were counted; queries without a target are listed and not compared",
     )
     size: FiniteFloat | None = Field(
         None,

@@ -85,24 +85,24 @@ def _reachable(root: type[Block]) -> Iterator[type[Block]]:
             seen.add(block)
             yield block
             for field in block.model_fields.values():
-                waiting += _inside(field.annotation, field.metadata)
+                waiting += _blocks_in_type(field.annotation, field.metadata)
 
 
-def _inside(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[Block]]:
+def _blocks_in_type(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[Block]]:
     """Blocks in a type, without the entries of classes and methods, which have chapters of their own."""
     if isinstance(annotation, type) and issubclass(annotation, Block):
         return [] if issubclass(annotation, ENTRIES) else _documented(annotation, metadata)
     inner = getattr(annotation, "__metadata__", ())
-    return [block for part in get_args(annotation) for block in _inside(part, (*metadata, *inner))]
+    return [block for part in get_args(annotation) for block in _blocks_in_type(part, (*metadata, *inner))]
 
 
 def _documented(block: type[Block], metadata: Sequence[Any]) -> list[type[Block]]:
     """The blocks that document a setting: its own, or the common settings of its kinds (if any) and each kind."""
     kinds = [kind for mark in metadata if isinstance(mark, OneOf) for kind in mark.kinds.values()]
-    return [*([block] if not kinds or _shared(block) else []), *kinds]
+    return [*([block] if not kinds or _common_settings(block) else []), *kinds]
 
 
-def _shared(block: type[Block]) -> list[str]:
+def _common_settings(block: type[Block]) -> list[str]:
     """Settings that all kinds of a block have in common, apart from `kind`."""
     return [name for name in block.model_fields if name != "kind"]
 
@@ -174,7 +174,7 @@ def _type(annotation: Any, metadata: Sequence[Any] = ()) -> str:
         if issubclass(annotation, ENTRIES):
             return "name, or `{name: {setting: value}}`"
         documented = _documented(annotation, metadata)
-        linked = documented[:1] if _shared(annotation) else documented
+        linked = documented[:1] if _common_settings(annotation) else documented
         return " or ".join(f"[{one.__name__}](#{one.__name__.lower()})" for one in linked)
     return PLAIN[annotation]
 
@@ -182,10 +182,10 @@ def _type(annotation: Any, metadata: Sequence[Any] = ()) -> str:
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
-    return _shown(field.default)
+    return _yaml_text(field.default)
 
 
-def _shown(value: Any) -> str:
+def _yaml_text(value: Any) -> str:
     """A default as it is written in YAML."""
     if value is None:
         return ""
@@ -207,7 +207,7 @@ def _function_classes() -> Iterator[str]:
     yield f"# Function classes\n\nEntries of `function_classes`: a name, or `{{name: {{setting: value}}}}`. {OVER}\n"
     for name, kind in FUNCTION_CLASSES.items():
         attained = "attained by one of the class's functions: a lower bound, with a proven upper one"
-        lines = [_said(kind), "", f"- Values: {'exact' if kind.is_exact else attained}."]
+        lines = [_docstring_text(kind), "", f"- Values: {'exact' if kind.is_exact else attained}."]
         yield _chapter(name, lines, map(_library_setting, declarations(kind).values()))
 
 
@@ -221,10 +221,10 @@ def _methods() -> Iterator[str]:
             else _library_setting(own[setting], of_audit=setting == "seed")
             for setting in known_settings(name)
         ]
-        yield _chapter(name, [_said(method), "", *_traits(method)], rows)
+        yield _chapter(name, [_docstring_text(method), "", *_traits(method)], rows)
 
 
-def _said(kind: type[Any]) -> str:
+def _docstring_text(kind: type[Any]) -> str:
     """What a class says of itself, without its examples, which are of the library."""
     return (inspect.getdoc(kind) or "").partition(">>>")[0].strip()
 
@@ -237,7 +237,7 @@ def _chapter(name: str, lines: Iterable[str], rows: Iterable[str]) -> str:
 
 def _library_setting(one: Declaration, *, of_audit: bool = False) -> str:
     """A row of a table. of_audit: in a configuration the default is the audit's own setting of that name."""
-    default = "the audit's" if of_audit else _shown(one.default)
+    default = "the audit's" if of_audit else _yaml_text(one.default)
     return f"| `{one.name}` | {one.expected} | {default} | {one.description} |"
 
 

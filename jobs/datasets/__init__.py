@@ -1,4 +1,4 @@
-"""Data sets: where items, their texts, pictures and attributes come from, one file a kind."""
+"""Data sets: where items, their texts, pictures and attributes come from, one file per kind."""
 
 from __future__ import annotations
 

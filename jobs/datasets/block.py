@@ -39,14 +39,14 @@ TableOrFile = Annotated[dict[str, dict[str, float]] | str, FilePath(), _TableOrF
 
 
 class Attribute(Block):
-    """One attribute of the items; it becomes one one-hot column a level."""
+    """One attribute of the items; it becomes one one-hot column per level."""
 
     column: Label | None = Field(None, description="column that holds it; default: the attribute's name")
     bins: Many[FiniteFloat] | None = Field(
         None, description="ascending cuts of a numeric column: [a, b] gives (-inf, a), [a, b), [b, inf)"
     )
     order: Distinct[Label] = Field(
-        (), description="levels in reading order; those not named follow by name. Data sets that have an order bring it"
+        (), description="levels in reading order; others follow by name. Some kinds of data sets have an order already"
     )
     map: dict[str, Label] = Field(
         {},
@@ -55,31 +55,32 @@ class Attribute(Block):
     )
     probe: str | None = Field(
         None,
-        description="name of an entry of `probes` that predicts it from the items' vectors, where no column has it",
+        description="name of an entry of `probes` that predicts the attribute from the items' vectors, where no column "
+        "holds it",
     )
     confusion: TableOrFile | None = Field(
         None,
         description="how often the labels are wrong, {true level: {predicted level: share}}, or counts of labelled "
-        "items in the place of shares; or a table with the columns true, predicted, and share or count. Levels are "
-        "named as `map` leaves them",
+        "items instead of shares; or a table with the columns true, predicted, and share or count. Levels have the "
+        "names that `map` gives them",
     )
     errors: Literal["held_out", "probabilities"] | None = Field(
         None,
-        description="goes with a probe, and is made of the items that were held out of its training. `held_out`: how "
-        "often it is wrong about them is the confusion of its labels. `probabilities`: each item's probabilities by "
-        "the probe are used, calibrated, tested on them, and re-weighted to the shares of levels of the data set",
+        description="how often a probe is wrong, estimated on items that were held out of its training. `held_out`: "
+        "its errors there are the confusion of its labels. `probabilities`: each item's probabilities by the probe are "
+        "used, after calibration and tests on the held-out items, and re-weighted to the data set's shares of levels",
     )
     probabilities: dict[str, Label] | None = Field(
         None,
-        description="columns with the probability of each level, {level: column}, in the place of a confusion; they "
-        "are calibrated and sum to 1",
+        description="columns with the probability of each level, {level: column}, instead of a confusion; the "
+        "probabilities must be calibrated and sum to 1",
     )
     hand_labels: DriverPath | None = Field(
         None,
-        description="a CSV of true levels of some items, as the page of `label-sample` saves it, in the place of a "
-        "confusion, which is estimated from it: a column item_id, one of the attribute's name, and perhaps "
-        "inclusion_probability. Of a probe they say how often it is wrong about these very items; beside its `errors: "
-        "probabilities` they are what is known of these items alone",
+        description="a CSV of some items' true levels, as the page of `label-sample` saves it, from which the "
+        "confusion is estimated: a column item_id, one with the attribute's name, optionally inclusion_probability. "
+        "With a probe the labels tell how often it is wrong about the audited items; beside its `errors: "
+        "probabilities` they only replace these items' probabilities",
     )
 
     @property
@@ -138,9 +139,8 @@ class Dataset(Block):
     image_limits: ImageLimits = Field(ImageLimits(), description="what a picture may cost before it is skipped")
     image_fingerprint: Literal["names", "listing", "content"] = Field(
         "listing",
-        description="how changed pictures, or files of vectors, are noticed: by names alone, also by sizes and times "
-        "of change, or by all bytes; `content` also has a table of many rows read anew at every start, whatever the "
-        "times of its files say",
+        description="how changed pictures, or files of vectors, are noticed: `names` compares names, `listing` also "
+        "sizes and times of change, `content` all bytes; with `content` large tables are read at every start, too",
     )
     max_skipped_share: float = Field(
         0.1, ge=0, le=1, description="share of the items that may be skipped; above it the run fails"

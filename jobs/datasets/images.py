@@ -66,7 +66,7 @@ class Images(Dataset):
 
     def read_place(self, folder: Path, columns: Mapping[str, str], place: Place) -> Source:
         root = pictures.folder_of(folder / self.path)
-        paths, skipped = _parted(picture_parts.entries(root, place))
+        paths, skipped = _names_and_skips(picture_parts.entries(root, place))
         table = _by_folders(paths)
         lacks = tuple(name for name in columns if name not in table.column_names)
         for name in lacks:
@@ -87,7 +87,7 @@ class Images(Dataset):
         Raises:  UsageError for a folder that is not there or has no pictures, or labels that cannot be read.
         """
         root = pictures.folder_of(folder / self.path)
-        paths, skipped = _parted(pictures.pictures_below(root))
+        paths, skipped = _names_and_skips(pictures.pictures_below(root))
         if not paths:
             raise UsageError(f"{root} holds no pictures ({', '.join(pictures.SUFFIXES)})")
         labels = _label_table(self, root)
@@ -109,7 +109,7 @@ class Images(Dataset):
         )
 
 
-def _parted(entries: Iterable[str | Skip]) -> tuple[list[str], list[Skip]]:
+def _names_and_skips(entries: Iterable[str | Skip]) -> tuple[list[str], list[Skip]]:
     """Paths of pictures, and what is wrong with others."""
     found = list(entries)
     return [one for one in found if isinstance(one, str)], [one for one in found if isinstance(one, Skip)]

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line; numbers are the text of the file, true and false are texts too.
+"""JSON lines: one object per line; numbers are the text of the file, true and false are texts too.
 
 A key that a line lacks, null and NaN are no value.
 """

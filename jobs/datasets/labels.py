@@ -101,13 +101,13 @@ def _levels(block: Dataset, attribute_name: str, source: Source, *, is_level: bo
     encoded = strings(block, source.table, name, setting).dictionary_encode()
     texts = encoded.dictionary.to_pylist()
     _expect_names(block, source, encoded, name, setting)
-    renamed = [_renamed(attribute, text, is_level=is_level or UNKNOWN in texts) for text in texts]
+    renamed = [_level_of_text(attribute, text, is_level=is_level or UNKNOWN in texts) for text in texts]
     usual = source.orders.get(name, ())
     order = attribute.order or tuple(attribute.map.get(value, value) for value in usual)
-    return Levels(of_rows=_recoded(encoded.indices, renamed), order=tuple(order), texts=tuple(texts))
+    return Levels(of_rows=_level_codes(encoded.indices, renamed), order=tuple(order), texts=tuple(texts))
 
 
-def _recoded(indices: pa.Array, levels: Sequence[str | None]) -> pa.DictionaryArray:
+def _level_codes(indices: pa.Array, levels: Sequence[str | None]) -> pa.DictionaryArray:
     """Codes of texts to codes of the levels that they stand for."""
     names = list(dict.fromkeys(level for level in levels if level is not None))
     code = {level: position for position, level in enumerate(names)}
@@ -115,7 +115,7 @@ def _recoded(indices: pa.Array, levels: Sequence[str | None]) -> pa.DictionaryAr
     return pa.DictionaryArray.from_arrays(codes.take(indices), pa.array(names, pa.string()))
 
 
-def _renamed(attribute: Attribute, text: str, *, is_level: bool) -> str | None:
+def _level_of_text(attribute: Attribute, text: str, *, is_level: bool) -> str | None:
     """The level of a text; None for an empty one, and for what the settings call `unknown` where no text is."""
     level = attribute.map.get(text, text)
     return None if level == "" or (text in attribute.map and level == UNKNOWN and not is_level) else level

@@ -44,7 +44,7 @@ def catalogue_of(reader: Reader) -> Catalogue:
 
 
 def _in_parts(reader: Reader, listing: Listing) -> tuple[KnownPart, ...]:
-    with _folder() as folder:
+    with _cache_folder() as folder:
         summaries = _summaries(reader, listing, folder)
         unknown = _called_unknown(reader.block, summaries)
         if unknown:
@@ -59,7 +59,7 @@ def _in_parts(reader: Reader, listing: Listing) -> tuple[KnownPart, ...]:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def _cache_folder() -> Iterator[Path]:
     """The cache's folder; where it cannot be written, one for now."""
     folder = cache_folder()
     try:
@@ -74,7 +74,7 @@ def _folder() -> Iterator[Path]:
     yield folder
 
 
-def _files(reader: Reader, listing: Listing, folder: Path) -> list[PartFiles]:
+def _part_files(reader: Reader, listing: Listing, folder: Path) -> list[PartFiles]:
     settings = reader.settings()
     return [PartFiles(folder=folder, key=part_key(settings, place)) for place in listing.places]
 
@@ -82,7 +82,7 @@ def _files(reader: Reader, listing: Listing, folder: Path) -> list[PartFiles]:
 def _summaries(reader: Reader, listing: Listing, folder: Path) -> list[Summary]:
     """What each part holds: known from before, or read now."""
     started = time.time()
-    files = _files(reader, listing, folder)
+    files = _part_files(reader, listing, folder)
     is_kept = listing.is_told_by_files and reader.block.image_fingerprint != "content"
     known = [file.read() if is_kept else None for file in files]
     missing = [number for number, summary in enumerate(known) if summary is None]
@@ -108,7 +108,7 @@ def _expect_distinct(reader: Reader, listing: Listing, folder: Path) -> None:
 
     Raises:  UsageError naming one that is.
     """
-    files = _files(reader, listing, folder)
+    files = _part_files(reader, listing, folder)
     done = folder / f"{digest([file.key for file in files])}.distinct"
     if done.exists():
         return

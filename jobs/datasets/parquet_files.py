@@ -39,7 +39,7 @@ def group_sizes(path: Path, columns: Collection[str]) -> list[tuple[int, float]]
     try:
         with pq.ParquetFile(path, memory_map=True) as file:
             # A list's numbers are a column below it.
-            places = [place for place in range(file.metadata.num_columns) if _first(file, place) in columns]
+            places = [place for place in range(file.metadata.num_columns) if _top_level_column(file, place) in columns]
             groups = (file.metadata.row_group(group) for group in range(file.num_row_groups))
             return [
                 (group.num_rows, float(sum(group.column(place).total_uncompressed_size for place in places)))
@@ -49,7 +49,7 @@ def group_sizes(path: Path, columns: Collection[str]) -> list[tuple[int, float]]
         raise TableFault(error) from None
 
 
-def _first(file: pq.ParquetFile, place: int) -> str:
+def _top_level_column(file: pq.ParquetFile, place: int) -> str:
     """The column of the table that a column of the file belongs to; its name may have points of its own."""
     path: str = file.metadata.schema.column(place).path
     names = file.schema_arrow.names

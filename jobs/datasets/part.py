@@ -141,7 +141,7 @@ class Part:
         items = self.items
         for name in self.attributes:
             place = items.column_names.index(ATTRIBUTE + name)
-            items = items.set_column(place, ATTRIBUTE + name, _filled(items.column(place), missing))
+            items = items.set_column(place, ATTRIBUTE + name, _with_missing_level(items.column(place), missing))
         return items
 
     def summary(self) -> Summary:
@@ -205,7 +205,7 @@ def _counts(levels: pa.ChunkedArray) -> tuple[tuple[str | None, int], ...]:
     return tuple(zip(names, counted.field("counts").to_pylist()))
 
 
-def _filled(levels: pa.ChunkedArray, missing: str) -> pa.DictionaryArray:
+def _with_missing_level(levels: pa.ChunkedArray, missing: str) -> pa.DictionaryArray:
     """Codes of levels in which a missing value is a level too."""
     codes = in_one(levels)
     if not codes.null_count:

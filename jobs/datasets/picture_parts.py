@@ -1,4 +1,4 @@
-"""A folder of pictures in parts: the driver counts the pictures of each folder, whoever reads a part lists its own."""
+"""A folder of pictures in parts: the driver counts pictures per folder, and whatever reads a part lists them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def places(root: Path) -> tuple[Place, ...] | None:
     name of a folder is no text, as places are written down."""
     grouped: list[list[Piece]] = [[]]
     room = PART_PICTURES
-    for below, count in _counts(root):
+    for below, count in _folder_counts(root):
         if not is_text(str(below)):
             return None
         start = 0
@@ -42,13 +42,13 @@ def entries(root: Path, place: Place) -> Iterator[str | Skip]:
         yield from folder.entries(piece.start, piece.stop)
 
 
-def _counts(root: Path) -> Iterator[tuple[PurePosixPath, int]]:
+def _folder_counts(root: Path) -> Iterator[tuple[PurePosixPath, int]]:
     """Every folder with how many pictures are in it, a folder before those within it."""
     known: dict[PurePosixPath, tuple[int, tuple[str, ...]]] = {}
     waiting = [PurePosixPath()]
     with ThreadPoolExecutor(LOOKS_AT_ONCE) as threads:
         while waiting:
-            found = threads.map(lambda below: _counted(root, below), waiting)
+            found = threads.map(lambda below: _count_of_folder(root, below), waiting)
             level = dict(zip(waiting, found))
             known |= level
             waiting = [below / name for below, (_, folders) in level.items() for name in folders]
@@ -60,6 +60,6 @@ def _counts(root: Path) -> Iterator[tuple[PurePosixPath, int]]:
         waiting += (below / name for name in reversed(folders))
 
 
-def _counted(root: Path, below: PurePosixPath) -> tuple[int, tuple[str, ...]]:
+def _count_of_folder(root: Path, below: PurePosixPath) -> tuple[int, tuple[str, ...]]:
     folder = folder_at(root, below)
     return folder.count, folder.folders

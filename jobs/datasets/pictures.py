@@ -59,10 +59,10 @@ class Folder:
         for place, name in list(enumerate((*self.links, *self.names)))[start:stop]:
             path = (self.below / name).as_posix()
             if place < links:
-                yield Skip(item_id=_shown(path), reason=Reason.OUTSIDE, detail="a link to a folder")
+                yield Skip(item_id=_printable_name(path), reason=Reason.OUTSIDE, detail="a link to a folder")
                 continue
-            fault = _fault(path)
-            yield path if fault is None else Skip(item_id=_shown(path), reason=Reason.BAD_NAME, detail=fault)
+            fault = _name_fault(path)
+            yield path if fault is None else Skip(item_id=_printable_name(path), reason=Reason.BAD_NAME, detail=fault)
 
 
 def folder_at(root: Path, below: PurePosixPath) -> Folder:
@@ -98,7 +98,7 @@ def pictures_below(root: Path) -> Iterator[str | Skip]:
         waiting += (folder.below / name for name in reversed(folder.folders))
 
 
-def _fault(path: str) -> str | None:
+def _name_fault(path: str) -> str | None:
     if not is_text(path):
         return "the name is not UTF-8"
     return "the name reads as a member of an archive" if split_locator(path)[1] is not None else None
@@ -113,7 +113,7 @@ def is_text(name: str) -> bool:
     return True
 
 
-def _shown(path: str) -> str:
+def _printable_name(path: str) -> str:
     return path.encode("utf-8", "backslashreplace").decode()
 
 

@@ -52,12 +52,12 @@ def scanned(reader: Reader, asked: Sequence[tuple[Place, Path]]) -> Iterator[Sum
             free.put(process)
         threads = ThreadPoolExecutor(free.qsize())
         stack.callback(threads.shutdown, wait=False, cancel_futures=True)
-        answers = [threads.submit(_asked, free, place, file) for place, file in asked]
+        answers = [threads.submit(_read_by_free_process, free, place, file) for place, file in asked]
         for answer in answers:
-            yield _awaited(answer)
+            yield _interruptible_result(answer)
 
 
-def _asked(free: SimpleQueue[_Process], place: Place, file: Path) -> Summary:
+def _read_by_free_process(free: SimpleQueue[_Process], place: Place, file: Path) -> Summary:
     process = free.get()
     try:
         return process.ask(place, file)
@@ -65,7 +65,7 @@ def _asked(free: SimpleQueue[_Process], place: Place, file: Path) -> Summary:
         free.put(process)
 
 
-def _awaited(answer: Future[Summary]) -> Summary:
+def _interruptible_result(answer: Future[Summary]) -> Summary:
     while not wait_for([answer], timeout=LOOK_SECONDS).done:
         interruption.check()
     return answer.result()
@@ -97,7 +97,7 @@ class _Process:
         except OSError:
             line = b""
         if not line:
-            raise UsageError(f"{place.pieces[0].path}: {self._ending()}")
+            raise UsageError(f"{place.pieces[0].path}: {self._how_it_ended()}")
         return summary_of(json.loads(line))
 
     def end(self) -> None:
@@ -105,7 +105,7 @@ class _Process:
         self._process.wait()
         self._said.close()
 
-    def _ending(self) -> str:
+    def _how_it_ended(self) -> str:
         code = self._process.wait()
         self._said.seek(0)
         said = self._said.read().strip().splitlines()

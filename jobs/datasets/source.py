@@ -1,4 +1,4 @@
-"""What a loader hands over: one row an item, before the settings' labels are made of it; and where parts of it are."""
+"""What a loader hands over: one row per item, before the settings' labels are made of it; and where parts of it are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a file is no table, as its format's reader found it; who asked for the file says which one."""
+"""Why a file is no table, as its format's reader found it; the caller adds which file it is."""
 
 from __future__ import annotations
 

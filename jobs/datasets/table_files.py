@@ -49,7 +49,7 @@ def names(file: Path) -> list[str]:
     try:
         return list(FORMATS[file.suffix.lower()].names(file))
     except (OSError, TableFault) as error:
-        raise UsageError(_fault(file, error)) from None
+        raise UsageError(_error_text(file, error)) from None
 
 
 def read(
@@ -74,7 +74,9 @@ def read_pieces(
     parts = [_read_one(files, file, columns) for file in files]
     rows = tuple(Stretch(file=str(file.path), rows=part.num_rows, first=file.start) for file, part in zip(files, parts))
     filled = [(file, part) for file, part in zip(files, parts) if part.num_rows] or [(files[0], parts[0])]
-    stacked = {name: _stacked(name, id_column, [(file, part[name]) for file, part in filled]) for name in columns}
+    stacked = {
+        name: _stacked_column(name, id_column, [(file, part[name]) for file, part in filled]) for name in columns
+    }
     return pa.table(stacked), rows
 
 
@@ -107,7 +109,7 @@ def places(files: Sequence[Piece], columns: Collection[str]) -> tuple[Place, ...
             rows, size_bytes = 0, 0.0
         rows, size_bytes = rows + piece_rows, size_bytes + piece_bytes
         sizes[-1] = rows, size_bytes
-        _join(grouped[-1], piece)
+        _append_piece(grouped[-1], piece)
     return tuple(Place(pieces=tuple(together), is_small=_is_small(*size)) for together, size in zip(grouped, sizes))
 
 
@@ -115,7 +117,7 @@ def _is_small(rows: int, size_bytes: float) -> bool:
     return rows <= PART_ROWS and size_bytes <= PART_BYTES
 
 
-def _join(pieces: list[Piece], piece: Piece) -> None:
+def _append_piece(pieces: list[Piece], piece: Piece) -> None:
     """Put a piece behind others; neighbouring rows of a file are one."""
     last = pieces[-1] if pieces else None
     if last is not None and last.path == piece.path and last.stop == piece.start:
@@ -131,7 +133,7 @@ def _pieces(file: Piece, columns: Collection[str]) -> list[tuple[Piece, int, flo
             return [_text_piece(file)]
         groups = parquet_files.group_sizes(file.path, columns)
     except (OSError, TableFault) as error:
-        raise UsageError(_fault(file.path, error)) from None
+        raise UsageError(_error_text(file.path, error)) from None
     found, start = [], 0
     for rows, size_bytes in groups:
         slices = max(1, math.ceil(rows / PART_ROWS), math.ceil(size_bytes / PART_BYTES))
@@ -163,15 +165,17 @@ def _read_one(files: Sequence[Piece], file: Piece, columns: Mapping[str, str]) -
         else:  # only Parquet has pieces that can be read apart
             table = parquet_files.read(file.path, named, file.start, file.stop)
     except MissingColumn as missing:
-        raise UsageError(_lack(files, file, missing, columns[missing.name])) from None
+        raise UsageError(_missing_column_text(files, file, missing, columns[missing.name])) from None
     except (OSError, TableFault) as error:
-        raise UsageError(_fault(file.path, error)) from None
+        raise UsageError(_error_text(file.path, error)) from None
     for name, value in told.items():
         table = table.append_column(name, pa.repeat(pa.scalar(value, pa.string()), table.num_rows))
     return table.select(list(columns))
 
 
-def _stacked(name: str, id_column: str | None, parts: Sequence[tuple[Piece, pa.ChunkedArray]]) -> pa.ChunkedArray:
+def _stacked_column(
+    name: str, id_column: str | None, parts: Sequence[tuple[Piece, pa.ChunkedArray]]
+) -> pa.ChunkedArray:
     """One column of all files; where their types differ, each value is the text that it has in its file."""
     kinds = {column.type for _, column in parts}
     if len(kinds) == 1 and not any(map(pa.types.is_dictionary, kinds)):
@@ -206,7 +210,7 @@ def _texts(name: str, file: Piece, column: pa.ChunkedArray, *, is_id: bool) -> p
     raise UsageError(f"column {name!r} of {file.path} {reason}")
 
 
-def _lack(files: Sequence[Piece], file: Piece, missing: MissingColumn, setting: str) -> str:
+def _missing_column_text(files: Sequence[Piece], file: Piece, missing: MissingColumn, setting: str) -> str:
     if file is not files[0]:
         return f"{file.path} lacks the column {missing.name!r} that {files[0].path} has"
     has = [*missing.names, *file.partition]
@@ -225,7 +229,7 @@ def _lack(files: Sequence[Piece], file: Piece, missing: MissingColumn, setting: 
     return f"{named}{file.path} lacks the column {missing.name!r}; it has {shown(has)}{hint}"
 
 
-def _fault(file: Path, error: Exception) -> str:
+def _error_text(file: Path, error: Exception) -> str:
     reason = str(error) if isinstance(error, TableFault) else getattr(error, "strerror", None) or str(error)
     line = getattr(error, "line", None)
     return f"cannot read {file}{f':{line}' if line else ''}: {reason}"

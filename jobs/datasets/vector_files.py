@@ -1,4 +1,4 @@
-"""Vectors in .npy files that are mapped, never loaded whole: numbered parts, one row an item."""
+"""Vectors in .npy files that are mapped, never loaded whole: numbered parts, one row per item."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class WebDataset(Dataset):
             root=str(root),
             skipped=tuple(skipped),
             lacks=lacks,
-            remarks=_together(remarks, skipped),
+            remarks=_picture_remarks(remarks, skipped),
         )
 
     def read(self, folder: Path, columns: Mapping[str, str]) -> Source:
@@ -117,7 +117,7 @@ class WebDataset(Dataset):
         Raises:  UsageError where there is no shard.
         """
         root, only = self._root(folder)
-        found = list(_below(root)) if only is None else [only]
+        found = list(_shards_below(root)) if only is None else [only]
         if not any(name.endswith(ARCHIVE_SUFFIX) for name in found):
             raise UsageError(f"{root} holds no {ARCHIVE_SUFFIX} files")
         return root, found
@@ -131,7 +131,7 @@ def _size_bytes(shard: Path) -> int:
         return 0
 
 
-def _below(root: Path) -> Iterator[str]:
+def _shards_below(root: Path) -> Iterator[str]:
     """Shards below a folder, and links to folders, by name; what is hidden is passed over.
 
     Raises:  UsageError for a shard that is compressed.
@@ -151,7 +151,7 @@ def _items(root: Path, shard: str, columns: Container[str], remarks: list[str]) 
     """The shard's items in its order, and what had to be left out; `remarks` gets the pictures that no item is of."""
     path = root / shard
     if path.is_symlink() and path.is_dir():
-        yield Skip(item_id=_shown(shard), reason=Reason.OUTSIDE, detail="a link to a folder")
+        yield Skip(item_id=_printable_name(shard), reason=Reason.OUTSIDE, detail="a link to a folder")
         return
     if not path.resolve().is_relative_to(root):
         yield Skip(item_id=shard, reason=Reason.OUTSIDE, detail="a link to another folder")
@@ -169,14 +169,14 @@ def _items(root: Path, shard: str, columns: Container[str], remarks: list[str]) 
         if found and not found[0].labels.keys() <= found[-1].labels.keys():
             # What stood behind the damage is not missing: nobody knows who the last picture shows.
             detail += f"; {found.pop().key} is left out, whose labels are lost"
-        yield Skip(item_id=shard, reason=Reason.BAD_ARCHIVE, detail=_shown(detail))
+        yield Skip(item_id=shard, reason=Reason.BAD_ARCHIVE, detail=_printable_name(detail))
     for sample in found:
         item_id = f"{shard}{MEMBER}{sample.key}"
         remarks += [f"{shard}{MEMBER}{name}" for name in sample.beside]
         if not pictures.is_text(sample.key):
-            yield Skip(item_id=_shown(item_id), reason=Reason.BAD_NAME, detail="the name is not UTF-8")
+            yield Skip(item_id=_printable_name(item_id), reason=Reason.BAD_NAME, detail="the name is not UTF-8")
         elif sample.image is None:
-            yield Skip(item_id=item_id, reason=sample.reason, detail=_shown(sample.detail))
+            yield Skip(item_id=item_id, reason=sample.reason, detail=_printable_name(sample.detail))
         else:
             try:
                 labels = _labels(str(root / shard), sample, columns)
@@ -196,7 +196,7 @@ def _labels(shard: str, sample: Sample, columns: Container[str]) -> dict[str, st
         try:
             text = read_member(shard, name, LARGEST_LABEL_BYTES).decode(UTF8)
             if ending == ".json":
-                labels |= _flat(plain_texts(text), columns)
+                labels |= _scalar_texts(plain_texts(text), columns)
             else:
                 labels[ending[1:]] = text.strip()
         except (ValueError, RecursionError) as error:
@@ -204,7 +204,7 @@ def _labels(shard: str, sample: Sample, columns: Container[str]) -> dict[str, st
     return labels
 
 
-def _flat(pairs: object, columns: Container[str]) -> dict[str, str]:
+def _scalar_texts(pairs: object, columns: Container[str]) -> dict[str, str]:
     """Values that are no lists, objects or null, as text.
 
     Raises:  ValueError for what is no object, and for a column that occurs twice.
@@ -221,7 +221,7 @@ def _flat(pairs: object, columns: Container[str]) -> dict[str, str]:
     return flat
 
 
-def _together(beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
+def _picture_remarks(beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
     """What the reader of the run should know before it starts."""
     damaged = [skip for skip in skipped if skip.reason == Reason.BAD_ARCHIVE]
     remarks = []
@@ -232,10 +232,11 @@ def _together(beside: list[str], skipped: list[Skip]) -> tuple[str, ...]:
         )
     if beside:
         remarks.append(
-            f"{numbered(len(beside), 'picture')} not read, since another one of the same item is: {_shown(beside[0])}"
+            f"{numbered(len(beside), 'picture')} not read, since another one of the same item is: "
+            f"{_printable_name(beside[0])}"
         )
     return tuple(remarks)
 
 
-def _shown(name: str) -> str:
+def _printable_name(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()

@@ -61,7 +61,7 @@ def samples(names: Iterable[str]) -> Iterator[Sample]:
         together.setdefault((path.parent / stem).as_posix(), []).append(_Member(name, f"{point}{ending}"))
     for key, members in together.items():
         if _is_many(members):
-            yield from _apart(key, members)
+            yield from _samples_by_last_point(key, members)
         else:
             yield _sample(key, members)
 
@@ -73,7 +73,7 @@ def _is_many(members: Sequence[_Member]) -> bool:
     return has_picture and not any(member.is_plain for member in known)
 
 
-def _apart(key: str, members: Iterable[_Member]) -> Iterator[Sample]:
+def _samples_by_last_point(key: str, members: Iterable[_Member]) -> Iterator[Sample]:
     """A sample for each name up to the last point."""
     by_stem: dict[str, list[_Member]] = {}
     for member in members:

@@ -1,4 +1,4 @@
-"""Is this machine, or this cluster, fit for an audit? One finding a check, each with what to do."""
+"""Is this machine, or this cluster, fit for an audit? One finding per check, each with what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..config.runtime import Runtime
 from ..encoders.models import MODELS
 from . import cache, cluster, machine, packages, settings
 from .check import Check, ok, problem
-from .looks import look
+from .isolated_checks import look
 
 __all__ = ["Check", "examine", "to_json", "to_text"]
 

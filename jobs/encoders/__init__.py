@@ -1,4 +1,4 @@
-"""Encoders: texts and pictures to unit vectors, one file a kind."""
+"""Encoders: texts and pictures to unit vectors, one file per kind."""
 
 from __future__ import annotations
 

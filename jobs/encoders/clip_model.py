@@ -59,7 +59,7 @@ def load_model(*, model: str, pretrained: str | None, precision: str, device: st
     where = torch.device(device)
     weights = pretrained if pretrained is not None and os.path.isfile(pretrained) else None
     name = _registered(model)
-    with one_sentence(f"encoder.model {model}"), _quiet():
+    with one_sentence(f"encoder.model {model}"), _without_logging():
         module = open_clip.create_model(
             name,
             pretrained=None if weights else pretrained,
@@ -91,8 +91,8 @@ def load_model(*, model: str, pretrained: str | None, precision: str, device: st
             interpolation="bilinear" if seen.get("interpolation") == "bilinear" else "bicubic",
             fill_colour=seen.get("fill_color") or 0,
         ),
-        mean=_three(seen["mean"]),
-        deviation=_three(seen["std"]),
+        mean=_three_numbers(seen["mean"]),
+        deviation=_three_numbers(seen["std"]),
         numbers=NUMBERS[precision],
         device=where,
         width=_width(module, tokenise, where),
@@ -123,7 +123,7 @@ def _registered(model: str) -> str:
 
 def _load_weights(module: torch.nn.Module, model: str, weights: str) -> None:
     """Put a local file's tensors in place. Nothing in the file is ever run: safetensors, or tensors alone."""
-    with one_sentence(f"encoder.pretrained {weights}"), _quiet():
+    with one_sentence(f"encoder.pretrained {weights}"), _without_logging():
         if Path(weights).suffix != ".safetensors":
             try:
                 torch.load(weights, map_location="meta", weights_only=True)
@@ -135,17 +135,17 @@ def _load_weights(module: torch.nn.Module, model: str, weights: str) -> None:
         try:
             load_checkpoint(module, weights, strict=True, weights_only=True, device="cpu")
         except (RuntimeError, KeyError, AttributeError, ValueError, TypeError) as error:
-            raise ValueError(f"it does not fit model {model}: {_misfit(error)}") from None
+            raise ValueError(f"it does not fit model {model}: {_misfit_text(error)}") from None
 
 
-def _misfit(error: Exception) -> str:
+def _misfit_text(error: Exception) -> str:
     """The first lines of torch's list of what is missing, left over, or of another shape."""
     lines = [" ".join(line.split()) for line in str(error).splitlines()[1:] if line.strip()]
     return "; ".join(line[:LONGEST_REASON] for line in lines[:NAMED_WEIGHTS]) or first_line(error)
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _without_logging() -> Iterator[None]:
     """open_clip logs, through the root logger, that weights are random before they are loaded."""
     root = logging.getLogger()
     level = root.level
@@ -158,7 +158,7 @@ def _quiet() -> Iterator[None]:
         root.setLevel(level)
 
 
-def _three(value: Any) -> tuple[float, ...]:
+def _three_numbers(value: Any) -> tuple[float, ...]:
     return tuple(float(number) for number in value) if isinstance(value, (list, tuple)) else (float(value),) * 3
 
 

@@ -72,8 +72,8 @@ class OpenClipEncoder(ModelSettings):
         for package in PACKAGES:
             if importlib.util.find_spec(package) is None:
                 raise UsageError(f"{setting}: kind {self.kind} needs {package}: {NEEDS.command}")
-        model, model_key, own_weights = _model(self.model, folder, setting)
-        pretrained, weights_key = _weights(self, own_weights, folder, setting)
+        model, model_key, own_weights = _model_names(self.model, folder, setting)
+        pretrained, weights_key = _weight_names(self, own_weights, folder, setting)
         return EncoderSource(
             key=settings | {"model": model_key, "pretrained": weights_key},
             loading=settings | {"model": model, "pretrained": pretrained},
@@ -101,7 +101,7 @@ def _loaded(*, model: str, pretrained: str | None = None, device: str = "cpu", *
     return TwoTowerEncoder(lambda precision: load(precision=precision), **settings)
 
 
-def _model(model: str, folder: Path, setting: str) -> tuple[str, str, Path | None]:
+def _model_names(model: str, folder: Path, setting: str) -> tuple[str, str, Path | None]:
     """What names the model to open_clip, what names it in a key, and the weights beside it."""
     if model.startswith(HUB):
         return model, model, None
@@ -117,7 +117,9 @@ def _model(model: str, folder: Path, setting: str) -> tuple[str, str, Path | Non
         raise UsageError(f"{setting}.model {path} does not exist")
     name, known = model.replace("/", "-"), _names()
     if name not in known:
-        raise UsageError(f"{setting}.model {model!r} is neither a model of open_clip's nor a path{_near(name, known)}")
+        raise UsageError(
+            f"{setting}.model {model!r} is neither a model of open_clip's nor a path{_similar_names(name, known)}"
+        )
     return name, name, None
 
 
@@ -136,7 +138,9 @@ def _width(model: str) -> int | None:
     return width if isinstance(width, int) else None
 
 
-def _weights(encoder: OpenClipEncoder, own: Path | None, folder: Path, setting: str) -> tuple[str | None, str | None]:
+def _weight_names(
+    encoder: OpenClipEncoder, own: Path | None, folder: Path, setting: str
+) -> tuple[str | None, str | None]:
     """What names the weights to the encoder, and what names them in a key."""
     wanted = encoder.pretrained
     if wanted is None:
@@ -168,8 +172,8 @@ def _weights(encoder: OpenClipEncoder, own: Path | None, folder: Path, setting: 
     # A tag's old spelling has hyphens.
     if wanted.replace("-", "_").lower() not in {tag.replace("-", "_").lower() for tag in tags}:
         raise UsageError(
-            f"{setting}.pretrained {wanted!r} is neither a file nor a tag of {name}{_near(wanted, tags)}; "
-            f"tags are {_some(tags)}"
+            f"{setting}.pretrained {wanted!r} is neither a file nor a tag of {name}{_similar_names(wanted, tags)}; "
+            f"tags are {_few_names(tags)}"
         )
     return wanted, wanted
 
@@ -205,15 +209,15 @@ def _tags_of(model: str, folder: Path) -> str:
         return ""
     from .clip_model import pretrained_tags
 
-    return f"; {model} has {_some(pretrained_tags(model.replace('/', '-')))}"
+    return f"; {model} has {_few_names(pretrained_tags(model.replace('/', '-')))}"
 
 
-def _some(names: list[str]) -> str:
+def _few_names(names: list[str]) -> str:
     more = len(names) - NAMED_TAGS
     return ", ".join(names[:NAMED_TAGS]) + (f" and {more} more" if more > 0 else "")
 
 
-def _near(name: str, known: list[str]) -> str:
+def _similar_names(name: str, known: list[str]) -> str:
     near = closest(name, known)
     return f"; did you mean {near}?" if near else ""
 

@@ -1,4 +1,4 @@
-"""What this machine has to compute embeddings with, for whoever asks before anything is run."""
+"""What this machine has to compute embeddings with, as known before anything is run."""
 
 from __future__ import annotations
 

@@ -51,7 +51,9 @@ def encode_behind(model: Any, ids: torch.Tensor, tokens: torch.Tensor) -> torch.
     width = tower.token_embedding.weight.shape[1]
     if tokens.shape[1] != width:
         raise ValueError(f"the tokens have {tokens.shape[1]} numbers each, this text tower reads {width}")
-    with _replaced(tower.token_embedding, lambda found: _with_tokens(found, tokens, tower.positional_embedding)):
+    with _with_changed_output(
+        tower.token_embedding, lambda found: _with_tokens(found, tokens, tower.positional_embedding)
+    ):
         vectors: torch.Tensor = model.encode_text(ids)
         return vectors
 
@@ -75,7 +77,7 @@ def _with_tokens(found: torch.Tensor, tokens: torch.Tensor, positions: torch.Ten
 
 
 @contextmanager
-def _replaced(module: nn.Module, change: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
+def _with_changed_output(module: nn.Module, change: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
     """The module's output goes through `change` while the context lasts."""
     handle = module.register_forward_hook(lambda _module, _arguments, output: change(output))
     try:

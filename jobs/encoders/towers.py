@@ -43,7 +43,7 @@ def image_tower(model: TwoTowers, is_compiled: bool) -> Tower:
     scale = 1 / (255 * deviation)
 
     def tower(pixels: torch.Tensor) -> torch.Tensor:
-        values = _there(pixels, model.device).float() * scale - shift
+        values = _on_device(pixels, model.device).float() * scale - shift
         # (b, h, w, 3) seen as (b, 3, h, w) is what torch calls channels last: nothing is moved.
         return look(values.permute(0, 3, 1, 2).to(model.numbers))
 
@@ -53,10 +53,10 @@ def image_tower(model: TwoTowers, is_compiled: bool) -> Tower:
 def text_tower(model: TwoTowers, read: Tower | None = None) -> Tower:
     """Tokens to vectors; read is what the model makes of tokens on its device, by default its text tower."""
     read = read or model.read
-    return lambda tokens: read(_there(tokens, model.device))
+    return lambda tokens: read(_on_device(tokens, model.device))
 
 
-def _there(batch: torch.Tensor, device: torch.device) -> torch.Tensor:
+def _on_device(batch: torch.Tensor, device: torch.device) -> torch.Tensor:
     """The batch on the device; to a GPU it travels while the one before is worked on."""
     return batch.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else batch
 

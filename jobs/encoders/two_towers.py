@@ -57,7 +57,7 @@ class TwoTowerEncoder:
         distinct = list(dict.fromkeys(texts))
         ids = self.model.tokenise(distinct).numpy()
         vectors = unit_rows(ids, TEXT_BATCH, self._text_tower, self.model.width)
-        self._again(vectors, lambda rows: ids[rows], TEXT_BATCH, is_image=False)
+        self._retry_in_float32(vectors, lambda rows: ids[rows], TEXT_BATCH, is_image=False)
         return _in_order_of(texts, distinct, vectors)
 
     def encode_behind(self, texts: list[str], tokens: np.ndarray) -> np.ndarray:
@@ -88,7 +88,7 @@ class TwoTowerEncoder:
 
         readable = _sorted_out(self._pictures(source, names), good, faults)
         vectors = unit_rows(readable, self._batch, self._image_tower, self.model.width)
-        for row in self._again(vectors, once_more, self._batch, is_image=True):
+        for row in self._retry_in_float32(vectors, once_more, self._batch, is_image=True):
             reason = fault_of(vectors[row]) or Reason.NOT_FINITE
             faults[good[row]] = ImageError(reason, f"the model computes in {self._precision}")
         row_of = {place: row for row, place in enumerate(good) if place not in faults}
@@ -103,7 +103,7 @@ class TwoTowerEncoder:
     def _pictures(self, source: Source, names: Sequence[str | None]) -> Iterator[Picture]:
         return self._decoders.pictures(source, names, BATCHES_AHEAD * self._batch)
 
-    def _again(
+    def _retry_in_float32(
         self, vectors: np.ndarray, rows_of: Callable[[list[int]], Iterable[np.ndarray]], batch: int, is_image: bool
     ) -> list[int]:
         """Compute rows that are no direction once more in float32, in place; those that still are none.

@@ -112,7 +112,7 @@ class Decoders:
             worker = self._slots.get()
             try:
                 if worker is None:
-                    worker = _started()
+                    worker = _started_worker()
                     self._workers.add(worker)
                 for picture in worker.answers(source, locators[len(found) :]):
                     found.append(picture)
@@ -131,7 +131,7 @@ class Decoders:
         return found
 
 
-def _started() -> _Worker:
+def _started_worker() -> _Worker:
     """A process that is ready; one that is killed while it starts is started again.
 
     Raises:  RuntimeError when it dies every time.
@@ -206,7 +206,7 @@ class _Worker:
             while view:
                 view = view[os.write(pipe.fileno(), view) :]
         except (OSError, ValueError):
-            raise WorkerDied(self._ending()) from None
+            raise WorkerDied(self._how_it_ended()) from None
 
     def _read(self, size: int, longest_seconds: float) -> bytearray:
         data = bytearray(size)
@@ -219,14 +219,14 @@ class _Worker:
                     raise WorkerDied(f"the decoder gave no answer for {longest_seconds:.0f} seconds")
                 got = os.readv(pipe, [view])
                 if not got:
-                    raise WorkerDied(self._ending())
+                    raise WorkerDied(self._how_it_ended())
                 view = view[got:]
         except (OSError, ValueError):
             # Closed from another thread while this one was reading.
             raise WorkerDied("the decoder was ended") from None
         return data
 
-    def _ending(self) -> str:
+    def _how_it_ended(self) -> str:
         try:
             code = self.process.wait(timeout=10)
         except subprocess.TimeoutExpired:

@@ -21,5 +21,7 @@ class ImageLimits(Block):
     max_megabytes: FiniteFloat = Field(200, gt=0, description="size of the file")
     min_side: Annotated[Whole, Field(ge=1)] = Field(1, description="pixels of the shorter side, at least")
     max_elongation: FiniteFloat = Field(
-        100, ge=1, description="longer side over shorter side: scaled to the model's size, a long strip is a bomb too"
+        100,
+        ge=1,
+        description="longest side over shortest side; long strips become very large when scaled to the model's size",
     )

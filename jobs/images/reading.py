@@ -23,7 +23,7 @@ def read_image(root: str | Path, locator: str | None, limits: ImageLimits) -> by
     if not locator:
         raise ImageError(Reason.NO_IMAGE)
     relative, member = split_locator(locator)
-    path = _inside(str(root), relative)
+    path = _path_inside(str(root), relative)
     try:
         if member is not None:
             return read_member(path, member, limits.max_megabytes * 1e6)
@@ -40,7 +40,7 @@ def split_locator(locator: str) -> tuple[str, str | None]:
     return (archive + ARCHIVE_SUFFIX, member) if is_member else (locator, None)
 
 
-def _inside(root: str, relative: str) -> str:
+def _path_inside(root: str, relative: str) -> str:
     """The real path of a relative one, links followed, if it is below the root."""
     if "\0" in relative or os.path.isabs(relative) or leads_out(relative):
         raise ImageError(Reason.OUTSIDE, relative)

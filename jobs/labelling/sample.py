@@ -23,9 +23,9 @@ from .shown import chosen_dataset, own_references, shown_selections, solve_unit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
-    """What a sample is asked to be: so many items of that data set, where it is assumed that the share `error` of the
-    labels of attributes is wrong of which the run knows nothing. seed: of the draw."""
+class SampleRequest:
+    """Which sample to draw. count: items; dataset: whose, where the run audits several; attributes: to label, all for
+    none; error: the assumed share of wrong labels of attributes of whose errors the run knows nothing."""
 
     count: int
     dataset: str | None = None
@@ -54,7 +54,7 @@ class Sample:
     ratio: float
 
 
-def sample_of(store: Store, manifest: Mapping[str, Any], asked: Asked) -> Sample:
+def sample_of(store: Store, manifest: Mapping[str, Any], asked: SampleRequest) -> Sample:
     """The sample of a run.
 
     Raises:  UsageError for a folder without results, and for a data set or an attribute that the run lacks.
@@ -84,7 +84,7 @@ def sample_of(store: Store, manifest: Mapping[str, Any], asked: Asked) -> Sample
     )
 
 
-def _attributes(frame: Frame, asked: Asked) -> list[str]:
+def _attributes(frame: Frame, asked: SampleRequest) -> list[str]:
     """The attributes to label: those asked for, or all."""
     for name in asked.attributes:
         if name not in frame.levels:
@@ -108,14 +108,14 @@ def truths_of(
     """Shares of true levels (levels, levels) among items of each predicted level, by attribute: as far as the run knows
     how often labels are wrong, and else by the share of errors that is assumed."""
     return {
-        name: truth_of(frame.predicted_shares(name), _known(errors[name], frame.levels[name]))
+        name: truth_of(frame.predicted_shares(name), _known_levels(errors[name], frame.levels[name]))
         if name in errors
         else assumed_truth(frame.predicted_shares(name), error)
         for name in attributes
     }
 
 
-def _known(table: ConfusionTable, levels: Sequence[str]) -> FloatArray:
+def _known_levels(table: ConfusionTable, levels: Sequence[str]) -> FloatArray:
     """A confusion of levels that items may have: that of items without a value is left out."""
     places = [table.levels.index(level) for level in levels]
     shares = np.array(table.shares)[np.ix_(places, places)]

@@ -13,7 +13,7 @@ from ..results.manifest import read_manifest
 from ..store import Store
 from .page import page, rows
 from .pictures import pictures_of
-from .sample import Asked, Sample, sample_of
+from .sample import Sample, SampleRequest, sample_of
 
 # Below the run's folder, where no other is asked for.
 FOLDER = "label-sample"
@@ -44,7 +44,7 @@ class Written:
         }
 
 
-def write_sample(folder: str, output: str | None, asked: Asked) -> Written:
+def write_sample(folder: str, output: str | None, asked: SampleRequest) -> Written:
     """Draw a sample of a run and write it to a folder.
 
     Raises:  UsageError for a folder that holds no finished run, what it lacks, and an output that cannot be written.

@@ -16,7 +16,7 @@ from .entries import Entries
 
 
 class ResultList(Block):
-    """What an engine showed for each query, in the place of `encoder` and `queries`: nothing is embedded."""
+    """What an engine showed for each query, instead of `encoder` and `queries`: nothing is embedded."""
 
     kind: str = Field(description="what the list is; each kind has settings of its own beside these")
     path: DriverPath = Field(description="file or folder, relative to the configuration file")
@@ -27,8 +27,8 @@ class ResultList(Block):
 
     draws: bool = Field(
         False,
-        description="what is shown are independent draws, as a generator's pictures are and what a search finds is "
-        "not: `mpr_low` and `mpr_high` of `as_shown` then hold their own sampling error",
+        description="the shown items are independent draws, as a generator's pictures are and a search's results are "
+        "not: `mpr_low` and `mpr_high` of `as_shown` then include the items' own sampling error",
     )
 
     @abstractmethod

@@ -60,7 +60,7 @@ def ranked(entries: Entries) -> Shown:
     asked, items = entries.queries.dictionary_encode(), entries.items.dictionary_encode()
     query, code = asked.indices.to_numpy(), items.indices.to_numpy()
     by_id = np.argsort(np.argsort(np.array(items.dictionary.to_pylist(), dtype=object)))[code]
-    places = _places(entries, query)
+    places = _engine_places(entries, query)
     order = np.lexsort((by_id, *([-entries.scores] if entries.scores is not None else []), places, query))
     kept, repeated = _first_sights(order, query, code)
     remarks = [*entries.remarks, *_order_remarks(entries), *_repetition_remarks(entries, order, repeated)]
@@ -68,7 +68,7 @@ def ranked(entries: Entries) -> Shown:
     if entries.ranks is not None:
         remarks += _tie_remarks(entries, order, query[order], places[order])
         remarks += _score_remarks(entries, order, query[order])
-    numbers = places[order] if entries.ranks is not None else _within(query[order])
+    numbers = places[order] if entries.ranks is not None else _places_within_query(query[order])
     return Shown(
         path=entries.path,
         queries=asked.dictionary.to_pylist(),
@@ -81,7 +81,7 @@ def ranked(entries: Entries) -> Shown:
     )
 
 
-def _places(entries: Entries, query: np.ndarray) -> np.ndarray:
+def _engine_places(entries: Entries, query: np.ndarray) -> np.ndarray:
     """The engine's place (n,) of every row: of ranks from 1, equal where scores alone decide, else by the file."""
     if entries.ranks is None:
         return np.zeros(query.size) if entries.scores is not None else np.arange(query.size, dtype=float)
@@ -104,7 +104,7 @@ def _first_sights(order: np.ndarray, query: np.ndarray, code: np.ndarray) -> tup
     return is_first, np.flatnonzero(~is_first)
 
 
-def _within(query: np.ndarray) -> np.ndarray:
+def _places_within_query(query: np.ndarray) -> np.ndarray:
     """1, 2, ... within each query's run of equal codes."""
     starts = np.searchsorted(query, query)
     return np.arange(query.size) - starts + 1.0

@@ -1,4 +1,4 @@
-"""A result list in a table: a row an item that was shown, Parquet, CSV or JSON lines."""
+"""A result list in a table (Parquet, CSV or JSON lines): a row per shown item."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .entries import Entries, numbers, texts
 
 
 class ResultTable(ResultList):
-    """A table of what was shown: a row a query and item."""
+    """A table of what was shown: a row per query and item."""
 
     kind: Literal["table"] = "table"
     query: Label = Field("query", description="column of the query")

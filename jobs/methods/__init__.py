@@ -20,7 +20,7 @@ from .clip_clip import ClipClipArrays
 from .closed_form_debias import ClosedFormDebiasArrays
 from .debias_clip import DebiasClipArrays
 from .fair_top_k import FairTopKArrays
-from .named_arrays import Asked, Given, NamedArrays
+from .named_arrays import Given, MethodNeeds, NamedArrays
 from .orth_cali import OrthCaliArrays
 from .paths import PathsArrays
 from .pbm import PbmArrays
@@ -28,8 +28,8 @@ from .spd import SpdArrays
 
 __all__ = [
     "ARRAYS",
-    "Asked",
     "Given",
+    "MethodNeeds",
     "NamedArrays",
     "arrays_of",
     "checked_settings",

@@ -8,7 +8,7 @@ from typing import Any
 
 from mprlib.errors import SettingError
 
-from .named_arrays import QUERY, Asked, Given, NamedArrays, TextList
+from .named_arrays import QUERY, Given, MethodNeeds, NamedArrays, TextList
 
 
 class BendVlmArrays(NamedArrays):
@@ -17,7 +17,8 @@ class BendVlmArrays(NamedArrays):
     keywords = frozenset({"attribute_prompts", "variants", "attributes"})
     settings = {
         "attributes": TextList(
-            names="names of attributes", description="whose levels are made alike near the query; default: all"
+            names="names of attributes",
+            description="attributes whose levels become equally similar to the query; default: all",
         ),
         "prompts": TextList(
             names="texts that name the attribute",
@@ -38,8 +39,8 @@ class BendVlmArrays(NamedArrays):
                 raise SettingError(f"variants holds {text!r:.80}: {QUERY} is expected in each", setting="variants")
         return found
 
-    def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
-        return Asked(texts=tuple(settings.get("prompts", ())), variants=tuple(settings.get("variants", ())))
+    def needs(self, settings: Mapping[str, Any], folder: Path) -> MethodNeeds:
+        return MethodNeeds(texts=tuple(settings.get("prompts", ())), variants=tuple(settings.get("variants", ())))
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
         return {

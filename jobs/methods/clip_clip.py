@@ -8,7 +8,7 @@ from typing import Any
 
 from mprlib.errors import SettingError
 
-from .named_arrays import Asked, Given, NamedArrays, OneText, TextList
+from .named_arrays import Given, MethodNeeds, NamedArrays, OneText, TextList
 
 
 class ClipClipArrays(NamedArrays):
@@ -18,11 +18,11 @@ class ClipClipArrays(NamedArrays):
     settings = {
         "attributes": TextList(
             names="names of attributes",
-            description="whose joint level the dropped columns tell about; default: all",
+            description="attributes whose joint level the dropped columns tell most about; default: all",
         ),
         "probe": OneText(
-            description="a name of `probes` in the place of attributes: what columns tell is measured on the labelled "
-            "people that the probe learns from, about the attribute that it learns",
+            description="a name of `probes`, instead of attributes: information is measured on the probe's labelled "
+            "people, about the attribute that it learns",
         ),
     }
 
@@ -31,10 +31,10 @@ class ClipClipArrays(NamedArrays):
             raise SettingError("both attributes and probe are given: one of them is expected", setting="probe")
         return super().checked(settings)
 
-    def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
+    def needs(self, settings: Mapping[str, Any], folder: Path) -> MethodNeeds:
         if "probe" in settings:
-            return Asked(columns_by=settings["probe"])
-        return Asked(columns_about=tuple(settings.get("attributes", ())))
+            return MethodNeeds(columns_by=settings["probe"])
+        return MethodNeeds(columns_about=tuple(settings.get("attributes", ())))
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
         return {"order": given.column_order()}

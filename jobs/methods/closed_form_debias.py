@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .named_arrays import Asked, Given, NamedArrays, TextList, required
+from .named_arrays import Given, MethodNeeds, NamedArrays, TextList, required
 
 
 class ClosedFormDebiasArrays(NamedArrays):
@@ -26,8 +26,8 @@ class ClosedFormDebiasArrays(NamedArrays):
         required(settings, "prompts", "closed_form_debias", "a text for each level of the attribute")
         return found
 
-    def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
-        return Asked(texts=tuple(settings["prompts"]))
+    def needs(self, settings: Mapping[str, Any], folder: Path) -> MethodNeeds:
+        return MethodNeeds(texts=tuple(settings["prompts"]))
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
         return {"prototypes": given.text_vectors()}

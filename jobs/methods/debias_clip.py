@@ -9,7 +9,7 @@ from typing import Any
 from mprlib.errors import SettingError
 
 from ..encoders.prompt_files import read_tokens
-from .named_arrays import Asked, Given, NamedArrays, OneText
+from .named_arrays import Given, MethodNeeds, NamedArrays, OneText
 
 
 class DebiasClipArrays(NamedArrays):
@@ -30,8 +30,8 @@ class DebiasClipArrays(NamedArrays):
             raise SettingError(needs)
         return super().checked(settings)
 
-    def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
-        return Asked(tokens=read_tokens(folder / settings["tokens"]))
+    def needs(self, settings: Mapping[str, Any], folder: Path) -> MethodNeeds:
+        return MethodNeeds(tokens=read_tokens(folder / settings["tokens"]))
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
         return {"debiased_query": given.debiased_query()}

@@ -60,7 +60,7 @@ class TextList:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class Asked:
+class MethodNeeds:
     """What must be there before the method can choose.
 
     texts: to be embedded; variants: texts with the query in the place of QUERY, to be embedded for each; columns_about:
@@ -145,12 +145,12 @@ class NamedArrays:
         """Whether the arrays are made from the pool's vectors."""
         return False
 
-    def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
+    def needs(self, settings: Mapping[str, Any], folder: Path) -> MethodNeeds:
         """What the arrays are made from. folder: of the configuration, for its files.
 
         Raises:  UsageError for a file that is of no use.
         """
-        return Asked()
+        return MethodNeeds()
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
         """The arrays, as settings of the library's method."""

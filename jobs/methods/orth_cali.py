@@ -8,7 +8,7 @@ from typing import Any
 
 from mprlib.errors import SettingError
 
-from .named_arrays import Asked, Given, NamedArrays, TextList, required
+from .named_arrays import Given, MethodNeeds, NamedArrays, TextList, required
 
 
 class OrthCaliArrays(NamedArrays):
@@ -24,7 +24,8 @@ class OrthCaliArrays(NamedArrays):
             names="texts, two and two in turn",
             least=2,
             may_repeat=True,
-            description="texts that differ in the attribute alone, two and two in turn: they are made to agree",
+            description="pairs of texts that differ only in the attribute, one pair after the other; their "
+            "similarities are made to agree",
         ),
     }
 
@@ -36,8 +37,8 @@ class OrthCaliArrays(NamedArrays):
             raise SettingError(odd, setting="pairs")
         return found
 
-    def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
-        return Asked(texts=(*settings["prompts"], *settings.get("pairs", ())))
+    def needs(self, settings: Mapping[str, Any], folder: Path) -> MethodNeeds:
+        return MethodNeeds(texts=(*settings["prompts"], *settings.get("pairs", ())))
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
         vectors, count = given.text_vectors(), len(settings["prompts"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..queries import read_phrases
-from .named_arrays import Asked, Given, NamedArrays, OneText
+from .named_arrays import Given, MethodNeeds, NamedArrays, OneText
 
 
 class PathsArrays(NamedArrays):
@@ -15,11 +15,13 @@ class PathsArrays(NamedArrays):
 
     keywords = frozenset({"subspace"})
     settings = {
-        "phrases": OneText(is_path=True, description="a file, one a line; default: the list that comes with the job")
+        "phrases": OneText(
+            is_path=True, description="a file with one phrase per line; default: the list that comes with the job"
+        )
     }
 
-    def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
-        return Asked(texts=tuple(read_phrases(settings.get("phrases"), folder)))
+    def needs(self, settings: Mapping[str, Any], folder: Path) -> MethodNeeds:
+        return MethodNeeds(texts=tuple(read_phrases(settings.get("phrases"), folder)))
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
         return {"subspace": given.text_vectors()}

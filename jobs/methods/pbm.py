@@ -13,7 +13,7 @@ from mprlib.errors import SettingError
 from mprlib.requirements import pool_embeddings
 
 from .joint_levels import joint_names
-from .named_arrays import Asked, Given, NamedArrays, TextList
+from .named_arrays import Given, MethodNeeds, NamedArrays, TextList
 
 
 class PbmArrays(NamedArrays):
@@ -28,7 +28,7 @@ class PbmArrays(NamedArrays):
         "prompts": TextList(
             names="a neutral text and one for each class",
             least=2,
-            description="a neutral text, then one a class: labels by the encoder",
+            description="a neutral text, then one per class: the encoder predicts each item's class",
         ),
         "probes": TextList(names="names of probes", description="names of `probes` whose joint levels are the classes"),
     }
@@ -43,8 +43,8 @@ class PbmArrays(NamedArrays):
     def needs_embeddings(self, settings: Mapping[str, Any]) -> bool:
         return "prompts" in settings
 
-    def asked(self, settings: Mapping[str, Any], folder: Path) -> Asked:
-        return Asked(texts=tuple(settings.get("prompts", ())), probes=tuple(settings.get("probes", ())))
+    def needs(self, settings: Mapping[str, Any], folder: Path) -> MethodNeeds:
+        return MethodNeeds(texts=tuple(settings.get("prompts", ())), probes=tuple(settings.get("probes", ())))
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
         return {"group_labels": self._labels(settings, given)}

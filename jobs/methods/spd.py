@@ -13,7 +13,9 @@ class SpdArrays(NamedArrays):
 
     keywords = frozenset({"attributes"})
     settings = {
-        "attributes": TextList(names="names of attributes", description="which are taken off the vectors; default: all")
+        "attributes": TextList(
+            names="names of attributes", description="attributes that are removed from the vectors; default: all"
+        )
     }
 
     def arguments(self, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:

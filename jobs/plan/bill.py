@@ -71,7 +71,7 @@ def bill_of(plan: Plan, done: Collection[str], cache: CachePlace | None, audit: 
                     rows = found[shard.start : shard.stop]
                     reused += int((rows == "").sum())
                     why.update(reason for reason in rows.tolist() if reason)
-        gone.append(_gone(cache, audit, dataset, seen))
+        gone.append(_items_gone(cache, audit, dataset, seen))
     new, kept = _queries(plan, done)
     return Bill(
         items_to_embed=sum(why.values()),
@@ -97,14 +97,14 @@ def note_contents(plan: Plan, cache: CachePlace, audit: str) -> None:
 
 def spaces_of(plan: Plan) -> list[str]:
     """Folders of the cache in which this plan's vectors are, and keys of its pictures."""
-    shards = list(_embedded(plan))
+    shards = list(_shards_to_embed(plan))
     pictures = {f"{PICTURES}/{shard.image_fingerprint}" for shard in shards if shard.column == IMAGE}
     return [*dict.fromkeys(map(_folder, shards)), *sorted(pictures)]
 
 
 def counts_of(plan: Plan, done: Mapping[str, Receipt], computed: Collection[str]) -> dict[str, int]:
     """What a run came to: items embedded and reused, queries searched anew and those whose pools were there."""
-    rows = {unit.key: done[unit.key].files[VECTORS].rows for unit in _embedded(plan) if unit.key in done}
+    rows = {unit.key: done[unit.key].files[VECTORS].rows for unit in _shards_to_embed(plan) if unit.key in done}
     embedded = sum(count - done[key].reused for key, count in rows.items() if key in computed)
     pools = [unit for unit in plan.units if isinstance(unit, Pool) and unit.key in done]
     searched = {pool.prompt for pool in pools if pool.key in computed}
@@ -116,7 +116,7 @@ def counts_of(plan: Plan, done: Mapping[str, Receipt], computed: Collection[str]
     }
 
 
-def _embedded(plan: Plan) -> Iterator[Embed]:
+def _shards_to_embed(plan: Plan) -> Iterator[Embed]:
     """Shards that go through an encoder."""
     return (unit for unit in plan.units if isinstance(unit, Embed) and unit.column in (TEXT, IMAGE))
 
@@ -136,7 +136,7 @@ def _parts(plan: Plan) -> dict[str, tuple[str, KnownPart]]:
 
 def _by_dataset(plan: Plan) -> dict[str, list[Embed]]:
     parts, found = _parts(plan), dict[str, list[Embed]]()
-    for shard in _embedded(plan):
+    for shard in _shards_to_embed(plan):
         found.setdefault(parts[shard.part][0], []).append(shard)
     return found
 
@@ -161,7 +161,7 @@ def _look_up(shard: Embed, cache: CachePlace, keys: np.ndarray, is_known: np.nda
     return why
 
 
-def _gone(cache: CachePlace, audit: str, dataset: str, seen: list[np.ndarray]) -> int | None:
+def _items_gone(cache: CachePlace, audit: str, dataset: str, seen: list[np.ndarray]) -> int | None:
     with suppress(OSError):
         return last_run.gone(cache.store(), audit, dataset, np.concatenate(seen))
     return None

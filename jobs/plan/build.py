@@ -60,7 +60,7 @@ class _Planner:
         self.sources = sources_of(settings, inputs)
         self.asked = asked_queries(inputs, asked)
         self.searches = (
-            self._lists()
+            self._list_searches()
             if inputs.lists
             else {
                 side: search_units(settings, self.asked, one)
@@ -69,7 +69,7 @@ class _Planner:
             }
         )
         self.reference_lists = {
-            (reference, dataset): list_search(self._labelling(reference, dataset), lists, inputs.queries)
+            (reference, dataset): list_search(self._labelling_dataset(reference, dataset), lists, inputs.queries)
             for reference, of_datasets in inputs.reference_lists.items()
             for dataset, lists in of_datasets.items()
         }
@@ -101,11 +101,13 @@ class _Planner:
         solved: list[Solve] = []
         readings: list[Reading] = []
         for block in self.settings.dataset:
-            searched = self._searched(block)
-            reads = {place: self._reading(place, searched) for place in range(len(self.settings.methods))}
+            searched = self._searched_dataset(block)
+            reads = {place: self._method_reading(place, searched) for place in range(len(self.settings.methods))}
             readings += reads.values()
             for position, reference in enumerate(self.settings.reference):
-                solved += solve_units(self.settings, self._compared(searched, block, position, reference, reads))
+                solved += solve_units(
+                    self.settings, self._compared_reference(searched, block, position, reference, reads)
+                )
         catalogues = {one.unit.key: one.catalogue for one in self.sources.values()}
         self.notes += length_notes(catalogues.values())
         units = [*self._units(readings), *solved]
@@ -115,7 +117,7 @@ class _Planner:
             blocks={one.unit.key: one.block for one in self.sources.values()},
             parts={one.unit.key: one.unit.parts for one in self.sources.values()},
             shards=shards_by_part(units),
-            made=dict(self._made(readings)),
+            made=dict(self._tables_from_inputs(readings)),
             probes=self.probing.fits,
             notes=tuple(dict.fromkeys(self.notes)),
             left_out={
@@ -142,12 +144,12 @@ class _Planner:
         yield from (*counted.cells.values(), *counted.likely.values(), *counted.references.values())
         yield from {unit.key: unit for unit in self.hand_labels.values() if unit is not None}.values()
 
-    def _lists(self) -> dict[Side, Search]:
+    def _list_searches(self) -> dict[Side, Search]:
         """What an engine showed, in the place of searches."""
         sides = {Side("dataset", name): lists for name, lists in self.inputs.lists.items()}
         return {side: list_search(self.sources[side], lists, self.inputs.queries) for side, lists in sides.items()}
 
-    def _labelling(self, reference: str, dataset: str) -> Embedded:
+    def _labelling_dataset(self, reference: str, dataset: str) -> Embedded:
         """The data set that labels the items of a reference's list: its own, or the audited one."""
         return self.sources.get(Side("reference", reference)) or self.sources[Side("dataset", dataset)]
 
@@ -164,7 +166,7 @@ class _Planner:
                 has_vectors = is_embedded(reference)
                 yield reference.name, embed_units(self.settings, self.sources[side]) if has_vectors else ()
 
-    def _searched(self, block: Dataset) -> Searched:
+    def _searched_dataset(self, block: Dataset) -> Searched:
         side = Side("dataset", block.name)
         catalogue, search = self.inputs.catalogues[block.name], self.searches[side]
         return Searched(
@@ -176,13 +178,13 @@ class _Planner:
             predicted=self.probing.predicted(block, search.shards),
         )
 
-    def _reading(self, place: int, searched: Searched) -> Reading:
+    def _method_reading(self, place: int, searched: Searched) -> Reading:
         entry, encoder = self.settings.methods[place], self.inputs.text_encoder
-        key, asked = None if encoder is None else dict(encoder.key), self.inputs.asked[place]
-        variants = variant_units(entry, asked, self.inputs.queries, key or {}, self.inputs.cache)
-        return method_units(entry, asked, searched, self.probing, self.asked.unit, variants, key)
+        key, needs = None if encoder is None else dict(encoder.key), self.inputs.method_needs[place]
+        variants = variant_units(entry, needs, self.inputs.queries, key or {}, self.inputs.cache)
+        return method_units(entry, needs, searched, self.probing, self.asked.unit, variants, key)
 
-    def _compared(
+    def _compared_reference(
         self, searched: Searched, block: Dataset, position: int, reference: Reference, reads: Mapping[int, Reading]
     ) -> Compared:
         catalogue = self.inputs.catalogues[block.name]
@@ -231,7 +233,7 @@ class _Planner:
         known = self.inputs.references[reference.name]
         return own, self.probing.known_of(reference.dataset, people, known, predicted)
 
-    def _made(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:
+    def _tables_from_inputs(self, readings: Sequence[Reading]) -> Iterator[tuple[str, Callable[[], Tables]]]:
         """Tables of units that came with reading the inputs."""
         for one in self.sources.values():
             for unit, part in zip(one.parts, one.catalogue.parts):
@@ -244,7 +246,7 @@ class _Planner:
             side = Side("dataset", name)
             yield from list_tables(self.searches[side], self.inputs.catalogues[name], lists)
         for (reference, dataset), search in self.reference_lists.items():
-            catalogue = self._labelling(reference, dataset).catalogue
+            catalogue = self._labelling_dataset(reference, dataset).catalogue
             yield from list_tables(search, catalogue, self.inputs.reference_lists[reference][dataset])
         given = given_tables(self.inputs, self.asked.unit)
         if given is not None:

@@ -21,7 +21,7 @@ from ..errors import BadSetting, UsageError, about, said_of
 from ..lists import load as load_lists
 from ..lists.block import ResultList
 from ..lists.items import ListedItems
-from ..methods import Asked, arrays_of, file_settings
+from ..methods import MethodNeeds, arrays_of, file_settings
 from ..queries import Query, query_remarks, query_vectors, read_queries
 from ..words import closest, did_you_mean
 from .input_checks import (
@@ -44,7 +44,7 @@ from .targets import Targets, read_targets, target_remarks
 class Inputs:
     """Catalogues of the data sets and of reference data sets by name, queries, vectors if given.
 
-    asked: what each method must have before it can choose, by its place in the configuration. labelled: the data
+    method_needs: what each method must have before it can choose, by its place in the configuration. labelled: the data
     sets that probes learn from, by the probe's name. remarks are sentences for the reader of the run. item_encoder is
     None where items have their vectors, text_encoder where nothing can embed a text. lists: what an engine showed, by
     the data set that holds its items' labels; empty for an audit that searches itself. reference_lists: what other
@@ -56,7 +56,7 @@ class Inputs:
     references: Mapping[str, Catalogue]
     queries: list[Query]
     query_vectors: pa.Table | None
-    asked: Mapping[int, Asked]
+    method_needs: Mapping[int, MethodNeeds]
     labelled: Mapping[str, Catalogue]
     remarks: tuple[str, ...]
     item_encoder: EncoderSource | None
@@ -89,17 +89,17 @@ def read_inputs(settings: Audit, folder: Path, limit: int | None = None) -> Inpu
         check_depths(settings, catalogue)
     check_reference_attributes(settings, catalogues, references)
     check_references(settings, references, item_encoder)
-    queries = read_queries(asking, folder, limit, lambda: _terms(catalogues.values()))
+    queries = read_queries(asking, folder, limit, lambda: _true_terms(catalogues.values()))
     vectors = query_vectors(asking, folder) if asking.vectors else None
     check_query_vectors(encoder, asking, vectors, catalogues.values())
-    targets, lacking = _targets(settings, queries, folder)
+    targets, lacking = _targets_of_queries(settings, queries, folder)
     others, unknown = _reference_lists(settings, catalogues, references, queries, folder)
     return Inputs(
         catalogues=catalogues,
         references=references,
         queries=queries,
         query_vectors=vectors,
-        asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
+        method_needs={place: _needs_of_method(settings, place, folder) for place in range(len(settings.methods))},
         labelled=labelled,
         remarks=(*query_remarks(asking, folder), *lacking, *unknown),
         item_encoder=item_encoder,
@@ -123,7 +123,7 @@ def _read_listed(
     with about("results"):
         lists = {name: listed(shown, catalogue, is_own=name in own) for name, catalogue in catalogues.items()}
     check_reference_attributes(settings, catalogues, references)
-    targets, lacking = _targets(settings, queries, folder)
+    targets, lacking = _targets_of_queries(settings, queries, folder)
     others, unknown = _reference_lists(settings, catalogues, references, queries, folder)
     remarks = [remark for found in lists.values() for remark in found.remarks]
     return Inputs(
@@ -131,7 +131,7 @@ def _read_listed(
         references=references,
         queries=queries,
         query_vectors=None,
-        asked={place: _asked(settings, place, folder) for place in range(len(settings.methods))},
+        method_needs={place: _needs_of_method(settings, place, folder) for place in range(len(settings.methods))},
         labelled={},
         remarks=tuple(dict.fromkeys([*remarks, *expect_depths(settings, queries, lists), *lacking, *unknown])),
         item_encoder=None,
@@ -167,7 +167,9 @@ def _reference_lists(
     return found, remarks
 
 
-def _targets(settings: Audit, queries: Sequence[Query], folder: Path) -> tuple[dict[str, Targets], list[str]]:
+def _targets_of_queries(
+    settings: Audit, queries: Sequence[Query], folder: Path
+) -> tuple[dict[str, Targets], list[str]]:
     """The targets of each query, by the reference's name, and sentences on queries without one."""
     found: dict[str, Targets] = {}
     remarks: list[str] = []
@@ -228,7 +230,7 @@ def _read_datasets(
     return labelled, catalogues, references
 
 
-def _asked(settings: Audit, place: int, folder: Path) -> Asked:
+def _needs_of_method(settings: Audit, place: int, folder: Path) -> MethodNeeds:
     """What the method at that place in the configuration must have before it can choose.
 
     Raises:  UsageError for a file that is of no use, and where nothing can embed what the method asks for.
@@ -239,17 +241,17 @@ def _asked(settings: Audit, place: int, folder: Path) -> Asked:
         if arrays.needs_text_tower:
             expect_text_tower(settings, entry.name)
     with about("methods", place, entry.name, *file_settings(entry.name)):
-        asked = arrays.asked(entry.extras, folder)
+        needs = arrays.needs(entry.extras, folder)
     with about("methods", place, entry.name):
-        if (asked.texts or asked.variants) and settings.searching[0].text_encoder is None:
+        if (needs.texts or needs.variants) and settings.searching[0].text_encoder is None:
             raise UsageError(
                 f"method {entry.name} has texts to embed, which encoder {settings.searching[0].kind} cannot: give "
                 "encoder.text with the model that made the vectors"
             )
-    return asked
+    return needs
 
 
-def _terms(catalogues: Iterable[Catalogue]) -> list[str]:
+def _true_terms(catalogues: Iterable[Catalogue]) -> list[str]:
     """The true terms of all items, the most frequent first."""
     counts = Counter(
         term.strip() for catalogue in catalogues for term in catalogue.items["relevance"].drop_null().to_pylist()

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..cache.place import CachePlace
 from ..config.entries import MethodEntry
-from ..methods import Asked, arrays_of
+from ..methods import MethodNeeds, arrays_of
 from ..methods.named_arrays import QUERY
 from ..queries import Query
 from ..stages.catalogue import Catalogue
@@ -64,7 +64,7 @@ class Reading:
 
 def method_units(
     entry: MethodEntry,
-    asked: Asked,
+    needs: MethodNeeds,
     searched: Searched,
     probing: Probing,
     queries: Queries,
@@ -72,37 +72,41 @@ def method_units(
     encoder: Mapping[str, Any] | None,
 ) -> Reading:
     """The units that a method asks for in one data set. encoder: the key of the one that embeds texts."""
-    title = f"{numbered(len(asked.texts), 'text')} of {entry.name}"
-    texts = Texts(title=title, texts=asked.texts, encoder=encoder or {}, cache=queries.cache) if asked.texts else None
-    parts = _probe_information(probing, asked.columns_by) or _information_units(searched, asked.columns_about)
+    title = f"{numbered(len(needs.texts), 'text')} of {entry.name}"
+    texts = Texts(title=title, texts=needs.texts, encoder=encoder or {}, cache=queries.cache) if needs.texts else None
+    parts = _probe_information(probing, needs.columns_by) or _information_units(searched, needs.columns_about)
     order = _order_unit(parts) if parts else None
-    tokens = None if asked.tokens is None else Tokens.of(asked.tokens, entry.name)
+    tokens = None if needs.tokens is None else Tokens.of(needs.tokens, entry.name)
     # Where no query is asked, nothing is embedded: the vectors behind the tokens have been read.
     debiased = _debiased_unit(tokens, queries, encoder or {}) if tokens is not None and queries.prompts else None
     keys = MethodUnits(
         texts=_key_of(texts),
         order=_key_of(order),
         tokens=_key_of(tokens),
-        probe_labels={probe: probing.labels_of(probe, searched.shards) for probe in asked.probes},
+        probe_labels={probe: probing.labels_of(probe, searched.shards) for probe in needs.probes},
         debiased=_key_of(debiased),
     )
     made = [unit for unit in (tokens, texts, debiased, *variants.values(), *parts, order) if unit is not None]
-    known = {} if tokens is None or asked.tokens is None else {tokens.key: asked.tokens}
+    known = {} if tokens is None or needs.tokens is None else {tokens.key: needs.tokens}
     return Reading(keys=keys, units=made, variants=variants, tokens=known)
 
 
 def variant_units(
-    entry: MethodEntry, asked: Asked, queries: Sequence[Query], encoder: Mapping[str, Any], cache: CachePlace | None
+    entry: MethodEntry,
+    needs: MethodNeeds,
+    queries: Sequence[Query],
+    encoder: Mapping[str, Any],
+    cache: CachePlace | None,
 ) -> dict[Query, Texts]:
     """The unit of each query's variants: one each, so that a new query asks for its own alone."""
     return {
         query: Texts(
             title=f"{query.text}: variants of {entry.name}",
-            texts=tuple(text.replace(QUERY, query.text) for text in asked.variants),
+            texts=tuple(text.replace(QUERY, query.text) for text in needs.variants),
             encoder=encoder,
             cache=cache,
         )
-        for query in (queries if asked.variants else ())
+        for query in (queries if needs.variants else ())
     }
 
 

@@ -60,7 +60,7 @@ class Rates:
 
     def seconds(self, units: Iterable[Unit], cpus: int) -> float:
         """Wall seconds of units, stage after stage, each on as many CPUs as it has units; those around not counted."""
-        expected = _expected(units)
+        expected = _expected_by_stage(units)
         return sum(
             (one.fixed * self.of(stage).unit + one.work * self.of(stage).work) / min(cpus, one.units)
             for stage, one in expected.items()
@@ -89,18 +89,18 @@ def read_rates() -> Rates:
 
 def learn(units: Iterable[Unit], receipts: Mapping[str, Receipt], wall_seconds: float, cpus: int) -> None:
     """Note what a run took for these units, which it computed; nothing where the cache cannot be written."""
-    rates, found = read_rates(), _expected(units, receipts)
+    rates, found = read_rates(), _expected_by_stage(units, receipts)
     if not found:
         return
     stages = dict(rates.stages)
     for stage, one in found.items():
-        stages[stage] = _learnt(rates.of(stage), one)
+        stages[stage] = _updated_rate(rates.of(stage), one)
     busy = sum(one.taken / min(cpus, one.units) for one in found.values())
     around = max(wall_seconds - busy, LEAST_SECONDS_AROUND)
     _write(Rates(stages=stages, around=around))
 
 
-def _expected(units: Iterable[Unit], receipts: Mapping[str, Receipt] | None = None) -> dict[str, _Expected]:
+def _expected_by_stage(units: Iterable[Unit], receipts: Mapping[str, Receipt] | None = None) -> dict[str, _Expected]:
     found: dict[str, _Expected] = {}
     for unit in units:
         one = found.setdefault(unit.stage, _Expected())
@@ -111,7 +111,7 @@ def _expected(units: Iterable[Unit], receipts: Mapping[str, Receipt] | None = No
     return found
 
 
-def _learnt(rate: Rate, one: _Expected) -> Rate:
+def _updated_rate(rate: Rate, one: _Expected) -> Rate:
     if one.fixed + one.work <= 0:
         return rate
     least = LEAST_PART * one.taken

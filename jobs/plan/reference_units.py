@@ -42,7 +42,7 @@ class ReferenceUnits:
         cells = list(_cells_units(people))
         self.cells.update({unit.key: unit for unit in cells})
         seed = self.settings.seed
-        return self._kept(title, levels, missing, kind=PEOPLE, cells=tuple(one.key for one in cells), seed=seed)
+        return self._add_units(title, levels, missing, kind=PEOPLE, cells=tuple(one.key for one in cells), seed=seed)
 
     def likely_of(self, people: People, probabilities: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         """Keys of the units that count what columns of probabilities say of people."""
@@ -57,11 +57,11 @@ class ReferenceUnits:
         self, title: str, kind: str, levels: Levels, missing: str, shares: Shares | None, size: float | None
     ) -> dict[str, str]:
         """Keys of the units of stated or equal shares, by what the classes look at."""
-        return self._kept(title, levels, missing, kind=kind, shares=shares, size=size)
+        return self._add_units(title, levels, missing, kind=kind, shares=shares, size=size)
 
-    def _kept(self, title: str, levels: Levels, missing: str, **content: Any) -> dict[str, str]:
+    def _add_units(self, title: str, levels: Levels, missing: str, **content: Any) -> dict[str, str]:
         found = {}
-        for attributes in self._seen(levels):
+        for attributes in self._attribute_sets(levels):
             unit = ReferenceCells(
                 title=title if len(attributes) == len(levels) else f"{title}: {' and '.join(attributes)}",
                 levels=levels,
@@ -73,7 +73,7 @@ class ReferenceUnits:
             found[seen(attributes)] = unit.key
         return found
 
-    def _seen(self, levels: Levels) -> list[Sequence[str]]:
+    def _attribute_sets(self, levels: Levels) -> list[Sequence[str]]:
         """All attributes, and those that a class over some of them looks at."""
         some = [entry.over for entry in self.settings.function_classes if not isinstance(entry.over, str)]
         return [list(levels), *some]

@@ -39,7 +39,7 @@ def reasons(plan: Plan, store: Store, done: Collection[str]) -> dict[str, str]:
     return {
         unit.key: FAILED
         if (unit.stage, unit.key) in stored["failures"]
-        else _lost(unit, store)
+        else _why_not_done(unit, store)
         if (unit.stage, unit.key) in stored["receipts"]
         else _difference(unit, by_title.get((unit.stage, unit.title)), kinds)
         for unit in plan.units
@@ -47,7 +47,7 @@ def reasons(plan: Plan, store: Store, done: Collection[str]) -> dict[str, str]:
     }
 
 
-def _lost(unit: Unit, store: Store) -> str:
+def _why_not_done(unit: Unit, store: Store) -> str:
     receipt = read_receipt(store, unit.stage, unit.key) if unit.is_intermediate else None
     return DAMAGED if receipt is None or not receipt.is_removed else REMOVED
 
@@ -85,7 +85,7 @@ def _changes(before: Any, after: Any, place: str, kinds: Mapping[str, str]) -> I
     elif place.rpartition(".")[2] == "fingerprint":
         yield "its data changed"
     else:
-        yield f"{place} changed{_shown(before, after)}{TOGETHER if place in POINTS else ''}"
+        yield f"{place} changed{_from_to_text(before, after)}{TOGETHER if place in POINTS else ''}"
 
 
 def _units_named(value: Any, kinds: Mapping[str, str]) -> list[str]:
@@ -94,6 +94,6 @@ def _units_named(value: Any, kinds: Mapping[str, str]) -> list[str]:
     return list(values) if values and all(isinstance(one, str) and one in kinds for one in values) else []
 
 
-def _shown(before: Any, after: Any) -> str:
+def _from_to_text(before: Any, after: Any) -> str:
     texts = [str(value) for value in (before, after)]
     return f" from {texts[0]} to {texts[1]}" if max(map(len, texts)) <= LONGEST_VALUE else ""

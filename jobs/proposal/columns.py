@@ -64,7 +64,7 @@ class Column:
         if self.numbers is None or self.levels <= MOST_NUMBERS:
             return []
         known = self.numbers[np.isfinite(self.numbers)]
-        cuts = [_round(value) for value in np.quantile(known, QUANTILES).tolist()]
+        cuts = [_rounded(value) for value in np.quantile(known, QUANTILES).tolist()]
         return [cut for cut in dict.fromkeys(cuts) if known.min() < cut <= known.max()]
 
     def is_called(self, words: Collection[str]) -> bool:
@@ -112,7 +112,7 @@ def _numbers(texts: pa.Array) -> np.ndarray | None:
     return numbers if np.isfinite(numbers).any() else None
 
 
-def _round(value: float) -> float:
+def _rounded(value: float) -> float:
     """Three digits of the value, which people read: 37 stays, 77,516 is 77,500."""
     rounded = float(f"{value:.3g}")
     return int(rounded) if rounded.is_integer() else rounded

@@ -27,7 +27,7 @@ def table_proposal(name: str, path: str, columns: Sequence[Column]) -> str:
     known = [one for one in columns if one.texts is not None and one.levels]
     id_column = next((one for one in known if one.is_distinct and one.numbers is None), None)
     id_column = id_column or next((one for one in known if one.is_distinct and one.is_called(["id"])), None)
-    asked = _asked(known)
+    asked = _query_column(known)
     weight = next((one for one in known if one.numbers is not None and one.is_called(WEIGHTS)), None)
     others = [one for one in known if one not in (id_column, asked, weight)]
     if not chosen_attributes(others):
@@ -59,7 +59,7 @@ def table_proposal(name: str, path: str, columns: Sequence[Column]) -> str:
     )
 
 
-def _asked(columns: Sequence[Column]) -> Column | None:
+def _query_column(columns: Sequence[Column]) -> Column | None:
     possible = [one for one in columns if one.numbers is None and 2 <= one.levels <= MOST_ASKED]
     return first([one for one in possible if not one.is_distinct], ASKED)
 

@@ -44,10 +44,10 @@ def read_queries(
     if block.list is not None:
         texts, source = list(block.list), "list"
     elif block.named is not None:
-        texts, source = _lines(path_of(block.named)), "named"
+        texts, source = _query_lines(path_of(block.named)), "named"
     elif block.file is not None:
         with about("queries", "file"):
-            texts, source = _lines(folder / block.file), "file"
+            texts, source = _query_lines(folder / block.file), "file"
     elif block.column is not None:
         texts, source = list(terms()), "column"
     else:
@@ -70,7 +70,7 @@ def read_phrases(file: str | None, folder: Path) -> list[str]:
     Raises:  UsageError for a file that cannot be read or has no phrases.
     """
     path = SHIPPED_PHRASES if file is None else folder / file
-    phrases = _lines(path)
+    phrases = _query_lines(path)
     if not phrases:
         raise UsageError(f"{path} is empty: at least one phrase is expected")
     return list(dict.fromkeys(phrases))
@@ -87,7 +87,7 @@ def query_remarks(block: Queries, folder: Path) -> tuple[str, ...]:
     return (f"queries.file {block.file}: {what} with # and a space are comments, such as {comments[0]!r:.80}",)
 
 
-def _lines(path: Path) -> list[str]:
+def _query_lines(path: Path) -> list[str]:
     """The lines that are neither empty nor comments."""
     return [line for line in _read_lines(path) if not _is_comment(line)]
 

@@ -96,7 +96,7 @@ class Assembled:
     def curves(self) -> Iterator[bytes]:
         """The lines of curves.csv, case by case."""
         yield lines(pd.DataFrame(columns=COLUMNS), has_header=True)
-        yield from map(_unpacked, self.column("curves"))
+        yield from map(_decompressed, self.column("curves"))
 
     def group_shares(self) -> Iterator[bytes]:
         """The lines of groups.csv, case by case."""
@@ -105,7 +105,7 @@ class Assembled:
 
     def drawings(self) -> Iterator[tuple[tuple[Any, ...], bytes]]:
         """Each case's drawing."""
-        return zip(self.names, map(_unpacked, self.column("drawing")))
+        return zip(self.names, map(_decompressed, self.column("drawing")))
 
 
 def assembled(
@@ -123,12 +123,12 @@ def assembled(
     order = sorted(range(len(unordered)), key=unordered.__getitem__)
     names = [unordered[place] for place in order]
     labels = wording.case_labels(names)
-    pairs = judged(_together(parts, "pairs"))
-    selections = _together(parts, "selections")
+    pairs = judged(_concatenated(parts, "pairs"))
+    selections = _concatenated(parts, "selections")
     top, repaired, measured = (
         selections.loc[selections["role"] == role, ABOUT].reset_index(drop=True) for role in (TOP, REPAIRED, MEASURED)
     )
-    counted = _together(parts, "unmet").groupby(["method", "status"], sort=True)["count"].sum().reset_index()
+    counted = _concatenated(parts, "unmet").groupby(["method", "status"], sort=True)["count"].sum().reset_index()
     return Assembled(
         shared=shared,
         manifest=manifest,
@@ -149,7 +149,7 @@ def assembled(
     )
 
 
-def _together(parts: Sequence[Described], name: str) -> pd.DataFrame:
+def _concatenated(parts: Sequence[Described], name: str) -> pd.DataFrame:
     frame: pd.DataFrame = pa.concat_tables(part.frames[name] for part in parts).to_pandas()
     return frame
 
@@ -167,7 +167,7 @@ def _share_lines(parts: Sequence[Described]) -> dict[tuple[Any, ...], bytes]:
     return found
 
 
-def _unpacked(content: bytes) -> bytes:
+def _decompressed(content: bytes) -> bytes:
     # Lengths are not kept beside what is compressed.
     with pa.input_stream(pa.py_buffer(content), compression=CODEC) as stream:
         unpacked: bytes = stream.read()

@@ -84,9 +84,9 @@ class Described:
         if all(is_wanted):
             return self
         cases = self.cases.filter(pa.array(is_wanted, pa.bool_()))
-        wanted = set(_names(cases))
+        wanted = set(_cases_of_rows(cases))
         frames = {
-            name: table.filter(pa.array([case in wanted for case in _names(table)], pa.bool_()))
+            name: table.filter(pa.array([case in wanted for case in _cases_of_rows(table)], pa.bool_()))
             for name, table in self.frames.items()
         }
         return Described(cases=cases, frames=frames)
@@ -105,8 +105,8 @@ def described(run: Run, shared: Shared, keys: Mapping[tuple[Any, ...], str]) -> 
             "block": deflated(block.about),
             "items": block.items,
             "groups": block.groups,
-            "curves": _packed(lines[block.case]),
-            "drawing": _packed(drawings[block.case]),
+            "curves": _compressed(lines[block.case]),
+            "drawing": _compressed(drawings[block.case]),
         }
         for block in embed.case_blocks(run, curves, repaired, floors)
     ]
@@ -115,7 +115,7 @@ def described(run: Run, shared: Shared, keys: Mapping[tuple[Any, ...], str]) -> 
         "pairs": pairs,
         "shares": case_shares(run.results, run.groups),
         "selections": _selections(run.results, repaired),
-        "unmet": _unmet(run.results),
+        "unmet": _unmet_counts(run.results),
     }
     return Described(
         cases=pa.Table.from_pylist(rows, schema=CASES),
@@ -126,7 +126,7 @@ def described(run: Run, shared: Shared, keys: Mapping[tuple[Any, ...], str]) -> 
     )
 
 
-def _packed(content: bytes) -> bytes:
+def _compressed(content: bytes) -> bytes:
     stream = pa.BufferOutputStream()
     with pa.CompressedOutputStream(stream, CODEC) as packed:
         packed.write(content)
@@ -139,7 +139,7 @@ def case_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row[key] for key in CASE)
 
 
-def _names(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+def _cases_of_rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
     """The case of each row."""
     return zip(*(table[name].to_pylist() for name in CASE))
 
@@ -154,7 +154,7 @@ def _selections(results: pd.DataFrame, repaired: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True) if found else results[ABOUT].iloc[:0].assign(role=TOP)
 
 
-def _unmet(results: pd.DataFrame) -> pd.DataFrame:
+def _unmet_counts(results: pd.DataFrame) -> pd.DataFrame:
     """How many selections of each method ended in a status that is not what was asked for."""
     rows = results[~is_fulfilled(results["status"])].drop_duplicates(SELECTION)
     return rows.groupby([*CASE, "method", "status"], sort=True).size().rename("count").reset_index()

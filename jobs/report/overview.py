@@ -71,17 +71,17 @@ def distribution(
     largest = max(_largest(before), _largest(after), 1e-12)
     # Levels differ between queries by their pools alone.
     level = None if before["mpr_chance"].isna().all() else float(before["mpr_chance"].astype(float).median())
-    step = _step(largest)
+    step = _tick_step(largest)
     end = step * np.ceil(largest / step - 1e-9)
     return Distribution(
         function_class=name,
         audited=audited,
         top_k=_marks(before, end, labels),
         repaired=_marks(after, end, labels),
-        ticks=tuple((_across(value, end), f"{value:.6g}") for value in np.arange(0, end + step / 2, step)),
+        ticks=tuple((_x_position(value, end), f"{value:.6g}") for value in np.arange(0, end + step / 2, step)),
         rows=tuple(_row(label, rows) for label, rows in ((audited, before), ("repaired", after)) if not rows.empty),
         has_intervals=bool(before["mpr_low"].notna().any()),
-        chance=None if level is None else _across(min(level, end), end),
+        chance=None if level is None else _x_position(min(level, end), end),
         chance_value=number(level),
     )
 
@@ -90,13 +90,13 @@ def _largest(rows: pd.DataFrame) -> float:
     return float(np.nanmax([0.0, *rows["mpr"].astype(float), *rows["mpr_high"].astype(float)]))
 
 
-def _step(largest: float) -> float:
+def _tick_step(largest: float) -> float:
     """A round distance of ticks: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(largest / TICKS))
     return float(next(power * factor for factor in (1, 2, 5, 10) if power * factor >= largest / TICKS))
 
 
-def _across(value: float, end: float) -> float:
+def _x_position(value: float, end: float) -> float:
     return round(LEFT + (WIDTH - LEFT - RIGHT) * float(value) / float(end), 1)
 
 
@@ -107,10 +107,10 @@ def _marks(rows: pd.DataFrame, end: float, labels: Mapping[tuple[Any, ...], str]
     return tuple(
         Mark(
             value=float(row["mpr"]),
-            x=_across(row["mpr"], end),
+            x=_x_position(row["mpr"], end),
             y=round(HEIGHT - BOTTOM - height * (place + 0.5) / len(rows), 1),
-            low=None if is_missing(row["mpr_low"]) else _across(row["mpr_low"], end),
-            high=None if is_missing(row["mpr_high"]) else _across(row["mpr_high"], end),
+            low=None if is_missing(row["mpr_low"]) else _x_position(row["mpr_low"], end),
+            high=None if is_missing(row["mpr_high"]) else _x_position(row["mpr_high"], end),
             title=f"{labels[tuple(row[key] for key in CASE)]}: MPR {number(row['mpr'])}",
         )
         for place, row in enumerate(records(rows))

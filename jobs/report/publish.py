@@ -44,7 +44,7 @@ def publish(store: Store, executor: Lazily, shelf: Shelf = NO_SHELF) -> list[str
     """
     is_finished = is_sealed(store)
     manifest = store.read_json(MANIFEST) or {}
-    files = _written(store, executor, manifest, shelf)
+    files = _written_files(store, executor, manifest, shelf)
     for name in store.list(FOLDER):
         if name not in files:
             store.delete(name)
@@ -56,29 +56,29 @@ def publish(store: Store, executor: Lazily, shelf: Shelf = NO_SHELF) -> list[str
     return sorted(files)
 
 
-def _written(store: Store, executor: Lazily, manifest: Mapping[str, Any], shelf: Shelf) -> Files:
+def _written_files(store: Store, executor: Lazily, manifest: Mapping[str, Any], shelf: Shelf) -> Files:
     """Bytes and SHA-256 of the report's files, which are in place."""
     found = survey(store)
     shared = shared_by_survey(found, manifest)
-    units = _described(store, executor, found, shared, shelf)
+    units = _described_cases(store, executor, found, shared, shelf)
     report = _assembled(store, units, shared, manifest)
     return _report_files(store, report) | _drawings(store, report, manifest.get("files", {}))
 
 
-def _described(store: Store, executor: Lazily, found: Survey, shared: Shared, shelf: Shelf) -> dict[str, str]:
+def _described_cases(store: Store, executor: Lazily, found: Survey, shared: Shared, shelf: Shelf) -> dict[str, str]:
     """The key of each case, with that of the unit that describes it; units that describe none go."""
     keys = {case: key_of_case(case, units, shared) for case, units in found.units.items()}
     kept = kept_cases(store)
     if shelf.restore(store, set(keys.values()) - set(kept)):
         kept = kept_cases(store)
     missing = [case for case, key in keys.items() if key not in kept]
-    kept |= _describe(store, executor, found, missing, keys, shared)
+    kept |= _describe_cases(store, executor, found, missing, keys, shared)
     described_by = {key: kept[key] for key in keys.values()}
     sweep(store, set(described_by.values()))
     return described_by
 
 
-def _describe(
+def _describe_cases(
     store: Store,
     executor: Lazily,
     found: Survey,
@@ -98,17 +98,17 @@ def _describe(
     ]
     missing = units
     if units and (executor.is_entered or len(units) > FEW_PARTS):
-        failed = _failures(executor.entered(), units, store)
+        failed = _failure_messages(executor.entered(), units, store)
         missing = [unit for unit in units if unit.key in failed]
     # Limits and losses of workers are of the audit's units: a report is finished in the run's own process.
     with InProcess(Runtime(executor="local")) as here:
-        for message in _failures(here, missing, store).values():
+        for message in _failure_messages(here, missing, store).values():
             sweep(store, [unit.key for unit in units if unit not in missing])
             raise RunError(f"the report cannot be made: {message}")
     return {key: unit.key for unit in units for key in unit.keys}
 
 
-def _failures(executor: Executor, units: Sequence[DescribedCases], store: Store) -> dict[str, str]:
+def _failure_messages(executor: Executor, units: Sequence[DescribedCases], store: Store) -> dict[str, str]:
     """What went wrong with the units that are not done, by their keys."""
     ended = (event for event in executor.run_tasks(units, store) if isinstance(event, UnitEnded))
     return {event.unit.key: event.outcome.message for event in ended if event.outcome.receipt is None}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from ..analysis.curves import trade_offs
-from ..analysis.together import load_together
+from ..analysis.joined_runs import load_together
 from ..store import Store
 from . import exhibits, published
 
@@ -41,18 +41,18 @@ def write_exhibits(folders: Sequence[str], store: Store, against: str | None = N
     store.prepare()
     written = Written()
     for name, files in exhibits.build(run):
-        _put(store, name, files, written.exhibits, written.missing)
+        _put_exhibit(store, name, files, written.exhibits, written.missing)
     for one, files in exhibits.build_numbered(run):
-        _put(store, one.number, files, written.numbers, written.numbers_missing)
+        _put_exhibit(store, one.number, files, written.numbers, written.numbers_missing)
     if theirs is not None:
         made = exhibits.files_of(AGAINST, published.exhibit(trade_offs(run.results), theirs))
-        _put(store, AGAINST, made, written.exhibits, written.missing)
+        _put_exhibit(store, AGAINST, made, written.exhibits, written.missing)
         written.left_out.update(theirs.left_out)
-    store.write(INDEX, _index(written).to_csv(index=False, lineterminator="\n").encode())
+    store.write(INDEX, _index_of_paper(written).to_csv(index=False, lineterminator="\n").encode())
     return written
 
 
-def _put(
+def _put_exhibit(
     store: Store, name: str, files: dict[str, bytes] | str, made: dict[str, list[str]], missing: dict[str, str]
 ) -> None:
     if isinstance(files, str):
@@ -63,7 +63,7 @@ def _put(
     made[name] = sorted(files)
 
 
-def _index(written: Written) -> pd.DataFrame:
+def _index_of_paper(written: Written) -> pd.DataFrame:
     """What the paper has, where it is, and what each of the others lacks."""
     rows = [
         {

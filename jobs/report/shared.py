@@ -1,4 +1,4 @@
-"""What all cases of a report have in common, which whoever describes some of them must know."""
+"""What all cases of a report have in common, and a task that describes some of them must know."""
 
 from __future__ import annotations
 

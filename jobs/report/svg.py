@@ -26,6 +26,8 @@ MARKS = {
 # Distances of ticks, as parts of a power of ten.
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 MOST_TICKS = 5
+# Font size of notes in a panel.
+NOTE_SIZE = 9.0
 # Width of a letter as a part of the type's size, on average over English text in a sans-serif.
 LETTER = 0.55
 # Of an axis' own length: what is beyond its end by less is rounding.
@@ -101,17 +103,17 @@ def text(said: str, x: float, y: float, *, size: float = 9.0, anchor: str = "sta
     return f'<text x="{x:.2f}" y="{y:.2f}" font-size="{size:g}" text-anchor="{anchor}"{turn}>{escaped(said)}</text>'
 
 
-def wrapped(said: str, x: float, y: float, width: float, *, size: float = 9.0) -> Iterator[str]:
+def wrapped(said: str, x: float, y: float, width: float) -> Iterator[str]:
     """A text in lines of at most that width, about a place."""
     lines: list[str] = []
     for word in said.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and width_of(longer, size) <= width:
+        if lines and width_of(longer, NOTE_SIZE) <= width:
             lines[-1] = longer
         else:
             lines.append(word)
     for number, line in enumerate(lines):
-        yield text(line, x, y + 1.2 * size * (number - (len(lines) - 1) / 2), size=size, anchor="middle")
+        yield text(line, x, y + 1.2 * NOTE_SIZE * (number - (len(lines) - 1) / 2), size=NOTE_SIZE, anchor="middle")
 
 
 def marks(places: Sequence[str], marker: str, colour: str, *, is_hollow: bool = False) -> str:

@@ -42,14 +42,14 @@ def clean(store: Store, say: Callable[[str], None], *, is_dry_run: bool = False)
     Raises:  UsageError when no run has written there; RunError when a run uses it.
     """
     if is_dry_run:
-        return _cleaned(store, is_dry_run=True)
-    _planned(store)
+        return _clean_locked(store, is_dry_run=True)
+    _planned_units(store)
     with Lock(store, f"clean-{uuid.uuid4().hex[:6]}", say):
-        return _cleaned(store, is_dry_run=False)
+        return _clean_locked(store, is_dry_run=False)
 
 
-def _cleaned(store: Store, *, is_dry_run: bool) -> Cleaning:
-    planned, listing = _planned(store), store.entries("")
+def _clean_locked(store: Store, *, is_dry_run: bool) -> Cleaning:
+    planned, listing = _planned_units(store), store.entries("")
     old = _of_other_units(listing, planned)
     # The lock rewrites itself all the time.
     temporary = {name for name in listing if TEMPORARY in name and not name.startswith(LOCK)}
@@ -83,7 +83,7 @@ def _of_other_units(listing: Mapping[str, Entry], planned: set[tuple[str, str]])
     return found
 
 
-def _planned(store: Store) -> set[tuple[str, str]]:
+def _planned_units(store: Store) -> set[tuple[str, str]]:
     plan = read_plan(store)
     if plan is None:
         raise UsageError(f"{store.root} holds no plan that can be read: only a run's folder can be cleaned")

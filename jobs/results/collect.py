@@ -39,9 +39,9 @@ def collect(store: Store, solved: Sequence[Solve], run_id: str, skipped: pa.Tabl
             interruption.check()
             for unit, table in zip(units, tables):
                 chosen.add(unit, table)
-            results.add(_together(units, tables, RESULTS, {"run_id": run_id}))
+            results.add(_concatenated(units, tables, RESULTS, {"run_id": run_id}))
             shares = [store.read_table(Solve.file(unit.key, GROUPS_TABLE)) for unit in units]
-            groups.add(_together(units, shares, GROUPS, {}))
+            groups.add(_concatenated(units, shares, GROUPS, {}))
         results.finish()
         groups.finish()
     written = {**results.files, **groups.files, **_write_items(store, chosen), **write_skipped(store, skipped)}
@@ -70,7 +70,7 @@ def _case(unit: Solve) -> tuple[str, str, str, int]:
     return unit.dataset, unit.reference.name, unit.query, unit.k
 
 
-def _together(
+def _concatenated(
     units: Sequence[Solve], tables: Sequence[pa.Table], schema: pa.Schema, filled: Mapping[str, str]
 ) -> pa.Table:
     """One table of several units', with each unit's key and what else is the same for all filled in."""

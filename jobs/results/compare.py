@@ -26,7 +26,7 @@ def compare_folders(
     """
     runs, about = {}, {}
     for side, folder in (("old", old), ("new", new)):
-        runs[side], about[side] = _opened(folder)
+        runs[side], about[side] = _checked_run(folder)
     found = compare(runs["old"], runs["new"], threshold=threshold, mpr_threshold=mpr_threshold, level=level)
     found = with_causes(found, (runs["old"], old), (runs["new"], new))
     found.remarks.extend(
@@ -44,14 +44,14 @@ def compare_system_folders(
 
     Raises:  UsageError naming the folder, or what differs, where the systems cannot be compared.
     """
-    first, facts = _opened(a)
-    second, other = (first, facts) if b is None or b == a else _opened(b)
+    first, facts = _checked_run(a)
+    second, other = (first, facts) if b is None or b == a else _checked_run(b)
     chosen = methods or (None, None)
     sides = [Side.of(run, method) for run, method in zip((first, second), chosen)]
     return compare_systems(*sides, minimum_share=first.minimum_share), {"a": facts, "b": other}
 
 
-def _opened(folder: str) -> tuple[Run, dict[str, Any]]:
+def _checked_run(folder: str) -> tuple[Run, dict[str, Any]]:
     """A run whose tables hold what its manifest states."""
     store = Store(folder).readable()
     manifest = read_manifest(store)

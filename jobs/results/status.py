@@ -55,7 +55,7 @@ def status_of(store: Store) -> dict[str, Any]:
     if planned is None:
         raise UsageError(f"{store.root} holds no run: `mpr-audit run CONFIG --output DIR` starts one")
     board = read_board(store)
-    stages, failures = _counted(store, planned, {one["unit"] for one in board["units"]} if board else set())
+    stages, failures = _counts_and_failures(store, planned, {one["unit"] for one in board["units"]} if board else set())
     left = sum(stage.seconds_left for stage in stages.values())
     return {
         "output": store.root,
@@ -69,7 +69,7 @@ def status_of(store: Store) -> dict[str, Any]:
     }
 
 
-def _counted(
+def _counts_and_failures(
     store: Store, planned: list[PlannedUnit], running: set[str]
 ) -> tuple[dict[str, _Stage], list[dict[str, str]]]:
     """The planned units by stage, and the failures among them. running: keys of units that run now."""

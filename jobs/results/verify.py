@@ -230,7 +230,7 @@ def _row_faults(rows: list[dict[str, Any]]) -> Iterator[Fault]:
             (_breaks_rho(row), f"has status {row['status']}, though its MPR {row['mpr']} exceeds rho {row['rho']}"),
         ):
             if is_wrong:
-                yield Fault(file="results", what=f"the row {_named(row)} {what}", remedy=AGAIN)
+                yield Fault(file="results", what=f"the row {_row_name(row)} {what}", remedy=AGAIN)
         seen.add(key)
 
 
@@ -259,7 +259,7 @@ def _measured_again(
 ) -> int:
     """Measure some selections anew from the stored pools, labels and references. Returns how many."""
     specs = {unit.key: unit for unit in planned if unit.stage == Solve.stage and unit.spec and unit.key in receipts}
-    able = sorted((row for row in rows if row["item_ids"] and row["unit"] in specs), key=_lot)[:sample]
+    able = sorted((row for row in rows if row["item_ids"] and row["unit"] in specs), key=_random_key)[:sample]
     by_unit: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in able:
         by_unit[row["unit"]].append(row)
@@ -273,14 +273,14 @@ def _measured_again(
         for row, found in zip(chosen, values):
             for name in ("mpr", "similarity"):
                 if abs(found[name] - row[name]) > TOLERANCE:
-                    ledger.add("results", f"the row {_named(row)} states {name} {row[name]}, measured {found[name]}")
+                    ledger.add("results", f"the row {_row_name(row)} states {name} {row[name]}, measured {found[name]}")
     return len(able)
 
 
-def _lot(row: dict[str, Any]) -> str:
+def _random_key(row: dict[str, Any]) -> str:
     """A random order that is the same every time."""
-    return hashlib.sha256(_named(row).encode()).hexdigest()
+    return hashlib.sha256(_row_name(row).encode()).hexdigest()
 
 
-def _named(row: dict[str, Any]) -> str:
+def _row_name(row: dict[str, Any]) -> str:
     return ", ".join(f"{name}={row[name]}" for name in ROW_KEY if row[name] is not None)

@@ -1,4 +1,4 @@
-"""How many units travel together: a task should take much longer than its scheduling."""
+"""How many units one task gets: a task should take much longer than its scheduling."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Board:
 
     def __enter__(self) -> Board:
         self.publish()
-        self._heartbeat = Heartbeat(self._beat, interval_seconds(self.store))
+        self._heartbeat = Heartbeat(self._write_board, interval_seconds(self.store))
         self._heartbeat.start()
         return self
 
@@ -92,7 +92,7 @@ class Board:
             },
         )
 
-    def _beat(self) -> bool:
+    def _write_board(self) -> bool:
         self.publish()
         return True
 

@@ -105,7 +105,7 @@ def _run_round(
     while able := [unit for unit in waiting if all(key in progress.done for key in unit.needs)]:
         with closing(_events(executor, inputs, able, store, lambda: progress.is_stopped)) as events:
             for event in events:
-                _note(progress, event)
+                _record(progress, event)
                 journal.note(event)
                 _warn_of_cache(progress, event, journal)
                 if isinstance(event, UnitEnded) and event.outcome.is_disk_full:
@@ -120,7 +120,7 @@ def _run_round(
         waiting = [unit for unit in waiting if unit.key not in tried]
 
 
-def _note(progress: Progress, event: Event) -> None:
+def _record(progress: Progress, event: Event) -> None:
     if not isinstance(event, UnitEnded):
         return
     if event.outcome.receipt is not None:

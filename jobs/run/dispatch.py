@@ -129,21 +129,21 @@ class Dispatch(Generic[Handle]):
         try:
             while not is_enough() and (self._waiting or self._again or self._resting or self._flights):
                 interruption.check()
-                self._fill()
+                self._fill_window()
                 if not self._flights:
-                    self.sleep(self._patience())
+                    self.sleep(self._longest_wait())
                     continue
-                for handle in self.workers.wait(list(self._flights), self._patience()):
+                for handle in self.workers.wait(list(self._flights), self._longest_wait()):
                     if is_enough():
                         break
-                    yield from self._read(handle)
+                    yield from self._events_from(handle)
                 self._stop_overdue()
             yield from self._stop_all()
         finally:
             for handle in self._flights:
                 self.workers.stop(handle)
 
-    def _fill(self) -> None:
+    def _fill_window(self) -> None:
         now = self.clock()
         self._again.extend(attempt for ready, attempt in self._resting if ready <= now)
         self._resting = [(ready, attempt) for ready, attempt in self._resting if ready > now]
@@ -152,18 +152,18 @@ class Dispatch(Generic[Handle]):
             attempts = [self._again.popleft()] if self._again else [Attempt(unit=one) for one in self._waiting.take()]
             self._flights[self.workers.submit(attempts)] = _Flight(deque(attempts))
 
-    def _due(self) -> Iterator[tuple[Handle, float]]:
+    def _seconds_left(self) -> Iterator[tuple[Handle, float]]:
         """Seconds that each running handle's unit has left."""
         for handle, flight in self._flights.items():
             if self.limits.seconds is not None and flight.since is not None and not flight.is_overdue:
                 yield handle, flight.since + self.limits.seconds - self.clock()
 
-    def _patience(self) -> float:
+    def _longest_wait(self) -> float:
         rests = [ready - self.clock() for ready, _ in self._resting]
-        return max(0.0, min([LONGEST_WAIT_SECONDS, *rests, *(left for _, left in self._due())]))
+        return max(0.0, min([LONGEST_WAIT_SECONDS, *rests, *(left for _, left in self._seconds_left())]))
 
     def _stop_overdue(self) -> None:
-        for handle in [handle for handle, left in self._due() if left <= 0]:
+        for handle in [handle for handle, left in self._seconds_left() if left <= 0]:
             self._flights[handle].is_overdue = True
             self.workers.stop(handle)
 
@@ -193,7 +193,7 @@ class Dispatch(Generic[Handle]):
         while any(map(psutil.pid_exists, here)) and self.clock() < until:
             self.sleep(LOOK_SECONDS)
 
-    def _read(self, handle: Handle) -> Iterator[Event]:
+    def _events_from(self, handle: Handle) -> Iterator[Event]:
         flight, said = self._flights[handle], self.workers.read(handle)
         if isinstance(said, Report):
             if said.outcome is not None:
@@ -203,23 +203,23 @@ class Dispatch(Generic[Handle]):
                 unit = flight.attempts.popleft().unit
                 if said.outcome.receipt is not None:
                     self._waiting.learn(unit.stage, 1, said.outcome.receipt.seconds)
-                yield self._ended(unit, said.outcome)
+                yield self._unit_ended(unit, said.outcome)
             if said.started is not None:
                 flight.since, flight.process = self.clock(), said.started
-                yield self._started(flight.attempts[0], said.started)
+                yield self._unit_started(flight.attempts[0], said.started)
             if flight.attempts:
                 return
         del self._flights[handle]
         self.workers.release(handle)
         if flight.attempts:
             lost = said if isinstance(said, Lost) else Lost(loss=Loss.WORKER, reason="its worker reported nothing")
-            yield from self._lose(flight, lost)
+            yield from self._handle_loss(flight, lost)
 
     @staticmethod
-    def _started(attempt: Attempt, started: Started) -> UnitStarted:
+    def _unit_started(attempt: Attempt, started: Started) -> UnitStarted:
         return UnitStarted(unit=attempt.unit, node=started.node, pid=started.pid, attempt=attempt.number)
 
-    def _lose(self, flight: _Flight, lost: Lost) -> Iterator[Event]:
+    def _handle_loss(self, flight: _Flight, lost: Lost) -> Iterator[Event]:
         """Only the unit that was running counts as lost; those queued behind it return unchanged."""
         culprit = flight.attempts.popleft()
         loss = Loss.UNIT_TIME if flight.is_overdue else lost.loss
@@ -241,9 +241,9 @@ class Dispatch(Generic[Handle]):
             yield UnitRetried(unit=culprit.unit, loss=loss, attempt=again.number)
             return
         message = explanation(culprit, loss, self.limits, lost.reason)
-        yield self._ended(culprit.unit, Outcome(key=culprit.unit.key, message=message, traceback=lost.reason))
+        yield self._unit_ended(culprit.unit, Outcome(key=culprit.unit.key, message=message, traceback=lost.reason))
 
-    def _ended(self, unit: Unit, outcome: Outcome) -> UnitEnded:
+    def _unit_ended(self, unit: Unit, outcome: Outcome) -> UnitEnded:
         """Record a failure where it is counted, so that the folder and the run's counts agree."""
         if outcome.receipt is None and not outcome.refused:
             record_failure(unit, self.store, outcome)

@@ -57,7 +57,7 @@ def encoder_actors(settings: Runtime, kind: str | None, nodes: Sequence[tuple[fl
         cpus=1,
         gpus=0,
         decode_workers=settings.decode_workers or 1,
-        note=_note(settings, kind, nodes),
+        note=_cpu_note(settings, kind, nodes),
     )
 
 
@@ -73,7 +73,7 @@ def _at_most(settings: Runtime, places: int) -> int:
     return min(places, settings.encoder_actors or places)
 
 
-def _note(settings: Runtime, kind: str | None, nodes: Sequence[tuple[float, float]]) -> str:
+def _cpu_note(settings: Runtime, kind: str | None, nodes: Sequence[tuple[float, float]]) -> str:
     """Why a model that belongs on a GPU runs on CPUs, where that was not asked for."""
     if not wants_gpu(kind) or settings.gpus_per_actor == 0:
         return ""

@@ -1,4 +1,4 @@
-"""What a run needs of whatever executes its units, and the choice of one by the settings."""
+"""The interface of executors, which run a plan's units, and the choice of one by the settings."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def remove_read(store: Store, plan: Plan, done: dict[str, Receipt]) -> None:
     needed = {key for unit in plan.units if unit.key not in done for key in unit.needs}
     read = [done[unit.key] for unit in whole if unit.key not in needed]
     with ThreadPoolExecutor(REMOVALS_AT_ONCE) as threads:
-        for bare in threads.map(lambda receipt: _removed(store, receipt), read):
+        for bare in threads.map(lambda receipt: _without_files(store, receipt), read):
             done[bare.key] = bare
     for stage in {unit.stage for unit in whole}:
         store.delete_empty_folders(units_folder(stage))
@@ -59,7 +59,7 @@ def _needed_again(plan: Plan, done: Mapping[str, Receipt]) -> list[str]:
     return again
 
 
-def _removed(store: Store, receipt: Receipt) -> Receipt:
+def _without_files(store: Store, receipt: Receipt) -> Receipt:
     """The receipt comes first: a run that is killed in between leaves files that count for nothing."""
     interruption.check()
     bare = replace(receipt, files={})

@@ -57,8 +57,8 @@ class Journal:
 
     def computed(self, unit: Unit, seconds: float) -> None:
         """A unit is done."""
-        self._log.write("unit_done", unit.title, **_of(unit), seconds=round(seconds, 6))
-        self._measure(unit.stage, "done", seconds)
+        self._log.write("unit_done", unit.title, **_unit_fields(unit), seconds=round(seconds, 6))
+        self._count_unit(unit.stage, "done", seconds)
 
     def note(self, event: Event) -> None:
         """Something happened to a unit."""
@@ -68,28 +68,28 @@ class Journal:
                 self.board.begin(event)
                 self._measure_running()
             case UnitRetried():
-                self._end(event.unit)
+                self._end_unit(event.unit)
                 message = f"lost ({event.loss}), tried again: {event.unit.stage} {event.unit.title}"
-                self.say("unit_retried", message, "warning", **_of(event.unit), attempt=event.attempt)
-                self._measure(event.unit.stage, "retried", None)
+                self.say("unit_retried", message, "warning", **_unit_fields(event.unit), attempt=event.attempt)
+                self._count_unit(event.unit.stage, "retried", None)
             case UnitEnded():
-                self._end(event.unit)
+                self._end_unit(event.unit)
                 if event.outcome.receipt is not None:
                     self.computed(event.unit, event.outcome.receipt.seconds)
                 else:
                     message = f"failed: {event.unit.stage} {event.unit.title}: {event.outcome.message}"
                     # The next run clears the folder of failures; its log keeps what went wrong in this one.
                     trace = event.outcome.traceback or None
-                    self.say("unit_failed", message, "error", **_of(event.unit), traceback=trace)
-                    self._measure(event.unit.stage, "failed", None)
+                    self.say("unit_failed", message, "error", **_unit_fields(event.unit), traceback=trace)
+                    self._count_unit(event.unit.stage, "failed", None)
                 self._reporter.advance(event.unit.stage)
 
-    def _end(self, unit: Unit) -> None:
+    def _end_unit(self, unit: Unit) -> None:
         self._running.discard(unit.key)
         self.board.end(unit)
         self._measure_running()
 
-    def _measure(self, stage: str, outcome: str, seconds: float | None) -> None:
+    def _count_unit(self, stage: str, outcome: str, seconds: float | None) -> None:
         if self._meters is not None:
             self._meters.ended(stage, outcome, seconds)
 
@@ -98,7 +98,7 @@ class Journal:
             self._meters.in_flight(len(self._running))
 
 
-def _of(unit: Unit) -> dict[str, str]:
+def _unit_fields(unit: Unit) -> dict[str, str]:
     return {"stage": unit.stage, "unit": unit.key}
 
 

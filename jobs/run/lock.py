@@ -57,7 +57,7 @@ class Lock:
             if self._take_over(holder):
                 break
         interruption.at_leaving(self._release)
-        self._heartbeat = Heartbeat(self._beat, interval_seconds(self.store))
+        self._heartbeat = Heartbeat(self._renew, interval_seconds(self.store))
         self._heartbeat.start()
         return self
 
@@ -105,7 +105,9 @@ class Lock:
         if is_alive is not None:
             return not is_alive
         lease = lease_seconds(holder["interval_seconds"])
-        self.say(f"{self.store.root} is locked by {_who(holder)}: watching for {lease:.0f} s whether it is alive")
+        self.say(
+            f"{self.store.root} is locked by {_holder_text(holder)}: watching for {lease:.0f} s whether it is alive"
+        )
         until = time.monotonic() + lease
         while time.monotonic() < until:
             interruption.pause(holder["interval_seconds"] / 4)
@@ -121,10 +123,10 @@ class Lock:
         interruption.pause(SETTLE_SECONDS)
         if not self._is_own():
             return False
-        self.say(f"took over the lock of {_who(holder)}, which is dead")
+        self.say(f"took over the lock of {_holder_text(holder)}, which is dead")
         return True
 
-    def _beat(self) -> bool:
+    def _renew(self) -> bool:
         if not self._is_own():
             return False
         self._beats += 1
@@ -148,7 +150,7 @@ def _process(holder: dict[str, Any]) -> Process:
     return Process(**holder["process"])
 
 
-def _who(holder: dict[str, Any]) -> str:
+def _holder_text(holder: dict[str, Any]) -> str:
     if holder is HALF:
         return "a run that left half a lock"
     process = _process(holder)
@@ -156,4 +158,4 @@ def _who(holder: dict[str, Any]) -> str:
 
 
 def _refusal(store: Store, holder: dict[str, Any]) -> str:
-    return f"output {store.root} is in use by {_who(holder)}: wait until it ends, or choose another --output"
+    return f"output {store.root} is in use by {_holder_text(holder)}: wait until it ends, or choose another --output"

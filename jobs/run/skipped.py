@@ -30,7 +30,9 @@ Counts = dict[str, dict[str, dict[str, Any]]]
 def skipped_items(store: Store, plan: Plan, done: Mapping[str, Receipt]) -> pa.Table:
     """Every item that the plan's finished units skipped, or an engine showed without labels, by data set."""
     found = [*plan.left_out.items()]
-    found += [(one.catalogue, store.read_table(unit_file(one.stage, one.unit, TABLE))) for one in _skipping(plan, done)]
+    found += [
+        (one.catalogue, store.read_table(unit_file(one.stage, one.unit, TABLE))) for one in _skipping_units(plan, done)
+    ]
     parts = [SKIPPED.empty_table()]
     for catalogue, rows in found:
         dataset = pa.repeat(pa.scalar(plan.catalogues[catalogue].name), rows.num_rows)
@@ -58,7 +60,7 @@ def expect_few_skipped(store: Store, plan: Plan, done: Mapping[str, Receipt]) ->
     """
     numbers = Counter[str]()
     left_out = Counter[str]()
-    for one in _skipping(plan, done):
+    for one in _skipping_units(plan, done):
         numbers[one.catalogue] += one.items
         if one.stage == Items.stage:
             left_out[one.catalogue] += one.items
@@ -101,7 +103,7 @@ class _Skipping(NamedTuple):
     items: int
 
 
-def _skipping(plan: Plan, done: Mapping[str, Receipt]) -> Iterator[_Skipping]:
+def _skipping_units(plan: Plan, done: Mapping[str, Receipt]) -> Iterator[_Skipping]:
     for catalogue, parts in plan.parts.items():
         units = [(Items.stage, part) for part in parts]
         units += dict.fromkeys((Embed.stage, shard) for part in parts for shard in plan.shards.get(part, ()))

@@ -1,4 +1,4 @@
-"""One order for everybody: scores in a fixed-order float64, ties by item id.
+"""The canonical order of items: scores in float64, summed in a fixed order, ties by item id.
 
 Kernels differ in the last digits of float32, and so do the orders they give. So a kernel only
 proposes: every row within a margin of the cut is kept, what survives the merge of all shards is scored

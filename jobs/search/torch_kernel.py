@@ -1,4 +1,4 @@
-"""Rows of a shard by one matrix product a block and a filter against the running cut, on CPU or GPU."""
+"""Rows of a shard by one matrix product per block and a filter against the running cut, on CPU or GPU."""
 
 from __future__ import annotations
 

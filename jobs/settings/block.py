@@ -111,14 +111,14 @@ class Block(BaseModel):
     @classmethod
     def file_paths(cls) -> dict[str, FilePath]:
         """The settings that are paths relative to the configuration file."""
-        marks = {name: _marks(field.annotation, field.metadata) for name, field in cls.model_fields.items()}
+        marks = {name: _path_marks(field.annotation, field.metadata) for name, field in cls.model_fields.items()}
         return {name: found[0] for name, found in marks.items() if found}
 
 
-def _marks(annotation: Any, metadata: Any = ()) -> list[FilePath]:
+def _path_marks(annotation: Any, metadata: Any = ()) -> list[FilePath]:
     """The marks of a path on a type, also where it may be None."""
     own = [mark for mark in (*metadata, *getattr(annotation, "__metadata__", ())) if isinstance(mark, FilePath)]
-    return own + [mark for part in get_args(annotation) for mark in _marks(part)]
+    return own + [mark for part in get_args(annotation) for mark in _path_marks(part)]
 
 
 class OneOf:
@@ -148,9 +148,9 @@ class OneOf:
         if kind is None or not isinstance(kind, str) or kind not in self.kinds:
             found = "missing" if "kind" not in raw else f"unknown kind {kind!r:.{SHOWN}}"
             raise BadSetting(f"{found}: known are {', '.join(self.kinds)}", "kind")
-        return self.kinds[kind].model_validate(dict(self._own(raw, kind)))
+        return self.kinds[kind].model_validate(dict(self._settings_of_kind(raw, kind)))
 
-    def _own(self, raw: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any]]:
+    def _settings_of_kind(self, raw: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any]]:
         """The settings without empty ones of other kinds.
 
         Raises:  BadSetting for one that is not empty.

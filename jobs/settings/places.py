@@ -66,7 +66,7 @@ class Places:
         """The first problem as one line. unknown_key: what is said of a key that is none of its block's."""
         # An unknown key is often a misspelt required one, so it is reported before the missing key.
         problems = sorted(error.errors(), key=lambda problem: not isinstance(_cause(problem), UnknownKey))
-        key, message = self._said(dict(problems[0]))
+        key, message = self._key_and_message(dict(problems[0]))
         cause = _cause(problems[0])
         if isinstance(cause, UnknownKey) and cause.known:
             message = unknown_key(str(cause.key[-1]), cause.known) or message
@@ -79,7 +79,7 @@ class Places:
         message = error.message if node is None else _in_yaml(error.message, node)
         return _one_line(f"{message}; {remark}" if remark else message)
 
-    def _said(self, problem: Mapping[str, Any]) -> tuple[Key, str]:
+    def _key_and_message(self, problem: Mapping[str, Any]) -> tuple[Key, str]:
         kind, key = problem["type"], tuple(part for part in problem["loc"] if part != "[key]")
         cause = _cause(problem)
         if isinstance(cause, BadSetting):
@@ -97,7 +97,7 @@ class Places:
         known = EXPECTED | OF_BLOCKS if isinstance(problem["input"], dict) else EXPECTED
         words = known.get(problem["type"], "").format(**problem.get("ctx", {}))
         expected = f"{words} is expected" if words else _one_line(problem["msg"])
-        got = _described(problem["input"]) if node is None else _written(node)
+        got = _described(problem["input"]) if node is None else _yaml_text(node)
         remark = node.remark(expected) if node is not None else ""
         if problem["type"] == "string_type" and node is not None and isinstance(node.content, str) and node.content:
             remark = f'write "{node.content:.{SHOWN}}", in quotes'
@@ -134,7 +134,7 @@ def _is_within(key: str, block: str) -> bool:
     return bool(block) and f"{key}.".startswith(f"{block}.")
 
 
-def _written(node: Node) -> str:
+def _yaml_text(node: Node) -> str:
     """A value as it is written in the file."""
     if isinstance(node.content, (list, dict)):
         return _described(node.content)

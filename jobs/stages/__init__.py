@@ -1,1 +1,1 @@
-"""Stages: one class a file, whose instances are units of work; `registry` has all in the order in which they run."""
+"""Stages: one class per file, whose instances are units of work; `registry` has all in the order in which they run."""

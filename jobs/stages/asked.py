@@ -1,4 +1,4 @@
-"""What a process keeps of a store for its next unit is found again by the store's root and a key of the content."""
+"""Keys of what a process keeps for its next unit: the store's root and a key of the content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a selection shows by the true labels, where labels are known to be wrong now and then."""
+"""What a selection shows by the true labels, where labels are known to be wrong sometimes."""
 
 from __future__ import annotations
 

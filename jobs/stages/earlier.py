@@ -45,9 +45,9 @@ def with_views(unit: Solve, case: Case, rows: Sequence[dict[str, Any]]) -> list[
     for _, group in groupby(rows, key=lambda row: row["parameter_value"]):
         own = list(group)
         known = {_view_of(row): row for row in own}
-        new = [view for view in unit.views if _named(view) not in known]
-        known |= {_view_of(row): row for row in _measured(unit, case, own[0], new)} if new else {}
-        found += [known[_named(view)] for view in unit.views]
+        new = [view for view in unit.views if _view_name(view) not in known]
+        known |= {_view_of(row): row for row in _rows_under_views(unit, case, own[0], new)} if new else {}
+        found += [known[_view_name(view)] for view in unit.views]
     return found
 
 
@@ -55,12 +55,14 @@ def _view_of(row: dict[str, Any]) -> tuple[str, str]:
     return row["attention"], row["function_class"]
 
 
-def _named(view: View) -> tuple[str, str]:
+def _view_name(view: View) -> tuple[str, str]:
     attention, entry = view
     return attention, entry.display
 
 
-def _measured(unit: Solve, case: Case, chosen: dict[str, Any], views: Sequence[View]) -> Iterator[dict[str, Any]]:
+def _rows_under_views(
+    unit: Solve, case: Case, chosen: dict[str, Any], views: Sequence[View]
+) -> Iterator[dict[str, Any]]:
     """Rows of a selection under these; what does not depend on them is as it was."""
     place = {name: at for at, name in enumerate(case.ids_of(np.arange(case.problem.n)))}
     selection = Selection(

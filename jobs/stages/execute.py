@@ -50,9 +50,11 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
         receipt = committed_receipt(store, unit.stage, unit.key)
         if receipt is not None:
             return Outcome(key=unit.key, receipt=receipt)
-        remembering = _remembering(unit, lambda: _usable(encoder))
+        remembering = _encoder_with_cache(unit, lambda: _encoder_or_refusal(encoder))
         tables = (
-            unit.encode(store, remembering or _usable(encoder)) if isinstance(unit, EncodingUnit) else unit.run(store)
+            unit.encode(store, remembering or _encoder_or_refusal(encoder))
+            if isinstance(unit, EncodingUnit)
+            else unit.run(store)
         )
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
         reused = 0 if remembering is None else remembering.reused
@@ -66,7 +68,7 @@ def execute(unit: Unit, store: Store, encoder: Callable[[], Encoder | None] = la
         return Outcome(key=unit.key, message=message, traceback=traceback.format_exc(), is_disk_full=is_full)
 
 
-def _usable(encoder: Callable[[], Encoder | None]) -> Encoder | None:
+def _encoder_or_refusal(encoder: Callable[[], Encoder | None]) -> Encoder | None:
     """Raises:  EncoderRefused for settings that cannot be used."""
     try:
         return encoder()
@@ -74,7 +76,7 @@ def _usable(encoder: Callable[[], Encoder | None]) -> Encoder | None:
         raise EncoderRefused(str(error)) from None
 
 
-def _remembering(unit: Unit, encoder: Callable[[], Encoder | None]) -> RememberingEncoder | None:
+def _encoder_with_cache(unit: Unit, encoder: Callable[[], Encoder | None]) -> RememberingEncoder | None:
     """What asks the cache before the encoder, where the unit has a cache."""
     if not isinstance(unit, EncodingUnit) or unit.cache is None:
         return None

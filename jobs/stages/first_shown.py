@@ -1,4 +1,4 @@
-"""Who stands where people look: the share of each named group of the first items, and of the attention.
+"""The share of each named group among the first items, and of the attention.
 
 Shares count all of a selection's items alike, and readers see the first ones. So beside them stand the shares of the
 first 5 and the first 10 items in the order in which they are returned, and the exposure, the share of the attention

@@ -1,4 +1,4 @@
-"""How much each column of a data set's vectors tells about attributes, a few columns a unit."""
+"""How much each column of a data set's vectors tells about attributes, a few columns per unit."""
 
 from __future__ import annotations
 

@@ -79,12 +79,9 @@ class Pool(Unit):
         return Cost(disk_bytes=items * ITEM_BYTES, memory_bytes=items * HELD_BYTES)
 
 
-def read_pool(
-    store: Store, key: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
-) -> pa.Table:
-    """A pool, best item first; some of its columns, or all. dictionaries: columns of text to have as such."""
-    chosen = None if columns is None else list(columns)
-    return store.read_table(Pool.file(key, TABLE), columns=chosen, dictionaries=dictionaries)
+def read_pool(store: Store, key: str, dictionaries: Sequence[str] = ()) -> pa.Table:
+    """A pool, best item first. dictionaries: columns of text to read as dictionaries."""
+    return store.read_table(Pool.file(key, TABLE), dictionaries=dictionaries)
 
 
 def pool_vectors(store: Store, shards: Sequence[str], rows: np.ndarray) -> np.ndarray:

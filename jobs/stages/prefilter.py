@@ -74,7 +74,7 @@ class Prefilter(Unit):
             arrays = (shard.vectors for shard in shards)
             found = proposals(kernel(self.backend), arrays, queries, self.top, longest)
         except NotFiniteError as error:
-            raise ValueError(_place(shards, error)) from None
+            raise ValueError(_error_in_shard(shards, error)) from None
         rows = [rows_at(shards, positions, self.start) for positions, _ in found]
         scores = [scores for _, scores in found]
         return {TABLE: candidate_table(self.prompts, rows, scores, margins(queries, longest))}
@@ -93,7 +93,7 @@ class Prefilter(Unit):
         )
 
 
-def _place(shards: Sequence[Shard], error: NotFiniteError) -> str:
+def _error_in_shard(shards: Sequence[Shard], error: NotFiniteError) -> str:
     """The error in terms of the shard that holds the row."""
     ends = np.cumsum([len(shard.vectors) for shard in shards])
     at = int(np.searchsorted(ends, error.row, side="right"))

@@ -70,7 +70,7 @@ class Rescore(Unit):
         first, last = int(cuts[0]), int(cuts[-1])
         asked = [np.sort(rows[(rows >= first) & (rows < last)]) for rows in self.found.rows(store)]
         looked_at = np.unique(np.concatenate(asked))
-        known = _known(store, self.catalogue, looked_at)
+        known = _item_columns(store, self.catalogue, looked_at)
         is_found = np.zeros(looked_at.size, dtype=bool)
         found_rows, found_scores = [], []
         for query, rows in zip(queries, asked):
@@ -121,7 +121,7 @@ def ids_of(ids: pa.ChunkedArray) -> np.ndarray:
     return found.astype(str)
 
 
-def _known(store: Store, catalogue: str, rows: np.ndarray) -> pa.Table:
+def _item_columns(store: Store, catalogue: str, rows: np.ndarray) -> pa.Table:
     """What a pool says of its items besides their scores: of ascending rows of the catalogue."""
     attributes = attribute_names(store, catalogue)
     known = read_rows(store, catalogue, rows, ["item_id", "relevance", "weight", *attributes])

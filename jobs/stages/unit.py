@@ -86,7 +86,7 @@ class Unit:
 
     def content(self, without: Collection[str] = ()) -> list[Any]:
         """What decides the unit's tables, but for some fields."""
-        fields = {name: value for name, value in _content(self) if name not in without}
+        fields = {name: value for name, value in _key_content(self) if name not in without}
         return [self.stage, self.version, self.form, fields]
 
     @property
@@ -97,7 +97,7 @@ class Unit:
     @property
     def spec(self) -> dict[str, Any]:
         """All fields but title and key, as JSON values."""
-        return {one.name: _plain(getattr(self, one.name)) for one in _own_fields(self)}
+        return {one.name: _json_value(getattr(self, one.name)) for one in _own_fields(self)}
 
     @classmethod
     def undecided_fields(cls) -> set[str]:
@@ -152,7 +152,7 @@ class EncodingUnit(Unit):
         raise NotImplementedError
 
 
-def _content(owner: Any) -> Iterator[tuple[str, Any]]:
+def _key_content(owner: Any) -> Iterator[tuple[str, Any]]:
     """What decides a unit's tables. A field at its default is left out: keys stay when a stage gets a new field."""
     for one in dataclasses.fields(owner):
         if not one.metadata.get(IN_KEY, True):
@@ -160,7 +160,7 @@ def _content(owner: Any) -> Iterator[tuple[str, Any]]:
         value = getattr(owner, one.name)
         default = one.default if one.default_factory is MISSING else one.default_factory()
         if value != default:
-            yield one.name, dict(_content(value)) if dataclasses.is_dataclass(value) else _plain(value)
+            yield one.name, dict(_key_content(value)) if dataclasses.is_dataclass(value) else _json_value(value)
 
 
 def read_keys(owner: Any) -> Iterator[str]:
@@ -184,6 +184,6 @@ def _own_fields(unit: Unit) -> Iterator[dataclasses.Field[Any]]:
     return (one for one in dataclasses.fields(unit) if one.name not in ("title", "key"))
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """JSON values of anything that a field holds."""
     return to_jsonable_python(value)

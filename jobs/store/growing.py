@@ -43,7 +43,7 @@ class GrowingTable:
         if not rows.num_rows:
             return
         if self._open is None:
-            self._begin()
+            self._begin_file()
         self._writer.write_table(rows.cast(self._schema), row_group_size=rows.num_rows)
         self._rows += rows.num_rows
         if self._rows >= self._most:
@@ -52,7 +52,7 @@ class GrowingTable:
     def finish(self) -> None:
         """Put the open file in place; a table without rows is one file without rows."""
         if self._open is None and not self.files:
-            self._begin()
+            self._begin_file()
         if self._open is not None:
             self._writer.close()
             stack, self._open = self._open, None
@@ -66,7 +66,7 @@ class GrowingTable:
                 schema_sha256=schema_digest(schema),
             )
 
-    def _begin(self) -> None:
+    def _begin_file(self) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 

@@ -69,7 +69,7 @@ def remove_copies(root: str) -> None:
 
 def remove_unused() -> None:
     """Remove the copies that no living process uses."""
-    for folder in _base().glob("*"):
+    for folder in _copies_folder().glob("*"):
         with contextlib.suppress(OSError), _locked(folder / USERS, fcntl.LOCK_EX | fcntl.LOCK_NB, is_new=False):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -81,7 +81,7 @@ def _folder_of(root: str) -> Path:
         return folder
     if not _used:
         remove_unused()
-        atexit.register(_leave)
+        atexit.register(_release_copies)
     folder = _folder_name(root)
     while True:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -94,15 +94,15 @@ def _folder_of(root: str) -> Path:
                 return folder
 
 
-def _base() -> Path:
+def _copies_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"mpr-audit-copies-{os.getuid()}"
 
 
 def _folder_name(root: str) -> Path:
-    return _base() / hashlib.sha256(root.encode()).hexdigest()[:16]
+    return _copies_folder() / hashlib.sha256(root.encode()).hexdigest()[:16]
 
 
-def _leave() -> None:
+def _release_copies() -> None:
     """At the end of this process."""
     for _, users in _used.values():
         users.close()

@@ -1,4 +1,4 @@
-"""Files of an object store, through fsspec: one PUT a file, and the size is checked after it."""
+"""Files of an object store, through fsspec: one PUT per file, whose size is checked afterwards."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def follow(client: Any, name: str, show: Callable[[str], None]) -> int:
     try:
         while True:
             try:
-                shown = asyncio.run(_tail(client, name, shown, show))
+                shown = asyncio.run(_show_log(client, name, shown, show))
                 details = client.get_job_info(name)
                 failed_looks = 0
             except (OSError, RuntimeError) as error:  # the connection's errors are both kinds
@@ -165,9 +165,9 @@ def follow(client: Any, name: str, show: Callable[[str], None]) -> int:
         ) from None
 
 
-async def _tail(client: Any, name: str, shown: int, show: Callable[[str], None]) -> int:
+async def _show_log(client: Any, name: str, shown: int, show: Callable[[str], None]) -> int:
     """Show what follows the characters that were shown, until the log ends; how many it has."""
-    reading = asyncio.ensure_future(_read(client, name, shown, show))
+    reading = asyncio.ensure_future(_read_log(client, name, shown, show))
     try:
         while not reading.done():
             interruption.check()
@@ -177,7 +177,7 @@ async def _tail(client: Any, name: str, shown: int, show: Callable[[str], None])
         reading.cancel()
 
 
-async def _read(client: Any, name: str, shown: int, show: Callable[[str], None]) -> int:
+async def _read_log(client: Any, name: str, shown: int, show: Callable[[str], None]) -> int:
     seen = 0
     async for lines in client.tail_job_logs(name):
         seen += len(lines)

@@ -40,7 +40,7 @@ from mprlib.settings import Whole
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class BendVlm(FixedBaseline):
-    """Similarity to a query that is as near to the neighbours of every level."""
+    """Similarity to a query that is equally near to the nearest items of every level."""
 
     name: ClassVar[str] = "bend_vlm"
     reads_reference: ClassVar[bool] = False
@@ -54,7 +54,7 @@ class BendVlm(FixedBaseline):
         ArrayLike | None, "vectors (levels, d) of the query with each level named, whose differences are projected off"
     ] = None
     attributes: Annotated[Sequence[str] | None, "names of attributes whose levels are made alike; default: all"] = None
-    neighbours: Annotated[int, Whole(least=1), "most items of a level that its mean is of"] = 100
+    neighbours: Annotated[int, Whole(least=1), "most items per level, the nearest ones, whose mean is taken"] = 100
 
     def choose(self, problem: Problem) -> Chosen:
         """The best items by the neutral query.
@@ -63,12 +63,12 @@ class BendVlm(FixedBaseline):
                  problem does not have.
         """
         embeddings = scaled(pool_embeddings(problem, self.name))
-        query = unit(without(scaled(query_vector(problem, self.name)), self._projected(embeddings.shape[1])))
-        neutral = unit(without(query, spanned(self._differences(problem, embeddings, query))))
+        query = unit(without(scaled(query_vector(problem, self.name)), self._projected_directions(embeddings.shape[1])))
+        neutral = unit(without(query, spanned(self._level_differences(problem, embeddings, query))))
         merits = np.einsum("ij,j->i", embeddings, neutral)
         return Chosen(items=best_by(problem, merits, problem.k), message="" if neutral.any() else NOTHING_LEFT)
 
-    def _projected(self, width: int) -> FloatArray:
+    def _projected_directions(self, width: int) -> FloatArray:
         """Directions (r, d) that the first step takes off."""
         taken: list[FloatArray] = [np.zeros((0, width))]
         if self.attribute_prompts is not None:
@@ -78,7 +78,7 @@ class BendVlm(FixedBaseline):
             taken.append((variants[1:] - variants[0]) / 2)
         return spanned(np.concatenate(taken))
 
-    def _differences(self, problem: Problem, embeddings: FloatArray, query: FloatArray) -> FloatArray:
+    def _level_differences(self, problem: Problem, embeddings: FloatArray, query: FloatArray) -> FloatArray:
         """Differences (r, d) between the means of each attribute's levels near the query."""
         nearest = best_by(problem, np.einsum("ij,j->i", embeddings, query), problem.n)
         differences: list[FloatArray] = [np.zeros((0, embeddings.shape[1]))]

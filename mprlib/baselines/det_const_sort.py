@@ -38,7 +38,7 @@ from mprlib.problem import Problem
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DetConstSort(FixedBaseline):
-    """LinkedIn's re-ranking that keeps every group's least in every prefix, and else goes by similarity."""
+    """LinkedIn's re-ranking that meets every group's least count in every prefix, and otherwise goes by similarity."""
 
     name: ClassVar[str] = "det_const_sort"
 

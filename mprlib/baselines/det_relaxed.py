@@ -28,7 +28,7 @@ from mprlib.baselines.place_by_place import PlaceByPlace
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DetRelaxed(PlaceByPlace):
-    """LinkedIn's relaxed re-ranking: as the conservative one, with similarity among groups that are due alike."""
+    """LinkedIn's relaxed re-ranking: as the conservative one, but by similarity among equally urgent groups."""
 
     name: ClassVar[str] = "det_relaxed"
 

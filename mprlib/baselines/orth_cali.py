@@ -53,7 +53,7 @@ class OrthCali(FixedBaseline):
     pairs: Annotated[
         ArrayLike | None, "vectors (2 pairs, d) of texts that differ in the attribute alone, two and two in turn"
     ] = None
-    calibration: Annotated[float, Number(least=0), "weight of the pairs' agreement, lambda"] = 1000.0
+    calibration: Annotated[float, Number(least=0), "lambda, the weight of the agreement of pairs"] = 1000.0
 
     def choose(self, problem: Problem) -> Chosen:
         """The best items by the projected query.

@@ -52,7 +52,7 @@ class PlaceByPlace(FixedBaseline):
         by_score = 0
         for place in range(1, problem.k + 1):
             heads = queues.heads(taken)
-            is_due = self._due(queues, place, taken)
+            is_due = self._groups_due(queues, place, taken)
             by_score += not is_due.any()
             group = int(np.argmin(np.where(is_due, heads, queues.n) if is_due.any() else heads))
             ranks.append(int(heads[group]))
@@ -60,7 +60,7 @@ class PlaceByPlace(FixedBaseline):
         items = problem.best_first[ranks]
         return Chosen(items=items, is_ordered=self.order == "fair", message=remark_on(by_score, problem.k))
 
-    def _due(self, queues: GroupQueues, place: int, taken: IntArray) -> BoolArray:
+    def _groups_due(self, queues: GroupQueues, place: int, taken: IntArray) -> BoolArray:
         """The groups (G,) that the place may go to; none where those have no candidates."""
         targets = place * queues.shares
         least, most = np.floor(targets + ROUNDING), np.ceil(targets - ROUNDING)

@@ -53,11 +53,11 @@ class Spd(FixedBaseline):
     needs_query: ClassVar[bool] = True
 
     attributes: Annotated[Sequence[str] | None, "names of attributes that are taken off; default: all"] = None
-    axes: Annotated[int, Whole(least=1), "most directions that are taken off for an attribute"] = 10
+    axes: Annotated[int, Whole(least=1), "most directions that are removed per attribute"] = 10
     neutral_share: Annotated[
-        float, Number(least=0, most=1), "share of the items, those of the least sure level, whose mean is put back"
+        float, Number(least=0, most=1), "share of the items, those of the least certain level, whose mean is added back"
     ] = 0.1
-    seed: Annotated[int, SEED, "which half of the items the classifiers are tried on"] = 0
+    seed: Annotated[int, SEED, "seed of the split into halves for training and testing the classifiers"] = 0
 
     def choose(self, problem: Problem) -> Chosen:
         """The best items by cosine of what is left.
@@ -68,7 +68,7 @@ class Spd(FixedBaseline):
         basis: FloatArray = np.zeros((0, vectors.shape[1]))
         neutral: FloatArray = np.zeros(vectors.shape[1])
         for codes in level_codes(problem, self.attributes, self.name).values():
-            found, sure = self._read(without(vectors, basis), codes)
+            found, sure = self._directions_and_evidence(without(vectors, basis), codes)
             least_sure = np.argsort(sure, kind="stable")[: max(1, round(self.neutral_share * problem.n))]
             neutral = neutral + coordinates(vectors[least_sure].mean(axis=0), found) @ found
             basis = np.concatenate([basis, found])
@@ -77,7 +77,7 @@ class Spd(FixedBaseline):
             message=f"{len(basis)} of {vectors.shape[1]} directions taken off",
         )
 
-    def _read(self, vectors: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _directions_and_evidence(self, vectors: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
         """Directions (r, d) in which an attribute is read, and how sure (n,) the first classifier is of each item."""
         order = np.random.default_rng(self.seed).permutation(codes.size)
         tried, fitted = np.array_split(order, 2)

@@ -94,7 +94,7 @@ def distinct_values(column: Any) -> Distinct:
 
     Raises:  TypeError for values that are lists or mappings.
     """
-    values = _plain(column)
+    values = _plain_values(column)
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "Mm":
         values = list(values)
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in SORTABLE:
@@ -151,7 +151,7 @@ def native_frame(argument: str, frame: Any) -> Any:
         raise InputError(f"{argument} is a {kind}: a data frame of pandas, polars or pyarrow is expected") from None
 
 
-def _plain(column: Any) -> Any:
+def _plain_values(column: Any) -> Any:
     """A column as an array, or as a list of Python's own values."""
     if isinstance(column, (np.ndarray, list, tuple)):
         return column

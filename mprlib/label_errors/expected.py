@@ -87,7 +87,7 @@ def over_items(cells: Cells, tau: FloatArray, values: FloatArray) -> FloatArray:
 
 def _build(problem: Problem) -> Expected:
     true, of_items = true_cells(problem), score_model(problem).posterior(np.arange(problem.n))
-    kind = _kinds(problem)
+    kind = _item_kinds(problem)
     counts = np.bincount(kind)
     tau = np.zeros((counts.size, true.size))
     np.add.at(tau, kind, of_items)
@@ -111,7 +111,7 @@ def _build(problem: Problem) -> Expected:
     return Expected(problem=built, cells=cells, tau=tau)
 
 
-def _kinds(problem: Problem) -> IntArray:
+def _item_kinds(problem: Problem) -> IntArray:
     """The kind (n,) of each item: its labels and the bin of its score; or the item itself where those are too many."""
     everyone = np.arange(problem.n)
     if error_of(problem).probabilities:

@@ -29,7 +29,7 @@ def as_given(problem: Problem, items: IntArray, joint: FloatArray) -> FloatArray
 
     Of an item that was labelled by hand that label is what is known.
     """
-    wanted = _wanted(problem, items)
+    wanted = _level_probabilities(problem, items)
     if not wanted:
         return joint
     found: FloatArray = joint / np.maximum(joint.sum(axis=-1, keepdims=True), SMALLEST)
@@ -47,7 +47,7 @@ def as_given(problem: Problem, items: IntArray, joint: FloatArray) -> FloatArray
     return found
 
 
-def _wanted(problem: Problem, items: IntArray) -> dict[int, FloatArray]:
+def _level_probabilities(problem: Problem, items: IntArray) -> dict[int, FloatArray]:
     """Probabilities (a, L) of the levels of each axis that has some."""
     error, found = error_of(problem), {}
     for axis, name in enumerate(true_cells(problem).attributes):

@@ -52,7 +52,7 @@ def length_interval(seen: FloatArray, noise: FloatArray, confidence: float) -> t
     if not squares.any():
         return length, length
     alpha = (1.0 - confidence) / 2.0
-    ends = [_ends(length, squares, noise @ direction, alpha) for direction in _directions(seen, noise)]
+    ends = [_interval_ends(length, squares, noise @ direction, alpha) for direction in _directions(seen, noise)]
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 
@@ -62,7 +62,7 @@ def _directions(seen: FloatArray, noise: FloatArray) -> list[FloatArray]:
     return [axes[:, -1], *([seen / length] if length > 0 else [])]
 
 
-def _ends(length: float, squares: FloatArray, along: FloatArray, alpha: float) -> tuple[float, float]:
+def _interval_ends(length: float, squares: FloatArray, along: FloatArray, alpha: float) -> tuple[float, float]:
     # Noise has no preferred sign: both ends of the direction are as likely.
     return _largest(length, squares, along, 1.0 - alpha), max(_largest(length, squares, along, alpha), length)
 

@@ -107,9 +107,9 @@ class Exchange:
         counts = (self.members[self.is_entered]).sum(axis=0).astype(np.intp)
         tables = {}
         values = np.ones(self.members.shape[1])
-        for column, (margin, count) in enumerate(zip(self._margins(self.members), counts)):
+        for column, (margin, count) in enumerate(zip(self._member_counts(self.members), counts)):
             if margin not in tables:
-                tables[margin] = _two_sided(self._null(margin))
+                tables[margin] = _two_sided(self._null_distribution(margin))
             values[column] = tables[margin][count]
         return values
 
@@ -120,14 +120,14 @@ class Exchange:
             return 1.0
         means, variances = self._moments(members)
         limits = self._studentised().max() * (1.0 - ROUNDING) * np.sqrt(variances.sum(axis=0))
-        nulls = [self._null(margin) for margin in self._margins(members)]
+        nulls = [self._null_distribution(margin) for margin in self._member_counts(members)]
         far = [np.abs(np.arange(null.size) - mean) >= limit for null, mean, limit in zip(nulls, means, limits)]
         bound = sum(null[is_far].sum() for null, is_far in zip(nulls, far))
         if bound <= SMALL_BOUND:
             return float(bound)
-        return self._drawn(members, means, limits, draws, random)
+        return self._sequential_p_value(members, means, limits, draws, random)
 
-    def _drawn(
+    def _sequential_p_value(
         self, members: FloatArray, means: FloatArray, limits: FloatArray, draws: int, random: np.random.Generator
     ) -> float:
         """Besag and Clifford's sequential p-value."""
@@ -153,12 +153,12 @@ class Exchange:
     def _members_of_strata(self) -> list[IntArray]:
         return [np.flatnonzero(self.strata == code) for code in range(int(self.strata.max(initial=-1)) + 1)]
 
-    def _margins(self, members: FloatArray) -> list[tuple[int, ...]]:
+    def _member_counts(self, members: FloatArray) -> list[tuple[int, ...]]:
         """How many members each column has in every stratum."""
         sums = np.array([members[items].sum(axis=0) for items in self._members_of_strata()], dtype=int)
         return [tuple(column) for column in sums.T.tolist()]
 
-    def _null(self, margin: tuple[int, ...]) -> FloatArray:
+    def _null_distribution(self, margin: tuple[int, ...]) -> FloatArray:
         """Probabilities of 0, 1, ... members that enter, for a group with these numbers of members per stratum."""
         from scipy.stats import hypergeom
 

@@ -183,7 +183,7 @@ class _Selected(NamedTuple):
 def _selected(problem: Problem, noise: ClassNoise, chosen: Sequence[Chosen]) -> list[_Selected]:
     items = [_items(problem, one) for one in chosen]
     differences = noise.oracle.cells.differences_of_each(items, problem.place_weights)
-    found = [_found(problem, noise, own, one.found) for own, one in zip(items, chosen)]
+    found = [_worst_of(problem, noise, own, one.found) for own, one in zip(items, chosen)]
     parts = [own.size / problem.m if one.may_be_in_reference else 0.0 for own, one in zip(items, chosen)]
     return [_Selected(*one) for one in zip(chosen, differences, found, parts)]
 
@@ -239,7 +239,7 @@ def _quantiles(
     return found
 
 
-def _found(problem: Problem, noise: ClassNoise, items: IntArray, known: Measurement | None) -> Worst:
+def _worst_of(problem: Problem, noise: ClassNoise, items: IntArray, known: Measurement | None) -> Worst:
     """What the class sees in a selection, searched only where no measurement is at hand."""
     if known is not None and not noise.has_drifts:
         return known

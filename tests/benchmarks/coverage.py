@@ -129,12 +129,7 @@ def coverage(
                         may_be_in_reference=setting.is_overlapping,
                     )
                     ends = sampling_interval(
-                        problem,
-                        chosen,
-                        name,
-                        confidence=CONFIDENCE,
-                        resamples=resamples,
-                        seed=population,
+                        problem, chosen, name, confidence=CONFIDENCE, resamples=resamples, seed=population
                     )
                     is_covered, half = ends.low <= truth <= ends.high, (ends.high - ends.low) / 2
                     records["interval", name, kind].append((is_covered, truth, half, error))

@@ -38,6 +38,40 @@ def predicted(error: float, seed: int) -> np.ndarray:
     return TRUE ^ (np.random.default_rng([seed, 7]).random(PEOPLE) < error)
 
 
+def true_share(share: float, error: float) -> tuple[float, float]:
+    """The true share of a level of which one part of labels is wrong, and half of its interval."""
+    attenuation = 1.0 - 2.0 * error
+    return (share - error) / attenuation, 1.96 * np.sqrt(error * (1.0 - error) / K) / attenuation
+
+
+def result_of(query: str, women: float, error: float | None) -> dict[str, Any]:
+    """What a row of results says of a query that shows this share of women."""
+    low = high = mpr = None
+    if error is not None:
+        known, half = true_share(women, error)
+        mpr, low, high = abs(known - 0.5), max(0.0, abs(known - 0.5) - half), abs(known - 0.5) + half
+    return (
+        {"unit": query, "prompt": query, "n_pool": PEOPLE, "reference_size": 1e4, "function_class": "groups"}
+        | {"mpr": abs(women - 0.5), "chi": 1.0, "attention": "uniform", "status": "done", "rho": None, "p_rho": None}
+        | {"similarity": 1.0, "similarity_top_k": 1.0, "precision": None, "mpr_chance": None}
+        | {"mpr_corrected": mpr, "mpr_corrected_low": low, "mpr_corrected_high": high}
+    )
+
+
+def group_of(level: str, share: float, error: float | None) -> dict[str, Any]:
+    """What a row of groups says of a gender that has this share."""
+    true, low, high = None, None, None
+    if error is not None:
+        true, half = true_share(share, error)
+        low, high = true - half, true + half
+    return (
+        {"group": f"gender={level}", "attributes": 1, "share_selected": share, "share_reference": 0.5}
+        | {"p_chance": 0.5, "p_largest": 0.5, "largest_gap_chance": 0.1}
+        | {"share_corrected": true, "share_corrected_low": low, "share_corrected_high": high}
+        | {"share_reference_corrected": None if true is None else 0.5}
+    )
+
+
 def week(
     scored: np.ndarray, labels: np.ndarray, error: float | None, trained: dict[str, Any] | None = None, **attribute: Any
 ) -> Run:
@@ -45,38 +79,11 @@ def week(
     rows, groups, chosen = [], [], []
     for query, own in zip(QUERIES, scored):
         items = np.argsort(-own, kind="stable")[:K]
-        women = float(labels[items].mean())
         chosen.append([f"p{item}" for item in items])
+        women = float(labels[items].mean())
         case = CASE | {"query": query, "method": "top_k", "parameter_value": None, "target_class": None}
-        low = high = mpr = None
-        if error is not None:
-            known = (women - error) / (1.0 - 2.0 * error)
-            half = 1.96 * np.sqrt(error * (1.0 - error) / K) / (1.0 - 2.0 * error)
-            mpr, low, high = abs(known - 0.5), max(0.0, abs(known - 0.5) - half), abs(known - 0.5) + half
-        rows.append(
-            case
-            | {"unit": query, "prompt": query, "n_pool": PEOPLE, "reference_size": 1e4, "function_class": "groups"}
-            | {
-                "mpr": abs(women - 0.5),
-                "chi": 1.0,
-                "attention": "uniform",
-                "status": "done",
-                "rho": None,
-                "p_rho": None,
-            }
-            | {"similarity": 1.0, "similarity_top_k": 1.0, "precision": None, "mpr_chance": None}
-            | {"mpr_corrected": mpr, "mpr_corrected_low": low, "mpr_corrected_high": high}
-        )
-        for name, share in (("female", women), ("male", 1.0 - women)):
-            true = None if error is None else (share - error) / (1.0 - 2.0 * error)
-            groups.append(
-                case
-                | {"group": f"gender={name}", "attributes": 1, "share_selected": share, "share_reference": 0.5}
-                | {"p_chance": 0.5, "p_largest": 0.5, "largest_gap_chance": 0.1, "share_corrected": true}
-                | {"share_corrected_low": None if true is None else true - half}
-                | {"share_corrected_high": None if true is None else true + half}
-                | {"share_reference_corrected": None if true is None else 0.5}
-            )
+        rows.append(case | result_of(query, women, error))
+        groups += [case | group_of(*group, error) for group in (("female", women), ("male", 1.0 - women))]
     ids = sorted({item for own in chosen for item in own})
     labelled = {("photos", item): {"gender": "female" if labels[int(item[1:])] else "male"} for item in ids}
     settings: dict[str, Any] = {

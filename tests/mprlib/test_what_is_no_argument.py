@@ -109,7 +109,7 @@ def test_every_value_is_answered_or_refused(call):
 @pytest.mark.parametrize(
     ("call", "value", "message"),
     [
-        ("Problem scores", [HUGE] * 4, "scores holds a number that is none of 64 bits"),
+        ("Problem scores", [HUGE] * 4, "scores holds a number that does not fit into 64 bits"),
         ("Problem item_ids", 1.5, "item_ids has shape (), (4,) expected"),
         ("Problem label_names", 3, "label_names is 3: a list of names is expected"),
         ("Problem attributes", np.array([1, 2]), "attributes is a ndarray: a mapping of names to columns"),

@@ -41,10 +41,10 @@ def parts_of_moves(old: Pooled, new: Pooled, k: int, groups: Sequence[str]) -> d
     labels = (dict(zip(old.ids, old.labels)), dict(zip(new.ids, new.labels)))
     shares: dict[tuple[int, ...], np.ndarray] = {}
     for items, scores in product((0, 1), repeat=2):
-        chosen = _top(old, new, items, scores, k)
+        chosen = _best_k(old, new, items, scores, k)
         for named in (0, 1):
             own = [labels[named].get(item) or labels[1 - named][item] for item in chosen]
-            shares[items, scores, named] = _shares(own, groups)
+            shares[items, scores, named] = _shares_of_groups(own, groups)
     parts = np.mean([_replaced_in(order, shares) for order in permutations(range(len(CAUSES)))], axis=0)
     return {group: dict(zip(CAUSES, parts[:, column].tolist())) for column, group in enumerate(groups)}
 
@@ -60,7 +60,7 @@ def _replaced_in(order: Sequence[int], shares: Mapping[tuple[int, ...], np.ndarr
     return changes
 
 
-def _top(old: Pooled, new: Pooled, items: int, scores: int, k: int) -> list[str]:
+def _best_k(old: Pooled, new: Pooled, items: int, scores: int, k: int) -> list[str]:
     """The k best of the items of one run by the scores of one: items that only one run has, have its scores."""
     there, scored = (old, new)[items], (old, new)[scores]
     known = dict(zip(scored.ids, scored.scores.tolist()))
@@ -72,7 +72,7 @@ def _top(old: Pooled, new: Pooled, items: int, scores: int, k: int) -> list[str]
     return sorted(known, key=lambda item: (-known[item], item))[:k]
 
 
-def _shares(chosen: Sequence[Labels], groups: Sequence[str]) -> np.ndarray:
+def _shares_of_groups(chosen: Sequence[Labels], groups: Sequence[str]) -> np.ndarray:
     """Share (groups,) of the chosen items that belong to each group."""
     place = {group: column for column, group in enumerate(groups)}
     counts = np.zeros(len(groups))

@@ -1,4 +1,4 @@
-"""What a comparison says of predicted labels: beside the numbers that are of them, and before everything else."""
+"""Sentences of a comparison on predicted labels: beside the numbers that come from them, and at its beginning."""
 
 from __future__ import annotations
 

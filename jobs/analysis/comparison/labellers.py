@@ -18,12 +18,14 @@ from typing import Any
 import pandas as pd
 import scipy
 
-from ...words import numbered
+from ...words import numbered, shortened
 from ..load import Run
 from ..predicted import NONE_PREDICTED, Predicted, Side, attributes_of, of_sides, predicted_attributes
 from ..wording import percent
 from .limits import LEVEL
 
+# Characters of a setting in a sentence.
+LONGEST_SETTING = 80
 # Settings of an attribute that say who labelled it, and what is known of errors.
 LABELLED_BY, KNOWN_BY = ("column", "probe"), ("confusion", "errors", "probabilities", "hand_labels")
 # Those that name files, whose content the manifest has.
@@ -65,8 +67,12 @@ SAME = Labellers()
 def labellers(old: Run, new: Run) -> Labellers:
     """What two runs know of their labels."""
     labelled = labelled_attributes(old, new)
-    changed = {key: why for key in labelled if (why := _first((_labeller, _probe, _items), key, old, new))}
-    known = {key: _first((_knowledge, _errors), key, old, new) for key in labelled}
+    changed = {
+        key: why
+        for key in labelled
+        if (why := _first_difference((_other_labeller, _other_probe, _relabelled_items), key, old, new))
+    }
+    known = {key: _first_difference((_other_knowledge, _other_confusion), key, old, new) for key in labelled}
     unlike = {key: why for key, other in known.items() if (why := changed.get(key) or other)}
     return Labellers(
         predicted=of_sides(side for side, _ in labelled),
@@ -110,30 +116,35 @@ def _of_items(manifest: Mapping[str, Any]) -> Iterator[str]:
             yield str(one.get("name"))
 
 
-def _first(reasons: Sequence[Reason], key: Attribute, old: Run, new: Run) -> str:
+def _first_difference(reasons: Sequence[Reason], key: Attribute, old: Run, new: Run) -> str:
     """The first reason by which an attribute's labels differ between two runs; empty where there is none."""
     return next((why for reason in reasons if (why := reason(key, old, new))), "")
 
 
-def _labeller(key: Attribute, old: Run, new: Run) -> str:
-    return _difference(LABELLED_BY, key, old, new)
+def _other_labeller(key: Attribute, old: Run, new: Run) -> str:
+    return _other_settings(LABELLED_BY, key, old, new)
 
 
-def _knowledge(key: Attribute, old: Run, new: Run) -> str:
+def _other_knowledge(key: Attribute, old: Run, new: Run) -> str:
     left_out = OF_FILES if _are_stated(old, new) else ()
-    return _difference([name for name in KNOWN_BY if name not in left_out], key, old, new)
+    return _other_settings([name for name in KNOWN_BY if name not in left_out], key, old, new)
 
 
-def _difference(names: Collection[str], key: Attribute, old: Run, new: Run) -> str:
+def _other_settings(names: Collection[str], key: Attribute, old: Run, new: Run) -> str:
     before, after = (attributes_of(run.manifest).get(key, {}) for run in (old, new))
     both = ((name, before.get(name), after.get(name)) for name in names)
     return next(
-        (f"{name} differs ({_shown(one)} and {_shown(other)})" for name, one, other in both if one != other), ""
+        (
+            f"{name} differs ({setting_text(one)} and {setting_text(other)})"
+            for name, one, other in both
+            if one != other
+        ),
+        "",
     )
 
 
-def _errors(key: Attribute, old: Run, new: Run) -> str:
-    if not _are_stated(old, new) or _stated(key, old.manifest) == _stated(key, new.manifest):
+def _other_confusion(key: Attribute, old: Run, new: Run) -> str:
+    if not _are_stated(old, new) or _stated_confusion(key, old.manifest) == _stated_confusion(key, new.manifest):
         return ""
     return "what is known of their errors differs (another confusion, or other hand labels)"
 
@@ -143,15 +154,15 @@ def _are_stated(old: Run, new: Run) -> bool:
     return all("label_errors" in run.manifest for run in (old, new))
 
 
-def _stated(key: Attribute, manifest: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _stated_confusion(key: Attribute, manifest: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The confusion that a manifest has of an attribute."""
     (role, name), attribute = key
     named = {"role": role, "name": name, "attribute": attribute}
     return next((one for one in manifest.get("label_errors") or () if named.items() <= one.items()), None)
 
 
-def _probe(key: Attribute, old: Run, new: Run) -> str:
-    before, after = _probes(key, old, new)
+def _other_probe(key: Attribute, old: Run, new: Run) -> str:
+    before, after = _probes_in_manifests(key, old, new)
     # A later version may say more of a probe.
     if before is None or after is None or all(before[name] == after[name] for name in before.keys() & after.keys()):
         return ""
@@ -161,7 +172,7 @@ def _probe(key: Attribute, old: Run, new: Run) -> str:
     )
 
 
-def _probes(key: Attribute, old: Run, new: Run) -> list[Mapping[str, Any] | None]:
+def _probes_in_manifests(key: Attribute, old: Run, new: Run) -> list[Mapping[str, Any] | None]:
     """What both manifests say of an attribute's probe; None where a run says nothing."""
     probe = predicted_attributes(new.manifest).get(key, {}).get("probe")
     return [
@@ -169,11 +180,11 @@ def _probes(key: Attribute, old: Run, new: Run) -> list[Mapping[str, Any] | None
     ]
 
 
-def _items(key: Attribute, old: Run, new: Run) -> str:
+def _relabelled_items(key: Attribute, old: Run, new: Run) -> str:
     """Items of both runs whose label changed, as far as some selection holds them; of a probe only where a run does not
     say which it was."""
     (role, name), attribute = key
-    if role != "dataset" or None not in _probes(key, old, new):
+    if role != "dataset" or None not in _probes_in_manifests(key, old, new):
         return ""
     before, after = (dict(_labels_of(run, name, attribute)) for run in (old, new))
     common = before.keys() & after.keys()
@@ -191,5 +202,6 @@ def _labels_of(run: Run, dataset: str, attribute: str) -> Iterator[tuple[str, st
         yield str(item), (labels or {}).get(attribute)
 
 
-def _shown(value: Any) -> str:
-    return "none" if value is None else f"{value!s:.60}"
+def setting_text(value: Any) -> str:
+    """A setting's value in a sentence."""
+    return "none" if value is None else shortened(value, LONGEST_SETTING)

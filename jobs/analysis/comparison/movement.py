@@ -44,7 +44,7 @@ def movement(
 
     def p_value(key: Question, pair: Pair) -> float:
         if key[0] not in changed.datasets:
-            return exchange_test(pair.left, pair.entered, pair.near, seed=_seed(key))
+            return exchange_test(pair.left, pair.entered, pair.near, seed=_seed_of_question(key))
         # Of all groups together, by Bonferroni's bound.
         return min(1.0, len(moves[key]) * float(moves[key]["p_value"].min())) if key in moves else 1.0
 
@@ -58,7 +58,7 @@ def movement(
     rows = [
         (*key, *row)
         for key in queries.loc[queries["is_moved"], QUESTION].itertuples(index=False, name=None)
-        for row in (_true_groups(moves[key], own_level) if key in moves else _groups(key, found[key], own_level))
+        for row in (_true_groups(moves[key], own_level) if key in moves else _found_groups(key, found[key], own_level))
     ]
     groups = pd.DataFrame(rows, columns=[*QUESTION, "group", "change_share", "p_value", "is_found"])
     return queries, groups
@@ -72,11 +72,11 @@ def _true_groups(moves: pd.DataFrame, level: float) -> list[tuple[str, float, fl
     return list(kept[["group", "change_share", "p_value", "is_found"]].itertuples(index=False, name=None))
 
 
-def _groups(key: Question, pair: Pair, level: float) -> list[tuple[str, float, float, bool]]:
+def _found_groups(key: Question, pair: Pair, level: float) -> list[tuple[str, float, float, bool]]:
     """Found groups in the order of their finding, then those that follow, largest change first."""
     k = key[2]
     changes = (pair.entered.sum(axis=0) - pair.left.sum(axis=0)) / k
-    found = moved_groups(pair.left, pair.entered, pair.near, level=level, seed=_seed(key))
+    found = moved_groups(pair.left, pair.entered, pair.near, level=level, seed=_seed_of_question(key))
     rows = [(pair.names[one.column], float(changes[one.column]), one.p_value, True) for one in found]
     values = group_p_values(pair.left, pair.entered)
     others = [column for column in np.argsort(-np.abs(changes), kind="stable") if values[column] <= level]
@@ -84,6 +84,6 @@ def _groups(key: Question, pair: Pair, level: float) -> list[tuple[str, float, f
     return rows + [(pair.names[at], float(changes[at]), float(values[at]), False) for at in others]
 
 
-def _seed(key: Question) -> int:
+def _seed_of_question(key: Question) -> int:
     """Of the question itself, so that other queries in a run do not change its p-value."""
     return crc32(repr(key).encode())

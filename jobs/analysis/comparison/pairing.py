@@ -66,9 +66,9 @@ def groups_with(old: Run, new: Run, attributes: Collection[tuple[str, str]]) -> 
         for dataset, labels in zip(run.items.index.get_level_values("dataset"), run.items["labels"])
     }
     return {
-        (dataset, _name(group))
+        (dataset, _group_name(group))
         for dataset, labels in seen
-        for group in _groups(labels, most)
+        for group in _groups_of_item(labels, most)
         if any((dataset, attribute) in attributes for attribute, _ in group)
     }
 
@@ -95,10 +95,11 @@ def _pair(before: list[Member], after: list[Member], attributes: int, *, is_by_i
     left, entered = _not_in(after, before, is_by_id=is_by_id), _not_in(before, after, is_by_id=is_by_id)
     near = [*before[len(before) // 2 :], *after[len(after) // 2 :]]
     left_groups, entered_groups, near_groups = (
-        [set(_groups(labels, attributes)) for _, labels in side] for side in (left, entered, near)
+        [set(_groups_of_item(labels, attributes)) for _, labels in side] for side in (left, entered, near)
     )
     every = sorted(
-        {group for own in (*left_groups, *entered_groups) for group in own}, key=lambda one: (len(one), _name(one))
+        {group for own in (*left_groups, *entered_groups) for group in own},
+        key=lambda one: (len(one), _group_name(one)),
     )
     matrices = [
         np.array([[group in own for group in every] for own in side], dtype=bool).reshape(len(side), len(every))
@@ -108,7 +109,7 @@ def _pair(before: list[Member], after: list[Member], attributes: int, *, is_by_i
         left=matrices[0],
         entered=matrices[1],
         near=matrices[2],
-        names=[_name(group) for group in every],
+        names=[_group_name(group) for group in every],
         shown=min(len(before), len(after)),
     )
 
@@ -121,12 +122,12 @@ def _not_in(other: list[Member], members: list[Member], *, is_by_id: bool) -> li
     return sorted(member for member in members if member[0] not in held)
 
 
-def _groups(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[Group]:
+def _groups_of_item(labels: tuple[tuple[str, str], ...], attributes: int) -> Iterator[Group]:
     """Every group that an item belongs to."""
     for size in range(1, attributes + 1):
         yield from combinations(labels, size)
 
 
-def _name(group: Group) -> str:
+def _group_name(group: Group) -> str:
     """As the groups table names it."""
     return joint_name(level_name(attribute, level) for attribute, level in group)

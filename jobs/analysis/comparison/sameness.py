@@ -14,16 +14,15 @@ import pandas as pd
 
 from mprlib.attention import UNIFORM
 
-from ...words import shortened
 from ..cases import CASE, TOP_K, is_audited, top_k_rows
 from ..frames import records
 from ..load import Run
 from ..wording import percent
-from .labellers import Labellers, labelled_attributes, without_labellers
+from .labellers import Labellers, labelled_attributes, setting_text, without_labellers
 
 # Settings that change no result: places of files, and what only affects speed.
 _HARMLESS = {"output", "cache", "runtime", "shard_items", "path", "batch", "backend", "shard_megabytes"}
-# Settings that `_parts` compares by itself.
+# Settings that `_settings_that_must_agree` compares by itself.
 _LOOKED_AT = {"name", "k", "encoder", "reference", "function_classes", "attention", "queries", "report"}
 # A reference in which a group's share changed by more than this is another reference.
 REFERENCE_TOLERANCE = 0.01
@@ -31,8 +30,6 @@ REFERENCE_TOLERANCE = 0.01
 UNIT_TOLERANCE = 0.02
 # References whose numbers of people differ by less are of one size: it is a sum of weights.
 SAME_PEOPLE = 0.5
-# Characters of a setting that a refusal repeats.
-LONGEST_SETTING = 80
 ADVICE = "run both with one configuration"
 
 
@@ -43,9 +40,9 @@ def refusal(old: Run, new: Run, labels: Labellers) -> str | None:
 
 
 def _refusals(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
-    for name, (before, after) in _parts(old, new).items():
+    for name, (before, after) in _settings_that_must_agree(old, new).items():
         for key, one, other in _differences(before, after, name):
-            yield f"{key} differs ({_shown(one)} and {_shown(other)}): values do not compare; {ADVICE}"
+            yield f"{key} differs ({setting_text(one)} and {setting_text(other)}): values do not compare; {ADVICE}"
     for side, run in (("OLD", old), ("NEW", new)):
         if not is_audited(run.results).any():
             yield f"{side} holds no selection of method {TOP_K}, which is what is compared; add {TOP_K} to its methods"
@@ -56,10 +53,10 @@ def _refusals(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
 
 def remarks(old: Run, new: Run) -> Iterator[str]:
     """What a reader should know of runs that can be compared."""
-    settings = [_said_once(one) for one in _settings(old, new)]
+    settings = [_said_once(one) for one in _settings_without_labels(old, new)]
     before, after = ({key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings)
     for key, one, other in _differences(before, after):
-        yield f"{key} differs ({_shown(one)} and {_shown(other)})"
+        yield f"{key} differs ({setting_text(one)} and {setting_text(other)})"
     sizes = shared_cases(old, new)[["reference", "reference_size_old", "reference_size_new"]].drop_duplicates(
         "reference"
     )
@@ -81,15 +78,15 @@ def shared_cases(old: Run, new: Run) -> pd.DataFrame:
     return both.sort_values(CASE, kind="stable").reset_index(drop=True)
 
 
-def _settings(old: Run, new: Run) -> list[Mapping[str, Any]]:
+def _settings_without_labels(old: Run, new: Run) -> list[Mapping[str, Any]]:
     """Settings without those of predicted labels, which `labellers` compares by what they come to."""
     labelled = labelled_attributes(old, new)
     return [without_labellers(run.manifest.get("settings") or {}, labelled) for run in (old, new)]
 
 
-def _parts(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
+def _settings_that_must_agree(old: Run, new: Run) -> dict[str, tuple[Any, Any]]:
     """Settings that must agree, by the name that a configuration gives them."""
-    settings = _settings(old, new)
+    settings = _settings_without_labels(old, new)
     get: dict[str, Callable[[Mapping[str, Any]], Any]] = {
         # Numbers, and perhaps "all", which comes last.
         "k": lambda one: sorted(one.get("k") or [], key=lambda k: (isinstance(k, str), k)),
@@ -133,7 +130,7 @@ def _sizes(both: pd.DataFrame) -> Iterator[str]:
                 f"the pool of {query!r} holds {row['n_pool_old']:,} items in OLD and {row['n_pool_new']:,} in NEW: "
                 f"MPR does not compare; run both with prefilter.top of at most {smaller:,}"
             )
-        units = [_unit(row["n_pool_old"], row[f"reference_size_{side}"], row["k"]) for side in ("old", "new")]
+        units = [_mpr_per_chi(row["n_pool_old"], row[f"reference_size_{side}"], row["k"]) for side in ("old", "new")]
         if abs(units[1] / units[0] - 1.0) > UNIT_TOLERANCE:
             yield (
                 f"reference {row['reference']} counts {row['reference_size_old']:,.0f} people in OLD and "
@@ -142,7 +139,7 @@ def _sizes(both: pd.DataFrame) -> Iterator[str]:
             )
 
 
-def _unit(pool: int, reference: float, k: int) -> float:
+def _mpr_per_chi(pool: int, reference: float, k: int) -> float:
     """MPR of a normalised class is chi times this: sqrt(D / (n + m)) with D = m k / (m + k)."""
     return float(np.sqrt(reference * k / (reference + k) / (pool + reference)))
 
@@ -169,7 +166,3 @@ def _reference_drift(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
             f"reference {reference} differs ({group} was {percent(before)} of it and is {percent(after)}): gaps do not "
             "compare; give both runs one reference, as kind dataset or shares"
         )
-
-
-def _shown(value: Any) -> str:
-    return "none" if value is None else shortened(str(value), LONGEST_SETTING)

@@ -38,16 +38,20 @@ def true_moves(old: Run, new: Run, exchanged: Mapping[Question, Pair]) -> pd.Dat
 
     exchanged: the questions asked, those where the labels of either week are another labeller's; pairs by items' ids.
     """
-    both = _groups(old, new).drop_duplicates([*QUESTION, "group"])
+    both = _paired_groups(old, new).drop_duplicates([*QUESTION, "group"])
     is_asked = [key in exchanged for key in both[QUESTION].itertuples(index=False, name=None)]
     both = both[np.array(is_asked, dtype=bool)]
     change = both["share_corrected_new"] - both["share_corrected_old"]
-    error = _off(both, np.where(change >= 0, 1.0, -1.0), "share_corrected") / HALF_INTERVAL
-    moves = both.assign(change_share=change, p_value=2.0 * scipy.stats.norm.sf(_deviations(both, error, exchanged)))
+    error = _margin_towards_zero(both, np.where(change >= 0, 1.0, -1.0), "share_corrected") / HALF_INTERVAL
+    moves = both.assign(
+        change_share=change, p_value=2.0 * scipy.stats.norm.sf(_changes_in_standard_errors(both, error, exchanged))
+    )
     return moves[[*QUESTION, "group", "change_share", "p_value"]]
 
 
-def _deviations(both: pd.DataFrame, error: FloatArray, exchanged: Mapping[Question, Pair]) -> FloatArray:
+def _changes_in_standard_errors(
+    both: pd.DataFrame, error: FloatArray, exchanged: Mapping[Question, Pair]
+) -> FloatArray:
     """How many standard errors each share (n,) changed by. error: of the labels alone.
 
     Of the 2 m items exchanged those of a group, t, fall to both sides as in a draw without replacement: the difference
@@ -83,17 +87,17 @@ def true_gaps(old: Run, new: Run, labels: Labellers, exchanged: pd.DataFrame, mi
     exchanged: QUESTION and items_changed. Where a reference's labeller changed, or what is known of it, gaps are those
     from the mean of both estimates of it, so that what that made of the reference is no rise.
     """
-    both = _groups(old, new)
+    both = _paired_groups(old, new)
     references = both[[f"share_reference_corrected_{side}" for side in SIDES]].to_numpy(float)
     is_changed = labels.marks_references(both, labels.unlike).to_numpy()[:, None]
     references = np.where(is_changed, references.mean(axis=1, keepdims=True), references)
     for column, side in enumerate(SIDES):
         both[f"gap_{side}"] = both[f"share_corrected_{side}"] - references[:, column]
     both = both[references[:, 1] >= minimum_share]
-    largest = [_largest(both, side) for side in SIDES]
+    largest = [_largest_gaps(both, side) for side in SIDES]
     found = largest[0].merge(largest[1], on=CASE)
     found["gap_corrected_rise"] = found["gap_corrected_new"] - found["gap_corrected_old"]
-    found["gap_corrected_margin"] = np.hypot(found["off_old"], found["off_new"]) * _left(
+    found["gap_corrected_margin"] = np.hypot(found["off_old"], found["off_new"]) * _uncancelled_part(
         found, labels.unlike, exchanged
     )
     return found.drop(columns=["off_old", "off_new"])
@@ -108,10 +112,10 @@ def true_rises(old: Run, new: Run, unlike: Predicted, exchanged: pd.DataFrame) -
         run.results[is_audited(run.results)].reindex(columns=[*keys, *VALUES]).drop_duplicates(keys).dropna()
         for run in (old, new)
     ]
-    both = _paired(rows, keys, VALUES)
+    both = _paired_rows(rows, keys, VALUES)
     both["mpr_corrected_rise"] = both["mpr_corrected_new"] - both["mpr_corrected_old"]
-    off = _off(both, np.ones(len(both)), "mpr_corrected")
-    both["mpr_corrected_margin"] = off * _left(both, unlike, exchanged)
+    off = _margin_towards_zero(both, np.ones(len(both)), "mpr_corrected")
+    both["mpr_corrected_margin"] = off * _uncancelled_part(both, unlike, exchanged)
     beyond = both["mpr_corrected_rise"] - both["mpr_corrected_margin"]
     order = both.assign(_beyond=beyond).sort_values("_beyond", ascending=False, kind="stable").drop_duplicates(CASE)
     named = order.rename(columns={CLASS: "mpr_corrected_class"})
@@ -125,43 +129,43 @@ def true_shares(run: Run) -> pd.DataFrame:
     return rows.drop_duplicates([*CASE, "group"]).dropna()
 
 
-def _groups(old: Run, new: Run) -> pd.DataFrame:
-    return _paired([true_shares(run) for run in (old, new)], [*CASE, "group"], SHARES)
+def _paired_groups(old: Run, new: Run) -> pd.DataFrame:
+    return _paired_rows([true_shares(run) for run in (old, new)], [*CASE, "group"], SHARES)
 
 
-def _paired(rows: Sequence[pd.DataFrame], keys: list[str], values: list[str]) -> pd.DataFrame:
+def _paired_rows(rows: Sequence[pd.DataFrame], keys: list[str], values: list[str]) -> pd.DataFrame:
     left, right = (one.astype(dict.fromkeys(values, float)) for one in rows)
     return left.merge(right, on=keys, suffixes=("_old", "_new"))
 
 
-def _off(both: pd.DataFrame, sign: FloatArray, name: str) -> FloatArray:
+def _margin_towards_zero(both: pd.DataFrame, sign: FloatArray, name: str) -> FloatArray:
     """What a difference (n,) of two values may be off by towards 0; sign: its own."""
-    halves = [_half(both, f"{name}{{}}_new", sign), _half(both, f"{name}{{}}_old", -sign)]
+    halves = [_half_width(both, f"{name}{{}}_new", sign), _half_width(both, f"{name}{{}}_old", -sign)]
     found: FloatArray = np.hypot(*halves)
     return found
 
 
-def _half(rows: pd.DataFrame, name: str, sign: FloatArray) -> FloatArray:
+def _half_width(rows: pd.DataFrame, name: str, sign: FloatArray) -> FloatArray:
     """How far (n,) values may be too large where the sign is 1, and too small where it is -1."""
     value, low, high = (rows[name.format(end)].to_numpy(float) for end in ("", "_low", "_high"))
     found: FloatArray = np.maximum(np.where(sign > 0, value - low, high - value), 0.0)
     return found
 
 
-def _largest(both: pd.DataFrame, side: str) -> pd.DataFrame:
+def _largest_gaps(both: pd.DataFrame, side: str) -> pd.DataFrame:
     """The largest gap of each case on one side, and what it may be off by: too large in the new run, too small in the
     old one."""
     gap = both[f"gap_{side}"].to_numpy(float)
     sign = np.where(gap >= 0, 1.0, -1.0) * (1.0 if side == "new" else -1.0)
     found = both.assign(
-        **{f"gap_corrected_{side}": np.abs(gap), f"off_{side}": _half(both, f"share_corrected{{}}_{side}", sign)}
+        **{f"gap_corrected_{side}": np.abs(gap), f"off_{side}": _half_width(both, f"share_corrected{{}}_{side}", sign)}
     )
     order = found.sort_values(f"gap_corrected_{side}", ascending=False, kind="stable").drop_duplicates(CASE)
     named = order.rename(columns={"group": f"worst_group_corrected_{side}"})
     return named[[*CASE, f"worst_group_corrected_{side}", f"gap_corrected_{side}", f"off_{side}"]]
 
 
-def _left(rows: pd.DataFrame, unlike: Predicted, exchanged: pd.DataFrame) -> FloatArray:
+def _uncancelled_part(rows: pd.DataFrame, unlike: Predicted, exchanged: pd.DataFrame) -> FloatArray:
     """The part (n,) of errors that does not cancel."""
     items = rows[QUESTION].merge(exchanged[[*QUESTION, "items_changed"]], on=QUESTION, how="left")["items_changed"]
     part = np.sqrt(np.minimum(items.to_numpy(float) / rows["k"].to_numpy(float), 1.0))

@@ -47,19 +47,19 @@ def to_json(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> dict[s
 
 def to_text(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> str:
     """Lines for a terminal."""
-    lines = [f"{side.upper()} {_run(about[side])}" for side in ("old", "new")]
+    lines = [f"{side.upper()} {_run_line(about[side])}" for side in ("old", "new")]
     lines += [summary(found), *map(change_sentence, found.changes)]
-    moved, worse = _moved(found), _worse(found)
+    moved, worse = _moved_rows(found), _regression_rows(found)
     if len(moved):
         lines += ["", "groups that moved beyond chance, percentage points of the items shown, largest first:"]
         for row in moved[:SHOWN]:
             lines.append(f"  {points(100 * row['change_share']):>6}  {row['label']}: {_moved_sentence(row)}")
             lines += [f"          {causes}"] if (causes := causes_clause(row)) else []
-        lines += _more(len(moved))
+        lines += how_many_more(len(moved), SHOWN)
     if len(worse):
-        lines += ["", f"regressions, {_rule(found)}:"]
+        lines += ["", f"regressions, {_regression_rule(found)}:"]
         lines += [f"  {row['label']}: {_worse_sentence(row)}" for row in worse[:SHOWN]]
-        lines += _more(len(worse))
+        lines += how_many_more(len(worse), SHOWN)
     lines += [""] * bool(_notes(found)) + [f"note: {note}" for note in _notes(found)]
     return "\n".join(lines)
 
@@ -68,11 +68,11 @@ def to_markdown(found: Comparison, about: Mapping[str, Mapping[str, Any]]) -> st
     """One section with two tables."""
     title = "regression" if found.has_regression else "no regression"
     lines = [f"### Retrieval audit: {title}", ""]
-    lines += [f"- {side.upper()}: {escaped(_run(about[side]))}" for side in ("old", "new")]
+    lines += [f"- {side.upper()}: {escaped(_run_line(about[side]))}" for side in ("old", "new")]
     lines += ["", escaped(" ".join([summary(found), *map(change_sentence, found.changes)]))]
-    moved, worse = _moved(found), _worse(found)
+    moved, worse = _moved_rows(found), _regression_rows(found)
     if len(worse):
-        lines += ["", f"**Regressions**, {_rule(found)}:", ""]
+        lines += ["", f"**Regressions**, {_regression_rule(found)}:", ""]
         lines += table(["Query", "Worst group", "Gap before", "Gap now", "MPR before", "MPR now"], worse, _worse_cells)
     if len(moved):
         lines += ["", "**Groups that moved beyond chance**, shares of the items shown:", ""]
@@ -89,7 +89,8 @@ def summary(found: Comparison) -> str:
     )
     return (
         f"{cases_of_queries(compared, found.cases['query'].nunique())} compared; {moved} moved beyond chance (false "
-        f"discovery rate {percent(found.level)}); {worse} worse off ({_rule(found)}){predicted_clause(found)}."
+        f"discovery rate {percent(found.level)}); {worse} worse off "
+        f"({_regression_rule(found)}){predicted_clause(found)}."
     )
 
 
@@ -118,22 +119,22 @@ def causes_clause(row: Mapping[str, Any]) -> str:
     return ", ".join(shown)
 
 
-def _rule(found: Comparison) -> str:
+def _regression_rule(found: Comparison) -> str:
     return (
         f"the largest gap rose by more than {100 * found.threshold:g} points or MPR by more than "
         f"{found.mpr_threshold:g}, beyond chance"
     )
 
 
-def _moved(found: Comparison) -> list[dict[str, Any]]:
-    return _labelled(found, found.groups[found.groups["is_found"].astype(bool)])
+def _moved_rows(found: Comparison) -> list[dict[str, Any]]:
+    return _rows_with_labels(found, found.groups[found.groups["is_found"].astype(bool)])
 
 
-def _worse(found: Comparison) -> list[dict[str, Any]]:
-    return _labelled(found, found.cases[found.cases["is_regression"]])
+def _regression_rows(found: Comparison) -> list[dict[str, Any]]:
+    return _rows_with_labels(found, found.cases[found.cases["is_regression"]])
 
 
-def _labelled(found: Comparison, rows: pd.DataFrame) -> list[dict[str, Any]]:
+def _rows_with_labels(found: Comparison, rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows with a label: the query, and what else it takes to tell the cases apart."""
     several = [key for key in CASE if key != "query" and found.cases[key].nunique() > 1]
     return [
@@ -145,7 +146,7 @@ def _moved_sentence(row: Mapping[str, Any]) -> str:
     return (
         f"{row['group']} {percent(row['share_selected_old'])} shown before, "
         f"{percent(row['share_selected_new'])} now, {percent(row['share_reference_new'])} in the reference "
-        f"(p = {_p(row['p_value'])}){share_clause(row)}"
+        f"(p = {_p_value_text(row['p_value'])}){share_clause(row)}"
     )
 
 
@@ -167,7 +168,7 @@ def _moved_table(rows: list[dict[str, Any]]) -> list[str]:
         change = points(100 * row["change_share"])
         causes = [causes_clause(row)] if has_causes else []
         group = group_name(row["group"]) + share_clause(row)
-        return (row["label"], group, *map(percent, shares), change, *causes, _p(row["p_value"]))
+        return (row["label"], group, *map(percent, shares), change, *causes, _p_value_text(row["p_value"]))
 
     return table([*heads, *(["Due to"] if has_causes else []), "p"], rows, cells)
 
@@ -184,14 +185,15 @@ def table(
     """A Markdown table of the first rows."""
     lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     lines += [f"| {' | '.join(escaped(cell) for cell in cells(row))} |" for row in rows[:SHOWN]]
-    return lines + ([""] + [line.strip() for line in _more(len(rows))] if len(rows) > SHOWN else [])
+    return lines + ([""] + [line.strip() for line in how_many_more(len(rows), SHOWN)] if len(rows) > SHOWN else [])
 
 
-def _more(count: int) -> list[str]:
-    return [f"  and {count - SHOWN} more; --json prints all"] if count > SHOWN else []
+def how_many_more(count: int, shown: int) -> list[str]:
+    """The last line of a list that is cut off; none where all of it is shown."""
+    return [f"  and {count - shown} more; --json prints all"] if count > shown else []
 
 
-def _run(about: Mapping[str, Any]) -> str:
+def _run_line(about: Mapping[str, Any]) -> str:
     partial = "" if about["is_complete"] else ", not complete"
     return f"{about['folder']}: {about['name']}, {about['created']}, run {about['run_id']}{partial}"
 
@@ -206,7 +208,7 @@ def _notes(found: Comparison) -> list[str]:
     return notes
 
 
-def _p(value: float) -> str:
+def _p_value_text(value: float) -> str:
     return f"{value:.2g}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..comparison.wording import escaped, plain_records, table
+from ..comparison.wording import escaped, how_many_more, plain_records, table
 from ..wording import cases_of_queries, group_name, labelled, number, percent, points
 from .compare import GAP, MPR, PRECISION, SIMILARITY, Measure, Systems
 
@@ -32,7 +32,7 @@ def to_text(found: Systems, about: Mapping[str, Mapping[str, Any]]) -> str:
     lines += [sentence(one) for one in found.measures]
     lines += ["", "largest gap by query, percentage points, the largest difference first:"]
     lines += [f"  {query_sentence(row)}" for row in labelled(found.queries)[:SHOWN]]
-    lines += _more(len(found.queries))
+    lines += how_many_more(len(found.queries), SHOWN)
     lines += [""] * bool(found.remarks) + [f"note: {remark}" for remark in found.remarks]
     return "\n".join(lines)
 
@@ -50,15 +50,15 @@ def to_markdown(found: Systems, about: Mapping[str, Mapping[str, Any]]) -> str:
 
 def sentence(one: Measure) -> str:
     """A measure over all queries: both means, the difference with its interval and p value, and who wins where."""
-    found, shown = one.difference, _shown(one)
+    found, shown = one.difference, _difference_format(one)
     interval = "" if found.low is None or found.high is None else f" ({shown(found.low)} to {shown(found.high)})"
     verdict = f"{one.better.upper()} is better" if one.better else "no difference beyond chance"
     under = f" under {one.function_class}" if one.function_class else ""
     ties = found.queries - one.wins_a - one.wins_b
     return (
-        f"{NAMES[one.name]}{under}: A {_value(one, one.mean_a)}, B {_value(one, one.mean_b)}, difference "
+        f"{NAMES[one.name]}{under}: A {_value_text(one, one.mean_a)}, B {_value_text(one, one.mean_b)}, difference "
         f"{shown(found.mean)}{interval}, p = {found.p_value:.2g}: {verdict}; A wins {one.wins_a}, B {one.wins_b}, "
-        f"{ties} tied, of {cases_of_queries(found.queries, one.queries)}{_effective(one)}"
+        f"{ties} tied, of {cases_of_queries(found.queries, one.queries)}{_effective_queries(one)}"
     )
 
 
@@ -76,20 +76,20 @@ def name_of(found: Systems, about: Mapping[str, Mapping[str, Any]], side: str) -
     return f"{facts['folder']}: {facts['name']}, {method}, run {facts['run_id']}"
 
 
-def _effective(one: Measure) -> str:
+def _effective_queries(one: Measure) -> str:
     found = one.difference
     if found.effective_queries > found.queries - 0.5:
         return ""
     return f", which share items and count as {found.effective_queries:.0f}"
 
 
-def _value(one: Measure, value: float) -> str:
+def _value_text(one: Measure, value: float) -> str:
     if one.name == GAP:
         return f"{points(100 * value).lstrip('+')} points"
     return percent(value) if one.name == PRECISION else number(value)
 
 
-def _shown(one: Measure) -> Any:
+def _difference_format(one: Measure) -> Any:
     if one.name in (GAP, PRECISION):
         return lambda value: points(100 * value)
     return lambda value: ("+" if value > 0 else "\u2212" if value < 0 else "") + number(abs(value))
@@ -104,10 +104,6 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         points(100 * row["signed_gap_b"]),
         points(100 * row[f"{GAP}_difference"]),
     )
-
-
-def _more(count: int) -> list[str]:
-    return [f"  and {count - SHOWN} more; --json prints all"] if count > SHOWN else []
 
 
 def _measure_json(one: Measure) -> dict[str, Any]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Action(StrEnum):
-    """What is done with the cache."""
+    """The action on the cache."""
 
     STATUS = "status"
     CLEAN = "clean"
@@ -32,26 +32,30 @@ class Action(StrEnum):
 
 What = Annotated[
     Action,
-    typer.Argument(help="status: what it holds; clean: make room; verify: read all of it.", show_default=False),
+    typer.Argument(
+        help="status: what the cache holds; clean: make room; verify: read and check all of it.", show_default=False
+    ),
 ]
 Address = Annotated[
-    str | None, typer.Argument(help="Its folder or fsspec URL; default: MPR_AUDIT_CACHE.", show_default=False)
+    str | None, typer.Argument(help="The cache's folder or fsspec URL; default: MPR_AUDIT_CACHE.", show_default=False)
 ]
 OlderThan = Annotated[
-    str | None, typer.Option(help="clean: also what nobody has used for so long, such as 90d, 12w or 36h.")
+    str | None, typer.Option(help="clean: also remove what no run has used for this long, such as 90d, 12w or 36h.")
 ]
 MostBytes = Annotated[
     str | None,
-    typer.Option("--max-size", help="clean: also what was used longest ago, until the rest fits, such as 500GB."),
+    typer.Option(
+        "--max-size", help="clean: also remove what was used longest ago, until the rest fits, such as 500GB."
+    ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="clean: say what would go, remove nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="clean: print what would be removed, remove nothing.")]
 UNITS_OF_TIME = {"h": "hours", "d": "days", "w": "weeks"}
 UNITS_OF_SIZE = {"": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """What `cache` is asked."""
+    """Options of `cache`."""
 
     action: What
     address: Address = None
@@ -63,7 +67,7 @@ class Options:
 
 @with_options(Options)
 def cache(options: Options) -> int:
-    """Look after the cache that runs share: what it holds, what of it is damaged, and room in it."""
+    """Look after the cache that runs share: show what it holds, find damage, make room."""
     from ...cache.place import VARIABLE, cache_place
     from ...cache.upkeep import expect_cache
 
@@ -111,7 +115,7 @@ def _clean(store: Store, options: Options) -> int:
     found = removal(store, older_than=age, most_bytes=most)
     if not options.as_json:
         for one in found.losses:
-            print(f"lost: {_holding(one)}{_again(one)}")
+            print(f"lost: {_holding(one)}{_embedding_time(one)}")
         verb = "would free" if options.dry_run else "frees"
         files = numbered(len(found.rest), "file")
         print(f"{verb} {bytes_of(found.bytes)} in {store.root}; {files} among them that no run would miss")
@@ -132,13 +136,13 @@ def _verify(store: Store, options: Options) -> int:
     if options.as_json:
         print_json({"cache": store.root, "faults": found})
     else:
-        print("\n".join(found) or f"cache {store.root}: {_sum(counted(pieces(store)))} are what was written")
+        print("\n".join(found) or f"cache {store.root}: {_counted_pieces(counted(pieces(store)))} are what was written")
         if found:
             print("runs compute anew what is damaged; `clean` removes damaged indexes, and merging leaves out the rest")
     return 1 if found else 0
 
 
-def _sum(found: Any) -> str:
+def _counted_pieces(found: Any) -> str:
     return numbered(len(found), "segment and pack", "segments and packs")
 
 
@@ -151,8 +155,8 @@ def _holding(one: Holding) -> str:
     return f"{one.count:,} {one.kind}{of}: {bytes_of(one.bytes)} in {pieces}, last used {one.last_used}"
 
 
-def _again(one: Holding) -> str:
-    """What it takes to have vectors again."""
+def _embedding_time(one: Holding) -> str:
+    """The time to embed lost vectors again."""
     from ...stages.embed import SECONDS_PER_ITEM
 
     rate = SECONDS_PER_ITEM.get(one.about.get("column", ""))

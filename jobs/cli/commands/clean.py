@@ -13,7 +13,7 @@ from ..options import AsJson, Folder, print_json
 if TYPE_CHECKING:
     from ...results.clean import Cleaning
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would go, remove nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be removed, remove nothing.")]
 
 
 def clean(folder: Folder, dry_run: DryRun = False, as_json: AsJson = False) -> int:

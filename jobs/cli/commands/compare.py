@@ -27,7 +27,7 @@ Old = Annotated[
 ]
 New = Annotated[
     str | None,
-    typer.Argument(help="Folder of the later run, or of system B; none with --methods.", show_default=False),
+    typer.Argument(help="Folder of the later run, or of system B; may be left out with --methods.", show_default=False),
 ]
 Threshold = Annotated[
     float,
@@ -35,34 +35,36 @@ Threshold = Annotated[
         min=0,
         max=1,
         callback=_finite,
-        help="Rise of a query's largest group gap that is a regression: 0.05 is 5 points.",
+        help="A larger rise of a query's largest group gap is a regression: 0.05 is 5 points.",
     ),
 ]
 MprThreshold = Annotated[
     float | None,
-    typer.Option(min=0, callback=_finite, help="Rise of a query's MPR that is a regression; default: --threshold."),
+    typer.Option(min=0, callback=_finite, help="A larger rise of a query's MPR is a regression; default: --threshold."),
 ]
 Level = Annotated[
     float,
-    typer.Option(min=1e-6, max=0.5, callback=_finite, help="False discoveries allowed among the queries that moved."),
+    typer.Option(min=1e-6, max=0.5, callback=_finite, help="False discovery rate among the queries that moved."),
 ]
-MarkdownFile = Annotated[Path | None, typer.Option(help="Write it as Markdown to this file too.")]
-HtmlFile = Annotated[Path | None, typer.Option(help="Write both systems side by side to this page; with --systems.")]
+MarkdownFile = Annotated[Path | None, typer.Option(help="Also write the comparison to this file, as Markdown.")]
+HtmlFile = Annotated[
+    Path | None, typer.Option(help="With --systems: also write a page with both systems side by side.")
+]
 IsSystems = Annotated[
     bool,
     typer.Option(
-        "--systems", help="Two systems over the same queries, whatever their encoders and engines; exit code 0."
+        "--systems", help="Compare two systems over the same queries, whatever their encoders and engines; exit code 0."
     ),
 ]
 Methods = Annotated[
     tuple[str, str] | None,
-    typer.Option(help="Methods of A and B, such as top_k mopr; of one run where only one folder is given."),
+    typer.Option(help="Methods of A and B, such as top_k mopr; with one folder both are methods of that run."),
 ]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """What `compare` is asked."""
+    """Options of `compare`."""
 
     old: Old
     new: New = None
@@ -80,7 +82,7 @@ class Options:
 def compare(options: Options) -> int:
     """Compare two runs of one configuration: what moved beyond chance; exit code 4 for a regression.
 
-    With --systems: which of two systems shows people more as they are, query by query.
+    With --systems: which of two systems is nearer to the reference, query by query.
     """
     return _systems(options) if options.systems or options.methods is not None else _runs(options)
 

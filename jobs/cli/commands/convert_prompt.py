@@ -14,7 +14,7 @@ Target = Annotated[Path, typer.Argument(help="The safetensors file to write.", s
 
 
 def convert_prompt(source: Source, target: Target, as_json: AsJson = False) -> int:
-    """Turn published tokens (a torch file, of which nothing is run) into a file for `debias_clip`."""
+    """Turn published tokens (a torch file, whose code is never run) into a file for `debias_clip`."""
     from ...encoders.prompt_files import convert_published
 
     tokens = convert_published(source, target)

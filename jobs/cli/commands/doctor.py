@@ -22,7 +22,7 @@ def doctor(
     address: Address = None,
     as_json: AsJson = False,
 ) -> int:
-    """Check that this machine or cluster is fit for an audit, and say what to do where it is not; 1 if it is not."""
+    """Check that this machine or cluster is fit for an audit, and say what to do if not; exit code 1 for a problem."""
     from ... import doctor as checking
 
     address = address or os.environ.get("RAY_ADDRESS")

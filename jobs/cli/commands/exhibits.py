@@ -18,7 +18,11 @@ Target = Annotated[str, typer.Option("--output", help="Folder of the tables and 
 
 Against = Annotated[
     str | None,
-    typer.Option("--against", help="Folder of the authors' result files (.pkl), drawn beside.", show_default=False),
+    typer.Option(
+        "--against",
+        help="Folder of the authors' result files (.pkl), whose curves are drawn beside the runs' own.",
+        show_default=False,
+    ),
 ]
 
 

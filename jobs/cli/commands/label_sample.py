@@ -1,4 +1,4 @@
-"""`mpr-audit label-sample`: the items of a run that hand labels would say most of, and a page to label them in."""
+"""`mpr-audit label-sample`: the items of a run that are worth most to label by hand, and a page to label them in."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from ...labelling.write import Written
 
 Count = Annotated[int, typer.Option("--count", min=1, help="Items to label.")]
-Dataset = Annotated[str | None, typer.Option("--dataset", help="Whose items, where the run audits several.")]
+Dataset = Annotated[str | None, typer.Option("--dataset", help="The data set to label, where the run audits several.")]
 Attributes = Annotated[
     list[str] | None, typer.Option("--attribute", help="Only this attribute; may be repeated. Default: all.")
 ]
-Error = Annotated[float, typer.Option("--error", min=0.001, max=0.9, help="Share of labels that is taken to be wrong.")]
+Error = Annotated[
+    float, typer.Option("--error", min=0.001, max=0.9, help="Share of labels that is assumed to be wrong.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the draw.")]
 Target = Annotated[
     str | None, typer.Option("--output", help="Folder of the page; default: label-sample in the run's folder.")
@@ -26,7 +28,7 @@ Target = Annotated[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """What a sample is asked to be."""
+    """Options of `label-sample`."""
 
     folder: Folder
     count: Count = 200
@@ -41,10 +43,10 @@ class Options:
 @with_options(Options)
 def label_sample(given: Options) -> int:
     """Choose the items whose hand labels narrow a run's intervals most, and write a page to label them in."""
-    from ...labelling.sample import Asked
+    from ...labelling.sample import SampleRequest
     from ...labelling.write import write_sample
 
-    asked = Asked(
+    asked = SampleRequest(
         count=given.count,
         dataset=given.dataset,
         attributes=tuple(given.attribute or ()),
@@ -60,7 +62,7 @@ def label_sample(given: Options) -> int:
 
 
 def sample_text(written: Written) -> str:
-    """What was drawn, and what to do with it."""
+    """What was drawn, and the next steps."""
     said = written.to_json()
     drawn = (
         f"{said['items']:,} of {said['of']:,} items of {said['dataset']}, {said['selected']:,} of them in audited "

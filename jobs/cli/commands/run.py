@@ -32,7 +32,7 @@ def run(
     max_failures: MaxFailures = None,
     as_json: AsJson = False,
 ) -> int:
-    """Run an audit, or what is missing of it, and write its report."""
+    """Run an audit, or the part of it that is missing, and write its report."""
     from rich.console import Console
 
     from ... import audit
@@ -86,7 +86,7 @@ def worst_text(output: str, settings: Audit) -> str:
 
 
 def _repair(pair: Mapping[str, Any]) -> str:
-    """What it costs to bring a query to what chance shows, where a selection does."""
+    """The similarity that bringing a query to the chance level costs, where some selection reaches it."""
     from ...analysis.wording import cost, is_below_chance, percent
 
     if pair["is_repaired_to_chance"] is not True:

@@ -14,7 +14,7 @@ COUNTS = ("units", "done", "running", "failed")
 
 
 def status(folder: Folder, as_json: AsJson = False) -> int:
-    """Print what is done, running, failed and left in a run's folder, and whether a run is at it."""
+    """Print what is done, running, failed and left in a run's folder, and whether a run is active."""
     from ...results.status import status_of
     from ...store import Store
 

@@ -22,15 +22,18 @@ Address = Annotated[
 ]
 Period = Annotated[
     str | None,
-    typer.Option(help="Start it once in each: " + ", ".join(PERIODS) + "; {period} in the output names it."),
+    typer.Option(help="Start it once per period: " + ", ".join(PERIODS) + "; {period} in the output becomes its name."),
 ]
-Retry = Annotated[bool, typer.Option("--retry", help="Submit again what failed or was stopped.")]
-Attach = Annotated[bool, typer.Option("--attach", help="Follow what was submitted already instead of refusing.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Submit the audit again if it failed or was stopped.")]
+Attach = Annotated[
+    bool, typer.Option("--attach", help="If it was submitted already, follow that job instead of refusing.")
+]
 OnCluster = Annotated[
-    bool, typer.Option("--on-cluster", help="The cluster has the configuration at the same path: send no files.")
+    bool, typer.Option("--on-cluster", help="Send no files; the cluster has the configuration at the same path.")
 ]
 Environment = Annotated[
-    list[str] | None, typer.Option("--env", help="Variable of the job, NAME=VALUE; others can read it: no secrets.")
+    list[str] | None,
+    typer.Option("--env", help="Environment variable of the job, NAME=VALUE; no secrets, since others can read it."),
 ]
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not follow the job to its end.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be sent, send nothing.")]
@@ -38,7 +41,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be sen
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """What a submission is asked for."""
+    """Options of `submit`."""
 
     config: Config
     output: Output = None
@@ -58,17 +61,17 @@ class Options:
 @with_options(Options)
 def submit(asked: Options) -> int:
     """Run an audit as a job of a running Ray cluster; the same audit is not started twice."""
-    prepared = _prepared(asked)
+    prepared = _submission(asked)
     if asked.dry_run:
         print(json.dumps(prepared.to_json(), ensure_ascii=False, indent=None if asked.as_json else 1))
         return 0
-    name, code = _sent(prepared, asked)
+    name, code = _submit_and_follow(prepared, asked)
     if asked.as_json:
         print_json(prepared.to_json() | {"submission_id": name, "exit_code": code})
     return code or 0
 
 
-def _prepared(asked: Options) -> Submission:
+def _submission(asked: Options) -> Submission:
     from ...config.file import read_config
     from ...submission import job
 
@@ -86,7 +89,7 @@ def _prepared(asked: Options) -> Submission:
     )
 
 
-def _sent(prepared: Submission, asked: Options) -> tuple[str, int | None]:
+def _submit_and_follow(prepared: Submission, asked: Options) -> tuple[str, int | None]:
     """Send a job, or find the one that was sent before, and follow it. Returns its id, and its exit code if known."""
     # Read when ray is imported. A cluster without tokens has to be asked for by setting the variable.
     os.environ.setdefault("RAY_AUTH_MODE", "token")

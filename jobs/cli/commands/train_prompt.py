@@ -18,7 +18,7 @@ Tokens = Annotated[Path | None, typer.Option("--output", help="The file to write
 
 
 def train_prompt(config: Training, output: Tokens = None, overrides: Overrides = None, as_json: AsJson = False) -> int:
-    """Train tokens that, before a query, make similarity tell less of an attribute; for `debias_clip`."""
+    """Train tokens that, put before a query, hide an attribute from similarity; for `debias_clip`."""
     from ...config.file import read_config
     from ...config.prompts import PromptTraining
     from ...plan import prompts
@@ -32,7 +32,7 @@ def train_prompt(config: Training, output: Tokens = None, overrides: Overrides =
 
 
 def judgement_text(found: Judgement) -> str:
-    """How the tokens did on pictures that were held out, for people."""
+    """How well the tokens work on held-out pictures, as text."""
     return "\n".join(
         [
             (

@@ -18,7 +18,7 @@ FAULTS_SHOWN = 50
 
 
 def verify(folder: Folder, sample: Sample = 20, as_json: AsJson = False) -> int:
-    """Read a run's folder again, hash every file, measure a sample anew; exit code 1 for a fault."""
+    """Read a run's folder again, hash every file, measure a sample again; exit code 1 for a fault."""
     from ...results.verify import verify as verify_folder
     from ...store import Store
 

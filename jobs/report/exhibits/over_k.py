@@ -41,11 +41,11 @@ def make(run: Run, curves: pd.DataFrame) -> Exhibit:
     medians = table.groupby([*keys, "k"], sort=True)[columns].median().reset_index()
     figures: dict[str, Figure] = {}
     for (dataset, reference), own in grouped(medians, keys):
-        figures[file_part(dataset, reference)] = _drawn(own, f"{dataset}, {reference}: medians over queries")
+        figures[file_part(dataset, reference)] = _figure(own, f"{dataset}, {reference}: medians over queries")
     for (dataset, reference), own in grouped(table, keys):
         for query in own["query"].drop_duplicates().head(FIGURES):
             part = file_part(dataset, reference, query)
-            figures[part] = _drawn(own[own["query"] == query].sort_values("k"), str(query))
+            figures[part] = _figure(own[own["query"] == query].sort_values("k"), str(query))
     return Exhibit(title=TITLE, table=table, summary=_printed(medians), figures=figures)
 
 
@@ -75,7 +75,7 @@ def _gaps(run: Run, selections: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(gap_points=points).groupby(CASE, sort=False)["gap_points"].max().reset_index()
 
 
-def _drawn(rows: pd.DataFrame, title: str) -> Figure:
+def _figure(rows: pd.DataFrame, title: str) -> Figure:
     panels = Panels.of(len(PANELS))
     for axes, (heading, before, after) in zip(panels.axes, PANELS):
         _panel(axes, rows, before, after)

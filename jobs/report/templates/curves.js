@@ -1,4 +1,4 @@
-// The trade-off of every method: one panel a function class.
+// The trade-off of every method: one panel per function class.
 function ticks(low, high, about) {
   const rough = (high - low) / about,
     power = 10 ** Math.floor(Math.log10(rough));
@@ -26,7 +26,7 @@ function drawPanels() {
     })
     .filter(Boolean);
   find("unmet").textContent = unmet.length
-    ? "Did not do what was asked (hollow, or without items): " + unmet.join("; ") + "."
+    ? "Missed what was asked for (hollow, or without items): " + unmet.join("; ") + "."
     : "";
 }
 function drawAxes(svg, { reach, low, high, floor, across, up }) {

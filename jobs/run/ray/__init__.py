@@ -10,6 +10,6 @@ os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", LOSSES)
 
 from .cluster import Cluster, look_around  # noqa: E402 - ray reads its settings when it is imported
 from .jobs_api import dashboard_version, job_client  # noqa: E402 - the same
-from .reaching import expect_reachable  # noqa: E402 - the same
+from .reachability import expect_reachable  # noqa: E402 - the same
 
 __all__ = ["Cluster", "dashboard_version", "expect_reachable", "job_client", "look_around"]

@@ -16,7 +16,7 @@ from ...store import Store
 from ..attempts import Limits
 from ..dispatch import Dispatch, Events, never
 from ..encoder_actors import EncoderActors, encoder_actors
-from ..growth import await_gpus
+from ..gpu_wait import await_gpus
 from ..meters import Meters
 from ..nodes import Nodes
 from ..worker import may_do_without_encoder
@@ -80,11 +80,11 @@ class Cluster:
     def run_tasks(self, units: Sequence[Unit], store: Store, is_enough: Callable[[], bool] = never) -> Events:
         """Run units that need no encoder; events as they happen, until it is enough."""
         if units and not is_enough():
-            self._note(store)
+            self._remember_store(store)
             tasks = Tasks(store, self._limits, Nodes(ray.nodes))
             yield from Dispatch(tasks, store, self._limits).run(units, is_enough)
 
-    def _note(self, store: Store) -> None:
+    def _remember_store(self, store: Store) -> None:
         """Units of this store may leave copies of its files on their nodes."""
         if not store.is_local:
             self._remote_stores[store.root] = store
@@ -109,7 +109,7 @@ class Cluster:
         """
         if not units or is_enough():
             return
-        self._note(store)
+        self._remember_store(store)
         self.await_gpus(None if encoder is None else encoder["kind"])
         actors = Actors(store, self._limits, Nodes(ray.nodes), self.encoder_actors(encoder), encoder)
         try:

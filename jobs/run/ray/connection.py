@@ -13,7 +13,7 @@ from ...config.runtime import Runtime
 from ...errors import RunError, UsageError
 from ...words import shortened
 from ..temporary_folder import temporary_folder
-from .reaching import LOCAL, REFUSED, expect_reachable, named
+from .reachability import LOCAL, REFUSED, expect_reachable, named
 
 # Receipts travel through the object store, data does not.
 OBJECT_STORE_BYTES = 200 * 1024 * 1024
@@ -57,7 +57,7 @@ def _start(workers: int | None, job_config: JobConfig) -> None:
             **QUIET,
         )
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        raise RunError(f"Ray does not start here, `mpr-audit doctor` may know why: {_words(error)}") from error
+        raise RunError(f"Ray does not start here, `mpr-audit doctor` may know why: {_error_text(error)}") from error
 
 
 def _join(address: str, name: str | None, job_config: JobConfig) -> None:
@@ -70,13 +70,13 @@ def _join(address: str, name: str | None, job_config: JobConfig) -> None:
             failure.append(error)
 
     if not interruption.bounded(f"connecting to {address}", tried, CONNECT_SECONDS):
-        raise UsageError(f"{name}: the cluster answers, but lets nobody in within {CONNECT_SECONDS:g} s")
+        raise UsageError(f"{name}: the cluster answers, but accepts no connection within {CONNECT_SECONDS:g} s")
     if failure and isinstance(failure[0], ray.exceptions.AuthenticationError):
         raise UsageError(f"{name}: {REFUSED}")
     if failure:
-        raise UsageError(f"{name}: Ray cannot connect: {_words(failure[0])}") from failure[0]
+        raise UsageError(f"{name}: Ray cannot connect: {_error_text(failure[0])}") from failure[0]
 
 
-def _words(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """Ray's own text, on one line."""
     return shortened(f"{type(error).__name__}: {error}", MOST_LETTERS)

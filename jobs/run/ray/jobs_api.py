@@ -11,7 +11,7 @@ import ray
 from ... import interruption
 from ...errors import UsageError
 from ...words import first_line
-from .reaching import REFUSED
+from .reachability import REFUSED
 
 # Seconds for a dashboard to report its version, through a tunnel.
 DASHBOARD_SECONDS = 10.0

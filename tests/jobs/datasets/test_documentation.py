@@ -37,7 +37,7 @@ def test_every_module_says_where_files_come_from_and_on_what_terms(kind):
 
 
 def test_every_reason_is_explained():
-    table = PAGE.partition("| reason | what it was |")[2]
+    table = PAGE.partition("| reason | cause |")[2]
     for reason in Reason:
         assert reason.value in table
 

@@ -7,7 +7,7 @@ import pytest
 
 from jobs.cli import main
 from jobs.config.runtime import Runtime
-from jobs.doctor import cluster, looks, machine, packages, settings
+from jobs.doctor import cluster, isolated_checks, machine, packages, settings
 from jobs.encoders.block import Needs
 from tests.jobs.conftest import write_audit
 
@@ -152,7 +152,7 @@ def test_machine(tmp_path):
 
 def test_a_look_that_fails_or_hangs_is_an_answer(monkeypatch):
     model = {"kind": "sentence", "model": "absent", "batch": 1}
-    assert "absent" in looks.look({"encoder": model})["encoder"]["error"]
-    monkeypatch.setattr(looks, "PATIENCE_SECONDS", 0.01)
-    answers = looks.look({"ray": Runtime().model_dump(mode="json")})
+    assert "absent" in isolated_checks.look({"encoder": model})["encoder"]["error"]
+    monkeypatch.setattr(isolated_checks, "PATIENCE_SECONDS", 0.01)
+    answers = isolated_checks.look({"ray": Runtime().model_dump(mode="json")})
     assert answers == {"ray": {"error": "no answer within 0 s"}}

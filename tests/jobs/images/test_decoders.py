@@ -67,7 +67,7 @@ def test_a_picture_that_always_kills_its_worker_is_a_fault(root, tmp_path, monke
         for locator, picture in zip(locators, real(worker, asked, locators)):
             if locator == "7.png":
                 worker.process.kill()
-                raise decoders_module.WorkerDied(worker._ending())
+                raise decoders_module.WorkerDied(worker._how_it_ended())
             yield picture
 
     monkeypatch.setattr(decoders_module._Worker, "answers", dies)

@@ -15,7 +15,7 @@ from PIL import Image
 from jobs.cli import main
 from jobs.labelling.frame import frame_of
 from jobs.labelling.page import content
-from jobs.labelling.sample import Asked, sample_of
+from jobs.labelling.sample import SampleRequest, sample_of
 from jobs.labelling.shown import shown_selections, solve_unit
 from jobs.plan.plan_file import PLAN
 from jobs.results.manifest import MANIFEST
@@ -39,7 +39,7 @@ def table(path: Path) -> list[dict[str, str]]:
 
 def sampled(run: Path, **asked):
     store = Store(str(run))
-    return sample_of(store, store.read_json(MANIFEST), Asked(count=COUNT, **asked))
+    return sample_of(store, store.read_json(MANIFEST), SampleRequest(count=COUNT, **asked))
 
 
 def test_the_command_writes_a_page_and_a_table(run, capsys):

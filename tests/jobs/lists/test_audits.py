@@ -108,7 +108,7 @@ def test_a_second_run_computes_what_a_changed_list_changes(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"encoder": {"kind": "sentence"}}, "results are in the place of the encoder"),
+        ({"encoder": {"kind": "sentence"}}, "results replace the encoder"),
         ({"queries": {"vectors": "list.csv"}}, "no vectors is needed"),
         ({"function_classes": [{"linear": {"over": "embedding"}}]}, "linear over embedding looks at vectors"),
         ({"results": {"kind": "trec", "path": "people.csv"}}, "line 1 of"),

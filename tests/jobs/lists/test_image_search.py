@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.analysis.curves import trade_offs
-from jobs.analysis.together import load_together
+from jobs.analysis.joined_runs import load_together
 from jobs.report.exhibits import EXHIBITS
 from tests.data_files import data_file
 

@@ -6,7 +6,7 @@ import pytest
 from jobs.audit import prepare, resumed
 from jobs.config.entries import MethodEntry
 from jobs.config.file import read_config
-from jobs.methods import Asked
+from jobs.methods import MethodNeeds
 from jobs.plan.method_units import method_units
 from jobs.plan.plan_file import read_plan, write_plan
 from jobs.results.remeasure import remeasure
@@ -106,7 +106,7 @@ def test_selections_are_measured_again_from_the_plan_file(tmp_path, more):
 def test_no_query_is_put_behind_tokens_where_none_is_asked(prompts, count):
     """Such a unit would never be done: there is nothing to embed."""
     entry = MethodEntry(name="debias_clip", extras={"tokens": "tokens.safetensors"})
-    asked = Asked(tokens=np.ones((2, 3), dtype=np.float32))
-    found = method_units(entry, asked, None, None, Queries(title="", prompts=prompts), {}, {"kind": "any"})
+    needs = MethodNeeds(tokens=np.ones((2, 3), dtype=np.float32))
+    found = method_units(entry, needs, None, None, Queries(title="", prompts=prompts), {}, {"kind": "any"})
     assert [unit.stage for unit in found.units] == ["tokens", *["debiased"] * count]
     assert (found.keys.debiased is not None) == bool(count)

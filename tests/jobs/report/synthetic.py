@@ -58,10 +58,14 @@ def tables(
         made = _selections(score, candidates, members, reference, k, points, random, has_second_mopr)
         for method, value, is_met, items in made:
             used[items] = True
-            shares = members[:, items].mean(axis=1)
-            results += _result_rows(
-                query, method, value, is_met, items, score, shares - reference, attributes, k, pool, people
-            )
+            gaps = members[:, items].mean(axis=1) - reference
+            values = {
+                "linear": 0.1 * np.sqrt(np.sum(gaps[attributes == 1] ** 2)),
+                "tree": 0.11 * np.sqrt(np.sum(gaps**2)),
+                "groups": np.abs(gaps).max(),
+            }
+            sizes = {"k": k, "n_pool": pool, "n_reference": people}
+            results += _result_rows(query, (method, value, is_met), items, score, values, sizes)
             groups.append((query, method, value, _first_shares(members, items)))
     top = {(row["query"], row["function_class"]): row for row in results if row["method"] == "top_k"}
     for row in results:
@@ -146,30 +150,27 @@ def _selections(score, candidates, members, reference, k, points, random, has_se
         yield "mmr", number / points, True, pool[np.sort(chosen)]
 
 
-def _result_rows(query, method, value, is_met, items, score, gaps, attributes, k, pool, people):
-    single = attributes == 1
-    mpr = {
-        "linear": 0.1 * np.sqrt(np.sum(gaps[single] ** 2)),
-        "tree": 0.11 * np.sqrt(np.sum(gaps**2)),
-        "groups": np.abs(gaps).max(),
-    }
+def _result_rows(query, chosen_by, items, score, mpr, sizes):
+    """A row per class. chosen_by: method, value, and whether its rho is kept; mpr: by class."""
+    method, value, is_met = chosen_by
     is_rho = method.startswith("mopr")
     status = "done" if not is_rho else "optimal" if is_met else "infeasible"
     similarity = float(score[items].mean())
+    chi_per_mpr = np.sqrt((sizes["n_pool"] + sizes["n_reference"]) / sizes["k"])
     for name in CLASSES:
         yield {
             "run_id": "synthetic-1", "unit": f"{query}-{method}", "dataset": "people", "reference": "population",
-            "query": query, "prompt": f"A photo of a {query}", "k": k, "method": method,
+            "query": query, "prompt": f"A photo of a {query}", "method": method, **sizes,
             "parameter": {"mopr": "rho", "mopr_qp": "rho", "mmr": "lambda"}.get(method), "parameter_value": value,
             "target_class": "linear" if is_rho else None, "function_class": name, "status": status,
             "mpr": float(mpr[name]), "mpr_upper_bound": float(mpr[name]),
             "p_chance": 0.5 if mpr[name] <= CHANCE[name] else 0.0004, "mpr_chance": CHANCE[name],
             "mpr_low": max(0.0, float(mpr[name]) - 0.003), "mpr_high": float(mpr[name]) + 0.003,
-            "chi": None if name == "groups" else float(mpr[name]) * np.sqrt((pool + people) / k),
+            "chi": None if name == "groups" else float(mpr[name]) * chi_per_mpr,
             "similarity": similarity, "relaxation_bound": similarity * 1.0002 if is_rho else None,
             "similarity_bound": similarity * 1.0002 if is_rho else None, "gap": 0.0002 if is_rho else None,
-            "rho": value if is_rho else None, "rho_min": 0.004 if is_rho else None, "n_pool": pool,
-            "n_reference": people, "reference_size": float(people), "solve_seconds": 0.01, "seed": 0,
+            "rho": value if is_rho else None, "rho_min": 0.004 if is_rho else None,
+            "reference_size": float(sizes["n_reference"]), "solve_seconds": 0.01, "seed": 0,
             "item_ids": [f"person-{item}" for item in items], "witness": None, "message": None,
         }  # fmt: skip
 

@@ -46,7 +46,7 @@ def test_a_kill_that_comes_after_the_end_of_its_unit_is_no_fault_of_the_next_one
     dispatch._waiting = Batches([], window=1)
     attempts = deque([Attempt(unit=first), Attempt(unit=second)])
     dispatch._flights["task"] = _Flight(attempts, since=0.0, is_overdue=True)
-    [ended, began, lost] = [*dispatch._read("task"), *dispatch._read("task")]
+    [ended, began, lost] = [*dispatch._events_from("task"), *dispatch._events_from("task")]
     assert (ended.unit, began.unit) == (first, second)
     assert isinstance(lost, UnitRetried) and (lost.unit, lost.loss) == (second, Loss.WORKER)
 

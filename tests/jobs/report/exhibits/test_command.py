@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from jobs.analysis.curves import trade_offs
-from jobs.analysis.together import load_together
+from jobs.analysis.joined_runs import load_together
 from jobs.cli import main
 from jobs.report.exhibits import EXHIBITS
 from tests.jobs.conftest import DIMENSION, people, write_audit

@@ -56,7 +56,7 @@ def expect_reachable(settings: Runtime) -> str | None:
         return None
     try:
         address = name.partition(" ")[2]
-        where = _found() if address == ANY else address
+        where = _local_address() if address == ANY else address
         host, port = host_and_port(where)
         _in_time(host, port)
     except UsageError as error:
@@ -67,7 +67,7 @@ def expect_reachable(settings: Runtime) -> str | None:
 def _in_time(host: str, port: int) -> None:
     faults: list[str] = []
     is_in_time = interruption.bounded(
-        f"asking {host}:{port}", lambda: faults.append(_fault(host, port)), ANSWER_SECONDS
+        f"asking {host}:{port}", lambda: faults.append(_why_not_there(host, port)), ANSWER_SECONDS
     )
     if not is_in_time or not faults:
         faults.append(f"no answer within {ANSWER_SECONDS:g} s: {IS_IT_THERE}")
@@ -75,12 +75,12 @@ def _in_time(host: str, port: int) -> None:
         raise UsageError(faults[0])
 
 
-def _fault(host: str, port: int) -> str:
+def _why_not_there(host: str, port: int) -> str:
     """Why a run cannot start there; nothing where it can."""
     fault = listener_fault(host, port, CALL_SECONDS)
     if fault:
         return f"{fault}: {IS_IT_THERE}"
-    answer = _asked(host, port, NODES_CALL)
+    answer = _call(host, port, NODES_CALL)
     if answer in SILENCE:
         return f"what listens there does not answer as Ray does: {IS_IT_THERE}"
     if answer in REFUSALS:
@@ -100,12 +100,12 @@ def _fault(host: str, port: int) -> str:
         )
     # Ray takes the head where it is one of them, else any.
     chosen = max(nodes, key=lambda node: node.is_head_node)
-    if _asked(chosen.node_manager_address, chosen.node_manager_port, UNKNOWN_CALL) in SILENCE:
+    if _call(chosen.node_manager_address, chosen.node_manager_port, UNKNOWN_CALL) in SILENCE:
         return f"the cluster's head answers, its node on this machine does not: {IS_IT_THERE}"
     return ""
 
 
-def _asked(host: str, port: int, call: str) -> bytes | grpc.StatusCode:
+def _call(host: str, port: int, call: str) -> bytes | grpc.StatusCode:
     """The answer to a call with an empty message, or what came in its place."""
     where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     with init_grpc_channel(where, [("grpc.enable_http_proxy", 0)]) as channel:
@@ -117,7 +117,7 @@ def _asked(host: str, port: int, call: str) -> bytes | grpc.StatusCode:
             return code
 
 
-def _found() -> str:
+def _local_address() -> str:
     """The address of a cluster that runs on this machine.
 
     Raises:  UsageError where there is none.

@@ -1,6 +1,6 @@
-"""Looks at what may hang or end a process: native packages, an encoder, Ray. Run as a process of its own.
+"""Checks that may hang or crash: native packages, an encoder, Ray. Each runs in a process of its own.
 
-`python -m jobs.doctor.looks '{"torch": null, "ray": {...}}'` writes one JSON line before and one after
+`python -m jobs.doctor.isolated_checks '{"torch": null, "ray": {...}}'` writes one JSON line before and one after
 each look, so that the reader knows which one ended it.
 """
 
@@ -27,10 +27,10 @@ LOOK_SECONDS = 0.1
 
 def look(wanted: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Answers by name: {"value": ...} or {"error": one line}."""
-    command = [*own_code.module_command("doctor.looks"), json.dumps(wanted)]
+    command = [*own_code.module_command("doctor.isolated_checks"), json.dumps(wanted)]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL, env=own_code.environment())
-        end = _ending(process)
+        end = _how_it_ended(process)
         said.seek(0)
         out = said.read()
     answers: dict[str, dict[str, Any]] = {}
@@ -43,7 +43,7 @@ def look(wanted: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: answers.get(name, {"error": end}) for name in wanted}
 
 
-def _ending(process: subprocess.Popen[bytes]) -> str:
+def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
     """Wait for the end of the process, for so long, and say how it ended."""
     until = time.monotonic() + PATIENCE_SECONDS
     try:

@@ -1,4 +1,4 @@
-"""Where each setting of a configuration belongs: what is said of a key that is right in another block."""
+"""The block that each setting belongs to, for the message on a key that stands in another block."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def unknown_key(name: str, known: Sequence[str], form: type[Block]) -> str | Non
         return None if slip or len(known) > FEW else f"unknown key; known are {', '.join(known)}"
     here = f"did you mean {slip!r}? " if slip else "" if meant == name else f"did you mean {meant!r}? "
     there = "" if slip or len(known) > FEW else f"; known are {', '.join(known)}"
-    return f"unknown key; {here}{meant} belongs to {_listed(homes[meant])}{there}"
+    return f"unknown key; {here}{meant} belongs to {_places_text(homes[meant])}{there}"
 
 
 @cache
 def homes_of(form: type[Block]) -> Mapping[str, list[str]]:
     """The blocks that have each setting, as dotted keys, the nearest to the top of the file first."""
     found: dict[str, list[str]] = {}
-    for place, names in _places(form):
+    for place, names in _blocks_with_settings(form):
         for name in names:
             if place not in found.setdefault(name, []):
                 found[name].append(place)
     return found
 
 
-def _places(form: type[Block]) -> Iterator[tuple[str, Iterable[str]]]:
+def _blocks_with_settings(form: type[Block]) -> Iterator[tuple[str, Iterable[str]]]:
     """Every block that the form reaches, once, with its settings; those of methods and classes at the end.
 
     What every audit has comes first: an attribute is one of a data set, also where other blocks have attributes.
@@ -58,7 +58,7 @@ def _places(form: type[Block]) -> Iterator[tuple[str, Iterable[str]]]:
         yield prefix or TOP, block.model_fields
         for name in sorted(block.model_fields, key=lambda name: name not in block.least()):
             field = block.model_fields[name]
-            for inner, below in _inside(field.annotation, field.metadata):
+            for inner, below in _blocks_in_type(field.annotation, field.metadata):
                 if inner not in seen:
                     seen.add(inner)
                     waiting.append((inner, f"{prefix}.{name}{below}".removeprefix(".")))
@@ -67,7 +67,7 @@ def _places(form: type[Block]) -> Iterator[tuple[str, Iterable[str]]]:
         yield from ((f"function_classes.{name}", settings_of_class(name)) for name in FUNCTION_CLASSES)
 
 
-def _inside(annotation: Any, metadata: Sequence[Any] = ()) -> Iterator[tuple[type[Block], str]]:
+def _blocks_in_type(annotation: Any, metadata: Sequence[Any] = ()) -> Iterator[tuple[type[Block], str]]:
     """Blocks in a type, and what stands between the setting's key and theirs: the name in a block of names."""
     kinds = alternatives(annotation, metadata)
     if kinds is not None:
@@ -75,21 +75,21 @@ def _inside(annotation: Any, metadata: Sequence[Any] = ()) -> Iterator[tuple[typ
     elif isinstance(annotation, type) and issubclass(annotation, Block):
         yield annotation, ""
     elif get_origin(annotation) is dict:
-        yield from ((block, f".NAME{below}") for block, below in _inside(get_args(annotation)[1]))
+        yield from ((block, f".NAME{below}") for block, below in _blocks_in_type(get_args(annotation)[1]))
     else:
         for part in get_args(annotation):
-            yield from _inside(part, getattr(annotation, "__metadata__", ()))
+            yield from _blocks_in_type(part, getattr(annotation, "__metadata__", ()))
 
 
-def _listed(places: Sequence[str]) -> str:
+def _places_text(places: Sequence[str]) -> str:
     """The first places in words; the methods or classes that share a setting count as one."""
-    shown = list(dict.fromkeys(_family(place, places) for place in places))
+    shown = list(dict.fromkeys(_family_of_place(place, places) for place in places))
     if len(shown) > SHOWN:
         return f"{', '.join(shown[:SHOWN])} and {len(shown) - SHOWN} more"
     return " or ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
 
 
-def _family(place: str, places: Sequence[str]) -> str:
+def _family_of_place(place: str, places: Sequence[str]) -> str:
     head, dot, _ = place.partition(".")
     own = [one for one in places if one.startswith(f"{head}.")]
     if head not in ("methods", "function_classes") or not dot or len(own) == 1:

@@ -4,7 +4,7 @@ import pytest
 
 from jobs.config.audit import Audit
 from jobs.config.file import read_config
-from jobs.config.homes import TOP, homes_of
+from jobs.config.misplaced_keys import TOP, homes_of
 from jobs.errors import UsageError
 from tests.jobs.config.test_file import BASE, message, write
 

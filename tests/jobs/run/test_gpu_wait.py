@@ -4,7 +4,7 @@ import pytest
 
 from jobs.config.runtime import Runtime
 from jobs.run.encoder_actors import encoder_actors
-from jobs.run.growth import await_gpus
+from jobs.run.gpu_wait import await_gpus
 
 BARE, SIGHTED = (8.0, 0.0), (8.0, 1.0)
 
@@ -41,7 +41,7 @@ def test_one_is_enough_where_nothing_is_said():
 
 
 def test_waiting_ends(monkeypatch):
-    monkeypatch.setattr("jobs.run.growth.time.monotonic", iter(range(100)).__next__)
+    monkeypatch.setattr("jobs.run.gpu_wait.time.monotonic", iter(range(100)).__next__)
     cluster = GrowingCluster(most=0).run(await_gpus_seconds=10)
     assert 5 < cluster.pauses <= 10
     assert cluster.asked[-1] == []
