@@ -1,7 +1,7 @@
 """Simulated annealing between the cells of a ball, where a bound is far from the best set known.
 
 A local search ends at sets that no exchange of one or two items improves. Annealing accepts losses on its way, fewer as
-its temperature falls, and needs only products of items that are at hand: half a million exchanges take about ten
+its temperature falls, and needs only products of items that are at hand: a million exchanges take tens of
 milliseconds. Where cells are made of attributes, two items may exchange their levels of one.
 """
 
