@@ -22,6 +22,7 @@ from mprlib.optimisers.item_swaps import ItemSwaps
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent, SetSearch
+from mprlib.optimisers.whole.marginals import marginals_of
 from mprlib.optimisers.whole.proof import Floor, Searched, WholeProof
 from mprlib.optimisers.whole.registry import whole_proof
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
@@ -141,8 +142,7 @@ class Incumbents:
         if self.nodes <= NO_SEARCH or ball is None or not ball.is_complete or not self._is_far(found):
             return found
         pool = self.separator.pool
-        filled = np.flatnonzero(pool.capacity)
-        annealing: BallAnnealing = self._once("annealing", lambda: BallAnnealing.of(pool, ball, filled))
+        annealing: BallAnnealing = self._once("annealing", lambda: BallAnnealing.of(pool, ball, self._levels()))
         known = pool.similarity(found.counts) if found.is_feasible else -np.inf
         counts = annealing.best(relaxation, known)
         if counts is None or self.separator.measured(counts) > relaxation.rho:
@@ -150,6 +150,12 @@ class Incumbents:
         better = replace(found, counts=counts, is_feasible=True)
         again = self._searched(proof, relaxation, better, self.nodes // NODES_AGAIN)
         return replace(again, bound=min(found.bound, again.bound), nodes=found.nodes + again.nodes)
+
+    def _levels(self) -> IntArray:
+        """The levels (G, attributes) that cells are made of; of no attributes where they are made of none."""
+        cells = self.separator.oracle.cells
+        marginals = marginals_of(self.separator.problem, cells)
+        return np.zeros((cells.size, 0), np.intp) if marginals is None else marginals.column
 
     def _is_far(self, found: Incumbent) -> bool:
         """Whether the bound leaves much room above the incumbent, or there is none and none was ruled out."""

@@ -13,6 +13,9 @@ from mprlib.optimisers.whole.separable_kernel import sift
 # The first step in parts of Polyak's, which is halved after so many steps that bring next to nothing, in parts of what
 # is still to be gained; and what each direction keeps of the one before.
 FIRST_STEP, PATIENCE, NOTHING, MOMENTUM = 1.0, 12, 0.01, 0.6
+# The price of the limit moves by so many times what margins' prices do, relative to each: from the relaxation's it
+# often has to rise several times, and steps end before it has where it moves as they do.
+QUICKER = 30.0
 # A price is changed by no larger factor at once.
 LARGEST_FACTOR = 2.0
 # Error of a sum of a thousand numbers, in parts of the sum of their sizes.
@@ -176,7 +179,7 @@ def ascended(
             own_slope = 0.0
             continue
         own_slope = (1.0 - MOMENTUM) * (limit - square) + MOMENTUM * own_slope
-        scale = price / (limit + square) if is_free and limit + square > 0.0 else 0.0
+        scale = QUICKER * price / (limit + square) if is_free and limit + square > 0.0 else 0.0
         price, norm = moved(squares, price, point, slope, (own_slope, scale, length * (bound - goal)))
         if norm == 0.0:
             break

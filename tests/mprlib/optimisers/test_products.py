@@ -9,8 +9,8 @@ from mprlib import Problem, select, sweep
 from mprlib.function_classes.rkhs import Rkhs
 from mprlib.optimisers.cell_pool import cell_pool_of
 from mprlib.optimisers.solve_relaxation import solve_relaxations
-from mprlib.optimisers.whole.product_price_kernel import near_counts
-from mprlib.optimisers.whole.products import ProductProof
+from mprlib.optimisers.whole.product_price_kernel import ascended, near_counts
+from mprlib.optimisers.whole.products import STEPS, ProductProof
 
 KERNELS = [Rkhs(), Rkhs(bandwidth=0.7), Rkhs(kernel="polynomial", degree=2), Rkhs(kernel="polynomial", degree=3)]
 
@@ -64,6 +64,24 @@ def test_no_set_is_nearer_than_the_bound_says(seed):
     counts, margins = np.zeros(proof.cells.size, np.int64), np.zeros(proof.squares.weight.size)
     assert near_counts(proof.squares, counts, margins) == pytest.approx(square_of(proof, counts))
     assert proof.floor(np.zeros(proof.pool.cell_count, np.intp), 2.0, 10_000).rho == pytest.approx(smallest, abs=1e-10)
+
+
+@pytest.mark.parametrize(("n", "k", "seed"), [(300, 20, 0), (200, 50, 0), (200, 50, 1)])
+def test_the_price_of_the_limit_rises_to_where_the_bound_is_least(n, k, seed):
+    """Near the smallest rho of whole counts it is several times the relaxation's, which knows nothing of them."""
+    problem = problem_of(seed, (2, 7, 9), n=n, k=k)
+    proof, oracle = proof_of(problem, KERNELS[0]), KERNELS[0].bind(problem)
+    rho = np.sqrt(1.2 * proof.nearest().square) / k * proof.unit
+    [relaxation] = solve_relaxations(problem, oracle, proof.pool, [rho], "auto").rows
+    limit = proof._limit(rho)
+    price, prices = proof._prices(relaxation, limit)
+    goal = 0.9 * relaxation.bound
+    fixed = []
+    for factor in 2.0 ** np.arange(5):
+        own = factor * prices
+        fixed.append(ascended(proof.squares, limit, factor * price, own, goal, (600, False))[0])
+    found = ascended(proof.squares, limit, price, prices, goal, (STEPS, True))[0]
+    assert found <= min(fixed) + 0.05 * (relaxation.bound - min(fixed))
 
 
 def test_numbers_with_an_order_are_no_product():
