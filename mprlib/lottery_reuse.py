@@ -10,9 +10,10 @@ The values are those of `mprlib.chance` but for the last bits of sums, which lev
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from mprlib.kept import Kept
 from mprlib.lotteries import drawing_order
 from mprlib.problem import Problem
 
+if TYPE_CHECKING:
+    from mprlib.lottery_kernel import Spread
+
 # Features that miss a linear function of the labels by this part of the longest one are none.
 LINEAR = 1e-12
 # Entries of what is kept for one k: 16 MB.
@@ -32,9 +36,6 @@ MOST_ENTRIES, MOST_DRAWS = 2_000_000, 10_000
 
 # Directions in which gaps vary less than this part of the most, as rounding does, are part of the rest.
 SMALLEST_VARIANCE = 1e-13
-
-# A matrix is raised to 2 to this power where the largest of its eigenvalues is bounded.
-DOUBLINGS = 4
 
 Counts = Callable[[], IntArray]
 T = TypeVar("T")
@@ -81,26 +82,22 @@ def _drawing_order(problem: Problem, lotteries: _Lotteries) -> bytes:
     return drawing_order(problem, cells.labels[own], cells.reference_shares[own], cells.masses[own]).tobytes()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class _Spread:
-    """Gaps of lotteries by rising |u|, where they are y = u T + rest and u has unit variance in all directions.
+@dataclass(frozen=True, eq=False, slots=True)
+class _KeptSpread:
+    """Gaps of lotteries by rising |u|, as the kernel takes them."""
 
-    Shapes:  columns (B, l) = y; lengths (B,) = |u|; axes (s, l) = T. rest: the largest length of one.
-    """
-
-    columns: FloatArray
-    lengths: FloatArray
-    axes: FloatArray
-    rest: float
+    spread: Spread
 
     @property
     def nbytes(self) -> int:
         """Memory."""
-        return self.columns.nbytes
+        return self.spread.columns.nbytes
 
     @classmethod
-    def of(cls, columns: FloatArray) -> _Spread:
+    def of(cls, columns: FloatArray) -> _KeptSpread:
         """Of gaps (B, l)."""
+        from mprlib.lottery_kernel import Spread
+
         variances, directions = np.linalg.eigh(columns.T @ columns / len(columns))
         kept = variances > SMALLEST_VARIANCE * float(variances.max(initial=0.0))
         deviations, directions = np.sqrt(variances[kept]), directions[:, kept]
@@ -108,38 +105,7 @@ class _Spread:
         lengths = _lengths(coordinates)
         order = np.argsort(lengths, kind="stable")
         rest = float(_lengths(columns - coordinates @ axes).max(initial=0.0))
-        return cls(columns=columns[order], lengths=lengths[order], axes=axes, rest=rest)
-
-    def around(self, place: int, weights: FloatArray) -> tuple[int, int]:
-        """The first lottery, and the one behind the last, that may be at a place among the rising |y W|."""
-        factors = self.axes @ weights
-        if not 0 < factors.shape[0] <= factors.shape[1]:
-            return 0, self.lengths.size
-        least, most = _singular_values(factors)
-        error = 2.0 * self.rest * float(np.linalg.norm(weights))
-        if least <= 0.0:
-            return 0, self.lengths.size
-        own = self.lengths[place]
-        first = int(np.searchsorted(self.lengths, (least * own - error) / most, side="left"))
-        return first, int(np.searchsorted(self.lengths, (most * own + error) / least, side="right"))
-
-
-def _singular_values(factors: FloatArray) -> tuple[float, float]:
-    """Bounds below and above the singular values of factors (s, r), s <= r, that are nearly the same.
-
-    The largest deviation of a square from their mean is at most the norm of a power of all deviations, and nearly that
-    of a high one: products of small matrices take a fraction of the time of a decomposition.
-    """
-    squares = factors @ factors.T
-    mean = float(np.trace(squares)) / len(squares)
-    deviations = squares - mean * np.eye(len(squares))
-    size = float(np.linalg.norm(deviations)) or 1.0
-    deviations /= size
-    for _ in range(DOUBLINGS):
-        deviations = deviations @ deviations
-    spread = size * float(np.linalg.norm(deviations)) ** (1.0 / 2**DOUBLINGS)
-    slack = LINEAR * mean
-    return float(np.sqrt(max(mean - spread - slack, 0.0))), float(np.sqrt(mean + spread + slack))
+        return cls(Spread(columns=columns[order], lengths=lengths[order], axes=axes, rest=rest))
 
 
 def _lengths(rows: FloatArray) -> FloatArray:
@@ -189,14 +155,18 @@ class _Lotteries:
         least and the largest singular value of T W, so that |u|, which no pool changes, says which lotteries are
         below the place or above it.
         """
+        from mprlib.lottery_kernel import around
+
         weights = self._weights(oracle)
         if weights is None:
             return None
-        spread = self.kept.get(("spread", *self.key), lambda: _Spread.of(self._columns(counts)))
+        spread = self.kept.get(("spread", *self.key), lambda: _KeptSpread.of(self._columns(counts))).spread
         place = place_of(spread.lengths.size)
-        first, last = spread.around(place, weights)
-        values = _lengths(spread.columns[first:last] @ weights)
-        return float(np.partition(values, place - first)[place - first])
+        first, last = around(spread, place, weights)
+        rows = spread.columns[first:last] @ weights
+        # A product sums the squares of a row in a fraction of the time of a sum.
+        squares = (rows * rows) @ np.ones(rows.shape[1])
+        return math.sqrt(np.partition(squares, place - first)[place - first])
 
     def _weights(self, oracle: Ball) -> FloatArray | None:
         """W (l, r) with features = labels W; None where they are not linear."""

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from mprlib.api import corrected, select
+from mprlib.chance import chance_level_of
 from mprlib.confusion import Confusion
 from mprlib.label_error import LabelError
 from mprlib.problem import Problem
@@ -53,6 +54,7 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
             mopr = method("mopr")
             values = [0.0, *mopr.grid(problem, oracle, POINTS)]
             mopr.sweep(problem, oracle, values)
+        chance_level_of(problem, function_class(name))
         # With few nodes no proof ends, and sets far from their bounds are looked for by annealing.
         method("mopr", nodes=2).sweep(problem, oracle, values)
         sampling_interval(problem, problem.best_first[: problem.k], name)

@@ -74,6 +74,21 @@ def total(values: FloatArray, start: int, count: int) -> float:
 
 
 @compiled
+def dot(one: FloatArray, other: FloatArray, products: FloatArray) -> float:
+    """The sum of products (r,), for which there is room."""
+    for place in range(products.size):
+        products[place] = one[place] * other[place]
+    return float(total(products, 0, products.size))
+
+
+@compiled
+def subtract(values: FloatArray, factor: float, direction: FloatArray) -> None:
+    """Take a multiple of a direction (r,) from values (r,)."""
+    for place in range(values.size):
+        values[place] -= direction[place] * factor
+
+
+@compiled
 def taken_columns(left: FloatArray, smallest: float, basis: FloatArray, order: IntArray) -> int:
     """Columns in the order in which they are taken, and how many; basis and order are written.
 
@@ -88,26 +103,25 @@ def taken_columns(left: FloatArray, smallest: float, basis: FloatArray, order: I
         nearest, least = -1, np.inf
         for column in range(columns):
             if is_left[column]:
-                products[:] = left[column] * left[column]
-                square = total(products, 0, rows)
+                square = dot(left[column], left[column], products)
                 is_left[column] = square > smallest
                 if square > smallest and (nearest < 0 or square < least):
                     nearest, least = column, square
         if nearest < 0:
             return count
-        direction = left[nearest].copy()
+        direction = basis[count]
+        direction[:] = left[nearest]
         for earlier in range(count):
-            products[:] = basis[earlier] * direction
-            direction -= basis[earlier] * total(products, 0, rows)
-        products[:] = direction * direction
-        direction /= np.sqrt(total(products, 0, rows))
-        basis[count], order[count] = direction, nearest
+            subtract(direction, dot(basis[earlier], direction, products), basis[earlier])
+        length = np.sqrt(dot(direction, direction, products))
+        for place in range(rows):
+            direction[place] /= length
+        order[count] = nearest
         is_left[nearest] = False
         count += 1
         for column in range(columns):
             if is_left[column]:
-                products[:] = direction * left[column]
-                left[column] -= direction * total(products, 0, rows)
+                subtract(left[column], dot(direction, left[column], products), direction)
 
 
 class Taken(NamedTuple):
