@@ -31,7 +31,8 @@ def finite(
     columns: of a frame, which ones and in which order; by default all in their own order.
     Raises:  InputError naming the argument, and a frame's column.
     """
-    given = numeric(name, value) if matching.column_names(value) is None else _columns(name, value, columns)
+    is_array = type(value) is np.ndarray or matching.column_names(value) is None
+    given = numeric(name, value) if is_array else _columns(name, value, columns)
     array = given.astype(np.float64, copy=False) if dtype is not None or given.dtype.kind != "f" else given
     if array.ndim != ndim:
         raise InputError(f"{name} has shape {array.shape}: {ndim} dimension{'s' * (ndim > 1)} expected")
@@ -93,7 +94,8 @@ def mean_of(values: FloatArray, weights: FloatArray | None = None) -> float:
     """The mean of numbers, by weights that sum to 1 where there are any, however large the numbers are."""
     power = _summing_power(values)
     small = np.ldexp(values, -power) if power else values
-    mean = float(small.mean() if weights is None else weights @ small)
+    # What numpy's own mean is, in half the time for the few items of a selection.
+    mean = float(np.add.reduce(small) / small.size if weights is None else weights @ small)
     # Rounding must not take a mean of the largest numbers beyond them.
     return float(np.ldexp(np.clip(mean, small.min(), small.max()), power)) if power else mean
 

@@ -170,13 +170,15 @@ class _Lotteries:
 
     def _weights(self, oracle: Ball) -> FloatArray | None:
         """W (l, r) with features = labels W; None where they are not linear."""
-        own = self.cells.labels[self.own]
-        if own.shape[1] * MOST_DRAWS > MOST_ENTRIES:
+        from mprlib.function_classes.linear_kernel import is_linear
+
+        labels, features = self.cells.labels, oracle.features
+        if labels.shape[1] * MOST_DRAWS > MOST_ENTRIES:
             return None
-        features = oracle.features[self.own]
-        weights: FloatArray = self.kept.get(("inverse", *self.key), lambda: np.linalg.pinv(own)) @ features
-        error = np.abs(own @ weights - features).max(initial=0.0)
-        return None if error > LINEAR * np.abs(features).max(initial=0.0) else weights
+        if self.own.size < self.cells.size:
+            labels, features = labels[self.own], features[self.own]
+        weights: FloatArray = self.kept.get(("inverse", *self.key), lambda: np.linalg.pinv(labels)) @ features
+        return weights if is_linear(labels, weights, features, LINEAR) else None
 
     def _columns(self, counts: Counts) -> FloatArray:
         """Gaps in the label columns (B, l)."""

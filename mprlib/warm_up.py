@@ -16,7 +16,6 @@ from dataclasses import replace
 import numpy as np
 
 from mprlib.api import corrected, select
-from mprlib.chance import chance_level_of
 from mprlib.confusion import Confusion
 from mprlib.label_error import LabelError
 from mprlib.problem import Problem
@@ -54,13 +53,13 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
             mopr = method("mopr")
             values = [0.0, *mopr.grid(problem, oracle, POINTS)]
             mopr.sweep(problem, oracle, values)
-        chance_level_of(problem, function_class(name))
         # With few nodes no proof ends, and sets far from their bounds are looked for by annealing.
         method("mopr", nodes=2).sweep(problem, oracle, values)
         sampling_interval(problem, problem.best_first[: problem.k], name)
     corrected(_with_errors(_problem(K[0])), range(K[0]), CLASSES[0])
     rows = np.random.default_rng(2).standard_normal((ITEMS, WIDTH))
     select(Problem(scores=rows[:, 0], labels=rows, reference=rows, k=K[0]), "mopr", 0.01, "linear")
+    select(_problem(K[0]), "mopr", "chance", CLASSES[0])
     for settings in ORDERS:
         select(_problem(K[0]), "mopr", 0.1, CLASSES[0], **settings)
     problem = _problem(K[0])

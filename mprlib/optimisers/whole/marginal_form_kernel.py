@@ -1,5 +1,4 @@
-"""Compiled steps of `marginals` from a ball's features to a lattice: are they affine, which levels have items, and the
-triangular form of these."""
+"""Compiled step of `marginals` from a ball's features to a lattice: which levels have items, and their triangular form."""
 
 from __future__ import annotations
 
@@ -26,25 +25,6 @@ class Opened(NamedTuple):
 
     form: Taken
     lattice: Lattice
-
-
-@compiled
-def is_affine(system: FloatArray, fitted: FloatArray, features: FloatArray, part: float) -> bool:
-    """Whether a system (G, d + 1) times what was fitted (d + 1, r) misses no feature (G, r) by more than that part of
-    the largest."""
-    error, largest = 0.0, 0.0
-    row = np.empty(features.shape[1])
-    for cell in range(features.shape[0]):
-        row[:] = 0.0
-        for column in range(system.shape[1]):
-            factor = system[cell, column]
-            if factor != 0.0:
-                for place in range(row.size):
-                    row[place] += factor * fitted[column, place]
-        for place in range(row.size):
-            error = max(error, abs(row[place] - features[cell, place]))
-            largest = max(largest, abs(features[cell, place]))
-    return bool(error <= part * largest)
 
 
 @compiled

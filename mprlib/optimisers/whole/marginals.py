@@ -115,10 +115,10 @@ class Marginals:
     def affine(self, features: FloatArray) -> FloatArray | None:
         """e (r,) and A' (d, r), stacked, with features (G, r) = e + indicators A'; None where they are not affine in
         them."""
-        from mprlib.optimisers.whole.marginal_form_kernel import is_affine
+        from mprlib.function_classes.linear_kernel import is_linear
 
         fitted: FloatArray = self.inverse @ features
-        return fitted if is_affine(self.system, fitted, features, AFFINE) else None
+        return fitted if is_linear(self.system, fitted, features, AFFINE) else None
 
 
 def marginals_of(problem: Problem, cells: AllCells) -> Marginals | None:
