@@ -18,6 +18,8 @@ IntArray = NDArray[np.integer]
 BoolArray = NDArray[np.bool_]
 
 LARGEST = float(np.finfo(float).max)
+# Numbers from which on a product of them is faster than a look at each.
+MANY_NUMBERS = 10_000
 # Kinds of numpy types that are numbers: floating point, whole, unsigned, truth values.
 NUMBERS = "fiub"
 OTHER_KINDS = {"U": "text", "S": "text", "M": "dates", "m": "durations", "c": "complex numbers", "V": "records"}
@@ -114,7 +116,7 @@ def distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
         key += rows[:, column] * coefficient
     first, cell = _distinct(key)
     labels = rows[first]
-    if np.array_equal(labels[cell], rows):
+    if np.array_equal(labels.take(cell, axis=0), rows):
         return labels, cell
     labels, cell = np.unique(rows, axis=0, return_inverse=True)
     return labels, cell.reshape(-1)
@@ -187,11 +189,21 @@ def _columns(name: str, frame: Any, order: list[int] | None) -> FloatArray:
 
 
 def _expect_finite(name: str, array: NDArray[Any]) -> None:
-    if not np.isfinite(array).all():
+    if not _is_finite(array):
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InputError(
             f"{name} holds {array[place]} at {place if array.ndim > 1 else place[0]}: finite numbers are expected"
         )
+
+
+def _is_finite(array: NDArray[Any]) -> bool:
+    """Whether all numbers are finite; of many the sum of their squares says so in half the time, unless it overflows."""
+    if array.size >= MANY_NUMBERS and array.dtype.kind == "f" and array.flags.c_contiguous:
+        numbers = array.reshape(-1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(numbers @ numbers):
+                return True
+    return bool(np.isfinite(array).all())
 
 
 def _refused(element: Any) -> str:

@@ -129,7 +129,7 @@ class GroupsOracle(CellOracle):
         """Of differences (G,) of the cells' shares and gaps (groups,) of the groups'."""
         worst = int(np.argmax(np.abs(gaps)))
         indicator = (self.codes == worst).any(axis=0).astype(float)
-        function = np.where(gaps[worst] < 0, -1.0, 1.0) * (2 * indicator - 1 if self.signed else indicator)
+        function = (-1.0 if gaps[worst] < 0 else 1.0) * (2 * indicator - 1 if self.signed else indicator)
         value = float(differences @ function)
         return WorstCase(value=value, upper_bound=value, is_exact=True, function=function)
 
