@@ -197,7 +197,7 @@ def _expect_finite(name: str, array: NDArray[Any]) -> None:
 
 
 def _is_finite(array: NDArray[Any]) -> bool:
-    """Whether all numbers are finite; of many the sum of their squares says so in half the time, unless it overflows."""
+    """Whether all numbers are finite; of many the sum of squares says so in half the time, unless it overflows."""
     if array.size >= MANY_NUMBERS and array.dtype.kind == "f" and array.flags.c_contiguous:
         numbers = array.reshape(-1)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -69,12 +69,16 @@ def kept_groups(
 ) -> T:
     """What lotteries show of named groups: the reference, the order of its cells, k and the attributes decide it."""
     key = ("groups of lotteries", what, problem.k, function_class, tuple(problem.attributes.items()))
-    return problem.population.kept.get((*key, _order_of_reference(oracle.cells)), build)
+    return problem.population.kept.get((*key, _order_of_reference(problem, oracle.cells)), build)
 
 
-def _order_of_reference(cells: Cells) -> bytes:
+def _order_of_reference(problem: Problem, cells: Cells) -> bytes:
     """The reference's cells in the problem's order: that of the counts' columns."""
-    return np.argsort(cells.reference_cell[cells.reference_cell >= 0]).tobytes()
+
+    def build() -> bytes:
+        return np.argsort(cells.reference_cell[cells.reference_cell >= 0]).tobytes()
+
+    return build() if cells.name is None else problem.population.kept.get(("order of cells", cells.name), build)
 
 
 def _drawing_order(problem: Problem, lotteries: _Lotteries) -> bytes:
@@ -128,7 +132,7 @@ class _Lotteries:
         kept = problem.population.kept
 
         def build() -> tuple[IntArray, bytes]:
-            return np.flatnonzero(cells.reference_shares > 0), _order_of_reference(cells)
+            return np.flatnonzero(cells.reference_shares > 0), _order_of_reference(problem, cells)
 
         own, order = build() if cells.name is None else kept.get(("open cells", cells.name), build)
         return cls(cells=cells, own=own, k=problem.k, kept=kept, key=(problem.k, order))

@@ -1,4 +1,4 @@
-"""Compiled step of `marginals` from a ball's features to a lattice: which levels have items, and their triangular form."""
+"""Compiled step of `marginals` from a ball's features to a lattice: the levels with items, in triangular form."""
 
 from __future__ import annotations
 
