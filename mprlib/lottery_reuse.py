@@ -69,16 +69,30 @@ def kept_groups(
 ) -> T:
     """What lotteries show of named groups: the reference, the order of its cells, k and the attributes decide it."""
     key = ("groups of lotteries", what, problem.k, function_class, tuple(problem.attributes.items()))
-    return problem.population.kept.get((*key, _order_of_reference(problem, oracle.cells)), build)
+    return problem.population.kept.get((*key, _OpenCells.of(problem, oracle.cells).order), build)
 
 
-def _order_of_reference(problem: Problem, cells: Cells) -> bytes:
-    """The reference's cells in the problem's order: that of the counts' columns."""
+@dataclass(frozen=True, eq=False, slots=True)
+class _OpenCells:
+    """The reference's own cells among those of a problem, and their order there: that of the counts' columns."""
 
-    def build() -> bytes:
-        return np.argsort(cells.reference_cell[cells.reference_cell >= 0]).tobytes()
+    own: IntArray
+    order: bytes
 
-    return build() if cells.name is None else problem.population.kept.get(("order of cells", cells.name), build)
+    @property
+    def nbytes(self) -> int:
+        """Memory."""
+        return self.own.nbytes + len(self.order)
+
+    @classmethod
+    def of(cls, problem: Problem, cells: Cells) -> _OpenCells:
+        """Those of a problem; kept where its cells have a name."""
+
+        def build() -> _OpenCells:
+            order = np.argsort(cells.reference_cell[cells.reference_cell >= 0])
+            return cls(np.flatnonzero(cells.reference_shares > 0), order.tobytes())
+
+        return build() if cells.name is None else problem.population.kept.get(("open cells", cells.name), build)
 
 
 def _drawing_order(problem: Problem, lotteries: _Lotteries) -> bytes:
@@ -129,13 +143,8 @@ class _Lotteries:
 
     @classmethod
     def of(cls, problem: Problem, cells: Cells) -> _Lotteries:
-        kept = problem.population.kept
-
-        def build() -> tuple[IntArray, bytes]:
-            return np.flatnonzero(cells.reference_shares > 0), _order_of_reference(problem, cells)
-
-        own, order = build() if cells.name is None else kept.get(("open cells", cells.name), build)
-        return cls(cells=cells, own=own, k=problem.k, kept=kept, key=(problem.k, order))
+        found = _OpenCells.of(problem, cells)
+        return cls(cells=cells, own=found.own, k=problem.k, kept=problem.population.kept, key=(problem.k, found.order))
 
     def of_saturated(
         self, oracle: SaturatedOracle, counts: Counts, drawing_order: Callable[[], bytes]

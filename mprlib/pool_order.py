@@ -18,12 +18,14 @@ def best_first(scores: FloatArray, ids: NDArray[Any] | None) -> IntArray:
     """
     if _is_best_first(scores, ids):
         return np.arange(scores.size, dtype=np.intp)
-    order: IntArray = np.argsort(-scores, kind="stable")
-    if ids is None:
-        return order
+    # The faster sort may exchange what ties.
+    order: IntArray = np.argsort(-scores)
     falling = scores[order]
     is_next_equal = falling[1:] == falling[:-1]
     if not is_next_equal.any():
+        return order
+    order = np.argsort(-scores, kind="stable")
+    if ids is None:
         return order
     # Texts are slow to sort: only where scores tie, which are neighbours now.
     places = np.flatnonzero(np.append(is_next_equal, False) | np.append(False, is_next_equal))
