@@ -18,6 +18,8 @@ IntArray = NDArray[np.integer]
 BoolArray = NDArray[np.bool_]
 
 LARGEST = float(np.finfo(float).max)
+# Numbers from which on a product of them is faster than a look at each.
+MANY_NUMBERS = 10_000
 # Kinds of numpy types that are numbers: floating point, whole, unsigned, truth values.
 NUMBERS = "fiub"
 OTHER_KINDS = {"U": "text", "S": "text", "M": "dates", "m": "durations", "c": "complex numbers", "V": "records"}
@@ -31,7 +33,8 @@ def finite(
     columns: of a frame, which ones and in which order; by default all in their own order.
     Raises:  InputError naming the argument, and a frame's column.
     """
-    given = numeric(name, value) if matching.column_names(value) is None else _columns(name, value, columns)
+    is_array = type(value) is np.ndarray or matching.column_names(value) is None
+    given = numeric(name, value) if is_array else _columns(name, value, columns)
     array = given.astype(np.float64, copy=False) if dtype is not None or given.dtype.kind != "f" else given
     if array.ndim != ndim:
         raise InputError(f"{name} has shape {array.shape}: {ndim} dimension{'s' * (ndim > 1)} expected")
@@ -93,7 +96,8 @@ def mean_of(values: FloatArray, weights: FloatArray | None = None) -> float:
     """The mean of numbers, by weights that sum to 1 where there are any, however large the numbers are."""
     power = _summing_power(values)
     small = np.ldexp(values, -power) if power else values
-    mean = float(small.mean() if weights is None else weights @ small)
+    # What numpy's own mean is, in half the time for the few items of a selection.
+    mean = float(np.add.reduce(small) / small.size if weights is None else weights @ small)
     # Rounding must not take a mean of the largest numbers beyond them.
     return float(np.ldexp(np.clip(mean, small.min(), small.max()), power)) if power else mean
 
@@ -112,7 +116,7 @@ def distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
         key += rows[:, column] * coefficient
     first, cell = _distinct(key)
     labels = rows[first]
-    if np.array_equal(labels[cell], rows):
+    if np.array_equal(labels.take(cell, axis=0), rows):
         return labels, cell
     labels, cell = np.unique(rows, axis=0, return_inverse=True)
     return labels, cell.reshape(-1)
@@ -185,11 +189,21 @@ def _columns(name: str, frame: Any, order: list[int] | None) -> FloatArray:
 
 
 def _expect_finite(name: str, array: NDArray[Any]) -> None:
-    if not np.isfinite(array).all():
+    if not _is_finite(array):
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InputError(
             f"{name} holds {array[place]} at {place if array.ndim > 1 else place[0]}: finite numbers are expected"
         )
+
+
+def _is_finite(array: NDArray[Any]) -> bool:
+    """Whether all numbers are finite; of many the sum of squares says so in half the time, unless it overflows."""
+    if array.size >= MANY_NUMBERS and array.dtype.kind == "f" and array.flags.c_contiguous:
+        numbers = array.reshape(-1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(numbers @ numbers):
+                return True
+    return bool(np.isfinite(array).all())
 
 
 def _refused(element: Any) -> str:

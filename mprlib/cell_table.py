@@ -7,7 +7,7 @@ table of the whole to the last bit, and what is computed of it does not depend o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Self, TypeVar
 
@@ -39,6 +39,12 @@ class CellTable:
     rows: int
 
     @classmethod
+    def of_rows(cls, rows: FloatArray, weights: FloatArray | None) -> Self:
+        """The table of label rows (m, l) with these weights (m,), which are not negative; by default all are 1."""
+        labels, cells = distinct_rows(rows)
+        return cls._of_cells(labels, cells, None) if weights is None else cls.of_groups(labels, cells, weights)
+
+    @classmethod
     def of_groups(cls, labels: FloatArray, groups: IntArray, weights: FloatArray | None) -> Self:
         """The table of rows that are given by the group (m,) of each; labels (groups, l) may repeat.
 
@@ -53,7 +59,12 @@ class CellTable:
         distinct, cell_of_present = distinct_rows(labels[present])
         cell_of_group = np.empty(len(labels), dtype=np.intp)
         cell_of_group[present] = cell_of_present
-        cells, size = cell_of_group[groups], len(distinct)
+        return replace(cls._of_cells(distinct, cell_of_group[groups], weights), rows=rows)
+
+    @classmethod
+    def _of_cells(cls, labels: FloatArray, cells: IntArray, weights: FloatArray | None) -> Self:
+        """The table of rows that are given by the cell (m,) of each, with the cells' labels (G, l) in their order."""
+        size = len(labels)
         counts = np.bincount(cells, minlength=size)
         powers = (
             (ExactSums.of_counts(counts),) * len(POWERS)
@@ -61,12 +72,12 @@ class CellTable:
             else tuple(ExactSums.of(cells, weights, count=size, power=power) for power in POWERS)
         )
         return cls(
-            labels=_frozen(distinct),
+            labels=_frozen(labels),
             counts=_frozen(counts),
             powers=powers,
             lightest=1.0 if weights is None else float(weights.min(initial=np.inf)),
             heaviest=1.0 if weights is None else float(weights.max(initial=0.0)),
-            rows=rows,
+            rows=cells.size,
         )
 
     @classmethod

@@ -10,9 +10,10 @@ The values are those of `mprlib.chance` but for the last bits of sums, which lev
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from mprlib.kept import Kept
 from mprlib.lotteries import drawing_order
 from mprlib.problem import Problem
 
+if TYPE_CHECKING:
+    from mprlib.lottery_kernel import Spread
+
 # Features that miss a linear function of the labels by this part of the longest one are none.
 LINEAR = 1e-12
 # Entries of what is kept for one k: 16 MB.
@@ -32,9 +36,6 @@ MOST_ENTRIES, MOST_DRAWS = 2_000_000, 10_000
 
 # Directions in which gaps vary less than this part of the most, as rounding does, are part of the rest.
 SMALLEST_VARIANCE = 1e-13
-
-# A matrix is raised to 2 to this power where the largest of its eigenvalues is bounded.
-DOUBLINGS = 4
 
 Counts = Callable[[], IntArray]
 T = TypeVar("T")
@@ -68,12 +69,30 @@ def kept_groups(
 ) -> T:
     """What lotteries show of named groups: the reference, the order of its cells, k and the attributes decide it."""
     key = ("groups of lotteries", what, problem.k, function_class, tuple(problem.attributes.items()))
-    return problem.population.kept.get((*key, _order_of_reference(oracle.cells)), build)
+    return problem.population.kept.get((*key, _OpenCells.of(problem, oracle.cells).order), build)
 
 
-def _order_of_reference(cells: Cells) -> bytes:
-    """The reference's cells in the problem's order: that of the counts' columns."""
-    return np.argsort(cells.reference_cell[cells.reference_cell >= 0]).tobytes()
+@dataclass(frozen=True, eq=False, slots=True)
+class _OpenCells:
+    """The reference's own cells among those of a problem, and their order there: that of the counts' columns."""
+
+    own: IntArray
+    order: bytes
+
+    @property
+    def nbytes(self) -> int:
+        """Memory."""
+        return self.own.nbytes + len(self.order)
+
+    @classmethod
+    def of(cls, problem: Problem, cells: Cells) -> _OpenCells:
+        """Those of a problem; kept where its cells have a name."""
+
+        def build() -> _OpenCells:
+            order = np.argsort(cells.reference_cell[cells.reference_cell >= 0])
+            return cls(np.flatnonzero(cells.reference_shares > 0), order.tobytes())
+
+        return build() if cells.name is None else problem.population.kept.get(("open cells", cells.name), build)
 
 
 def _drawing_order(problem: Problem, lotteries: _Lotteries) -> bytes:
@@ -81,26 +100,22 @@ def _drawing_order(problem: Problem, lotteries: _Lotteries) -> bytes:
     return drawing_order(problem, cells.labels[own], cells.reference_shares[own], cells.masses[own]).tobytes()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class _Spread:
-    """Gaps of lotteries by rising |u|, where they are y = u T + rest and u has unit variance in all directions.
+@dataclass(frozen=True, eq=False, slots=True)
+class _KeptSpread:
+    """Gaps of lotteries by rising |u|, as the kernel takes them."""
 
-    Shapes:  columns (B, l) = y; lengths (B,) = |u|; axes (s, l) = T. rest: the largest length of one.
-    """
-
-    columns: FloatArray
-    lengths: FloatArray
-    axes: FloatArray
-    rest: float
+    spread: Spread
 
     @property
     def nbytes(self) -> int:
         """Memory."""
-        return self.columns.nbytes
+        return self.spread.columns.nbytes
 
     @classmethod
-    def of(cls, columns: FloatArray) -> _Spread:
+    def of(cls, columns: FloatArray) -> _KeptSpread:
         """Of gaps (B, l)."""
+        from mprlib.lottery_kernel import Spread
+
         variances, directions = np.linalg.eigh(columns.T @ columns / len(columns))
         kept = variances > SMALLEST_VARIANCE * float(variances.max(initial=0.0))
         deviations, directions = np.sqrt(variances[kept]), directions[:, kept]
@@ -108,38 +123,7 @@ class _Spread:
         lengths = _lengths(coordinates)
         order = np.argsort(lengths, kind="stable")
         rest = float(_lengths(columns - coordinates @ axes).max(initial=0.0))
-        return cls(columns=columns[order], lengths=lengths[order], axes=axes, rest=rest)
-
-    def around(self, place: int, weights: FloatArray) -> tuple[int, int]:
-        """The first lottery, and the one behind the last, that may be at a place among the rising |y W|."""
-        factors = self.axes @ weights
-        if not 0 < factors.shape[0] <= factors.shape[1]:
-            return 0, self.lengths.size
-        least, most = _singular_values(factors)
-        error = 2.0 * self.rest * float(np.linalg.norm(weights))
-        if least <= 0.0:
-            return 0, self.lengths.size
-        own = self.lengths[place]
-        first = int(np.searchsorted(self.lengths, (least * own - error) / most, side="left"))
-        return first, int(np.searchsorted(self.lengths, (most * own + error) / least, side="right"))
-
-
-def _singular_values(factors: FloatArray) -> tuple[float, float]:
-    """Bounds below and above the singular values of factors (s, r), s <= r, that are nearly the same.
-
-    The largest deviation of a square from their mean is at most the norm of a power of all deviations, and nearly that
-    of a high one: products of small matrices take a fraction of the time of a decomposition.
-    """
-    squares = factors @ factors.T
-    mean = float(np.trace(squares)) / len(squares)
-    deviations = squares - mean * np.eye(len(squares))
-    size = float(np.linalg.norm(deviations)) or 1.0
-    deviations /= size
-    for _ in range(DOUBLINGS):
-        deviations = deviations @ deviations
-    spread = size * float(np.linalg.norm(deviations)) ** (1.0 / 2**DOUBLINGS)
-    slack = LINEAR * mean
-    return float(np.sqrt(max(mean - spread - slack, 0.0))), float(np.sqrt(mean + spread + slack))
+        return cls(Spread(columns=columns[order], lengths=lengths[order], axes=axes, rest=rest))
 
 
 def _lengths(rows: FloatArray) -> FloatArray:
@@ -159,13 +143,8 @@ class _Lotteries:
 
     @classmethod
     def of(cls, problem: Problem, cells: Cells) -> _Lotteries:
-        kept = problem.population.kept
-
-        def build() -> tuple[IntArray, bytes]:
-            return np.flatnonzero(cells.reference_shares > 0), _order_of_reference(cells)
-
-        own, order = build() if cells.name is None else kept.get(("open cells", cells.name), build)
-        return cls(cells=cells, own=own, k=problem.k, kept=kept, key=(problem.k, order))
+        found = _OpenCells.of(problem, cells)
+        return cls(cells=cells, own=found.own, k=problem.k, kept=problem.population.kept, key=(problem.k, found.order))
 
     def of_saturated(
         self, oracle: SaturatedOracle, counts: Counts, drawing_order: Callable[[], bytes]
@@ -189,24 +168,30 @@ class _Lotteries:
         least and the largest singular value of T W, so that |u|, which no pool changes, says which lotteries are
         below the place or above it.
         """
+        from mprlib.lottery_kernel import around
+
         weights = self._weights(oracle)
         if weights is None:
             return None
-        spread = self.kept.get(("spread", *self.key), lambda: _Spread.of(self._columns(counts)))
+        spread = self.kept.get(("spread", *self.key), lambda: _KeptSpread.of(self._columns(counts))).spread
         place = place_of(spread.lengths.size)
-        first, last = spread.around(place, weights)
-        values = _lengths(spread.columns[first:last] @ weights)
-        return float(np.partition(values, place - first)[place - first])
+        first, last = around(spread, place, weights)
+        rows = spread.columns[first:last] @ weights
+        # A product sums the squares of a row in a fraction of the time of a sum.
+        squares = (rows * rows) @ np.ones(rows.shape[1])
+        return math.sqrt(np.partition(squares, place - first)[place - first])
 
     def _weights(self, oracle: Ball) -> FloatArray | None:
         """W (l, r) with features = labels W; None where they are not linear."""
-        own = self.cells.labels[self.own]
-        if own.shape[1] * MOST_DRAWS > MOST_ENTRIES:
+        from mprlib.function_classes.linear_kernel import is_linear
+
+        labels, features = self.cells.labels, oracle.features
+        if labels.shape[1] * MOST_DRAWS > MOST_ENTRIES:
             return None
-        features = oracle.features[self.own]
-        weights: FloatArray = self.kept.get(("inverse", *self.key), lambda: np.linalg.pinv(own)) @ features
-        error = np.abs(own @ weights - features).max(initial=0.0)
-        return None if error > LINEAR * np.abs(features).max(initial=0.0) else weights
+        if self.own.size < self.cells.size:
+            labels, features = labels[self.own], features[self.own]
+        weights: FloatArray = self.kept.get(("inverse", *self.key), lambda: np.linalg.pinv(labels)) @ features
+        return weights if is_linear(labels, weights, features, LINEAR) else None
 
     def _columns(self, counts: Counts) -> FloatArray:
         """Gaps in the label columns (B, l)."""

@@ -31,7 +31,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mprlib.arrays import FloatArray, IntArray, checked_weights, distinct_rows, expect_length, finite
+from mprlib.arrays import FloatArray, IntArray, checked_weights, expect_length, finite
 from mprlib.cell_table import CellTable
 from mprlib.encoding import Encoding, Side
 from mprlib.errors import InputError
@@ -121,7 +121,7 @@ class Reference:
     @classmethod
     def of_rows(cls, rows: FloatArray, weights: FloatArray | None, size: float | None) -> Self:
         """What `of` gives for rows, weights and a size that have been checked."""
-        return cls(table=CellTable.of_groups(*distinct_rows(rows), weights), size=size, is_sample=size is None)
+        return cls(table=CellTable.of_rows(rows, weights), size=size, is_sample=size is None)
 
     @classmethod
     def from_frame(

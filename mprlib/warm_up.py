@@ -59,6 +59,7 @@ def warm_up(classes: Sequence[str] = CLASSES) -> float:
     corrected(_with_errors(_problem(K[0])), range(K[0]), CLASSES[0])
     rows = np.random.default_rng(2).standard_normal((ITEMS, WIDTH))
     select(Problem(scores=rows[:, 0], labels=rows, reference=rows, k=K[0]), "mopr", 0.01, "linear")
+    select(_problem(K[0]), "mopr", "chance", CLASSES[0])
     for settings in ORDERS:
         select(_problem(K[0]), "mopr", 0.1, CLASSES[0], **settings)
     problem = _problem(K[0])

@@ -54,7 +54,7 @@ LAYERS = [
     {"assumptions", "attention", "calibration", "prior_shift", "naming", "probes"},
     {"function_classes", "witness"},
     {"intervals", "lotteries"},
-    {"lotteries_of_rows", "lottery_reuse"},
+    {"lotteries_of_rows", "lottery_kernel", "lottery_reuse"},
     {"chance"},
     {"label_errors"},
     {"method", "measurement", "metrics", "requirements", "tables"},

@@ -39,6 +39,7 @@ SOLVING_CODE = (
     "mprlib.level_names",
     "mprlib.lotteries",
     "mprlib.lotteries_of_rows",
+    "mprlib.lottery_kernel",
     "mprlib.lottery_reuse",
     "mprlib.measurement",
     "mprlib.method",

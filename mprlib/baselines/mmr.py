@@ -142,9 +142,10 @@ class Walk:
         walkers = self._walkers(trade_offs)
         rounding = ROUNDING * (1.0 - trade_offs) * float(np.abs(problem.scores).max())
         terms = kernel.Terms(self.square_error, float(np.sqrt(self.square_error)), ROUNDING, rounding)
-        columns, chosen = self._columns(trade_offs.size), np.empty((trade_offs.size, problem.k), dtype=np.int64)
-        chosen[:, 0] = self.pool.order[0]
         ahead, spread = self._ahead(trade_offs.size), SPREADS[self.spread]
+        columns = self._columns(trade_offs.size, ahead.most > 0)
+        chosen = np.empty((trade_offs.size, problem.k), dtype=np.int64)
+        chosen[:, 0] = self.pool.order[0]
         kernel.walk(self.pool, self.kept, columns, walkers, terms, ahead, spread, chosen)
         return chosen.astype(np.intp), int(columns.number[1])
 
@@ -165,11 +166,13 @@ class Walk:
             found=np.empty(shape[1], dtype=np.int64),
         )
 
-    def _columns(self, lambdas: int) -> Columns:
+    def _columns(self, lambdas: int, is_ahead: bool) -> Columns:
+        """Room for columns of distances; each step of a lambda needs one, and others are computed ahead."""
         from mprlib.baselines.mmr_columns_kernel import NONE, Columns
 
         vectors, most = self.pool.vectors, self.problem.n
-        kept = min(most, max(1, LARGEST_CACHE_BYTES // (most * vectors.itemsize)))
+        needed = most if is_ahead else min(most, lambdas * self.problem.k)
+        kept = min(needed, max(1, LARGEST_CACHE_BYTES // (most * vectors.itemsize)))
         return Columns(
             table=np.empty((kept + lambdas, most), dtype=vectors.dtype),
             slot=np.full(most, NONE, dtype=np.int64),

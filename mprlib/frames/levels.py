@@ -85,7 +85,9 @@ def _known(levels: tuple[str, ...]) -> np.ndarray:
 
 def _letters(texts: np.ndarray) -> np.ndarray:
     """The numbers of the letters (n, w) of texts; zeros behind shorter ones."""
-    given = np.ascontiguousarray(texts, dtype=texts.dtype.newbyteorder("="))
+    given = texts
+    if not (texts.dtype.isnative and texts.flags.c_contiguous):
+        given = np.ascontiguousarray(texts, dtype=texts.dtype.newbyteorder("="))
     width = given.dtype.itemsize // np.dtype(np.uint32).itemsize
     return given.view(np.uint32).reshape(given.size, width) if width else np.zeros((given.size, 1), np.uint32)
 

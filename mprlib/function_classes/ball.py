@@ -7,6 +7,7 @@ class under C' and every kernel's unit ball have this form; the optimiser needs 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,7 +37,7 @@ class Ball(CellOracle):
     largest: float = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "largest", float(np.max(np.abs(self.features), initial=0.0)))
+        object.__setattr__(self, "largest", float(np.abs(self.features).max(initial=0.0)))
 
     @classmethod
     def of(cls, cells: Cells, features: FloatArray, unit: float = 1.0) -> Ball:
@@ -50,7 +51,7 @@ class Ball(CellOracle):
     def worst_in(self, differences: FloatArray) -> WorstCase:
         """Exact: the norm of the features' mean difference, and the function along it."""
         difference = differences @ self.features
-        value = float(np.sqrt(difference @ difference))
+        value = math.sqrt(difference @ difference)
         if value <= ROUNDING * self.largest:
             # p + q, as p - q is at hand.
             shares = differences + 2.0 * self.cells.reference_shares

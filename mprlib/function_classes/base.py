@@ -7,7 +7,7 @@ class sees the largest gap between these pool weights and the reference?
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -104,7 +104,7 @@ class NamedGroups(Protocol):
         ...
 
 
-class Oracle(Protocol):
+class Oracle(ABC):
     """A function class bound to a problem. Oracles inherit from it, and override what is particular to them."""
 
     cells: Cells
@@ -130,9 +130,9 @@ class Oracle(Protocol):
         """Centred functions (G, r) of a class that is no ball, for a search of cuts to begin with; none by default."""
         return np.zeros((self.cells.size, 0))
 
+    @abstractmethod
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The largest gap under pool weights (n,) that sum to 1; they may be fractional."""
-        ...
 
     def worst_cases(self, weights: FloatArray, most: int) -> list[WorstCase]:
         """The largest gap first, then other functions that see much, where the class has them at no cost: at most so
@@ -152,12 +152,12 @@ class Oracle(Protocol):
         return [self.worst_case_of(problem, items) for items in selections]
 
 
-class CellOracle(Oracle, Protocol):
+class CellOracle(Oracle):
     """A class that sees a selection through the shares of the cells alone."""
 
+    @abstractmethod
     def worst_in(self, differences: FloatArray) -> WorstCase:
         """The largest gap in differences p - q (G,) of the cells' shares."""
-        ...
 
     def worst_case(self, weights: FloatArray) -> WorstCase:
         """The largest gap under pool weights (n,) that sum to 1."""

@@ -6,6 +6,7 @@ of the selection and its share of the reference, a fraction of 1. Its rho is in 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -79,6 +80,7 @@ class Groups(FunctionClass):
         codes: list[IntArray] = []
         names: list[str] = []
         counts: list[int] = []
+        starts: list[int] = []
         for size in range(1, min(self.max_attributes, len(levels)) + 1):
             for attributes in combinations(levels, size):
                 code, group_names = _intersections([levels[name] for name in attributes])
@@ -88,9 +90,10 @@ class Groups(FunctionClass):
                         "bin continuous attributes before naming groups"
                     )
                 codes.append(code + len(names))
+                starts.append(len(names))
                 names += group_names
                 counts += [size] * len(group_names)
-        return Named(names=tuple(names), attribute_counts=tuple(counts), codes=np.array(codes))
+        return Named(names=tuple(names), attribute_counts=tuple(counts), codes=np.array(codes), starts=tuple(starts))
 
 
 class Named(TypedDict):
@@ -99,6 +102,7 @@ class Named(TypedDict):
     names: tuple[str, ...]
     attribute_counts: tuple[int, ...]
     codes: IntArray
+    starts: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -108,12 +112,14 @@ class GroupsOracle(CellOracle):
     Shapes:  names (groups,), "attribute=level & attribute=level".
              attribute_counts (groups,), how many attributes each group intersects.
              codes (sets of attributes, G), each cell's group in each set of attributes.
+             starts (sets of attributes,), the first group of each.
     """
 
     cells: Cells
     names: tuple[str, ...]
     attribute_counts: tuple[int, ...]
     codes: IntArray
+    starts: tuple[int, ...]
     signed: bool
 
     def worst_in(self, differences: FloatArray) -> WorstCase:
@@ -128,8 +134,9 @@ class GroupsOracle(CellOracle):
     def _worst(self, differences: FloatArray, gaps: FloatArray) -> WorstCase:
         """Of differences (G,) of the cells' shares and gaps (groups,) of the groups'."""
         worst = int(np.argmax(np.abs(gaps)))
-        indicator = (self.codes == worst).any(axis=0).astype(float)
-        function = np.where(gaps[worst] < 0, -1.0, 1.0) * (2 * indicator - 1 if self.signed else indicator)
+        # Groups are numbered through, one set of attributes after the other.
+        indicator = (self.codes[bisect_right(self.starts, worst) - 1] == worst).astype(float)
+        function = (-1.0 if gaps[worst] < 0 else 1.0) * (2 * indicator - 1 if self.signed else indicator)
         value = float(differences @ function)
         return WorstCase(value=value, upper_bound=value, is_exact=True, function=function)
 

@@ -69,8 +69,8 @@ def column_space(cells: Cells) -> FloatArray:
     # By their largest value before: the square of a value may be too large, or too small, for a double.
     largest = np.abs(cells.labels).max(axis=0)
     weighted = np.sqrt(cells.masses)[:, None] * (cells.labels / np.where(largest > 0, largest, 1.0))
-    norms = np.linalg.norm(weighted, axis=0)
-    weighted = weighted[:, norms > 0] / norms[norms > 0]
+    norms = np.sqrt(np.add.reduce(weighted * weighted, axis=0))
+    weighted = weighted / norms if norms.all() else weighted[:, norms > 0] / norms[norms > 0]
     if weighted.shape[1] == 0:
         return np.zeros((cells.size, 0))
     if cells.size <= LARGEST_SVD_CELLS:

@@ -39,6 +39,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -144,10 +145,11 @@ class BallPath:
         """The t of a rho, and z = v / t, which has a limit where v vanishes with t."""
         start, slope = points.v_start[row], points.v_slope[row]
         t = time_at(start, slope, rho, (points.end[row], points.begin[row]))
-        if math.sqrt(start @ start) <= self._smallest_gap() or not t > 0:
+        if math.sqrt(start @ start) <= self._smallest_gap or not t > 0:
             return t, slope
         return (t, (start + t * slope) / t) if math.isfinite(t) else (0.0, np.zeros_like(slope))
 
+    @cached_property
     def _smallest_gap(self) -> float:
         return SMALLEST_GAP * float(np.abs(self._features).max(initial=0.0))
 
@@ -159,7 +161,7 @@ class BallPath:
         price, multiplier = self._priced(gap)
         rho_min = rho_bound(pool, price, multiplier)
         smallest = SmallestRho(counts=counts, price=price, multiplier=multiplier, rho_min=rho_min)
-        z = points.v_slope[last] if multiplier <= self._smallest_gap() else gap * NEAR_THE_END
+        z = points.v_slope[last] if multiplier <= self._smallest_gap else gap * NEAR_THE_END
         price, multiplier = self._priced(z)
         top = top_sum(pool.scores, pool.k)
         return [

@@ -11,6 +11,9 @@ Worked example: M = (1, -1) and x = (1, 0): v = 1; after the only move v = -1.
 
 from __future__ import annotations
 
+import math
+from functools import cached_property
+
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
@@ -31,7 +34,11 @@ class BallRegion:
     def __init__(self, features: FloatArray, unit: float = 1.0) -> None:
         self.features = features
         self.unit = unit
-        self._squares = np.einsum("ij,ij->i", features, features)
+
+    @cached_property
+    def _squares(self) -> FloatArray:
+        squares: FloatArray = np.einsum("ij,ij->i", self.features, self.features)
+        return squares
 
     @property
     def ball(self) -> BallRegion:
@@ -46,7 +53,7 @@ class BallRegion:
     def value(self, counts: IntArray) -> float:
         """|v|."""
         gap = counts @ self.features
-        return float(np.sqrt(gap @ gap))
+        return math.sqrt(gap @ gap)
 
     def values(self, gaps: FloatArray) -> FloatArray:
         """Their lengths."""

@@ -52,7 +52,11 @@ class ScoreScale:
     @classmethod
     def of(cls, scores: FloatArray) -> ScoreScale:
         """The scale of these scores."""
-        lowest, highest = float(scores.min()), float(scores.max())
+        return cls.between(float(scores.min()), float(scores.max()))
+
+    @classmethod
+    def between(cls, lowest: float, highest: float) -> ScoreScale:
+        """The scale of scores of this range."""
         size = _exponent(max(abs(lowest), abs(highest)))
         lowest, highest = math.ldexp(lowest, -size), math.ldexp(highest, -size)
         return cls(lowest=lowest, size=size, spread=_exponent(highest - lowest))
@@ -122,7 +126,7 @@ class CellPool:
 
     def similarity(self, counts: IntArray) -> float:
         """Total similarity of whole counts."""
-        return float(self.sums.take(self.starts + counts).sum())
+        return float(np.add.reduce(self.sums.take(self.starts + counts)))
 
     def fractional_similarity(self, counts: FloatArray) -> float:
         """Total similarity of counts between 0 and capacity; a fraction is a part of the next best item."""
@@ -166,7 +170,8 @@ def cell_pool_of(problem: Problem, cells: Cells, items: IntArray | None = None) 
     from mprlib.optimisers.cell_pool_kernel import pooled
 
     order = problem.best_first if items is None else problem.ranked(items)
-    scale = ScoreScale.of(problem.scores)
+    highest, lowest = problem.scores[problem.best_first[[0, -1]]].tolist()
+    scale = ScoreScale.between(lowest, highest)
     powers = scale.lowest, scale.size, scale.spread
     found = pooled(order, cells.pool_cell, problem.scores, problem.k, cells.size, powers)
     return CellPool(k=problem.k, scale=scale, **found._asdict())

@@ -97,7 +97,13 @@ class CellProgramme:
             return None
         if found == self._kernel.LOST:
             raise PathLost
-        solution = LinearSolution(counts=np.clip(counts, 0.0, self._pool.capacity), rho=rho, prices=self._prices())
+        prices = self._prices()
+        solution = LinearSolution(
+            counts=np.clip(counts, 0.0, self._pool.capacity),
+            rho=rho,
+            prices=prices,
+            bound=similarity_bound(self._pool, prices @ self.cuts, float(prices.sum()), rho),
+        )
         if not self._is_optimal(solution, counts):
             raise PathLost
         return solution
@@ -131,9 +137,9 @@ class CellProgramme:
         pool, inside = self._pool, solution.counts
         off = float(np.abs(inside - counts).max()) + abs(float(inside.sum()) - pool.k)
         excess = float((self.cuts @ inside).max(initial=-np.inf)) - solution.rho
-        bound = similarity_bound(pool, solution.prices @ self.cuts, float(solution.prices.sum()), solution.rho)
-        gap = abs(bound - pool.fractional_similarity(inside))
-        return off <= ACCURACY and excess <= ACCURACY and gap <= ACCURACY * max(1.0, abs(bound))
+        assert solution.bound is not None
+        gap = abs(solution.bound - pool.fractional_similarity(inside))
+        return off <= ACCURACY and excess <= ACCURACY and gap <= ACCURACY * max(1.0, abs(solution.bound))
 
 
 def items_of(pool: CellPool) -> Items:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class CellSearch:
         ball = separator.region.ball
         self._ball = None if ball is None or not ball.is_complete else BallSearch(separator.pool, ball)
         self._last: tuple[Relaxation, LocalSearch] | None = None
-        self._near_reference = cache(lambda: ReferenceStarts.of(separator, top_counts, top_value))
+        self._top_counts, self._top_value = top_counts, top_value
 
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
         """The incumbent, from a relaxation's optimum and the counts of a smaller rho."""
@@ -84,13 +84,17 @@ class CellSearch:
             yield self._optimum(previous, relaxation)
         if found.value <= relaxation.rho:
             return
-        near_reference = self._near_reference()
+        near_reference = self._near_reference
         for near in () if near_reference is None else near_reference.starts(start, relaxation):
             is_promising = self._separator.measured(near) <= PROMISING * relaxation.rho
             found = self._optimum(near, relaxation, PROMISING_CORRECTIONS if is_promising else CORRECTIONS)
             yield found
             if found.value <= relaxation.rho:
                 return
+
+    @cached_property
+    def _near_reference(self) -> ReferenceStarts | None:
+        return ReferenceStarts.of(self._separator, self._top_counts, self._top_value)
 
     def _in_ball(self, ball: BallSearch, relaxation: Relaxation, starts: list[IntArray]) -> list[Optimum]:
         """The optimum from each start in a ball, whose values are MPR but for rounding."""

@@ -111,11 +111,11 @@ class CuttingPlane:
             bound = self._bound(solution, rho)
             is_closed = bound - self._inner_similarity() <= DUALITY_GAP * abs(bound)
             if is_closed or self._accepts(solution.counts, rho):
-                return self._row(solution, rho, is_converged=True)
+                return self._row(solution, rho, bound, is_converged=True)
         assert solution is not None
-        return self._row(solution, rho, is_converged=False)
+        return self._row(solution, rho, bound, is_converged=False)
 
-    def _row(self, solution: LinearSolution, rho: float, *, is_converged: bool) -> Relaxation:
+    def _row(self, solution: LinearSolution, rho: float, bound: float, *, is_converged: bool) -> Relaxation:
         """The relaxation that ends at this optimum; cuts without a price are dropped after it."""
         price, multiplier = self._price(solution.prices), float(solution.prices.sum())
         self._drop_idle(solution.prices)
@@ -124,7 +124,7 @@ class CuttingPlane:
             counts=solution.counts,
             price=price,
             multiplier=multiplier,
-            bound=similarity_bound(self._pool, price, multiplier, rho),
+            bound=bound,
             rho_min=None if self._centre is None else 0.0,
             is_converged=is_converged,
         )
@@ -171,6 +171,8 @@ class CuttingPlane:
         return -np.inf if self._inner is None else self._pool.fractional_similarity(self._inner)
 
     def _bound(self, solution: LinearSolution, rho: float) -> float:
+        if solution.bound is not None:
+            return solution.bound
         return similarity_bound(self._pool, self._price(solution.prices), float(solution.prices.sum()), rho)
 
     def _price(self, prices: FloatArray) -> FloatArray:

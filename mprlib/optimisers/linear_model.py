@@ -79,11 +79,15 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class LinearSolution:
-    """An optimal vertex: counts (G,), and the dual prices (cuts,) >= 0 of the cuts."""
+    """An optimal vertex: counts (G,), and the dual prices (cuts,) >= 0 of the cuts.
+
+    bound: on the similarity of sets that meet rho, by these prices; None where the solver does not say it.
+    """
 
     counts: FloatArray
     rho: float
     prices: FloatArray
+    bound: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

@@ -49,14 +49,14 @@ def solve_relaxations(
     ball = ball_region(oracle, problem.k)
     if ball is None:
         rows, region = _by_cutting_planes(problem, oracle, pool, binding, solver)
-        rows = [replace(row, rho=rho) for row, rho in zip(slack + rows, rhos)]
-        return SolvedRelaxations(rows=rows, region=region, top_value=top_value)
+        return SolvedRelaxations(rows=slack + rows, region=region, top_value=top_value)
     if pool.has_many_filled_cells:
         rows = slack + SmoothPath(ball.features, pool).solve(binding)
         return SolvedRelaxations(rows=rows, region=ball, top_value=top_value)
     rows = slack + (_by_path(ball.features, pool, binding) if binding else [])
     rho_min = _smallest_rho(rows, ball.features, pool, oracle.cells.reference_shares)
-    rows = [replace(row, rho_min=rho_min) for row in rows]
+    if rho_min is not None:
+        rows = [replace(row, rho_min=rho_min) for row in rows]
     return SolvedRelaxations(rows=rows, region=ball, top_value=top_value)
 
 
@@ -98,9 +98,11 @@ def _by_cutting_planes(
     if not rhos:
         none = np.empty((0, pool.cell_count))
         return [], CutRegion(none, reference_shares=shares, k=problem.k, unit=unit)
-    scaled = _ScaledOracle(oracle=oracle, cells=oracle.cells, divisor=unit)
+    scaled = oracle if unit == 1.0 else _ScaledOracle(oracle=oracle, cells=oracle.cells, divisor=unit)
     plane = CuttingPlane(scaled, pool, problem.n, pool.top_counts(problem), solver)
-    rows = [_times(row, unit) for row in plane.solve([rho / unit for rho in rhos])]
+    rows = plane.solve([rho / unit for rho in rhos])
+    if unit != 1.0:
+        rows = [_times(row, rho, unit) for row, rho in zip(rows, rhos)]
     return rows, CutRegion(plane.cuts * unit, reference_shares=shares, k=problem.k, unit=unit)
 
 
@@ -128,10 +130,10 @@ class _ScaledOracle(Oracle):
         )
 
 
-def _times(row: Relaxation, unit: float) -> Relaxation:
-    """A relaxation of values in that unit, in the class's own."""
+def _times(row: Relaxation, rho: float, unit: float) -> Relaxation:
+    """A relaxation of values in that unit, in the class's own, in which this is its rho."""
     rho_min = None if row.rho_min is None else row.rho_min * unit
-    return replace(row, rho=row.rho * unit, multiplier=row.multiplier / unit, rho_min=rho_min)
+    return replace(row, rho=rho, multiplier=row.multiplier / unit, rho_min=rho_min)
 
 
 def _smallest_rho(rows: list[Relaxation], features: FloatArray, pool: CellPool, shares: FloatArray) -> float | None:

@@ -30,11 +30,9 @@ def attains_zero(features: FloatArray, pool: CellPool, reference_shares: FloatAr
     system = np.empty((counts.size, features.shape[1] + 1))
     np.divide(features, pool.k * longest, out=system[:, :-1])
     system[:, -1] = 1.0 / pool.k
-    limits = kernel.Limits(LARGEST_STEPS, ZERO_RESIDUAL, STEP_FRACTION, RANK_TOLERANCE)
-    if kernel.residual_of(system, counts, np.empty(system.shape[1])) <= ZERO_RESIDUAL:
-        return True
     if _is_only_solution(system):
-        return False
+        return kernel.residual_of(system, counts, np.empty(system.shape[1])) <= ZERO_RESIDUAL
+    limits = kernel.Limits(LARGEST_STEPS, ZERO_RESIDUAL, STEP_FRACTION, RANK_TOLERANCE)
     return kernel.attains(system, pool.capacity.astype(np.float64), counts, limits)
 
 

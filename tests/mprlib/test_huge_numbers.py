@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mprlib
-from mprlib.arrays import LARGEST, mean_of
+from mprlib.arrays import LARGEST, finite, mean_of
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -82,3 +82,15 @@ def test_a_mean_lies_among_its_numbers():
             expected = small.mean() if given is None else given @ small
             assert np.ldexp(mean_of(values, given), -100) == pytest.approx(expected, rel=1e-9)
         assert mean_of(np.full(size, LARGEST), weights) == pytest.approx(LARGEST)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_many_numbers_are_finite_though_their_squares_overflow(precision):
+    """Vectors of many numbers are looked at by the sum of their squares first."""
+    large = np.full((200, 100), np.finfo(precision).max, dtype=precision)
+    assert finite("embeddings", large, ndim=2, dtype=None).dtype == precision
+    for number in (np.nan, np.inf, -np.inf):
+        other = np.zeros((200, 100), dtype=precision)
+        other[150, 30] = number
+        with pytest.raises(mprlib.InputError, match=r"embeddings holds (nan|inf|-inf) at \(150, 30\)"):
+            finite("embeddings", other, ndim=2, dtype=None)

@@ -140,14 +140,15 @@ class GroupProof:
         solved = self.programme().priced(low.astype(float), high.astype(float))
         price = solved.price
         reduced = self.pool.scores - self._of_items(price)
-        bound = top_sum(reduced, self.pool.k) + float(np.where(price > 0, high, low) @ price)
+        k = self.pool.k
+        best = reduced if k >= reduced.size else np.partition(reduced, reduced.size - k)[-k:]
+        bound = float(best.sum()) + float(np.where(price > 0, high, low) @ price)
         if solved.is_infeasible:
             if self._is_ruled_out(price, low, high) or self._is_ruled_out(-price, low, high):
                 return none
             return Searched(counts=None, bound=np.inf, is_complete=False)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
-        margin = float(np.partition(reduced, reduced.size - self.pool.k)[reduced.size - self.pool.k])
-        loss = losses(self.pool, self._of_cells(price), margin, self.cells)
+        loss = losses(self.pool, self._of_cells(price), float(best.min()), self.cells)
         problem = kernel.Grouped(
             self.pool.k, self.group, self.pool.capacity[self.cells].astype(np.int64), loss, low, high, price
         )

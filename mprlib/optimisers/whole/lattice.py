@@ -22,6 +22,7 @@ from mprlib.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from mprlib.optimisers.whole.decoder_kernel import Basis
+    from mprlib.optimisers.whole.lattice_kernel import Taken
 
 # A column whose distance from the others' span is below this part of the longest one is in it.
 DEPENDENCE = 1e-9
@@ -41,6 +42,11 @@ class Triangular:
     dependent: IntArray
     basis: FloatArray
     triangle: FloatArray
+
+    @classmethod
+    def of(cls, found: Taken) -> Triangular:
+        """That of the kernel."""
+        return cls(order=found.order, dependent=found.dependent, basis=found.basis.T, triangle=found.triangle)
 
     def with_dependent(self, columns: FloatArray) -> Triangular:
         """The form with the dependent columns as last coordinates, with zeros on the diagonal."""
@@ -77,8 +83,7 @@ def sorted_qr(columns: FloatArray) -> Triangular:
     """
     from mprlib.optimisers.whole.lattice_kernel import triangular
 
-    found = triangular(np.ascontiguousarray(columns, dtype=np.float64), DEPENDENCE)
-    return Triangular(order=found.order, dependent=found.dependent, basis=found.basis.T, triangle=found.triangle)
+    return Triangular.of(triangular(np.ascontiguousarray(columns, dtype=np.float64), DEPENDENCE))
 
 
 def independent(columns: FloatArray) -> IntArray:

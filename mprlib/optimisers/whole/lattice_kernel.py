@@ -74,6 +74,21 @@ def total(values: FloatArray, start: int, count: int) -> float:
 
 
 @compiled
+def dot(one: FloatArray, other: FloatArray, products: FloatArray) -> float:
+    """The sum of products (r,), for which there is room."""
+    for place in range(products.size):
+        products[place] = one[place] * other[place]
+    return float(total(products, 0, products.size))
+
+
+@compiled
+def subtract(values: FloatArray, factor: float, direction: FloatArray) -> None:
+    """Take a multiple of a direction (r,) from values (r,)."""
+    for place in range(values.size):
+        values[place] -= direction[place] * factor
+
+
+@compiled
 def taken_columns(left: FloatArray, smallest: float, basis: FloatArray, order: IntArray) -> int:
     """Columns in the order in which they are taken, and how many; basis and order are written.
 
@@ -88,26 +103,25 @@ def taken_columns(left: FloatArray, smallest: float, basis: FloatArray, order: I
         nearest, least = -1, np.inf
         for column in range(columns):
             if is_left[column]:
-                products[:] = left[column] * left[column]
-                square = total(products, 0, rows)
+                square = dot(left[column], left[column], products)
                 is_left[column] = square > smallest
                 if square > smallest and (nearest < 0 or square < least):
                     nearest, least = column, square
         if nearest < 0:
             return count
-        direction = left[nearest].copy()
+        direction = basis[count]
+        direction[:] = left[nearest]
         for earlier in range(count):
-            products[:] = basis[earlier] * direction
-            direction -= basis[earlier] * total(products, 0, rows)
-        products[:] = direction * direction
-        direction /= np.sqrt(total(products, 0, rows))
-        basis[count], order[count] = direction, nearest
+            subtract(direction, dot(basis[earlier], direction, products), basis[earlier])
+        length = np.sqrt(dot(direction, direction, products))
+        for place in range(rows):
+            direction[place] /= length
+        order[count] = nearest
         is_left[nearest] = False
         count += 1
         for column in range(columns):
             if is_left[column]:
-                products[:] = direction * left[column]
-                left[column] -= direction * total(products, 0, rows)
+                subtract(left[column], dot(direction, left[column], products), direction)
 
 
 class Taken(NamedTuple):
@@ -204,7 +218,7 @@ def narrowest_last(triangle: FloatArray, along: FloatArray, size: int, angle: fl
     are fewest, by its step, in the cap of a ball within an angle of `along`.
     """
     left, held = inverse_products(triangle, size), np.arange(size)
-    priced, length = np.zeros(size), np.sqrt((along[:size] ** 2).sum())
+    priced, factor, length = np.zeros(size), np.empty(size), np.sqrt((along[:size] ** 2).sum())
     for column in range(size):
         for row in range(column + 1):
             priced[column] += triangle[row, column] * along[row]
@@ -222,11 +236,25 @@ def narrowest_last(triangle: FloatArray, along: FloatArray, size: int, angle: fl
                 fewest, last = width, place
         one = held[last]
         order[count - 1] = one
-        held[last : count - 1] = held[last + 1 : count].copy()
-        factor = left[one].copy() / np.sqrt(left[one, one])
+        for place in range(last, count - 1):
+            held[place] = held[place + 1]
+        root = np.sqrt(left[one, one])
+        for row in range(size):
+            factor[row] = left[one, row] / root
         for row in range(size):
             for column in range(size):
                 left[row, column] -= factor[row] * factor[column]
+
+
+@compiled
+def reflect(values: FloatArray, mirror: FloatArray, first: int, square: float) -> None:
+    """Reflect values (d,) at a mirror (size,), of that square from its first place on."""
+    summed = 0.0
+    for row in range(first, mirror.size):
+        summed += mirror[row] * values[row]
+    factor = 2.0 * summed / square
+    for row in range(first, mirror.size):
+        values[row] -= factor * mirror[row]
 
 
 @compiled
@@ -234,17 +262,21 @@ def turned(triangle: FloatArray, size: int, vectors: FloatArray) -> None:
     """Make a square matrix a triangle with a positive diagonal, in place, by reflections, which take vectors (n, d)
     with them.
     """
+    mirror = np.empty(size)
     for column in range(size):
-        mirror = triangle[column:size, column].copy()
-        length = np.sqrt((mirror**2).sum())
-        mirror[0] += length if mirror[0] > 0.0 else -length
-        square = (mirror**2).sum()
+        square = 0.0
+        for row in range(column, size):
+            mirror[row] = triangle[row, column]
+            square += mirror[row] * mirror[row]
+        length = np.sqrt(square)
+        mirror[column] += length if mirror[column] > 0.0 else -length
+        square = 0.0
+        for row in range(column, size):
+            square += mirror[row] * mirror[row]
         for other in range(column, triangle.shape[1]):
-            factor = 2.0 * (mirror * triangle[column:size, other]).sum() / square
-            triangle[column:size, other] -= factor * mirror
+            reflect(triangle[:, other], mirror, column, square)
         for one in range(vectors.shape[0]):
-            factor = 2.0 * (mirror * vectors[one, column:size]).sum() / square
-            vectors[one, column:size] -= factor * mirror
+            reflect(vectors[one], mirror, column, square)
         triangle[column + 1 : size, column] = 0.0
         if triangle[column, column] < 0.0:
             triangle[column] = -triangle[column]

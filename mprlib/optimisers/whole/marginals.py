@@ -30,13 +30,13 @@ from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.whole.ball_prices import direction_of, least_squares
 from mprlib.optimisers.whole.deepening import FIRST_LOSS, FIRST_PART, GROWTH, over_all, with_counts
-from mprlib.optimisers.whole.lattice import WIDEST, Triangular, basis_of, independent, sorted_qr
+from mprlib.optimisers.whole.lattice import DEPENDENCE, WIDEST, Triangular, basis_of, independent
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 from mprlib.problem import Problem
 
 if TYPE_CHECKING:
-    from mprlib.optimisers.whole.decoder_kernel import Basis
+    from mprlib.optimisers.whole.marginal_form_kernel import Levels
     from mprlib.optimisers.whole.marginal_kernel import Lattice
     from mprlib.optimisers.whole.marginal_loss_kernel import Cells
 
@@ -105,13 +105,20 @@ class Marginals:
         """Memory."""
         return self.system.nbytes + self.inverse.nbytes
 
-    def affine(self, features: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """e (r,) and A (r, d) with features (G, r) = e + indicators A'; None where they are not affine in them."""
-        fitted = self.inverse @ features
-        longest = float(np.abs(features).max(initial=0.0))
-        if np.abs(self.system @ fitted - features).max(initial=0.0) > AFFINE * longest:
-            return None
-        return fitted[0], fitted[1:].T
+    @property
+    def levels(self) -> Levels:
+        """Levels of the cells, as the kernel takes them."""
+        from mprlib.optimisers.whole.marginal_form_kernel import Levels
+
+        return Levels(self.column, self.attribute, self.decided)
+
+    def affine(self, features: FloatArray) -> FloatArray | None:
+        """e (r,) and A' (d, r), stacked, with features (G, r) = e + indicators A'; None where they are not affine in
+        them."""
+        from mprlib.function_classes.linear_kernel import is_linear
+
+        fitted: FloatArray = self.inverse @ features
+        return fitted if is_linear(self.system, fitted, features, AFFINE) else None
 
 
 def marginals_of(problem: Problem, cells: AllCells) -> Marginals | None:
@@ -144,34 +151,24 @@ class MarginalProof:
         marginals = marginals_of(problem, cells)
         if marginals is None:
             return None
+        from mprlib.optimisers.whole.marginal_form_kernel import opened
+
         features = ball.features / ball.unit
-        affine = marginals.affine(features)
-        if affine is None:
+        fitted = marginals.affine(features)
+        if fitted is None:
             return None
         filled = np.flatnonzero(pool.capacity)
-        held = np.bincount(
-            marginals.column[filled].ravel(),
-            weights=np.repeat(pool.capacity[filled], marginals.column.shape[1]),
-            minlength=marginals.size,
-        ).astype(np.int64)
-        # Of levels without items the count is 0.
-        is_open = held[marginals.decided] > 0
-        form = sorted_qr(affine[1][:, is_open])
-        if form.dependent.size:
+        taken, lattice = opened(marginals.levels, filled, pool.capacity, pool.k, fitted[1:], DEPENDENCE)
+        if taken.dependent.size:
             return None
         return cls(
             pool=pool,
             filled=filled,
-            form=form,
-            lattice=_lattice(pool.k, marginals, marginals.decided[is_open][form.order], np.minimum(held, pool.k)),
-            # A floor asks for no losses.
-            cells=marginals.cells._replace(
-                column=marginals.cells.column[filled],
-                capacity=pool.capacity[filled],
-                loss=np.zeros((filled.size, pool.k + 1)),
-            ),
+            form=Triangular.of(taken),
+            lattice=lattice,
+            cells=marginals.cells._replace(column=marginals.cells.column[filled], capacity=pool.capacity[filled]),
             features=features[filled],
-            constant=pool.k * affine[0],
+            constant=pool.k * fitted[0],
             unit=ball.unit,
         )
 
@@ -182,9 +179,10 @@ class MarginalProof:
         rho = value / self.unit + SMALLEST_EXCESS
         task = kernel.Task(rho, 0.0, 0.0, nodes, CELL_NODES * nodes, True)
         counts = self._counts(closest)
-        _, square, is_complete, _ = kernel.decoded(
-            self._basis(np.zeros_like(self.constant)), self.lattice, self.cells, task, -np.inf, counts
-        )
+        basis = basis_of(self.form, self.constant, np.zeros_like(self.constant))
+        # A floor asks for no losses.
+        cells = self.cells._replace(loss=np.zeros((self.filled.size, self.pool.k + 1)))
+        _, square, is_complete, _ = kernel.decoded(basis, self.lattice, cells, task, -np.inf, counts)
         if not is_complete or not np.isfinite(square):
             return Floor(rho=0.0, counts=over_all(counts, self.filled, self.pool.cell_count))
         smallest = (float(np.sqrt(square)) - SMALLEST_EXCESS) * self.unit
@@ -224,9 +222,6 @@ class MarginalProof:
     def _counts(self, counts: IntArray) -> IntArray:
         return counts[self.filled].astype(np.int64)
 
-    def _basis(self, direction: FloatArray) -> Basis:
-        return basis_of(self.form, self.constant, direction)
-
 
 def _one_hot(rows: FloatArray, attributes: Iterable[Sequence[int]]) -> list[list[int]]:
     """The columns of each attribute; neighbours that are one each, and of which every row (F, l) has one, are one.
@@ -262,15 +257,6 @@ def _levels(rows: FloatArray) -> tuple[IntArray, int]:
         return place[held], int(is_there.sum())
     distinct, code = np.unique(rows, axis=0, return_inverse=True)
     return code.reshape(-1), distinct.shape[0]
-
-
-def _lattice(k: int, marginals: Marginals, column: IntArray, capacity: IntArray) -> Lattice:
-    """The coordinates' levels (d,), and what their attributes can hold; capacity (l,) of each level."""
-    from mprlib.optimisers.whole.lattice_kernel import held_by
-    from mprlib.optimisers.whole.marginal_kernel import Lattice
-
-    held = held_by(marginals.attribute, marginals.column.shape[1], column, capacity)
-    return Lattice(k=k, column=column, capacity=capacity[column], **held._asdict())
 
 
 def _cells(column: IntArray, attribute: IntArray, decided: IntArray) -> Cells:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mprlib.lottery_reuse import _singular_values
+from mprlib.lottery_kernel import singular_values
 from mprlib.optimisers.ball_line import rank_by_eigenvalues
 from mprlib.optimisers.path_points_kernel import affine_rank, rank_of, squares_of
 from mprlib.optimisers.zero_gap_kernel import solve
@@ -32,7 +32,7 @@ def test_bounds_of_singular_values_hold_and_are_near(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, columns = int(rng.integers(1, 9)), int(rng.integers(9, 14))
     factors = np.linalg.qr(rng.standard_normal((columns, rows)))[0].T * rng.uniform(0.9, 1.1, (rows, 1))
-    least, most = _singular_values(factors)
+    least, most = singular_values(factors)
     singular = np.linalg.svd(factors, compute_uv=False)
     assert least <= singular.min() and singular.max() <= most
     # The larger deviation of the two from the mean counts on both sides.
