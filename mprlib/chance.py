@@ -81,10 +81,11 @@ class Chance:
         least = observed * (1.0 - ROUNDING)
         as_far = self.values.size - np.searchsorted(self.values, least, side="left")
         found: FloatArray = (1 + as_far) / (1 + self.values.size)
-        if self.bound is not None:
-            for place in np.flatnonzero(self.values[-1] < least):
-                bound = self.bound(float(observed.flat[place]))
-                found.flat[place] = bound if bound <= SMALL_BOUND else found.flat[place]
+        is_beyond = self.values[-1] < least
+        if self.bound is not None and is_beyond.any():
+            distinct, place = np.unique(observed[is_beyond], return_inverse=True)
+            bounds = np.array([self.bound(value) for value in distinct.tolist()])[place]
+            found[is_beyond] = np.where(bounds <= SMALL_BOUND, bounds, found[is_beyond])
         return found
 
 

@@ -259,6 +259,11 @@ class Reference:
         return self._cached("effective counts", self.table.effective_counts)
 
     @property
+    def squared_weights(self) -> FloatArray:
+        """Sums (G,) of the squares of the weights of each cell's rows, where all weights sum to 1."""
+        return self._cached("squares", lambda: self.table.relative_powers()[1] / float(self.table.counts.sum()) ** 2)
+
+    @property
     def most_alike(self) -> int:
         """The largest number of rows with a weight that share a cell."""
         return self._cached("most alike", lambda: int(self.counts.max(initial=0)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -20,17 +21,15 @@ from mprlib.metrics.worst_attribute import worst_attributes
 from mprlib.statistics import Chosen, Interval, Resamples, sampling_intervals, sampling_margin
 
 from ..config.entries import ClassEntry, Over
-from ..datasets.catalogue import ATTRIBUTE
 from ..datasets.part import PROBABILITIES
 from ..store import Store
-from ..store.chunks import in_one
 from ..words import numbered
 from .catalogue import read_items, read_rows
-from .cells import level_codes
 from .embed import open_shard
 from .hand_labels import known_levels
+from .kept_items import pool_items
 from .labels import with_predicted
-from .pool import pool_vectors, read_pool
+from .pool import pool_vectors
 from .prior_shift import confusions_of_people, likely_levels
 from .vectors import rows_with_vectors, to_matrix
 
@@ -47,26 +46,23 @@ class Case:
 
     def __init__(self, unit: Solve, store: Store) -> None:
         self._unit, self._store = unit, store
-        stored = [ATTRIBUTE + name for name in unit.levels if name not in unit.predicted]
-        pool = with_predicted(read_pool(store, unit.pool, dictionaries=stored), unit.predicted, store)
-        if pool.num_rows < unit.k:
+        items = pool_items(unit, store)
+        if items.rows.size < unit.k:
             raise ValueError(
-                f"k is {unit.k}, but only {numbered(pool.num_rows, 'item')} of dataset {unit.dataset} "
-                f"{'has' if pool.num_rows == 1 else 'have'} a vector: the others were skipped"
+                f"k is {unit.k}, but only {numbered(items.rows.size, 'item')} of dataset {unit.dataset} "
+                f"{'has' if items.rows.size == 1 else 'have'} a vector: the others were skipped"
             )
         self._encoding = Encoding(levels={name: tuple(levels) for name, levels in unit.levels.items()})
-        self.rows: IntArray = pool["row"].to_numpy()
-        self._codes = dict(zip(unit.levels, level_codes(pool, self._encoding)))
-        # Of a pool that was searched there are none.
-        self.places = pool["place"].to_numpy() if "place" in pool.column_names else None
-        self._scores = finite("scores", pool["score"].to_numpy(), ndim=1)
+        self.rows, self.places = items.rows, items.places
+        self._codes = dict(zip(unit.levels, items.codes))
+        self._scores = finite("scores", items.scores, ndim=1)
         # Distinct, as those of a catalogue are.
-        self._item_ids = pool["item_id"].to_numpy(zero_copy_only=False).astype(str)
-        self.problem = self._problem_of(self._encoding, self._label_error(pool))
+        self._item_ids = items.ids
+        self.problem = self._problem_of(self._encoding, self._label_error())
         if unit.reference_vectors:
             self.problem = self.problem.with_vectors(pool_vectors(store, unit.vectors, self.rows))
         self.is_sampled = self.problem.population.is_sample
-        self.gains = _gains(pool["relevance"], unit.query)
+        self.gains = _gains(items.relevance, unit.query)
         self._views: dict[Over, Problem] = {"labels": self.problem}
         self._classes: dict[str, FunctionClass] = {}
         self._measured: dict[tuple[bytes, str, str], Measurement] = {}
@@ -87,17 +83,17 @@ class Case:
             label_error=label_error,
         )
 
-    def _label_error(self, pool: pa.Table) -> LabelError | None:
+    def _label_error(self) -> LabelError | None:
         """How far the labels of the pool and of the reference can be trusted."""
         unit, levels = self._unit, self._encoding.levels
         errors = unit.label_errors.read(self._store, levels)
         likely = {name: self._likely(name, own) for name, own in errors.probabilities.items()}
         for name, key in errors.shifts.items():
-            likely[name] = likely_levels(self._store, key, pool["item_id"], unit.predicted[name], levels[name])
+            likely[name] = likely_levels(self._store, key, self._ids, unit.predicted[name], levels[name])
         labels = {name: np.eye(len(levels[name]))[self._codes[name]] for name in likely}
         of_people = {} if errors.is_of_pool else errors.reference_shifts
         return errors.label_error(
-            self._known(pool["item_id"]),
+            self._known(),
             likely,
             labels,
             confusions_of_people(self._store, unit.reference, of_people, levels),
@@ -114,10 +110,15 @@ class Case:
         found[:, [known.index(level) for level in levels]] = to_matrix(given)[np.argsort(order)]
         return found
 
-    def _known(self, ids: pa.ChunkedArray) -> dict[str, IntArray]:
+    @cached_property
+    def _ids(self) -> pa.Array:
+        """Ids (n,) of the pool's items."""
+        return pa.array(self._item_ids, pa.string())
+
+    def _known(self) -> dict[str, IntArray]:
         """True levels of the pool's items that were labelled by hand, by attribute."""
         key = self._unit.label_errors.hand_labels
-        return {} if key is None else known_levels(self._store, key, ids, self._encoding.levels)
+        return {} if key is None else known_levels(self._store, key, self._ids, self._encoding.levels)
 
     @property
     def top_k(self) -> IntArray:
@@ -262,13 +263,12 @@ def _by_size(selections: Mapping[T, IntArray]) -> dict[int, dict[T, IntArray]]:
     return found
 
 
-def _gains(terms: pa.ChunkedArray, query: str) -> FloatArray | None:
+def _gains(terms: pa.Array, query: str) -> FloatArray | None:
     """1 for each item (n,) whose true term is the query, else 0; None where no term is known."""
     if terms.null_count == len(terms):
         return None
-    coded, asked = in_one(terms), query.strip().casefold()
-    if not pa.types.is_dictionary(coded.type):
-        coded = coded.dictionary_encode()
+    coded = terms if pa.types.is_dictionary(terms.type) else terms.dictionary_encode()
+    asked = query.strip().casefold()
     is_query = [float(term is not None and term.strip().casefold() == asked) for term in coded.dictionary.to_pylist()]
     gains: FloatArray = np.array([*is_query, 0.0])[coded.indices.fill_null(len(is_query)).to_numpy()]
     return gains

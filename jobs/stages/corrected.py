@@ -35,8 +35,6 @@ def corrected_columns(
     case: Case, names: tuple[str, ...], max_attributes: int, items: IntArray, method: str
 ) -> dict[str, pa.Array]:
     """Columns of the named groups' true shares, of the selection with an interval and of the reference."""
-    if case.problem.label_error is None:
-        return {}
     found = corrected_groups(case.problem, items, max_attributes, chosen_by=chosen_by(method))
     if not found:
         return {}

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Columns of shares that follow from the items and their order.
 SHOWN = ("share_selected", *(f"share_first_{count}" for count in FIRST), "exposure")
+# And those of how likely that is by chance.
+BY_CHANCE = ("p_chance", "p_largest")
 
 
 def group_rows(unit: Solve, case: Case, selections: Sequence[Selection]) -> pa.Table:
@@ -83,29 +85,38 @@ def _shares(
     columns: dict[str, FloatArray]
     cells, expected = cells_of(case.problem), oracle.totals(oracle.cells.reference_shares)
     sizes = np.array([one.items.size for one in shown])
-    columns = {name: np.empty((len(shown), expected.size)) for name in SHOWN}
+    columns = {name: np.empty((len(shown), expected.size)) for name in (*SHOWN, *BY_CHANCE)}
     for size in np.unique(sizes).tolist():
         own = np.flatnonzero(sizes == size)
         cell = cells.pool_cell[np.array([shown[place].items for place in own.tolist()])]
         selected = oracle.totals(sums_by_row(cell, equal(size), cells.size))
-        for name, values in {"share_selected": selected, **first_shown(oracle, cell, curve)}.items():
+        by_chance = _by_chance(selected, expected, size, chance)
+        for name, values in {"share_selected": selected, **by_chance, **first_shown(oracle, cell, curve)}.items():
             columns[name][own] = values
-    selected = columns["share_selected"]
-    # Groups of the same gap are as likely: a few sizes of a gap among many groups.
-    distinct, place = np.unique(np.abs(selected - expected), return_inverse=True)
+    shape = len(shown), expected.size
     columns |= {
-        "share_reference": np.broadcast_to(expected, selected.shape),
-        "p_chance": gap_p_values(selected, expected, sizes[:, None]),
-        "p_largest": chance.p_values(distinct)[place.reshape(selected.shape)],
-        "largest_gap_chance": np.full(selected.shape, chance.level),
+        "share_reference": np.broadcast_to(expected, shape),
+        "largest_gap_chance": np.full(shape, chance.level),
     }
     return {name: values.ravel() for name, values in columns.items()}
+
+
+def _by_chance(selected: FloatArray, expected: FloatArray, size: int, chance: Chance) -> dict[str, FloatArray]:
+    """How likely the gaps of shares (B, groups) of sets of that size from the reference's (groups,) are by chance."""
+    # A sweep shows a group as often again and again.
+    shown = np.rint(selected * size).astype(np.int64) * expected.size + np.arange(expected.size)
+    _, first, place = np.unique(shown, return_index=True, return_inverse=True)
+    own, reference = selected.ravel()[first], expected[first % expected.size]
+    found = gap_p_values(own, reference, size), chance.p_values(np.abs(own - reference))
+    return {name: values[place].reshape(selected.shape) for name, values in zip(BY_CHANCE, found)}
 
 
 def _corrected(
     case: Case, oracle: GroupsOracle, named: Groups, shown: Sequence[Selection], method: str
 ) -> dict[str, pa.ChunkedArray]:
     """The same by the true labels, where something is known of errors."""
+    if case.problem.label_error is None:
+        return {}
     found = list(_corrected_columns(case, oracle, named, shown, method))
     if not any(found):
         return {}

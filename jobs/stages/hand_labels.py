@@ -40,7 +40,7 @@ class HandLabels(Unit):
 
 
 def known_levels(
-    store: Store, key: str, ids: pa.ChunkedArray, levels: Mapping[str, Sequence[str]]
+    store: Store, key: str, ids: pa.ChunkedArray | pa.Array, levels: Mapping[str, Sequence[str]]
 ) -> dict[str, IntArray]:
     """The position of the true level of each item (n,), -1 where it is not known, by attribute that some label is of.
 

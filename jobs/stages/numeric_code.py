@@ -73,6 +73,7 @@ SOLVING_CODE = (
     "jobs.stages.hand_confusion",
     "jobs.stages.hand_labels",
     "jobs.stages.kept_distances",
+    "jobs.stages.kept_items",
     "jobs.stages.label_errors",
     "jobs.stages.likely",
     "jobs.stages.prior_shift",

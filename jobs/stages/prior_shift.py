@@ -103,7 +103,7 @@ def read_shift(store: Store, key: str) -> tuple[tuple[str, ...], PriorShift]:
 
 
 def likely_levels(
-    store: Store, key: str, ids: pa.ChunkedArray, labels: Sequence[str], levels: Sequence[str]
+    store: Store, key: str, ids: pa.ChunkedArray | pa.Array, labels: Sequence[str], levels: Sequence[str]
 ) -> FloatArray:
     """Probabilities (n, L) of these levels for items that have a vector, by a unit that knows their data set's shares;
     0 for levels that its probe lacks."""

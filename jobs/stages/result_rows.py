@@ -26,7 +26,6 @@ from .row_values import (
     of_measured,
     of_order,
     similarity_of_items,
-    witness_groups,
 )
 
 TEXT, NUMBER, COUNT = pa.string(), pa.float64(), pa.int64()
@@ -146,7 +145,7 @@ COLUMNS = (
         "mpr_chance",
         NUMBER,
         "95% point of the MPR of such draws",
-        of_measured(lambda found: found.chance_level),
+        lambda row: row.seen.chance_level,
     ),
     Column("chi", NUMBER, "MPR on a scale that is free of sizes", of_measured(lambda found: found.chi)),
     Column("mpr_top_k", NUMBER, "MPR of the k most similar items", lambda row: row.top_k.value),
@@ -245,7 +244,8 @@ COLUMNS = (
         "witness",
         WITNESS,
         "the groups that make most of MPR, with their shares",
-        of_measured(witness_groups),
+        # Fields in the order of WITNESS.
+        of_measured(lambda found: found.witness.groups),
     ),
     Column("message", TEXT, "what a reader should know of the row", message),
 )

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """What one view shows of a selection, all None where there is none: measured, with the p value of that, its
-    interval where the reference is a sample, and by the true labels where something is known of errors."""
+    """What one view shows of a selection, all None where there is none: measured, with the p value of that and the
+    95% point of chance, its interval where the reference is a sample, and by the true labels where something is known
+    of errors."""
 
     measured: Measurement | None = None
     p_value: float | None = None
+    chance_level: float | None = None
     interval: Interval | None = None
     corrected: Corrected | None = None
 
@@ -49,18 +51,6 @@ class Row(NamedTuple):
 
 def number(value: Any) -> float | None:
     return None if value is None else float(value)
-
-
-def witness_groups(found: Measurement) -> list[dict[str, Any]]:
-    return [
-        {
-            "group": group.name,
-            "share_selected": group.share_selected,
-            "share_reference": group.share_reference,
-            "contribution": group.contribution,
-        }
-        for group in found.witness.groups
-    ]
 
 
 def message(row: Row) -> str:

@@ -33,12 +33,13 @@ def selection_rows(
     rows = list(_rows(unit, case, selections, remark, views))
     if not rows:
         return RESULTS.empty_table()
-    chosen = np.repeat(np.arange(len(selections)), len(views))
     found = {
         column.name: pa.repeat(pa.scalar(column.value(rows[0]), column.type), len(rows))
         for column in COLUMNS_OF_THE_UNIT
     }
-    found |= {column.name: _column(column, rows[:: len(views)]).take(pa.array(chosen)) for column in COLUMNS_CHOSEN}
+    once = pa.table({column.name: _column(column, rows[:: len(views)]) for column in COLUMNS_CHOSEN})
+    repeated = once.take(pa.array(np.repeat(np.arange(len(selections)), len(views))))
+    found |= dict(zip(repeated.column_names, repeated.columns))
     found |= {column.name: _column(column, rows) for column in OTHER_COLUMNS}
     return pa.table([found[name] for name in RESULTS.names], schema=RESULTS)
 
@@ -75,8 +76,15 @@ def _seen(unit: Solve, case: Case, selections: Sequence[IntArray], attention: st
     measured = case.measure_each(entry, selections, attention)
     is_fitted = registry.METHODS[unit.method.name].reads_reference
     intervals = case.intervals(entry, selections, attention, is_fitted=is_fitted)
+    # The same for all: they are of one size.
+    level = measured[0].chance_level if measured else None
+    # What is known of label errors is known of a set, whose places count alike.
+    is_corrected = attention == UNIFORM.name and case.view(entry).label_error is not None
     for items, found, p_value, interval in zip(selections, measured, p_values(measured), intervals):
-        # What is known of label errors is known of a set, whose places count alike.
-        is_set = attention == UNIFORM.name
-        corrected = corrected_of(case, entry, items, unit.method.name) if is_set else None
-        yield Seen(measured=found, p_value=p_value, interval=interval, corrected=corrected)
+        yield Seen(
+            measured=found,
+            p_value=p_value,
+            chance_level=level,
+            interval=interval,
+            corrected=corrected_of(case, entry, items, unit.method.name) if is_corrected else None,
+        )

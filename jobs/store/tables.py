@@ -127,20 +127,25 @@ def _paths(schema: pa.Schema) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _is_said_by_parquet(schema: pa.Schema) -> bool:
-    """Whether Parquet's own types say all of a schema: Arrow's, beside them, would be a third of a small file.
+def _as_read(serialized: bytes) -> tuple[pa.Schema, bool]:
+    """What a reader sees of a schema, and whether Parquet's own types say all of that: Arrow's, beside them, would be a
+    third of a small file.
 
-    What a reader sees is compared: names of lists' elements are Parquet's own in either case.
+    Names of lists' elements are Parquet's own in either case. serialized: schemas are equal whatever their metadata.
     """
     import pyarrow as pa
+    import pyarrow.ipc
     import pyarrow.parquet as pq
+
+    schema = pa.ipc.read_schema(pa.py_buffer(serialized))
 
     def read_back(*, store_schema: bool) -> pa.Schema:
         buffer = pa.BufferOutputStream()
         pq.write_table(schema.empty_table(), buffer, store_schema=store_schema)
         return pq.read_schema(pa.BufferReader(buffer.getvalue()))
 
-    return bool(read_back(store_schema=False).equals(read_back(store_schema=True), check_metadata=True))
+    seen = read_back(store_schema=True)
+    return seen, bool(read_back(store_schema=False).equals(seen, check_metadata=True))
 
 
 def schema_digest(schema: pa.Schema) -> str:
@@ -167,7 +172,9 @@ def _parquet_file(
     import pyarrow.parquet as pq
 
     # What columns say of themselves is for who reads a run's collected tables; a unit's would be mostly that.
-    table = table.cast(pa.schema([one.remove_metadata() for one in table.schema], table.schema.metadata))
+    plain = pa.schema([one.remove_metadata() for one in table.schema], table.schema.metadata)
+    table = pa.Table.from_arrays(table.columns, schema=plain)
+    seen, is_said_by_parquet = _as_read(plain.serialize().to_pybytes())
     buffer = pa.BufferOutputStream()
     # A flipped bit is then an error where the page is read, not a wrong number.
     pq.write_table(
@@ -178,13 +185,11 @@ def _parquet_file(
         write_page_checksum=True,
         # Nobody looks for rows by value.
         write_statistics=False,
-        store_schema=not _is_said_by_parquet(table.schema),
+        store_schema=not is_said_by_parquet,
         # A column has either a dictionary or another encoding.
         use_dictionary=[path for path in _paths(table.schema) if path not in encodings]
         if encodings
         else table.num_rows > FEW_ROWS,
         column_encoding=dict(encodings) or None,
     )
-    content = buffer.getvalue()
-    # Parquet names the elements of lists in its own way.
-    return memoryview(content), pq.read_schema(pa.BufferReader(content))
+    return memoryview(buffer.getvalue()), seen

@@ -32,11 +32,15 @@ Worst = WorstCase | Measurement
 
 
 class Seen(NamedTuple):
-    """What a class sees in resamples: what they moved and their masses, in the form that the class's noise takes."""
+    """What a class sees in resamples: what they moved and their masses, in the form that the class's noise takes.
+
+    lengths (B,): how far each moved, where that is not seen in the others.
+    """
 
     moved: FloatArray
     masses: FloatArray
     leaves: MovedLeaves | None = None
+    lengths: FloatArray | None = None
 
     @property
     def size(self) -> int:
@@ -118,7 +122,7 @@ class ClassNoise:
         reference, cells = self.problem.population, self.oracle.cells
         if is_drawn_in_cells(reference):
             return cells.reference_shares / self.problem.m
-        squares = reference.table.relative_powers()[1] / float(reference.table.counts.sum()) ** 2
+        squares = reference.squared_weights
         spread, places = np.zeros(cells.size), cells.reference_cell
         spread[places[places >= 0]] = squares[places >= 0]
         return spread

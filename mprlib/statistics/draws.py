@@ -93,8 +93,23 @@ class Draws:
 
     def moved_and_masses(self, block: Block) -> tuple[FloatArray, FloatArray]:
         """The same for classes that weigh cells by their rows, with the masses N (count, G) of the resamples."""
+        if not self._is_of_reference:
+            moved, rows = self._moved_and_rows(block)
+            return moved, self._cells.pool_counts + rows
+        moved = self.kept(("smoothed", block), lambda: self._moved_and_rows(block)[0])
+        rows = self.kept(("rows", block), lambda: self._moved_and_rows(block)[1])
+        return moved, self._cells.pool_counts + rows
+
+    def _moved_and_rows(self, block: Block) -> tuple[FloatArray, FloatArray]:
+        """What they moved, and how many rows of the reference each cell of a resample has (count, G)."""
         shares, drawn = self._smoothed(block)
-        return drawn - shares - self._of_items(block), self._cells.pool_counts + self._problem.m * drawn
+        return drawn - shares - self._of_items(block), self._problem.m * drawn
+
+    @property
+    def _is_of_reference(self) -> bool:
+        """Whether what is drawn for classes that weigh cells does not depend on the pool: no cell is its alone."""
+        is_as_drawn = self._is_fixed or not is_drawn_in_cells(self._reference)
+        return is_as_drawn or self._reference.counts.size == self._cells.size
 
     def _of_items(self, block: Block) -> FloatArray | float:
         """What resamples of the items have more (count, G) of each cell than the items; 0 where they are fixed."""

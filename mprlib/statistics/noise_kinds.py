@@ -18,7 +18,7 @@ from mprlib.function_classes.tree_oracle import MovedLeaves, TreeOracle
 from mprlib.problem import Problem
 from mprlib.statistics.class_noise import ClassNoise, Seen, Worst
 from mprlib.statistics.draws import Block, Draws
-from mprlib.statistics.margin import kernel_margin
+from mprlib.statistics.margin import kernel_margin, lengths
 
 # Resamples that trees are evaluated for. The 196th of 200 is exceeded by another one in 5 of 201 cases: few draws
 # leave coverage as it is, and a width that varies by a tenth of the noise's part of it.
@@ -45,6 +45,12 @@ class BallNoise(ClassNoise):
         covariance = centred.T @ (self.spread[:, None] * centred)
         return float(np.sqrt(max(np.linalg.eigvalsh(covariance)[-1], 0.0))) if covariance.size else 0.0
 
+    @cached_property
+    def _distances(self) -> FloatArray:
+        # By rows, so that the sums are those of `closed_form_gaps`.
+        moved = [np.ascontiguousarray(seen.moved.T) for seen in self._all_seen()]
+        return np.concatenate([np.linalg.norm(one, axis=1) for one in moved])
+
     def _seen(self, block: Block) -> Seen:
         """moved (r, B)."""
         return Seen(np.ascontiguousarray((self.draws.moved(block) @ self.oracle.features).T), np.zeros((0, 0)))
@@ -66,11 +72,16 @@ class SaturatedNoise(ClassNoise):
     is_length = True
     oracle: SaturatedOracle
 
+    @cached_property
+    def _distances(self) -> FloatArray:
+        return np.concatenate([seen.lengths for seen in self._all_seen()])
+
     def _seen(self, block: Block) -> Seen:
         """moved and 1 / masses (G, B)."""
         moved, masses = self.draws.moved_and_masses(block)
         inverse = np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0)
-        return Seen(np.ascontiguousarray(moved.T), np.ascontiguousarray(inverse.T))
+        of_each = lengths(self.problem, moved, masses)
+        return Seen(np.ascontiguousarray(moved.T), np.ascontiguousarray(inverse.T), lengths=of_each)
 
     def _drifts(self, kept: FloatArray, values: FloatArray, found: Sequence[Worst], seen: Seen) -> FloatArray:
         from mprlib.statistics import noise_kernel as kernel

@@ -8,8 +8,9 @@ import pytest
 from jobs.audit import prepare
 from jobs.cli import main
 from jobs.config.file import read_config
-from jobs.stages import kept_distances, shared_case
+from jobs.stages import kept_distances, kept_items, shared_case
 from jobs.stages.group_rows import group_rows
+from jobs.stages.pool import read_pool
 from jobs.stages.shared_case import case_of
 from jobs.stages.solve import Solve
 from jobs.store import Store
@@ -78,6 +79,28 @@ def test_distances_kept_from_query_to_query_choose_the_same(solving, monkeypatch
     kept_distances._people.cache_clear()
     assert [content(unit.run(store)) for unit in mmr] == without
     assert mmr[0].cost().memory_bytes > replace(mmr[0], size=replace(mmr[0].size, people=0)).cost().memory_bytes
+
+
+def test_items_kept_from_query_to_query_are_those_of_the_pools(solving, monkeypatch):
+    """Of a pool that holds most of them, rows and scores alone are read; of few of many, all."""
+    store, units = solving
+    of_queries = list({unit.query: unit for unit in units}.values())
+    read = []
+
+    def reading(store, key, columns=None, **asked):
+        read.append(columns)
+        return read_pool(store, key, columns, **asked)
+
+    monkeypatch.setattr(kept_items, "read_pool", reading)
+    kept = [kept_items.pool_items(unit, store) for unit in of_queries]
+    monkeypatch.setattr(kept_items, "LARGEST_PART", 0.0)
+    for unit, own in zip(of_queries, kept):
+        whole = kept_items.pool_items(unit, store)
+        for name in ("rows", "scores", "ids"):
+            assert getattr(own, name).tolist() == getattr(whole, name).tolist()
+        assert [codes.tolist() for codes in own.codes] == [codes.tolist() for codes in whole.codes]
+        assert own.relevance.to_pylist() == whole.relevance.to_pylist()
+    assert read == [["row", "score"]] * len(of_queries) + [None] * len(of_queries)
 
 
 def test_a_class_over_embeddings_keeps_no_case(solving):

@@ -6,7 +6,7 @@ import pytest
 
 from jobs.errors import UsageError
 from jobs.stages.execute import Outcome, commit, record_failure
-from jobs.store import TEMPORARY, Store, failure_file, receipt_file, unit_file, valid_receipt
+from jobs.store import TEMPORARY, Store, failure_file, receipt_file, schema_digest, unit_file, valid_receipt
 from tests.jobs.fake_units import fake_unit
 
 TABLE = pa.table({"x": [1, 2, 3]})
@@ -57,6 +57,20 @@ def test_arrows_schema_is_in_a_file_only_where_readers_need_it(store, column, is
     assert (b"ARROW:schema" in (file.metadata.metadata or {})) == is_kept
     assert file.read()["x"].to_pylist() == column.to_pylist()
     assert file.read()["x"].type.equals(pq.read_table(_plainly_written(pa.table({"x": column})))["x"].type)
+
+
+def test_tables_that_differ_in_what_is_said_of_them_stay_apart(store):
+    """Schemas are equal to Arrow whatever is said of a table or of its columns."""
+    digests = set()
+    for said in (None, {"whole": "1"}, {"whole": "2"}):
+        written = store.write_table("t.parquet", pa.table({"x": [1]}).replace_schema_metadata(said))
+        read = store.read_table("t.parquet").schema
+        assert read.metadata == (said and {key.encode(): value.encode() for key, value in said.items()})
+        assert written.schema_sha256 == schema_digest(read)
+        digests.add(written.schema_sha256)
+    assert len(digests) == 3
+    described = pa.table([[1]], pa.schema([pa.field("x", pa.int64(), metadata={"description": "a number"})]))
+    assert store.write_table("t.parquet", described).schema_sha256 in digests
 
 
 def _plainly_written(table):

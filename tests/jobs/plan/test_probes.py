@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import yaml
 
@@ -12,6 +13,7 @@ from jobs.cli import main
 from jobs.config.file import read_config
 from jobs.encoders import load
 from jobs.errors import UsageError
+from jobs.stages import kept_items, labels
 from jobs.stages.embed import open_shard
 from jobs.stages.order import read_order
 from jobs.stages.prior_shift import read_shift
@@ -74,6 +76,41 @@ def test_group_shares_are_those_of_the_predicted_labels(solved):
     shown = store.read_table(unit_file("solve", unit.key, "results"))["item_ids"][0].as_py()
     assert row["share_selected"] == pytest.approx((level[shown] == "female").mean())
     assert row["share_reference"] == pytest.approx(weight[level == "female"].sum() / weight.sum())
+
+
+def test_predicted_labels_are_read_once_for_all_pools(solved, monkeypatch):
+    """An item without a level is in no pool then."""
+    plan, store = solved
+    of_queries = list({unit.query: unit for unit in plan.stages["solve"]}.values())
+    whole = [pool_of(unit, store, monkeypatch) for unit in of_queries]
+    read = []
+    monkeypatch.setattr(labels, "predicted_levels", without_the_first(labels.predicted_levels, read))
+    kept_items._kept.cache_clear()
+    kept = [kept_items.pool_items(unit, store) for unit in of_queries]
+    kept_items._kept.cache_clear()
+    assert len(read) == 1 < len(of_queries)
+    for own, items in zip(kept, whole):
+        is_left = items.ids != read[0]
+        assert own.ids.tolist() == items.ids[is_left].tolist() != items.ids.tolist()
+        assert [codes.tolist() for codes in own.codes] == [codes[is_left].tolist() for codes in items.codes]
+
+
+def pool_of(unit, store, monkeypatch):
+    """A unit's items by its pool's file."""
+    with monkeypatch.context() as patched:
+        patched.setattr(kept_items, "LARGEST_PART", 0.0)
+        return kept_items.pool_items(unit, store)
+
+
+def without_the_first(levels_of, read):
+    """Predicted levels as if the first item had no vector; its id goes to `read`."""
+
+    def levels(ids, keys, store):
+        read.append(ids[0].as_py())
+        found = levels_of(ids, keys, store).to_pylist()
+        return pa.chunked_array([pa.array([None, *found[1:]], pa.string())])
+
+    return levels
 
 
 def test_errors_on_held_out_items_are_the_confusion_of_predicted_labels(tmp_path):
