@@ -9,6 +9,7 @@ from functools import lru_cache
 from math import prod
 from typing import ClassVar
 
+import numpy as np
 import pyarrow as pa
 
 from mprlib import Reference
@@ -128,6 +129,10 @@ class ReferenceSource:
         if self.pool is None:
             return read_reference(store, self.units[seen(list(encoding.levels))])
         people = with_predicted(read_pool(store, self.pool), self.predicted, store)
+        if "place" in people.column_names:
+            # An engine showed items, not those whom they stand for in a sample: each counts once.
+            column = people.column_names.index("weight")
+            people = people.set_column(column, "weight", pa.array(np.ones(len(people))))
         cells = cell_table(people)
         # Chosen by their similarity, the people of a pool are no independent draws of a population.
         return Reference(table=restored(cells, encoded_levels(cells, encoding)), is_sample=False)
