@@ -30,7 +30,7 @@ from .cells import level_codes
 from .embed import open_shard
 from .hand_labels import known_levels
 from .labels import with_predicted
-from .pool import pool_vectors, read_pool
+from .pool import people_weights, pool_vectors, read_pool
 from .prior_shift import confusions_of_people, likely_levels
 from .vectors import rows_with_vectors, to_matrix
 
@@ -100,6 +100,7 @@ class Case:
             self._known(pool["item_id"]),
             likely,
             labels,
+            people_weights(pool),
             confusions_of_people(self._store, unit.reference, of_people, levels),
         )
 

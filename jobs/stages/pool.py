@@ -87,6 +87,15 @@ def read_pool(
     return store.read_table(Pool.file(key, TABLE), columns=chosen, dictionaries=dictionaries)
 
 
+def people_weights(pool: pa.Table) -> np.ndarray:
+    """How much each item (n,) of a pool counts as one of the people of a reference."""
+    # An engine showed items, not those whom they stand for in a sample: each of a list counts once.
+    if "place" in pool.column_names or "weight" not in pool.column_names:
+        return np.ones(len(pool))
+    weights: np.ndarray = pool["weight"].to_numpy()
+    return weights
+
+
 def pool_vectors(store: Store, shards: Sequence[str], rows: np.ndarray) -> np.ndarray:
     """Vectors (n, d) float32 of rows of the catalogue that shards hold; only the pages that hold them are read.
 

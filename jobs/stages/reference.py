@@ -9,7 +9,6 @@ from functools import lru_cache
 from math import prod
 from typing import ClassVar
 
-import numpy as np
 import pyarrow as pa
 
 from mprlib import Reference
@@ -23,7 +22,7 @@ from .asked import Asked
 from .cells import cell_table, encoded_levels, read_cells, restored, stored
 from .labels import with_predicted
 from .numeric_code import COUNTING_CODE
-from .pool import read_pool
+from .pool import people_weights, read_pool
 from .unit import Cost, Tables, Unit, reads
 from .vectors import to_column, to_matrix
 
@@ -129,11 +128,8 @@ class ReferenceSource:
         if self.pool is None:
             return read_reference(store, self.units[seen(list(encoding.levels))])
         people = with_predicted(read_pool(store, self.pool), self.predicted, store)
-        if "place" in people.column_names:
-            # An engine showed items, not those whom they stand for in a sample: each counts once.
-            column = people.column_names.index("weight")
-            people = people.set_column(column, "weight", pa.array(np.ones(len(people))))
-        cells = cell_table(people)
+        weights = pa.array(people_weights(people), pa.float64())
+        cells = cell_table(people.set_column(people.column_names.index("weight"), "weight", weights))
         # Chosen by their similarity, the people of a pool are no independent draws of a population.
         return Reference(table=restored(cells, encoded_levels(cells, encoding)), is_sample=False)
 
