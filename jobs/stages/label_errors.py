@@ -106,8 +106,8 @@ class LabelErrors:
         """What the library takes, once units are read; None where nothing is known to be wrong.
 
         known: true levels of items, where given. likely: probabilities (n, L) of items, where given. predicted: one-hot
-        rows (n, L) of the items' labels by attribute. weights (n,): of the items as people of a reference. of_people: confusions by the probabilities of a reference's
-        people who are a pool of their own.
+        rows (n, L) of the items' labels by attribute. weights (n,): of the items as people of a reference. of_people:
+        confusions by the probabilities of a reference's people who are a pool of their own.
         """
         assert not self.probes and not self.reference_probes and not self.likely
         if not self.items and not self.reference and not likely:
