@@ -166,26 +166,35 @@ def _unit(pool: int, reference: float, k: int) -> float:
 
 
 def _reference_drift(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
-    """References whose shares changed; left out are query-conditioned references, since they change with the items, and
-    those whose labels changed."""
+    """References whose shares changed for some query of both runs; left out are query-conditioned references, since
+    they change with the items, and those whose labels changed."""
     blocks = (new.manifest.get("settings") or {}).get("reference") or []
     conditioned = {block["name"] for block in blocks if block.get("query_conditioned")}
-    keys = ["dataset", "reference", "group"]
+    keys, side = [*CASE, "group"], "share_reference"
     shares = [
-        run.groups[~run.groups["reference"].isin(conditioned) & ~labels.marks_references(run.groups, labels.changed)]
-        .drop_duplicates(keys)
-        .set_index(keys)["share_reference"]
+        run.groups[
+            is_audited(run.groups)
+            & ~run.groups["reference"].isin(conditioned)
+            & ~labels.marks_references(run.groups, labels.changed)
+        ].drop_duplicates(keys)[[*keys, side]]
         for run in (old, new)
     ]
-    # A group that only one run knows has no member in the other's pools or reference.
-    both = pd.concat(shares, axis=1, keys=["old", "new"]).fillna(0.0)
-    drift = (both["new"] - both["old"]).abs()
+    # Each query may have a target of its own. A group that only one run knows has no member in the other's pools or
+    # reference.
+    both = (
+        shares[0]
+        .merge(shares[1], on=keys, how="outer", suffixes=("_old", "_new"))
+        .fillna({f"{side}_old": 0.0, f"{side}_new": 0.0})
+    )
+    both = both.merge(shared_cases(old, new)[CASE], on=CASE)
+    drift = (both[f"{side}_new"] - both[f"{side}_old"]).abs()
     if not drift.empty and drift.max() > REFERENCE_TOLERANCE:
-        largest = records(both.assign(_drift=drift).reset_index().nlargest(1, "_drift"))[0]
-        reference, group, before, after = (largest[key] for key in ("reference", "group", "old", "new"))
+        largest = records(both.assign(_drift=drift).nlargest(1, "_drift"))[0]
+        reference, query, group = (largest[key] for key in ("reference", "query", "group"))
+        before, after = (percent(largest[f"{side}_{when}"]) for when in ("old", "new"))
         yield (
-            f"reference {reference} differs ({group} was {percent(before)} of it and is {percent(after)}): gaps do not "
-            "compare; give both runs one reference, as kind dataset or shares"
+            f"reference {reference} differs ({group} was {before} of it and is {after}, asked for {query!r}): gaps do "
+            "not compare; give both runs one reference, as kind dataset or shares"
         )
 
 

@@ -82,3 +82,31 @@ def test_two_methods_of_one_run_have_similarities_that_compare(tmp_path, capsys)
     means = (sum(range(1, 32, 2)) / 16, sum(range(16)) / 16)
     assert (similarity["mean_a"], similarity["mean_b"]) == pytest.approx([1.0 - 0.01 * mean for mean in means])
     assert not any("similarity is not compared" in remark for remark in found["remarks"])
+
+
+def targets(folder: Path, **women: float) -> dict[str, str]:
+    """A reference of each query's own share of women."""
+    rows = [(query, "gender", level, share) for query, one in women.items() for level, share in
+            (("woman", one), ("man", 1 - one))]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["query", "attribute", "level", "share"])
+    path = folder / f"{'-'.join(women)}-{sum(women.values())}.csv"
+    table.to_csv(path, index=False)
+    return {"name": "labour", "kind": "shares", "path": path.name}
+
+
+def test_a_target_of_each_query_is_compared_with_its_own(tmp_path, capsys):
+    def run_of(name: str, queries: list[str], reference: dict[str, str]) -> str:
+        listed = pd.concat([shown(False).assign(query=query) for query in queries])
+        path = write(tmp_path, listed, PEOPLE, methods=["as_shown"], k=16, reference=reference)
+        assert main(["run", str(path), "--output", str(tmp_path / name), "--json"]) == 0
+        return str(tmp_path / name)
+
+    old = run_of("old", ["chef", "nurse"], targets(tmp_path, chef=0.25, nurse=0.75))
+    # Another query comes first, with a target of its own.
+    other = run_of("other", ["actor", "nurse"], targets(tmp_path, actor=0.5, nurse=0.75))
+    changed = run_of("changed", ["chef", "nurse"], targets(tmp_path, chef=0.25, nurse=0.5))
+    capsys.readouterr()
+    assert main(["compare", old, other]) == 0
+    capsys.readouterr()
+    assert main(["compare", old, changed]) == 2
+    assert "gender=man was 25% of it and is 50%, asked for 'nurse'" in capsys.readouterr().err
