@@ -16,6 +16,8 @@ from mprlib.level_names import UNKNOWN, bin_names, level_name, missing_name
 
 # Joint codes are made small again beyond this, so that one attribute more fits 63 bits.
 LARGEST_JOINT_CODE = 2**40
+# Numbers of a table of label rows, four gigabytes.
+LARGEST_TABLE = 500_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,8 +163,17 @@ class Encoding:
         return found
 
     def one_hot(self, codes: Sequence[IntArray]) -> FloatArray:
-        """Rows (n, l) given by the positions (n,) of their levels, an array for each attribute."""
-        blocks = [np.eye(len(levels))[of_rows] for levels, of_rows in zip(self.levels.values(), codes)]
+        """Rows (n, l) given by the positions (n,) of their levels, an array for each attribute.
+
+        Raises:  InputError for names of people, of which no table can be held.
+        """
+        sizes, rows = [len(levels) for levels in self.levels.values()], len(codes[0])
+        if rows * sum(sizes) > LARGEST_TABLE:
+            raise InputError(
+                f"attributes have {sum(sizes):,} levels, of which {rows:,} combinations occur: groups need levels that "
+                "rows share, as in a column of a few names"
+            )
+        blocks = [np.eye(size)[of_rows] for size, of_rows in zip(sizes, codes)]
         return np.concatenate(blocks, axis=1)
 
     def groups(self, codes: Sequence[IntArray]) -> tuple[FloatArray, IntArray]:

@@ -49,8 +49,11 @@ def decimal_name(value: Decimal) -> str:
 
 def bin_names(bins: tuple[float, ...]) -> list[str]:
     """Names of (-inf, a), [a, b), ..., [z, inf): "under 30", "30 to under 45", "45 and over"."""
-    between = [f"{low:.15g} to under {high:.15g}" for low, high in pairwise(bins)]
-    return [f"under {bins[0]:.15g}", *between, f"{bins[-1]:.15g} and over"]
+    cuts = [f"{cut:.15g}" for cut in bins]
+    if len(set(cuts)) < len(cuts):  # neighbours that fifteen digits do not tell apart
+        cuts = [f"{cut:.17g}" for cut in bins]
+    between = [f"{low} to under {high}" for low, high in pairwise(cuts)]
+    return [f"under {cuts[0]}", *between, f"{cuts[-1]} and over"]
 
 
 def _quoted(text: str) -> str:

@@ -41,8 +41,12 @@ def is_audited(rows: pd.DataFrame) -> pd.Series:
 
     rows: all of a run's results, or of its groups.
     """
-    methods = rows["method"]
-    return methods == (AS_SHOWN if (methods == AS_SHOWN).any() else TOP_K)
+    return rows["method"] == audited_method(rows)
+
+
+def audited_method(rows: pd.DataFrame) -> str:
+    """The method whose selections are audited; rows as `is_audited` takes them."""
+    return AS_SHOWN if (rows["method"] == AS_SHOWN).any() else TOP_K
 
 
 def method_order(method: str) -> tuple[int, str]:
@@ -53,6 +57,12 @@ def method_order(method: str) -> tuple[int, str]:
 def function_classes(results: pd.DataFrame) -> list[str]:
     """Names in order of first appearance, which is the configuration's: every unit writes them so."""
     return results["function_class"].dropna().unique().tolist()
+
+
+def is_in_shares(results: pd.DataFrame, function_class: str) -> bool:
+    """Whether values under a class are shares of people, which have no chi and do not depend on sizes."""
+    own = results[results["function_class"] == function_class]
+    return function_class.startswith("groups") and bool(own["chi"].isna().all())
 
 
 def top_k_rows(results: pd.DataFrame) -> pd.DataFrame:

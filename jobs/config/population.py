@@ -22,8 +22,8 @@ class Reference(Block):
     kind: Literal["population", "balanced", "shares", "dataset", "results"] = Field(
         "population",
         description="population: the data set itself by its weights; balanced: every combination of levels has the "
-        "same share; shares: stated target shares; dataset: another data set; results: what another engine showed for "
-        "the query",
+        "same share, and people without a value none; shares: stated target shares; dataset: another data set; "
+        "results: what another engine showed for the query, each item once",
     )
     query_conditioned: bool = Field(
         False, description="population and dataset: only its most similar people for the query"

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import ValidationError
 
-from ..analysis.cases import QUESTION, TOP_K
+from ..analysis.cases import AS_SHOWN, QUESTION, is_audited
 from ..analysis.comparison.causes import CAUSES, Pooled, parts_of_moves
 from ..analysis.comparison.compare import Comparison
 from ..analysis.load import Run
@@ -50,7 +50,7 @@ class Week:
         attributes = [name.removeprefix(ATTRIBUTE) for name in names]
         return Pooled(
             ids=ids.to_pylist(),
-            scores=pool["score"].to_numpy(),
+            scores=_ordering(pool, unit.method.name),
             labels=[tuple(zip(attributes, row)) for row in levels],
             is_common=np.isin(id_hashes(ids), other.ids[unit.dataset]),
         )
@@ -76,11 +76,8 @@ def with_causes(found: Comparison, old: tuple[Run, str], new: tuple[Run, str]) -
 
 
 def _week(run: Run, store: Store) -> Week:
-    keys = {
-        key: (dataset, query, int(k))
-        for key, method, dataset, query, k in run.results[["unit", "method", *QUESTION]].itertuples(index=False)
-        if method == TOP_K
-    }
+    audited = run.results.loc[is_audited(run.results), ["unit", *QUESTION]]
+    keys = {key: (dataset, query, int(k)) for key, dataset, query, k in audited.itertuples(index=False)}
     units = {keys[one.key]: Solve.from_spec(one.title, one.spec) for one in read_plan(store) or () if one.key in keys}
     catalogues = {unit.dataset: unit.catalogue for unit in units.values()}
     return Week(
@@ -88,6 +85,15 @@ def _week(run: Run, store: Store) -> Week:
         units=units,
         ids={name: np.concatenate(list(_id_hashes(store, key))) for name, key in catalogues.items()},
     )
+
+
+def _ordering(pool: pa.Table, method: str) -> np.ndarray:
+    """Numbers (n,) that fall in the order in which a method takes a pool's items."""
+    if method != AS_SHOWN or "place" not in pool.column_names:
+        scores: np.ndarray = pool["score"].to_numpy()
+        return scores
+    # Items of one place are in the pool's order.
+    return -np.argsort(np.argsort(pool["place"].to_numpy(), kind="stable")).astype(float)
 
 
 def _id_hashes(store: Store, catalogue: str) -> Iterator[np.ndarray]:

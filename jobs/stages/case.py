@@ -58,7 +58,7 @@ class Case:
         self._scores = finite("scores", items.scores, ndim=1)
         # Distinct, as those of a catalogue are.
         self._item_ids = items.ids
-        self.problem = self._problem_of(self._encoding, self._label_error())
+        self.problem = self._problem_of(self._encoding, self._label_error(items.weights))
         if unit.reference_vectors:
             self.problem = self.problem.with_vectors(pool_vectors(store, unit.vectors, self.rows))
         self.is_sampled = self.problem.population.is_sample
@@ -83,8 +83,8 @@ class Case:
             label_error=label_error,
         )
 
-    def _label_error(self) -> LabelError | None:
-        """How far the labels of the pool and of the reference can be trusted."""
+    def _label_error(self, weights: FloatArray) -> LabelError | None:
+        """How far the labels of the pool and of the reference can be trusted. weights (n,): of items as people."""
         unit, levels = self._unit, self._encoding.levels
         errors = unit.label_errors.read(self._store, levels)
         likely = {name: self._likely(name, own) for name, own in errors.probabilities.items()}
@@ -96,6 +96,7 @@ class Case:
             self._known(),
             likely,
             labels,
+            weights,
             confusions_of_people(self._store, unit.reference, of_people, levels),
         )
 

@@ -26,7 +26,7 @@ from .catalogue import read_items
 from .cells import level_codes
 from .kept_distances import LARGEST_PART
 from .labels import with_predicted
-from .pool import read_pool
+from .pool import people_weights, read_pool
 from .rescore import ids_of
 
 if TYPE_CHECKING:
@@ -38,13 +38,15 @@ class PoolItems:
     """A pool's items, best first.
 
     Shapes:  rows (n,) of the catalogue; scores (n,); ids (n,), texts; codes, the position (n,) of each item's level of
-             each attribute; relevance (n,), true terms; places (n,) where they were shown, None of a search.
+             each attribute; weights (n,) of the items as people of a reference; relevance (n,), true terms; places
+             (n,) where they were shown, None of a search.
     """
 
     rows: IntArray
     scores: FloatArray
     ids: np.ndarray
     codes: Sequence[IntArray]
+    weights: FloatArray
     relevance: pa.Array
     places: FloatArray | None = None
 
@@ -53,14 +55,15 @@ def pool_items(unit: Solve, store: Store) -> PoolItems:
     """Those of a unit's pool that have a level of each attribute that is predicted."""
     if 0 < unit.size.people <= LARGEST_PART * unit.size.items:
         key = json.dumps([unit.catalogue, list(unit.levels.items()), list(unit.predicted.items())])
-        pool = read_pool(store, unit.pool, columns=["row", "score"])
-        return _kept(Asked(store, key, unit)).of_pool(pool["row"].to_numpy(), pool["score"].to_numpy())
+        pool = read_pool(store, unit.pool, columns=["row", "score", "weight"])
+        return _kept(Asked(store, key, unit)).of_pool(pool)
     pool = with_predicted(read_pool(store, unit.pool, dictionaries=_stored(unit)), unit.predicted, store)
     return PoolItems(
         rows=pool["row"].to_numpy(),
         scores=pool["score"].to_numpy(),
         ids=ids_of(pool["item_id"]),
         codes=_codes(unit, pool),
+        weights=people_weights(pool),
         relevance=in_one(pool["relevance"]),
         places=pool["place"].to_numpy() if "place" in pool.column_names else None,
     )
@@ -75,17 +78,19 @@ class _Items:
     codes: Sequence[IntArray]
     relevance: pa.DictionaryArray
 
-    def of_pool(self, rows: IntArray, scores: FloatArray) -> PoolItems:
-        """Those of a pool, by their rows."""
+    def of_pool(self, pool: pa.Table) -> PoolItems:
+        """Those of a pool, by its columns `row`, `score` and, if it has one, `weight`."""
+        rows, scores, weights = pool["row"].to_numpy(), pool["score"].to_numpy(), people_weights(pool)
         place = self.place[rows]
         if place.min(initial=0) < 0:
             is_known = place >= 0
-            rows, scores, place = rows[is_known], scores[is_known], place[is_known]
+            rows, scores, weights, place = rows[is_known], scores[is_known], weights[is_known], place[is_known]
         return PoolItems(
             rows=rows,
             scores=scores,
             ids=self.ids[place],
             codes=[of_attribute[place] for of_attribute in self.codes],
+            weights=weights,
             relevance=self.relevance.take(pa.array(place)),
         )
 

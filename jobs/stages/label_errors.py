@@ -100,13 +100,14 @@ class LabelErrors:
         known: Mapping[str, IntArray],
         likely: Mapping[str, FloatArray],
         predicted: Mapping[str, FloatArray],
+        weights: FloatArray,
         of_people: Mapping[str, Confusion],
     ) -> LabelError | None:
         """What the library takes, once units are read; None where nothing is known to be wrong.
 
         known: true levels of items, where given. likely: probabilities (n, L) of items, where given. predicted: one-hot
-        rows (n, L) of the items' labels by attribute. of_people: confusions by the probabilities of a reference's
-        people who are a pool of their own.
+        rows (n, L) of the items' labels by attribute. weights (n,): of the items as people of a reference. of_people:
+        confusions by the probabilities of a reference's people who are a pool of their own.
         """
         assert not self.probes and not self.reference_probes and not self.likely
         if not self.items and not self.reference and not likely:
@@ -115,8 +116,10 @@ class LabelErrors:
             {name: table.confusion() for name, table in own.items()} for own in (self.items, self.reference)
         )
         if self.is_of_pool:
-            counts = {name: own.T @ predicted[name] for name, own in likely.items()}
-            people |= {name: expected_confusion(one, one) for name, one in counts.items()}
+            people |= {
+                name: expected_confusion((own.T * weights) @ predicted[name], own.T @ predicted[name])
+                for name, own in likely.items()
+            }
         people |= of_people
         return LabelError(items=items, reference=people, known=known, probabilities=likely)
 

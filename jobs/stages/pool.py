@@ -79,9 +79,24 @@ class Pool(Unit):
         return Cost(disk_bytes=items * ITEM_BYTES, memory_bytes=items * HELD_BYTES)
 
 
-def read_pool(store: Store, key: str, dictionaries: Sequence[str] = ()) -> pa.Table:
-    """A pool, best item first. dictionaries: columns of text to read as dictionaries."""
-    return store.read_table(Pool.file(key, TABLE), dictionaries=dictionaries)
+def read_pool(
+    store: Store, key: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
+) -> pa.Table:
+    """A pool, best item first.
+
+    columns: those to read where it has them; by default all. dictionaries: columns of text to read as dictionaries.
+    """
+    chosen = None if columns is None else list(columns)
+    return store.read_table(Pool.file(key, TABLE), columns=chosen, dictionaries=dictionaries)
+
+
+def people_weights(pool: pa.Table) -> np.ndarray:
+    """How much each item (n,) of a pool counts as one of the people of a reference."""
+    # An engine showed items, not those whom they stand for in a sample: each of a list counts once.
+    if "place" in pool.column_names or "weight" not in pool.column_names:
+        return np.ones(len(pool))
+    weights: np.ndarray = pool["weight"].to_numpy()
+    return weights
 
 
 def pool_vectors(store: Store, shards: Sequence[str], rows: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from .catalogue import read_items
 from .labels import CALIBRATED, Labels, calibrated_probabilities, with_predicted
 from .labels import TABLE as LABELS
 from .likely import by_label, expected_confusion
-from .pool import read_pool
+from .pool import people_weights, read_pool
 from .probe import read_probe
 from .reference import ReferenceSource
 from .unit import Cost, Tables, Unit, outside_key, reads
@@ -120,7 +120,7 @@ def confusions_of_people(
     if source.pool is None or not shifts:
         return {}
     people = with_predicted(read_pool(store, source.pool), source.predicted, store)
-    weights, found = people["weight"].to_numpy(), {}
+    weights, found = people_weights(people), {}
     for name, key in shifts.items():
         known = levels[name]
         likely = likely_levels(store, key, people["item_id"], source.predicted[name], known)

@@ -22,7 +22,7 @@ from .asked import Asked
 from .cells import cell_table, encoded_levels, read_cells, restored, stored
 from .labels import with_predicted
 from .numeric_code import COUNTING_CODE
-from .pool import read_pool
+from .pool import people_weights, read_pool
 from .unit import Cost, Tables, Unit, reads
 from .vectors import to_column, to_matrix
 
@@ -128,7 +128,8 @@ class ReferenceSource:
         if self.pool is None:
             return read_reference(store, self.units[seen(list(encoding.levels))])
         people = with_predicted(read_pool(store, self.pool), self.predicted, store)
-        cells = cell_table(people)
+        weights = pa.array(people_weights(people), pa.float64())
+        cells = cell_table(people.set_column(people.column_names.index("weight"), "weight", weights))
         # Chosen by their similarity, the people of a pool are no independent draws of a population.
         return Reference(table=restored(cells, encoded_levels(cells, encoding)), is_sample=False)
 

@@ -12,6 +12,7 @@ Coded(codes=array([ 2,  0,  1, -1]), levels=('30 to under 50', '50 and over', 'u
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -140,7 +141,7 @@ def checked_bins(bins: Any, attributes: Sequence[str]) -> dict[str, tuple[float,
         is_array = isinstance(cuts, np.ndarray) and cuts.ndim > 0
         is_list = is_array or (isinstance(cuts, Sequence) and not isinstance(cuts, (str, bytes)))
         numbers = list(cuts) if is_list else []
-        if not numbers or not all(_is_number(one) and np.isfinite(float(one)) for one in numbers):
+        if not numbers or not all(_is_number(one) and np.isfinite(_near(one)) for one in numbers):
             raise InputError(f"bins[{name!r}] is {shown(cuts)}: a list of numbers is expected, as in [30, 50]")
         if any(low >= high for low, high in pairwise(numbers)):
             raise InputError(f"bins[{name!r}] is {cuts!r}: cuts in rising order are expected")
@@ -149,8 +150,9 @@ def checked_bins(bins: Any, attributes: Sequence[str]) -> dict[str, tuple[float,
 
 
 def _texts(argument: str, name: str, distinct: Distinct) -> list[str | None]:
-    numbers = sorted(float(one) for one in distinct.values if _is_number(one))
-    if len(numbers) > MOST_NUMBERS:
+    found = [one for one in distinct.values if _is_number(one)]
+    if len(found) > MOST_NUMBERS:
+        numbers = sorted(map(_near, found))
         cuts = [f"{cut:.3g}" for cut in np.quantile(numbers, [1 / 3, 2 / 3])]
         raise InputError(
             f"{argument}, column {name!r}, holds {len(numbers):,} different numbers, from {numbers[0]:g} to "
@@ -198,8 +200,17 @@ def _ranges(argument: str, name: str, distinct: Distinct, bins: tuple[float, ...
             raise InputError(
                 f"{argument}, column {name!r}, holds {value!r}, and bins are stated for it: numbers are expected"
             )
-        texts.append(None if value is None else names[int(np.searchsorted(bins, float(value), side="right"))])
+        # Whole and decimal numbers of any length are compared as they are, and not as the nearest of 64 bits.
+        texts.append(None if value is None else names[bisect_right(bins, value)])
     return texts
+
+
+def _near(value: Any) -> float:
+    """The number of 64 bits that is nearest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
 
 
 def _is_text(values: Any) -> bool:

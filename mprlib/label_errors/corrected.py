@@ -183,10 +183,10 @@ def _of_ball(found: Difference, features: FloatArray, confidence: float, chosen_
 
 
 def _of_draws(lengths: Sequence[FloatArray], confidence: float) -> Ends:
-    """The root mean square of draws (B,), and the quantiles that any of them allow."""
+    """The root mean square of draws (B,), and the quantiles that any of them allow, which few large draws leave."""
     lows, highs = zip(*(_quantiles(one, confidence) for one in lengths))
     value = float(np.sqrt(steady_mean(np.square(np.concatenate(lengths)))))
-    return Ends(value=value, low=min(lows), high=max(highs))
+    return Ends(value=value, low=min(*lows, value), high=max(*highs, value))
 
 
 def _of_groups(found: Difference, oracle: GroupsOracle, confidence: float, chosen_by: ChosenBy) -> Ends:

@@ -59,7 +59,8 @@ def corrected_groups(
         own, repeated = shares + _totals(oracle, estimate.own), np.resize(error, (len(estimate.own), shares.size))
         quantiles = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
         lows, highs = zip(*(np.quantile(own + sign * repeated, quantiles, axis=0) for sign in (1.0, -1.0)))
-        ends = np.stack([np.minimum(*lows), np.maximum(*highs)])
+        # Of an item that is of a group with a small probability the mean is beyond nearly all draws.
+        ends = np.stack([np.minimum(np.minimum(*lows), shares), np.maximum(np.maximum(*highs), shares)])
     expected = np.clip(oracle.totals(reference_estimate(problem).shares), 0.0, 1.0)
     # Noise of the other items cannot take a level from those that are known to have it.
     smallest, largest = _known_bounds(problem, items, oracle)

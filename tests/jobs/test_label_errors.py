@@ -101,6 +101,24 @@ def test_probabilities_may_be_columns(tmp_path, capsys):
     assert women["share_reference_corrected"].to_numpy() == pytest.approx(expected, abs=1e-9)
 
 
+def test_a_reference_of_a_pool_counts_probabilities_by_weights(tmp_path, capsys):
+    table = people()
+    likely = np.where(table["gender"] == "female", 0.9, 0.15)
+    # Those who are surely what their label says weigh more.
+    is_sure = np.arange(len(table)) % 3 == 0
+    likely = np.where(is_sure, np.round(likely), likely)
+    table = table.assign(p_female=likely, p_male=1 - likely, weight=np.where(is_sure, 5.0, 1.0))
+    attribute = {"probabilities": {"female": "p_female", "male": "p_male"}}
+    reference = {"kind": "population", "query_conditioned": True}
+    top = {"top": len(table)}
+    path = written(tmp_path, table, {"gender": attribute}, prefilter=top, reference=reference, methods=["top_k"])
+    run(path, "run", capsys)
+    groups = pd.read_parquet(tmp_path / "run" / "groups")
+    women = groups[groups["group"] == "gender=female"]
+    expected = np.average(likely, weights=table["weight"])
+    assert women["share_reference_corrected"].to_numpy() == pytest.approx(expected, abs=1e-9)
+
+
 def test_a_weak_confusion_is_said_to_be_weak(tmp_path, capsys):
     lot = {"female": {"female": 0.5, "male": 0.5}, "male": {"female": 0.5, "male": 0.5}}
     path = written(tmp_path, attributes={"gender": {"confusion": lot}}, methods=["top_k"])

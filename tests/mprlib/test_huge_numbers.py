@@ -1,9 +1,12 @@
 """Numbers whose sums and differences no number holds are answered as numbers are, and without a warning of numpy's."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
 import mprlib
+from mprlib import InputError, Reference
 from mprlib.arrays import LARGEST, finite, mean_of
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -94,3 +97,25 @@ def test_many_numbers_are_finite_though_their_squares_overflow(precision):
         other[150, 30] = number
         with pytest.raises(mprlib.InputError, match=r"embeddings holds (nan|inf|-inf) at \(150, 30\)"):
             finite("embeddings", other, ndim=2, dtype=None)
+
+
+def test_numbers_that_64_bits_round_are_cut_where_they_are():
+    ages = [29, Decimal("29.99999999999999999999"), 30, 10**400, -(10**400)]
+    reference = Reference.from_frame({"age": ages}, ["age"], bins={"age": [30, 50]})
+    assert reference.label_names == ("age=under 30", "age=30 to under 50", "age=50 and over")
+    assert (reference.shares @ reference.labels).tolist() == pytest.approx([0.6, 0.2, 0.2])
+    # Next to each other, and two cuts all the same.
+    cuts = [2**53, 2**53 + 2, 2**53 + 4]
+    reference = Reference.from_frame({"born": cuts}, ["born"], bins={"born": cuts})
+    assert reference.label_names == (
+        "born=9007199254740992 to under 9007199254740994",
+        "born=9007199254740994 to under 9007199254740996",
+        "born=9007199254740996 and over",
+    )
+
+
+def test_a_reference_of_names_of_people_is_one_sentence():
+    with pytest.raises(InputError, match="have 30,000 levels, of which 30,000 combinations occur"):
+        Reference.from_frame({"name": [f"p{number}" for number in range(30_000)]}, ["name"])
+    with pytest.raises(InputError, match="31 different numbers, from 0 to inf: state where they are cut"):
+        Reference.from_frame({"number": [10**400, *range(30)]}, ["number"])

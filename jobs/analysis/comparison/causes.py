@@ -1,8 +1,9 @@
 """How much of a group's move is due to items that came and went, to new scores of those that stayed, and to new labels.
 
-A query's top-k selection follows from which items there are, from their scores and from their labels. Each of the three
-is taken from the old run or from the new one; a cause's part of a move is what replacing it changes, averaged over the
-orders in which the three can be replaced (their Shapley values), so that the parts sum to the move.
+A query's selection follows from which items there are, from their scores and from their labels. Of what an engine
+showed, its order stands for the scores. Each of the three is taken from the old run or from the new one; a cause's part
+of a move is what replacing it changes, averaged over the orders in which the three can be replaced (their Shapley
+values), so that the parts sum to the move.
 
 Items are the same where their ids are. An item that was there and below the pool is taken for one that no replacement
 brings into the top k, and one whose new label is not known keeps its old one.

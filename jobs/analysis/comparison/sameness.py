@@ -14,7 +14,7 @@ import pandas as pd
 
 from mprlib.attention import UNIFORM
 
-from ..cases import CASE, TOP_K, is_audited, top_k_rows
+from ..cases import CASE, TOP_K, audited_method, function_classes, is_audited, is_in_shares, top_k_rows
 from ..frames import records
 from ..load import Run
 from ..wording import percent
@@ -46,8 +46,18 @@ def _refusals(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
     for side, run in (("OLD", old), ("NEW", new)):
         if not is_audited(run.results).any():
             yield f"{side} holds no selection of method {TOP_K}, which is what is compared; add {TOP_K} to its methods"
+    audited = [audited_method(run.results) for run in (old, new)]
+    if audited[0] != audited[1]:
+        yield (
+            f"what is audited differs ({audited[0]} in OLD and {audited[1]} in NEW): what an engine showed and what is "
+            "most similar do not compare; give both the same methods"
+        )
     both = shared_cases(old, new)
-    yield from _sizes(both)
+    has_sizes = not all(is_in_shares(new.results, name) for name in function_classes(new.results))
+    is_list = bool((new.manifest.get("settings") or {}).get("results"))
+    yield from _prompts(both)
+    if has_sizes:
+        yield from _sizes(both, is_list)
     yield from _reference_drift(old, new, labels)
 
 
@@ -118,17 +128,25 @@ def _differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any
         yield key, one, other
 
 
-def _sizes(both: pd.DataFrame) -> Iterator[str]:
-    """Cases whose prompt or pool changed, and references whose size did."""
+def _prompts(both: pd.DataFrame) -> Iterator[str]:
+    """Cases whose prompt changed."""
+    for row in records(both[both["prompt_old"] != both["prompt_new"]]):
+        yield f"the prompt of {row['query']!r} differs ({row['prompt_old']!r} and {row['prompt_new']!r}); {ADVICE}"
+
+
+def _sizes(both: pd.DataFrame, is_list: bool) -> Iterator[str]:
+    """Cases whose pool changed its size, and references that did. is_list: pools are lists of an engine."""
     for row in records(both):
-        query = row["query"]
-        if row["prompt_old"] != row["prompt_new"]:
-            yield f"the prompt of {query!r} differs ({row['prompt_old']!r} and {row['prompt_new']!r}); {ADVICE}"
         if row["n_pool_old"] != row["n_pool_new"]:
             smaller = min(row["n_pool_old"], row["n_pool_new"])
+            mend = (
+                f"cut both lists at {smaller:,} items, or measure under groups alone, whose values are shares"
+                if is_list
+                else f"run both with prefilter.top of at most {smaller:,}"
+            )
             yield (
-                f"the pool of {query!r} holds {row['n_pool_old']:,} items in OLD and {row['n_pool_new']:,} in NEW: "
-                f"MPR does not compare; run both with prefilter.top of at most {smaller:,}"
+                f"the pool of {row['query']!r} holds {row['n_pool_old']:,} items in OLD and {row['n_pool_new']:,} in "
+                f"NEW: MPR does not compare; {mend}"
             )
         units = [_mpr_per_chi(row["n_pool_old"], row[f"reference_size_{side}"], row["k"]) for side in ("old", "new")]
         if abs(units[1] / units[0] - 1.0) > UNIT_TOLERANCE:
@@ -145,24 +163,33 @@ def _mpr_per_chi(pool: int, reference: float, k: int) -> float:
 
 
 def _reference_drift(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
-    """References whose shares changed; left out are query-conditioned references, since they change with the items, and
-    those whose labels changed."""
+    """References whose shares changed for some query of both runs; left out are query-conditioned references, since
+    they change with the items, and those whose labels changed."""
     blocks = (new.manifest.get("settings") or {}).get("reference") or []
     conditioned = {block["name"] for block in blocks if block.get("query_conditioned")}
-    keys = ["dataset", "reference", "group"]
+    keys, side = [*CASE, "group"], "share_reference"
     shares = [
-        run.groups[~run.groups["reference"].isin(conditioned) & ~labels.marks_references(run.groups, labels.changed)]
-        .drop_duplicates(keys)
-        .set_index(keys)["share_reference"]
+        run.groups[
+            is_audited(run.groups)
+            & ~run.groups["reference"].isin(conditioned)
+            & ~labels.marks_references(run.groups, labels.changed)
+        ].drop_duplicates(keys)[[*keys, side]]
         for run in (old, new)
     ]
-    # A group that only one run knows has no member in the other's pools or reference.
-    both = pd.concat(shares, axis=1, keys=["old", "new"]).fillna(0.0)
-    drift = (both["new"] - both["old"]).abs()
+    # Each query may have a target of its own. A group that only one run knows has no member in the other's pools or
+    # reference.
+    both = (
+        shares[0]
+        .merge(shares[1], on=keys, how="outer", suffixes=("_old", "_new"))
+        .fillna({f"{side}_old": 0.0, f"{side}_new": 0.0})
+    )
+    both = both.merge(shared_cases(old, new)[CASE], on=CASE)
+    drift = (both[f"{side}_new"] - both[f"{side}_old"]).abs()
     if not drift.empty and drift.max() > REFERENCE_TOLERANCE:
-        largest = records(both.assign(_drift=drift).reset_index().nlargest(1, "_drift"))[0]
-        reference, group, before, after = (largest[key] for key in ("reference", "group", "old", "new"))
+        largest = records(both.assign(_drift=drift).nlargest(1, "_drift"))[0]
+        reference, query, group = (largest[key] for key in ("reference", "query", "group"))
+        before, after = (percent(largest[f"{side}_{when}"]) for when in ("old", "new"))
         yield (
-            f"reference {reference} differs ({group} was {percent(before)} of it and is {percent(after)}): gaps do not "
-            "compare; give both runs one reference, as kind dataset or shares"
+            f"reference {reference} differs ({group} was {before} of it and is {after}, asked for {query!r}): gaps do "
+            "not compare; give both runs one reference, as kind dataset or shares"
         )

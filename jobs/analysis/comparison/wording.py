@@ -200,8 +200,11 @@ def _run_line(about: Mapping[str, Any]) -> str:
 
 def _notes(found: Comparison) -> list[str]:
     notes = [*label_notes(found), *found.remarks]
+    asked = [{case[2] for case in cases} for cases in (found.only_old, found.only_new)]
+    # A whole list may be longer in one run: the same query, at another k.
+    several = asked[0] & asked[1] | set(found.cases["query"])
     for side, cases in (("OLD", found.only_old), ("NEW", found.only_new)):
-        names = list(dict.fromkeys(str(case[2]) for case in cases))
+        names = list(dict.fromkeys(f"{query} (k = {k})" if query in several else query for *_, query, k in cases))
         if names:
             more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
             notes.append(f"only in {side}: {', '.join(names[:NAMED])}{more}")

@@ -17,7 +17,7 @@ from mprlib.arrays import FloatArray
 from mprlib.attention import UNIFORM
 
 from ...errors import UsageError
-from ..cases import CASE, function_classes
+from ..cases import CASE, function_classes, is_in_shares
 from ..comparison.sameness import REFERENCE_TOLERANCE, UNIT_TOLERANCE
 from ..frames import records
 from ..predicted import NONE_PREDICTED, predicted_of
@@ -126,7 +126,7 @@ def _common_class(a: Side, b: Side, keys: list[str]) -> tuple[str | None, list[s
         if name not in known:
             why.append(f"MPR under {name} is not compared: B does not measure under it")
             continue
-        if _is_in_shares(a, name) or _have_equal_units(a, b, keys):
+        if is_in_shares(a.run.results, name) or _have_equal_units(a, b, keys):
             return name, why
         why.append(
             f"MPR under {name} is not compared: the pools or references of A and B differ in size, on which it depends"
@@ -137,11 +137,6 @@ def _common_class(a: Side, b: Side, keys: list[str]) -> tuple[str | None, list[s
 def _attention_of(side: Side) -> str:
     """Under which attention a side's MPR is measured."""
     return next(iter(side.run.results["attention"].dropna()), UNIFORM.name)
-
-
-def _is_in_shares(side: Side, name: str) -> bool:
-    """A class of named groups has values in shares of people, which have no chi."""
-    return name.startswith("groups") and bool(side.measured(name)["chi"].isna().all())
 
 
 def _have_equal_units(a: Side, b: Side, keys: list[str]) -> bool:
@@ -157,7 +152,9 @@ def _have_equal_units(a: Side, b: Side, keys: list[str]) -> bool:
 
 
 def _other_similarity(a: Side, b: Side) -> str | None:
-    """Why similarities do not compare; None where one encoder saw the same of every item."""
+    """Why similarities do not compare; None within one run, and where one encoder saw the same of every item."""
+    if a.run is b.run:
+        return None
     for what, of in (("encoder", _encoder), ("embedded texts", _seen)):
         one, other = of(a.run.manifest), of(b.run.manifest)
         if one != other:

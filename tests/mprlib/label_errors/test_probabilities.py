@@ -106,3 +106,39 @@ def test_levels_of_every_attribute_keep_their_probabilities(two_attributes):
         assert found[f"age={level}"].share == pytest.approx(aged[items, place].mean(), abs=1e-8)
     by_hand = corrected_groups(problem, np.arange(5))["gender=woman"]
     assert (by_hand.share, by_hand.low, by_hand.high) == (0.0, 0.0, 0.0)
+
+
+def test_a_mean_of_few_and_small_probabilities_is_within_its_interval():
+    # One of five is a woman with a probability of 2%: nearly all draws have none.
+    likely = np.array([[0.02, 0.98], *[[0.0, 1.0]] * 4, *[[1.0, 0.0]] * 5])
+    problem = Problem(
+        scores=np.linspace(0.9, 0.1, 10),
+        labels=np.eye(2)[likely.argmax(axis=1)],
+        reference=np.eye(2),
+        reference_size=1_000,
+        k=5,
+        attributes={"gender": [0, 1]},
+        label_names=["gender=woman", "gender=man"],
+        label_error=LabelError(probabilities={"gender": likely}),
+    )
+    women = corrected_groups(problem, np.arange(5))["gender=woman"]
+    assert women.share == pytest.approx(0.02 / 5)
+    assert women.low == 0.0 and women.high == women.share
+
+
+def test_a_length_of_few_draws_is_within_its_interval():
+    # An item that is a woman with a probability of 2%, against as many women as men: all draws are as long but for
+    # rounding.
+    likely = np.array([[0.02, 0.98], *[[1.0, 0.0]] * 5, *[[0.0, 1.0]] * 5])
+    problem = Problem(
+        scores=np.linspace(0.9, 0.1, 11),
+        labels=np.eye(2)[likely.argmax(axis=1)],
+        reference=np.eye(2),
+        reference_size=1_000,
+        k=1,
+        attributes={"gender": [0, 1]},
+        label_error=LabelError(probabilities={"gender": likely}),
+    )
+    for name in ("groups", "linear", "saturated", "rkhs"):
+        found = corrected(problem, np.arange(1), function_class(name), chosen_by="expected")
+        assert found.low <= found.value <= found.high
