@@ -25,7 +25,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import _dynfunc, types
+from numba import types
+from numba._dynfunc import make_function
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -84,7 +85,7 @@ class _Cache(FunctionCache):
     _impl_class = _Files
 
 
-class _PartCode(JITCodeLibrary):  # type: ignore[misc]  # numba has no types
+class _PartCode(JITCodeLibrary):
     """A function's code, and that of those which it calls, as it came: it is optimised within the caller's."""
 
     def _optimize_final_module(self) -> None:
@@ -94,43 +95,46 @@ class _PartCode(JITCodeLibrary):  # type: ignore[misc]  # numba has no types
         self._finalized = True
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[untyped-decorator]
-class _PartLowering(NativeLowering):  # type: ignore[misc]
+@register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]  # numba has no types
+class _PartLowering(NativeLowering):
     """Code of a function that only compiled ones call, without machine code of its own."""
 
     _name = "part_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        state.library = _PartCode(state.targetctx.codegen(), state.func_id.func_qualname)
+        codegen, name = state.targetctx.codegen(), state.func_id.func_name
+        state.library = _PartCode(codegen, state.func_id.func_qualname)  # type: ignore[no-untyped-call]
         state.flags.no_compile = True
-        super().run_pass(state)
-        found, name = state.cr.fndesc, state.func_id.func_name
+        super().run_pass(state)  # type: ignore[no-untyped-call]
+        found = state.cr.fndesc
         # Numba knows a function by an object that Python could call; nobody calls this one, which is of no address.
-        handle = _dynfunc.make_function(found.lookup_module(), name, "", 0, state.cr.env, (state.library,))
+        handle = make_function(found.lookup_module(), name, "", 0, state.cr.env, (state.library,))
         state.targetctx.insert_user_function(handle, found, [state.library])
         state.cr = state.cr._replace(cfunc=handle)
         return True
 
 
-class _PartCompiler(CompilerBase):  # type: ignore[misc]
+class _PartCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call]
         passes.passes = [(_PartLowering if one is NativeLowering else one, said) for one, said in passes.passes]
         passes.finalize()
         return [passes]
 
 
-class _Part(CPUDispatcher):  # type: ignore[misc]
+class _Part(CPUDispatcher):
     """A function as other compiled functions call it."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         # Else a call with a constant would compile the function anew for that constant.
-        plain = {name: types.unliteral(one) for name, one in kws.items()}
-        return super().get_call_template([types.unliteral(one) for one in args], plain)
+        plain: Callable[[Any], Any] = types.unliteral
+        return super().get_call_template([plain(one) for one in args], {name: plain(one) for name, one in kws.items()})
 
 
-class _Entry(CPUDispatcher):  # type: ignore[misc]
+class _Entry(CPUDispatcher):
     """A function as Python calls it; other compiled functions that name it call its part."""
+
+    _cache: FunctionCache
 
     def __init__(self, py_func: Function, targetoptions: dict[str, Any]) -> None:
         super().__init__(py_func, targetoptions=targetoptions)
