@@ -8,6 +8,9 @@ Compiling takes seconds once, and is kept in the user's cache (`~/.cache/mprlib`
 the code of the functions' module and of those that it names. So a copy of the library elsewhere, as every job of a
 cluster gets one, finds what another has compiled, code that one of them calls in another file never stays behind, and a
 version in which few modules changed compiles these alone.
+
+A function that another one calls is compiled as a part of it: LLVM sees it within its callers alone. Numba by itself
+would first optimise it alone, make machine code of it, and of a way to call it from Python, which nobody uses.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from numba import types
+from numba._dynfunc import make_function
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -30,6 +34,11 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
     UserWideCacheLocator,
 )
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NativeLowering
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -76,11 +85,74 @@ class _Cache(FunctionCache):
     _impl_class = _Files
 
 
+class _PartCode(JITCodeLibrary):
+    """A function's code, and that of those which it calls, as it came: it is optimised within the caller's."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]  # numba has no types
+class _PartLowering(NativeLowering):
+    """Code of a function that only compiled ones call, without machine code of its own."""
+
+    _name = "part_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        codegen, name = state.targetctx.codegen(), state.func_id.func_name
+        state.library = _PartCode(codegen, state.func_id.func_qualname)  # type: ignore[no-untyped-call]
+        state.flags.no_compile = True
+        super().run_pass(state)  # type: ignore[no-untyped-call]
+        found = state.cr.fndesc
+        # Numba knows a function by an object that Python could call; nobody calls this one, which is of no address.
+        handle = make_function(found.lookup_module(), name, "", 0, state.cr.env, (state.library,))
+        state.targetctx.insert_user_function(handle, found, [state.library])
+        state.cr = state.cr._replace(cfunc=handle)
+        return True
+
+
+class _PartCompiler(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call]
+        passes.passes = [(_PartLowering if one is NativeLowering else one, said) for one, said in passes.passes]
+        passes.finalize()
+        return [passes]
+
+
+class _Part(CPUDispatcher):
+    """A function as other compiled functions call it."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        # Else a call with a constant would compile the function anew for that constant.
+        plain: Callable[[Any], Any] = types.unliteral
+        return super().get_call_template([plain(one) for one in args], {name: plain(one) for name, one in kws.items()})
+
+
+class _Entry(CPUDispatcher):
+    """A function as Python calls it; other compiled functions that name it call its part."""
+
+    _cache: FunctionCache
+
+    def __init__(self, py_func: Function, targetoptions: dict[str, Any]) -> None:
+        super().__init__(py_func, targetoptions=targetoptions)
+        self._part = _Part(
+            py_func, targetoptions={**targetoptions, "no_cpython_wrapper": True}, pipeline_class=_PartCompiler
+        )
+
+    @property
+    def _numba_type_(self) -> Any:
+        return types.Dispatcher(self._part)
+
+
 def compiled(function: Function) -> Function:
     """The function in machine code. It takes arrays, numbers and named tuples of them."""
     # Python's check of every division for a zero divisor would cost a branch in the innermost loops. Arrays are the
-    # caller's own, so that other threads may run meanwhile.
-    found = njit(function, error_model="numpy", nogil=True)
+    # caller's own, so that other threads may run meanwhile. No function is given to another one as an argument.
+    options = {"nopython": True, "error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
+    found = _Entry(function, options)
     # Where nothing can be written, each process compiles for itself.
     with suppress(RuntimeError, OSError):
         found._cache = _Cache(function)  # type: ignore[no-untyped-call]  # numba has no types

@@ -9,16 +9,22 @@ from pathlib import Path
 import mprlib
 from mprlib.compiled import KERNELS, _folder, _reached, _sources
 
-# A function that is compiled at once, and a program that calls it.
+# Functions of which one calls the other, with a constant as well, and programs that call one or both.
 KERNEL = """
 from mprlib.compiled import compiled
 
 @compiled
 def twice(number):
     return 2 * number
+
+@compiled
+def twice_both(number):
+    return twice(number) + twice(1)
 """
 CALL = "from pathlib import Path; import mprlib.tiny_kernel as kernel; print(Path(kernel.__file__), kernel.twice(21)); \
 import mprlib.compiled as c; f = c.compilation(); print(f.functions, f.is_kept)"
+CALL_BOTH = "import mprlib.tiny_kernel as kernel; import mprlib.compiled as c; print(kernel.twice_both(20), \
+c.compilation().functions, kernel.twice(21), c.compilation().functions)"
 IMPORTED = "import sys, mprlib; sys.exit('numba' in sys.modules)"
 
 
@@ -26,7 +32,7 @@ def test_importing_the_library_does_not_load_the_compiler():
     assert subprocess.run([sys.executable, "-c", IMPORTED], check=False).returncode == 0
 
 
-def called(home: Path, library: Path) -> str:
+def called(home: Path, library: Path, program: str = CALL) -> str:
     """What a process of its own prints that calls a copy of the library with that folder for its caches."""
     copy = library / "mprlib"
     shutil.copytree(
@@ -35,7 +41,7 @@ def called(home: Path, library: Path) -> str:
     (copy / "tiny_kernel.py").write_text(KERNEL)
     environment = {**os.environ, "XDG_CACHE_HOME": str(home), "PYTHONPATH": str(library), "NUMBA_CACHE_DIR": ""}
     return subprocess.run(
-        [sys.executable, "-P", "-c", CALL], env=environment, cwd=library, check=True, capture_output=True, text=True
+        [sys.executable, "-P", "-c", program], env=environment, cwd=library, check=True, capture_output=True, text=True
     ).stdout
 
 
@@ -52,6 +58,12 @@ def test_a_copy_of_the_library_uses_what_another_has_compiled(tmp_path):
     assert len(files) == 1 and compiled_files(tmp_path / "cache") == files
     for name, text, functions in (("first", first, "1"), ("second", second, "0")):
         assert text.split() == [str(tmp_path / name / "mprlib/tiny_kernel.py"), "42", functions, "True"]
+
+
+def test_a_function_that_another_one_calls_is_no_function_of_its_own_before_python_calls_it(tmp_path):
+    first, second = (called(tmp_path / "cache", tmp_path / name, CALL_BOTH) for name in ("first", "second"))
+    assert first.split() == ["42", "1", "42", "2"]
+    assert second.split() == ["42", "0", "42", "0"]
 
 
 def test_a_module_is_compiled_anew_where_one_that_it_names_changed_and_no_other(tmp_path):
