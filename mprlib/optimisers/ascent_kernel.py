@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.near_kernel import distances, margin
 
 # Squares that differ by less than this part may be the same root by rounding.
@@ -65,7 +65,7 @@ class Pairs(NamedTuple):
     single: FloatArray
 
 
-@compiled
+@uncounted
 def refresh(ball: Ball, here: Here) -> float:
     """v and what depends on it, summed anew; |v|^2."""
     here.gap[:] = 0.0
@@ -88,7 +88,7 @@ def refresh(ball: Ball, here: Here) -> float:
     return square
 
 
-@compiled
+@uncounted
 def similarity(ball: Ball, counts: IntArray) -> float:
     """Total similarity of counts."""
     total: float = 0.0
@@ -97,7 +97,7 @@ def similarity(ball: Ball, counts: IntArray) -> float:
     return total
 
 
-@compiled
+@uncounted
 def merit(gain: float, square: float, value: float, limits: Limits, penalty: float) -> float:
     """Gain in merit of a move to |v|^2 = square; -inf for one from inside rho to outside."""
     after = float(np.sqrt(max(square, 0.0)))
@@ -106,7 +106,7 @@ def merit(gain: float, square: float, value: float, limits: Limits, penalty: flo
     return gain - penalty * (max(after - limits.rho, 0.0) - (value - limits.rho))
 
 
-@compiled
+@uncounted
 def reach_of(value: float, limits: Limits, penalty: float) -> float:
     """|v| that one unit of similarity pays for outside rho; infinite where it pays for any, -1 inside."""
     if value <= limits.rho:
@@ -114,7 +114,7 @@ def reach_of(value: float, limits: Limits, penalty: float) -> float:
     return 1.0 / penalty if penalty > 0.0 else np.inf
 
 
-@compiled
+@uncounted
 def is_worse(more: float, square: float, value: float, rho: float, reach: float) -> bool:
     """Whether a move to |v|^2 = square that gains `more` than the best one is no better: told without a root."""
     if reach < 0.0:
@@ -123,7 +123,7 @@ def is_worse(more: float, square: float, value: float, rho: float, reach: float)
     return most * NEARLY < rho or square > most * most * NEARLY
 
 
-@compiled
+@uncounted
 def best_move(ball: Ball, here: Here, square: float, limits: Limits, penalty: float) -> tuple[int, int]:
     """The move that improves merit most, as places among the cells; -1 where none does."""
     best, giving, taking = limits.smallest_gain, -1, -1

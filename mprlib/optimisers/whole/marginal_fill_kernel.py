@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 from mprlib.optimisers.whole.marginal_loss_kernel import Cells, Fill, Least, later_cells, least_at, least_of, prepare
 
@@ -23,7 +23,7 @@ FIRST_NODES, FIRST_ANY_NODES = 100, 2_000
 ROUNDS = 4
 
 
-@compiled
+@uncounted
 def slopes_of(cells: Cells, fill: Fill, column: int, price: FloatArray, found: FloatArray) -> int:
     """What one more item of each cell of a column loses, less the other columns' prices (l,); how many there are."""
     attribute, number = cells.attribute[column], 0
@@ -140,7 +140,7 @@ def all_left(cells: Cells, fill: Fill, marginals: IntArray) -> Left:
     return left
 
 
-@compiled
+@uncounted
 def least_with(cells: Cells, later: Least, left: Left, place: int, cell: int, count: int, most: float) -> float:
     """What the cells after a place lose at least where its own has this count; any bound from `most` on will do."""
     worst = 0.0
@@ -157,7 +157,7 @@ def least_with(cells: Cells, later: Least, left: Left, place: int, cell: int, co
     return worst
 
 
-@compiled
+@uncounted
 def take(cells: Cells, left: Left, place: int, cell: int, count: int) -> None:
     """Decide on the count that was looked at last."""
     for attribute in range(left.after.size):
@@ -166,7 +166,7 @@ def take(cells: Cells, left: Left, place: int, cell: int, count: int) -> None:
         left.before[place, attribute], left.least[column] = left.least[column], left.after[attribute]
 
 
-@compiled
+@uncounted
 def put_back(cells: Cells, left: Left, place: int, cell: int, count: int) -> None:
     """Undo it."""
     for attribute in range(left.after.size):

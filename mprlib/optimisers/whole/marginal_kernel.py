@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING, Basis, Walk, close, new_walk, next_value, open_level
 from mprlib.optimisers.whole.marginal_fill_kernel import cheapest_fill
 from mprlib.optimisers.whole.marginal_loss_kernel import Cells, Fill, least_of, prepare
@@ -72,7 +72,16 @@ class Loss(NamedTuple):
     before: FloatArray
 
 
-@compiled
+@uncounted
+def largest(values: FloatArray) -> float:
+    """The largest of some numbers of at least 0."""
+    found = 0.0
+    for place in range(values.size):
+        found = max(found, values[place])
+    return found
+
+
+@uncounted
 def least_with(lattice: Lattice, cells: Cells, fill: Fill, loss: Loss, level: int, value: int, taken: int) -> float:
     """The loss of a coordinate's attribute with this value; taken: of its attribute, the value included."""
     attribute = lattice.attribute[level]
@@ -82,7 +91,7 @@ def least_with(lattice: Lattice, cells: Cells, fill: Fill, loss: Loss, level: in
     return float(found)
 
 
-@compiled
+@uncounted
 def decide(
     basis: Basis,
     lattice: Lattice,
@@ -123,7 +132,7 @@ def decide(
         close(walk, level, is_up)
         return False
     own = least_with(lattice, cells, fill, loss, level, value, taken)
-    if own == np.inf or most < least + max(own, loss.of_attributes.max()):
+    if own == np.inf or most < least + max(own, largest(loss.of_attributes)):
         return False
     loss.before[level] = loss.of_attributes[lattice.attribute[level]]
     loss.of_attributes[lattice.attribute[level]] = own

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 
 
@@ -113,7 +113,7 @@ def prepare(cells: Cells, budget: float, k: int) -> Fill:
     return Fill(low, count, order, closed, whole)
 
 
-@compiled
+@uncounted
 def add_cell(own: FloatArray, size: int, loss: FloatArray, room: FloatArray) -> int:
     """Add a cell with these losses of its counts to the least losses of others, in place, which are size + 1 long."""
     most = min(size + loss.size - 1, room.size - 1)
@@ -128,7 +128,8 @@ def add_cell(own: FloatArray, size: int, loss: FloatArray, room: FloatArray) -> 
         else:
             here += 1
         room[place] = own[before] + loss[here]
-    own[: most + 1] = room[: most + 1]
+    for place in range(most + 1):
+        own[place] = room[place]
     return most
 
 
@@ -152,7 +153,7 @@ def later_cells(cells: Cells, fill: Fill) -> Least:
     return after
 
 
-@compiled
+@uncounted
 def least_of(cells: Cells, fill: Fill, column: int, count: int) -> float:
     """What the cells of a column lose at least where they have this count."""
     if cells.known[column] == 0:
@@ -163,7 +164,7 @@ def least_of(cells: Cells, fill: Fill, column: int, count: int) -> float:
     return float(fill.whole.loss[column, place])
 
 
-@compiled
+@uncounted
 def least_at(after: Least, place: int, attribute: int, left: int) -> float:
     """The same of the cells after a place, in the column of the cell there; left: their count."""
     at = left - after.low[place, attribute]
