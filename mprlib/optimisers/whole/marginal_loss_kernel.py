@@ -76,12 +76,68 @@ def windows(cells: Cells, budget: float) -> tuple[IntArray, IntArray]:
 
 
 @compiled
+def by_number(count: IntArray) -> IntArray:
+    """Cells with two counts or more, those with few first; equal ones as they are."""
+    end = np.zeros(count.max() + 1, np.int64)
+    for cell in range(count.size):
+        if count[cell] > 1:
+            end[count[cell]] += 1
+    end = np.cumsum(end)
+    found = np.empty(end[end.size - 1], np.int64)
+    for cell in range(count.size - 1, -1, -1):
+        if count[cell] > 1:
+            end[count[cell]] -= 1
+            found[end[count[cell]]] = cell
+    return found
+
+
+@uncounted
+def nth(values: FloatArray, size: int, place: int) -> float:
+    """The number at a place, from 0, of the first `size` in rising order; they are moved so that it is there, and none
+    before it is larger.
+
+    Source:  Hoare 1961.
+    """
+    low, high = 0, size - 1
+    while low < high:
+        middle, left, right = values[place], low, high
+        while left <= right:
+            while values[left] < middle:
+                left += 1
+            while middle < values[right]:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left, right = left + 1, right - 1
+        if right < place:
+            low = left
+        if place < left:
+            high = right
+    return float(values[place])
+
+
+@uncounted
+def sort(values: FloatArray, size: int) -> None:
+    """Bring the first `size` numbers in rising order: by steps of Shell's, as they are runs that rise already."""
+    step = 1
+    while 3 * step + 1 < size:
+        step = 3 * step + 1
+    while step > 0:
+        for place in range(step, size):
+            value, at = values[place], place
+            while at >= step and values[at - step] > value:
+                values[at] = values[at - step]
+                at -= step
+            values[at] = value
+        step //= 3
+
+
+@compiled
 def prepare(cells: Cells, budget: float, k: int) -> Fill:
     """The counts of each cell that lose at most the budget; cells with few of them come first."""
     low, count = windows(cells, budget)
     columns = cells.known.size
-    order = np.argsort(count, kind="mergesort")
-    order = order[np.searchsorted(count[order], 2) :]
+    order = by_number(count)
     closed, lowest, end = np.zeros(columns, np.int64), np.zeros(columns, np.int64), np.zeros(columns + 1, np.int64)
     for cell in range(low.size):
         for attribute in range(cells.column.shape[1]):
@@ -103,11 +159,12 @@ def prepare(cells: Cells, budget: float, k: int) -> Fill:
                 slopes[filled[column]] = cells.loss[cell, taken + 1] - cells.loss[cell, taken]
                 filled[column] += 1
     for column in range(columns):
+        number = end[column + 1] - end[column]
         rising = slopes[end[column] : end[column + 1]]
-        if rising.size > 2 * k:
-            rising = np.partition(rising, k)[:k]
-        rising.sort()
-        whole.size[column] = min(rising.size, k)
+        whole.size[column] = min(number, k)
+        if number > k:
+            nth(rising, number, k - 1)
+        sort(rising, whole.size[column])
         for place in range(whole.size[column]):
             whole.loss[column, place + 1] = whole.loss[column, place] + rising[place]
     return Fill(low, count, order, closed, whole)
@@ -136,21 +193,27 @@ def add_cell(own: FloatArray, size: int, loss: FloatArray, room: FloatArray) -> 
 @compiled
 def later_cells(cells: Cells, fill: Fill) -> Least:
     """The least losses (P, attributes) of the cells after each in the order, of its levels."""
-    size, width = fill.order.size, fill.whole.loss.shape[1]
-    shape = (size, cells.column.shape[1])
-    after = Least(np.empty((size, cells.column.shape[1], width)), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
-    own, room = np.zeros((cells.known.size, width)), np.empty(width)
-    low, number = np.zeros(cells.known.size, np.int64), np.zeros(cells.known.size, np.int64)
-    for place in range(size - 1, -1, -1):
+    columns, width = cells.known.size, fill.whole.loss.shape[1]
+    shape = fill.order.size, cells.column.shape[1]
+    after = Least(np.empty((shape[0], shape[1], width)), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    own = Least(np.zeros((columns, width)), np.zeros(columns, np.int64), np.zeros(columns, np.int64))
+    add_all(cells, fill, after, own, np.empty(width))
+    return after
+
+
+@uncounted
+def add_all(cells: Cells, fill: Fill, after: Least, own: Least, room: FloatArray) -> None:
+    """Write what is after each cell, from the last one on; own: of each column, so far."""
+    for place in range(fill.order.size - 1, -1, -1):
         cell = fill.order[place]
         losses = cells.loss[cell, fill.low[cell] : fill.low[cell] + fill.size[cell]]
         for attribute in range(cells.column.shape[1]):
             column = cells.column[cell, attribute]
-            after.low[place, attribute], after.size[place, attribute] = low[column], number[column]
-            after.loss[place, attribute, : number[column] + 1] = own[column, : number[column] + 1]
-            number[column] = add_cell(own[column], number[column], losses, room)
-            low[column] += fill.low[cell]
-    return after
+            after.low[place, attribute], after.size[place, attribute] = own.low[column], own.size[column]
+            for count in range(own.size[column] + 1):
+                after.loss[place, attribute, count] = own.loss[column, count]
+            own.size[column] = add_cell(own.loss[column], own.size[column], losses, room)
+            own.low[column] += fill.low[cell]
 
 
 @uncounted
