@@ -14,8 +14,9 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled, uncounted
+from mprlib.optimisers.sorting_kernel import nth
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
-from mprlib.optimisers.whole.marginal_loss_kernel import Cells, Fill, Least, later_cells, least_at, least_of, nth, prepare
+from mprlib.optimisers.whole.marginal_loss_kernel import Cells, Fill, Least, later_cells, least_at, least_of, prepare
 
 # Nodes of a first search: most are finished by then. Without losses, more, as only the order of counts can change.
 FIRST_NODES, FIRST_ANY_NODES = 100, 2_000
