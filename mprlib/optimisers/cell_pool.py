@@ -122,7 +122,7 @@ class CellPool:
 
     def similarity(self, counts: IntArray) -> float:
         """Total similarity of whole counts."""
-        return float(self.sums.take(self.starts + counts).sum())
+        return float(np.add.reduce(self.sums.take(self.starts + counts)))
 
     def fractional_similarity(self, counts: FloatArray) -> float:
         """Total similarity of counts between 0 and capacity; a fraction is a part of the next best item."""
