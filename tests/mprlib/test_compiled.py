@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import mprlib
 from mprlib.compiled import KERNELS, _folder, _reached, _sources
 
@@ -14,6 +16,15 @@ KERNEL = """
 from mprlib.compiled import compiled
 
 @compiled
+def twice(number):
+    return 2 * number
+"""
+# One that counts no references.
+UNCOUNTED = """
+import numpy as np
+from mprlib.compiled import uncounted
+
+@uncounted
 def twice(number):
     return 2 * number
 """
@@ -26,13 +37,13 @@ def test_importing_the_library_does_not_load_the_compiler():
     assert subprocess.run([sys.executable, "-c", IMPORTED], check=False).returncode == 0
 
 
-def called(home: Path, library: Path) -> str:
+def called(home: Path, library: Path, kernel: str = KERNEL) -> str:
     """What a process of its own prints that calls a copy of the library with that folder for its caches."""
     copy = library / "mprlib"
     shutil.copytree(
         Path(mprlib.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
     )
-    (copy / "tiny_kernel.py").write_text(KERNEL)
+    (copy / "tiny_kernel.py").write_text(kernel)
     environment = {**os.environ, "XDG_CACHE_HOME": str(home), "PYTHONPATH": str(library), "NUMBA_CACHE_DIR": ""}
     return subprocess.run(
         [sys.executable, "-P", "-c", CALL], env=environment, cwd=library, check=True, capture_output=True, text=True
@@ -71,6 +82,13 @@ def test_where_nothing_can_be_written_each_process_compiles_for_itself(tmp_path)
     (tmp_path / "copy" / "mprlib").mkdir(parents=True)
     (tmp_path / "copy" / "mprlib" / "__pycache__").write_text("a file")
     assert called(tmp_path / "cache", tmp_path / "copy").split()[1:] == ["42", "1", "False"]
+
+
+def test_a_function_that_counts_no_references_cannot_make_an_array(tmp_path):
+    """Nobody would free it."""
+    assert called(tmp_path / "cache", tmp_path / "copy", UNCOUNTED).split()[1] == "42"
+    with pytest.raises(subprocess.CalledProcessError, match="returned non-zero"):
+        called(tmp_path / "cache", tmp_path / "copy", UNCOUNTED.replace("2 * number", "np.full(2, number)[0]"))
 
 
 def test_every_compiled_function_is_in_a_module_whose_content_names_the_cache():
