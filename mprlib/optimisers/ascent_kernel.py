@@ -18,8 +18,8 @@ NEARLY = 1.0 + 1e-9
 class Ball(NamedTuple):
     """A ball over cells, and their scores.
 
-    Shapes:  features (G, r); columns (r, c), those of the cells (c,) between which items move, and their products (c, c);
-             marginals (N + 2G,), offset (G,) of a cell's last loss when no item is selected; sums (N + G,), first (G,);
+    Shapes:  features (G, r); columns (r, c) and products (c, c), of the cells (c,) between which items move; marginals
+             (N + 2G,), offset (G,) of a cell's last loss when no item is selected; sums (N + G,), first (G,);
              price (G,).
     """
 
@@ -298,6 +298,17 @@ def optima(pool: Scores, features: FloatArray, price: FloatArray, limits: Limits
     margin at the prices (G,)."""
     cells = nearest(pool, price, most)
     columns = columns_of(features, cells)
-    ball = Ball(pool.k, features, cells, columns, products_of(columns), pool.marginals, pool.offset, pool.sums, pool.starts, price)
+    ball = Ball(
+        pool.k,
+        features,
+        cells,
+        columns,
+        products_of(columns),
+        pool.marginals,
+        pool.offset,
+        pool.sums,
+        pool.starts,
+        price,
+    )
     for start in range(counts.shape[0]):
         optimum(ball, limits, counts[start])

@@ -89,7 +89,7 @@ def cheapest_fill(
     priced, part = repriced(cells, fill, marginals)
     if part >= budget - ROUNDING:
         return best, first
-    narrow = prepare(priced, budget - part, marginals[marginals.size - 1])
+    narrow = prepare(priced, budget - part, cells.loss.shape[1] - 1)
     lost, more = searched(priced, narrow, marginals, budget - part, left, (False, False), counts)
     return min(best, part + lost), visited + more
 

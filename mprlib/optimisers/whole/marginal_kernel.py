@@ -182,7 +182,8 @@ def next_point(
 def marginals_of(lattice: Lattice, cells: Cells, walk: Walk, used: IntArray) -> IntArray:
     """The counts (l,) of every known column at a point."""
     left = np.zeros(cells.known.size, np.int64)
-    left[left.size - 1] = lattice.k
+    if cells.attribute[left.size - 1] == cells.last.size:
+        left[left.size - 1] = lattice.k
     for level in range(lattice.column.size):
         left[lattice.column[level]] = walk.value[level]
     for attribute in range(cells.last.size):
