@@ -93,7 +93,7 @@ def uncounted(function: Function) -> Function:
 def _in_machine_code(function: Function, **options: bool) -> Function:
     # Python's check of every division for a zero divisor would cost a branch in the innermost loops. Arrays are the
     # caller's own, so that other threads may run meanwhile.
-    found = njit(function, error_model="numpy", nogil=True, **options)
+    found = njit(function, error_model="numpy", nogil=True, **options)  # type: ignore[call-overload]  # leaves _nrt out
     # Where nothing can be written, each process compiles for itself.
     with suppress(RuntimeError, OSError):
         found._cache = _Cache(function)  # type: ignore[no-untyped-call]  # numba has no types
