@@ -8,6 +8,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled, uncounted
+from mprlib.optimisers.feature_columns_kernel import columns_of, products_of
 from mprlib.optimisers.near_kernel import distances, margin
 from mprlib.optimisers.sorting_kernel import nth
 
@@ -268,28 +269,6 @@ def nearest(pool: Scores, price: FloatArray, most: int) -> IntArray:
     level = margin(pool.scores, pool.first, pool.capacity, price, pool.k)
     distance = distances(pool.scores, pool.first, pool.capacity, price, level)
     return np.sort(np.argsort(distance, kind="mergesort")[:most])
-
-
-@compiled
-def columns_of(features: FloatArray, cells: IntArray) -> FloatArray:
-    """The features (r, c) of some cells, column by column: sums over columns are then of neighbours."""
-    found = np.empty((features.shape[1], cells.size))
-    for place in range(cells.size):
-        for column in range(found.shape[0]):
-            found[column, place] = features[cells[place], column]
-    return found
-
-
-@compiled
-def products_of(columns: FloatArray) -> FloatArray:
-    """Products (c, c) of features (r, c) with each other."""
-    size = columns.shape[1]
-    found = np.zeros((size, size))
-    for row in range(size):
-        for column in range(columns.shape[0]):
-            for other in range(size):
-                found[row, other] += columns[column, row] * columns[column, other]
-    return found
 
 
 @compiled
