@@ -149,10 +149,23 @@ class _Entry(CPUDispatcher):
 
 def compiled(function: Function) -> Function:
     """The function in machine code. It takes arrays, numbers and named tuples of them."""
+    return _in_machine_code(function)
+
+
+def uncounted(function: Function) -> Function:
+    """The same of a function that makes no arrays and returns none: it takes those of its caller without counting them.
+
+    To count references is an atomic operation for every array at every call and slice, and takes longer than what a
+    small function does.
+    """
+    return _in_machine_code(function, _nrt=False)
+
+
+def _in_machine_code(function: Function, **options: bool) -> Function:
     # Python's check of every division for a zero divisor would cost a branch in the innermost loops. Arrays are the
     # caller's own, so that other threads may run meanwhile. No function is given to another one as an argument.
-    options = {"nopython": True, "error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
-    found = _Entry(function, options)
+    fixed = {"nopython": True, "error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
+    found = _Entry(function, {**fixed, **options})
     # Where nothing can be written, each process compiles for itself.
     with suppress(RuntimeError, OSError):
         found._cache = _Cache(function)  # type: ignore[no-untyped-call]  # numba has no types

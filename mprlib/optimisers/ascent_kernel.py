@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
+from mprlib.optimisers.feature_columns_kernel import columns_of, products_of
 from mprlib.optimisers.near_kernel import distances, margin
+from mprlib.optimisers.sorting_kernel import nth
 
 # Squares that differ by less than this part may be the same root by rounding.
 NEARLY = 1.0 + 1e-9
@@ -17,13 +19,15 @@ NEARLY = 1.0 + 1e-9
 class Ball(NamedTuple):
     """A ball over cells, and their scores.
 
-    Shapes:  features (G, r); products (c, c) of the cells (c,) between which items move; marginals (N + 2G,), offset
-             (G,) of a cell's last loss when no item is selected; sums (N + G,), first (G,); price (G,).
+    Shapes:  features (G, r); columns (r, c) and products (c, c), of the cells (c,) between which items move; marginals
+             (N + 2G,), offset (G,) of a cell's last loss when no item is selected; sums (N + G,), first (G,);
+             price (G,).
     """
 
     k: int
     features: FloatArray
     cells: IntArray
+    columns: FloatArray
     products: FloatArray
     marginals: FloatArray
     offset: IntArray
@@ -65,7 +69,7 @@ class Pairs(NamedTuple):
     single: FloatArray
 
 
-@compiled
+@uncounted
 def refresh(ball: Ball, here: Here) -> float:
     """v and what depends on it, summed anew; |v|^2."""
     here.gap[:] = 0.0
@@ -73,12 +77,12 @@ def refresh(ball: Ball, here: Here) -> float:
         if here.counts[cell] != 0:
             for column in range(here.gap.size):
                 here.gap[column] += here.counts[cell] * ball.features[cell, column]
+    here.lean[:] = 0.0
+    for column in range(here.gap.size):
+        for place in range(here.lean.size):
+            here.lean[place] += ball.columns[column, place] * here.gap[column]
     for place in range(ball.cells.size):
         cell = ball.cells[place]
-        dot = 0.0
-        for column in range(here.gap.size):
-            dot += ball.features[cell, column] * here.gap[column]
-        here.lean[place] = dot
         at = ball.offset[cell] + here.counts[cell]
         here.loss[place] = ball.marginals[at]
         here.gain[place] = ball.marginals[at + 1]
@@ -88,7 +92,7 @@ def refresh(ball: Ball, here: Here) -> float:
     return square
 
 
-@compiled
+@uncounted
 def similarity(ball: Ball, counts: IntArray) -> float:
     """Total similarity of counts."""
     total: float = 0.0
@@ -97,7 +101,7 @@ def similarity(ball: Ball, counts: IntArray) -> float:
     return total
 
 
-@compiled
+@uncounted
 def merit(gain: float, square: float, value: float, limits: Limits, penalty: float) -> float:
     """Gain in merit of a move to |v|^2 = square; -inf for one from inside rho to outside."""
     after = float(np.sqrt(max(square, 0.0)))
@@ -106,7 +110,7 @@ def merit(gain: float, square: float, value: float, limits: Limits, penalty: flo
     return gain - penalty * (max(after - limits.rho, 0.0) - (value - limits.rho))
 
 
-@compiled
+@uncounted
 def reach_of(value: float, limits: Limits, penalty: float) -> float:
     """|v| that one unit of similarity pays for outside rho; infinite where it pays for any, -1 inside."""
     if value <= limits.rho:
@@ -114,16 +118,19 @@ def reach_of(value: float, limits: Limits, penalty: float) -> float:
     return 1.0 / penalty if penalty > 0.0 else np.inf
 
 
-@compiled
+@uncounted
 def is_worse(more: float, square: float, value: float, rho: float, reach: float) -> bool:
-    """Whether a move to |v|^2 = square that gains `more` than the best one is no better: told without a root."""
+    """Whether a move to |v|^2 = square that gains `more` than the best one is no better: told without a root.
+
+    Inside rho more is positive.
+    """
     if reach < 0.0:
-        return more <= 0.0 or square > rho * rho * NEARLY
+        return square > rho * rho * NEARLY
     most = value + more * reach
     return most * NEARLY < rho or square > most * most * NEARLY
 
 
-@compiled
+@uncounted
 def best_move(ball: Ball, here: Here, square: float, limits: Limits, penalty: float) -> tuple[int, int]:
     """The move that improves merit most, as places among the cells; -1 where none does."""
     best, giving, taking = limits.smallest_gain, -1, -1
@@ -135,7 +142,7 @@ def best_move(ball: Ball, here: Here, square: float, limits: Limits, penalty: fl
         base = square - 2.0 * here.lean[a] + ball.products[a, a]
         for b in range(ball.cells.size):
             gain = here.gain[b] - here.loss[a]
-            if a == b or gain == -np.inf:
+            if a == b or gain == -np.inf or (part < 0.0 and gain <= best):
                 continue
             after = base + 2.0 * here.lean[b] + ball.products[b, b] - 2.0 * ball.products[a, b]
             if is_worse(gain - best, after, value, limits.rho, part):
@@ -150,21 +157,27 @@ def best_move(ball: Ball, here: Here, square: float, limits: Limits, penalty: fl
 def cheapest_moves(ball: Ball, here: Here, size: int) -> Pairs:
     """The possible moves that lose least at the prices, in order of their places."""
     cells = ball.cells.size
-    cost = np.full(cells * cells, np.inf)
+    own, others = np.empty(cells), np.empty(cells)
+    for place in range(cells):
+        own[place] = here.loss[place] - ball.price[ball.cells[place]]
+        others[place] = here.gain[place] - ball.price[ball.cells[place]]
+    costs, count = np.empty(cells * cells), 0
     for a in range(cells):
         for b in range(cells):
-            if a != b and here.loss[a] < np.inf and here.gain[b] > -np.inf:
-                own = here.loss[a] - ball.price[ball.cells[a]]
-                cost[a * cells + b] = own - (here.gain[b] - ball.price[ball.cells[b]])
-    size = min(size, cost.size)
-    limit = np.partition(cost, size - 1)[size - 1]
+            cost = own[a] - others[b]
+            if a != b and cost < np.inf:
+                costs[count] = cost
+                count += 1
+    limit = nth(costs, count, size - 1) if size < count else np.inf
+    size = min(size, count)
     giving, taking = np.zeros(size, np.int64), np.zeros(size, np.int64)
     found, single = np.zeros(size), np.zeros(size)
     count = 0
-    for move in range(cost.size):
-        if cost[move] <= limit and cost[move] < np.inf and count < size:
-            a, b = move // cells, move % cells
-            giving[count], taking[count], found[count] = a, b, cost[move]
+    for move in range(cells * cells):
+        a, b = move // cells, move % cells
+        cost = own[a] - others[b]
+        if a != b and cost <= limit and cost < np.inf and count < size:
+            giving[count], taking[count], found[count] = a, b, cost
             step = ball.products[a, a] + ball.products[b, b] - 2.0 * ball.products[a, b]
             single[count] = step + 2.0 * (here.lean[b] - here.lean[a])
             count += 1
@@ -184,7 +197,7 @@ def best_pair(ball: Ball, here: Here, square: float, limits: Limits, penalty: fl
         for y in range(x + 1, pairs.giving.size):
             c, d = pairs.giving[y], pairs.taking[y]
             both = gain + here.gain[d] - here.loss[c]
-            if a in (c, d) or b in (c, d):
+            if (part < 0.0 and both <= best) or a in (c, d) or b in (c, d):
                 continue
             cross = ball.products[b, d] - ball.products[b, c] - ball.products[a, d] + ball.products[a, c]
             after = square + pairs.single[x] + pairs.single[y] + 2.0 * cross
@@ -259,25 +272,22 @@ def nearest(pool: Scores, price: FloatArray, most: int) -> IntArray:
 
 
 @compiled
-def products_of(features: FloatArray, cells: IntArray) -> FloatArray:
-    """Products (c, c) of the features of some cells."""
-    own = features[cells]
-    found = np.empty((cells.size, cells.size))
-    for row in range(cells.size):
-        for column in range(row + 1):
-            total = 0.0
-            for place in range(own.shape[1]):
-                total += own[row, place] * own[column, place]
-            found[row, column] = found[column, row] = total
-    return found
-
-
-@compiled
 def optima(pool: Scores, features: FloatArray, price: FloatArray, limits: Limits, most: int, counts: IntArray) -> None:
     """A local optimum from each of some counts (S, G), in place, by moves between the `most` cells nearest to the
     margin at the prices (G,)."""
     cells = nearest(pool, price, most)
-    products = products_of(features, cells)
-    ball = Ball(pool.k, features, cells, products, pool.marginals, pool.offset, pool.sums, pool.starts, price)
+    columns = columns_of(features, cells)
+    ball = Ball(
+        pool.k,
+        features,
+        cells,
+        columns,
+        products_of(columns),
+        pool.marginals,
+        pool.offset,
+        pool.sums,
+        pool.starts,
+        price,
+    )
     for start in range(counts.shape[0]):
         optimum(ball, limits, counts[start])

@@ -117,12 +117,14 @@ class BallPath:
         pool, count = self._pool, len(rhos)
         counts, prices = np.zeros((2, count, pool.cell_count))
         times, directions, multipliers = np.empty((count, 1)), np.empty((count, points.v_start.shape[1])), []
-        limits = np.empty((count, 2))
+        own_prices = np.empty((count, self._cells.size))
         for row, rho in enumerate(rhos):
             times[row], directions[row] = self._multipliers_at(points, row, rho)
-            prices[row, self._cells] = self._features @ directions[row]
+            own_prices[row] = self._features @ directions[row]
             multipliers.append(math.sqrt(directions[row] @ directions[row]))
-            limits[row] = similarity_bound(pool, prices[row], multipliers[row], rho), rho
+        prices[:, self._cells] = own_prices
+        bounds = self._kernel.bounds_of(self._ball, pool.marginals, own_prices, np.column_stack([multipliers, rhos]))
+        limits = np.column_stack([bounds, rhos])
         own = points.constant[:count] + times * points.rate[:count]
         if not self._kernel.are_optimal(self._ball, (pool.marginals, pool.sums, self._starts), own, limits, ACCURACY):
             raise PathLost
@@ -138,7 +140,7 @@ class BallPath:
                 steps=steps,
                 direction=directions[row],
             )
-            for row, (rho, bound, steps) in enumerate(zip(rhos, limits[:, 0].tolist(), points.steps.tolist()))
+            for row, (rho, bound, steps) in enumerate(zip(rhos, bounds.tolist(), points.steps.tolist()))
         ]
 
     def _multipliers_at(self, points: Points, row: int, rho: float) -> tuple[float, FloatArray]:

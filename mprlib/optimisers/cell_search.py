@@ -51,6 +51,8 @@ class CellSearch:
     def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
         """The incumbent, from a relaxation's optimum and the counts of a smaller rho."""
         start = rounded(relaxation.counts, self._pool)
+        if self._ball is not None:
+            return self._best_in_ball(self._ball, relaxation, [start] if previous is None else [start, previous])
         best: Optimum | None = None
         most, closest, closest_value = -np.inf, start, np.inf
         for found in self._local_optima(start, relaxation, previous):
@@ -69,15 +71,13 @@ class CellSearch:
         """
         if self._ball is None:
             return counts
-        [found] = self._in_ball(self._ball, relaxation, [counts])
+        [optimum] = self._ball.optima(relaxation, [counts])
+        found = self._measured(self._ball, relaxation, optimum)
         is_better = self._pool.similarity(found.counts) > self._pool.similarity(counts)
         return found.counts if found.value <= relaxation.rho and is_better else counts
 
     def _local_optima(self, start: IntArray, relaxation: Relaxation, previous: IntArray | None) -> Iterator[Optimum]:
-        """Optima from one start after another; those near the reference until one meets rho."""
-        if self._ball is not None:
-            yield from self._in_ball(self._ball, relaxation, [start] if previous is None else [start, previous])
-            return
+        """Optima over cuts from one start after another; those near the reference until one meets rho."""
         found = self._optimum(start, relaxation)
         yield found
         if previous is not None:
@@ -96,17 +96,26 @@ class CellSearch:
     def _near_reference(self) -> ReferenceStarts | None:
         return ReferenceStarts.of(self._separator, self._top_counts, self._top_value)
 
-    def _in_ball(self, ball: BallSearch, relaxation: Relaxation, starts: list[IntArray]) -> list[Optimum]:
-        """The optimum from each start in a ball, whose values are MPR but for rounding."""
-        found = [Optimum(one, self._separator.measured(one)) for one in ball.optima(relaxation, starts)]
-        for place, one in enumerate(found):
-            limit = relaxation.rho + BORDER * self._region.unit
-            if one.value > relaxation.rho and self._region.value(one.counts) <= limit:
-                # The region values the counts at rho, the measuring code above it by rounding: keep away from rho.
-                [counts] = ball.optima(relaxation, [one.counts], slack=-BORDER)
-                again = Optimum(counts, self._separator.measured(counts))
-                found[place] = again if again.value < one.value else one
-        return found
+    def _best_in_ball(self, ball: BallSearch, relaxation: Relaxation, starts: list[IntArray]) -> Incumbent:
+        """The most similar optimum that meets rho of those from some starts; the closest to rho where none does."""
+        optima = sorted(ball.optima(relaxation, starts), key=self._pool.similarity, reverse=True)
+        found = []
+        for counts in optima:
+            found.append(self._measured(ball, relaxation, counts))
+            if found[-1].value <= relaxation.rho:
+                # The others are no more similar.
+                return Incumbent(counts=found[-1].counts, is_feasible=True)
+        return Incumbent(counts=min(found, key=lambda one: one.value).counts, is_feasible=False)
+
+    def _measured(self, ball: BallSearch, relaxation: Relaxation, counts: IntArray) -> Optimum:
+        """A ball's optimum, whose value is MPR but for rounding."""
+        found, limit = Optimum(counts, self._separator.measured(counts)), relaxation.rho + BORDER * self._region.unit
+        if found.value <= relaxation.rho or self._region.value(counts) > limit:
+            return found
+        # The region values the counts at rho, the measuring code above it by rounding: keep away from rho.
+        [counts] = ball.optima(relaxation, [counts], slack=-BORDER)
+        again = Optimum(counts, self._separator.measured(counts))
+        return again if again.value < found.value else found
 
     def _search_of(self, relaxation: Relaxation) -> LocalSearch:
         """The local search of a relaxation, which all its starts share."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.inverse_kernel import inverse_of
 
 # How a walk stops: on the line on which |v| falls to rho, at t = 0, or lost.
@@ -71,7 +71,7 @@ class Line(NamedTuple):
     inverse: FloatArray
 
 
-@compiled
+@uncounted
 def dot(left: FloatArray, right: FloatArray) -> float:
     """Their product, summed in order."""
     total = 0.0
@@ -124,7 +124,7 @@ def line_through(ball: Ball, path: Path, line: Line) -> bool:
     return True
 
 
-@compiled
+@uncounted
 def next_breakpoint(ball: Ball, path: Path, line: Line, is_free: IntArray) -> float:
     """The largest t at which an inequality ends, 0 where none does; which one goes into the path."""
     size = path.number[0]
@@ -161,7 +161,7 @@ def next_breakpoint(ball: Ball, path: Path, line: Line, is_free: IntArray) -> fl
     return best
 
 
-@compiled
+@uncounted
 def fix(path: Path, place: int, count: float) -> None:
     """A free cell with this count is free no more."""
     path.counts[path.free[place]] = count
@@ -170,14 +170,14 @@ def fix(path: Path, place: int, count: float) -> None:
         path.free[later], path.piece[later] = path.free[later + 1], path.piece[later + 1]
 
 
-@compiled
+@uncounted
 def set_free(path: Path, cell: int, piece: int) -> None:
     """One more free cell, at this item."""
     path.free[path.number[0]], path.piece[path.number[0]] = cell, piece
     path.number[0] += 1
 
 
-@compiled
+@uncounted
 def exchange(path: Path, cell: int, piece: int, step: float, coefficients: FloatArray) -> None:
     """Move along a dependence, at constant v and objective, to the first count that becomes whole."""
     size = path.number[0]

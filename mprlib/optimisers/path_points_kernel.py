@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.cell_pool_kernel import take_best
 from mprlib.optimisers.path_kernel import ENDED, LOST, NOTHING, Ball, Line, Path, dot, walk
 
@@ -164,6 +164,37 @@ def points_of(ball: Ball, rhos: FloatArray, most: int, points: Points) -> int:
             break
         earlier = end
         left -= 1
+    return found
+
+
+@uncounted
+def top_sum(ball: Ball, marginals: FloatArray, price: FloatArray, head: FloatArray, taken: IntArray) -> float:
+    """The sum of the k largest scores, as given, less their cells' prices (G,); head, taken (G,) are written over."""
+    for cell in range(head.size):
+        taken[cell] = 0
+        head[cell] = marginals[ball.offset[cell] + 1] - price[cell]
+    total = 0.0
+    for _ in range(ball.k):
+        best = 0
+        for cell in range(1, head.size):
+            if head[cell] > head[best]:
+                best = cell
+        total += head[best]
+        taken[best] += 1
+        head[best] = marginals[ball.offset[best] + 1 + taken[best]] - price[best]
+    return total
+
+
+@compiled
+def bounds_of(ball: Ball, marginals: FloatArray, prices: FloatArray, limits: FloatArray) -> FloatArray:
+    """Dual bounds (R,) on the similarity of selections, as `relaxation.similarity_bound` has them.
+
+    Shapes:  marginals (N + 2G,) of the scores as given; prices (R, G); limits (R, 2), multipliers and rhos.
+    """
+    head, taken = np.empty(prices.shape[1]), np.empty(prices.shape[1], np.int64)
+    found = np.empty(prices.shape[0])
+    for row in range(found.size):
+        found[row] = top_sum(ball, marginals, prices[row], head, taken) + limits[row, 1] * limits[row, 0]
     return found
 
 

@@ -55,8 +55,7 @@ def solve_relaxations(
         return SolvedRelaxations(rows=rows, region=ball, top_value=top_value)
     rows = slack + (_by_path(ball.features, pool, binding) if binding else [])
     rho_min = _smallest_rho(rows, ball.features, pool, oracle.cells.reference_shares)
-    if rho_min is not None:
-        rows = [replace(row, rho_min=rho_min) for row in rows]
+    rows = [row if row.rho_min == rho_min else replace(row, rho_min=rho_min) for row in rows]
     return SolvedRelaxations(rows=rows, region=ball, top_value=top_value)
 
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import mprlib
 from mprlib.compiled import KERNELS, _folder, _reached, _sources
 
@@ -21,6 +23,15 @@ def twice(number):
 def twice_both(number):
     return twice(number) + twice(1)
 """
+# One that counts no references.
+UNCOUNTED = """
+import numpy as np
+from mprlib.compiled import uncounted
+
+@uncounted
+def twice(number):
+    return 2 * number
+"""
 CALL = "from pathlib import Path; import mprlib.tiny_kernel as kernel; print(Path(kernel.__file__), kernel.twice(21)); \
 import mprlib.compiled as c; f = c.compilation(); print(f.functions, f.is_kept)"
 CALL_BOTH = "import mprlib.tiny_kernel as kernel; import mprlib.compiled as c; print(kernel.twice_both(20), \
@@ -32,13 +43,13 @@ def test_importing_the_library_does_not_load_the_compiler():
     assert subprocess.run([sys.executable, "-c", IMPORTED], check=False).returncode == 0
 
 
-def called(home: Path, library: Path, program: str = CALL) -> str:
+def called(home: Path, library: Path, kernel: str = KERNEL, program: str = CALL) -> str:
     """What a process of its own prints that calls a copy of the library with that folder for its caches."""
     copy = library / "mprlib"
     shutil.copytree(
         Path(mprlib.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
     )
-    (copy / "tiny_kernel.py").write_text(KERNEL)
+    (copy / "tiny_kernel.py").write_text(kernel)
     environment = {**os.environ, "XDG_CACHE_HOME": str(home), "PYTHONPATH": str(library), "NUMBA_CACHE_DIR": ""}
     return subprocess.run(
         [sys.executable, "-P", "-c", program], env=environment, cwd=library, check=True, capture_output=True, text=True
@@ -61,7 +72,7 @@ def test_a_copy_of_the_library_uses_what_another_has_compiled(tmp_path):
 
 
 def test_a_function_that_another_one_calls_is_no_function_of_its_own_before_python_calls_it(tmp_path):
-    first, second = (called(tmp_path / "cache", tmp_path / name, CALL_BOTH) for name in ("first", "second"))
+    first, second = (called(tmp_path / "cache", tmp_path / name, program=CALL_BOTH) for name in ("first", "second"))
     assert first.split() == ["42", "1", "42", "2"]
     assert second.split() == ["42", "0", "42", "0"]
 
@@ -83,6 +94,13 @@ def test_where_nothing_can_be_written_each_process_compiles_for_itself(tmp_path)
     (tmp_path / "copy" / "mprlib").mkdir(parents=True)
     (tmp_path / "copy" / "mprlib" / "__pycache__").write_text("a file")
     assert called(tmp_path / "cache", tmp_path / "copy").split()[1:] == ["42", "1", "False"]
+
+
+def test_a_function_that_counts_no_references_cannot_make_an_array(tmp_path):
+    """Nobody would free it."""
+    assert called(tmp_path / "cache", tmp_path / "copy", UNCOUNTED).split()[1] == "42"
+    with pytest.raises(subprocess.CalledProcessError, match="returned non-zero"):
+        called(tmp_path / "cache", tmp_path / "copy", UNCOUNTED.replace("2 * number", "np.full(2, number)[0]"))
 
 
 def test_every_compiled_function_is_in_a_module_whose_content_names_the_cache():

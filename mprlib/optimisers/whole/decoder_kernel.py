@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
 
 # Error of sums of k scaled scores and prices.
 ROUNDING = 1e-11
@@ -68,7 +68,7 @@ def new_walk(size: int) -> Walk:
     )
 
 
-@compiled
+@uncounted
 def open_level(basis: Basis, walk: Walk, level: int, limit: float, capacity: int) -> None:
     """Start a coordinate: its values are tried by distance from the best point of the ball."""
     line = basis.offset[level]
@@ -89,7 +89,7 @@ def open_level(basis: Basis, walk: Walk, level: int, limit: float, capacity: int
     walk.is_down_open[level] = 1
 
 
-@compiled
+@uncounted
 def next_value(walk: Walk, level: int) -> tuple[int, bool]:
     """The untried value nearest to the best one, and whether it lies above it."""
     is_up = walk.is_up_open[level] == 1
@@ -102,7 +102,7 @@ def next_value(walk: Walk, level: int) -> tuple[int, bool]:
     return walk.down[level] + 1, False
 
 
-@compiled
+@uncounted
 def close(walk: Walk, level: int, is_up: bool) -> None:
     """No further value on this side."""
     if is_up:

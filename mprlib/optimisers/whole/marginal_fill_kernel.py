@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
+from mprlib.optimisers.sorting_kernel import nth
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 from mprlib.optimisers.whole.marginal_loss_kernel import Cells, Fill, Least, later_cells, least_at, least_of, prepare
 
@@ -23,7 +24,7 @@ FIRST_NODES, FIRST_ANY_NODES = 100, 2_000
 ROUNDS = 4
 
 
-@compiled
+@uncounted
 def slopes_of(cells: Cells, fill: Fill, column: int, price: FloatArray, found: FloatArray) -> int:
     """What one more item of each cell of a column loses, less the other columns' prices (l,); how many there are."""
     attribute, number = cells.attribute[column], 0
@@ -47,9 +48,9 @@ def repriced(cells: Cells, fill: Fill, marginals: IntArray) -> tuple[Cells, floa
         for column in range(price.size):
             number = slopes_of(cells, fill, column, price, room)
             if number > 0 and cells.known[column] == 1:
-                rising, wanted = np.sort(room[:number]), marginals[column] - fill.whole.low[column]
+                wanted = marginals[column] - fill.whole.low[column]
                 below, above = min(max(wanted - 1, 0), number - 1), min(max(wanted, 0), number - 1)
-                price[column] = 0.5 * (rising[below] + rising[above])
+                price[column] = 0.5 * (nth(room, number, below) + nth(room, number, above))
     for column in range(price.size):
         total += price[column] * marginals[column]
     loss = np.full(cells.loss.shape, np.inf)
@@ -88,7 +89,7 @@ def cheapest_fill(
     priced, part = repriced(cells, fill, marginals)
     if part >= budget - ROUNDING:
         return best, first
-    narrow = prepare(priced, budget - part, marginals[marginals.size - 1])
+    narrow = prepare(priced, budget - part, cells.loss.shape[1] - 1)
     lost, more = searched(priced, narrow, marginals, budget - part, left, (False, False), counts)
     return min(best, part + lost), visited + more
 
@@ -101,11 +102,15 @@ def turns_of(cells: Cells, fill: Fill, ways: tuple[bool, bool]) -> IntArray:
     for place in range(fill.order.size):
         cell = fill.order[place]
         low, size = fill.low[cell], fill.size[cell]
-        rising = np.arange(low, low + size)
-        if is_any:
-            found[place, :size] = rising[::-1] if is_falling else rising
-        else:
-            found[place, :size] = rising[np.argsort(cells.loss[cell, low : low + size], kind="mergesort")]
+        for number in range(size):
+            count, at = low + number, number
+            if is_any:
+                at = size - 1 - number if is_falling else number
+            else:
+                while at > 0 and cells.loss[cell, found[place, at - 1]] > cells.loss[cell, count]:
+                    found[place, at] = found[place, at - 1]
+                    at -= 1
+            found[place, at] = count
     return found
 
 
@@ -140,7 +145,7 @@ def all_left(cells: Cells, fill: Fill, marginals: IntArray) -> Left:
     return left
 
 
-@compiled
+@uncounted
 def least_with(cells: Cells, later: Least, left: Left, place: int, cell: int, count: int, most: float) -> float:
     """What the cells after a place lose at least where its own has this count; any bound from `most` on will do."""
     worst = 0.0
@@ -157,7 +162,7 @@ def least_with(cells: Cells, later: Least, left: Left, place: int, cell: int, co
     return worst
 
 
-@compiled
+@uncounted
 def take(cells: Cells, left: Left, place: int, cell: int, count: int) -> None:
     """Decide on the count that was looked at last."""
     for attribute in range(left.after.size):
@@ -166,13 +171,22 @@ def take(cells: Cells, left: Left, place: int, cell: int, count: int) -> None:
         left.before[place, attribute], left.least[column] = left.least[column], left.after[attribute]
 
 
-@compiled
+@uncounted
 def put_back(cells: Cells, left: Left, place: int, cell: int, count: int) -> None:
     """Undo it."""
     for attribute in range(left.after.size):
         column = cells.column[cell, attribute]
         left.marginals[column] += count
         left.least[column] = left.before[place, attribute]
+
+
+class Trial(NamedTuple):
+    """Counts that are tried.  Shapes: turns (P, most), in their order; pick, loss (P + 1,), chosen (P,), so far."""
+
+    turns: IntArray
+    pick: IntArray
+    chosen: IntArray
+    loss: FloatArray
 
 
 @compiled
@@ -191,17 +205,36 @@ def searched(
     left, size = all_left(cells, fill, marginals), fill.order.size
     if left.rest[0].max() >= budget - ROUNDING:
         return np.inf, 0
-    later, turns = later_cells(cells, fill), turns_of(cells, fill, ways)
-    pick, chosen, loss = np.zeros(size + 1, np.int64), np.zeros(size, np.int64), np.zeros(size + 1)
+    later = later_cells(cells, fill)
+    trial = Trial(
+        turns_of(cells, fill, ways), np.zeros(size + 1, np.int64), np.zeros(size, np.int64), np.zeros(size + 1)
+    )
+    return depth_first(cells, fill, (later, left, trial), budget, nodes, ways[0], counts)
+
+
+@uncounted
+def depth_first(
+    cells: Cells,
+    fill: Fill,
+    state: tuple[Least, Left, Trial],
+    budget: float,
+    nodes: int,
+    is_any: bool,
+    counts: IntArray,
+) -> tuple[float, int]:
+    """The search itself, from its start; is_any: it ends at the first counts."""
+    later, left, trial = state
+    pick, chosen, loss, size = trial.pick, trial.chosen, trial.loss, fill.order.size
     best, place, visited = np.inf, 0, 0
     while True:
         if place == size:
             # The bounds of what is left are finite: nothing is.
             best = budget = loss[place]
-            counts[:] = fill.low
+            for cell in range(counts.size):
+                counts[cell] = fill.low[cell]
             for earlier in range(size):
                 counts[fill.order[earlier]] = chosen[earlier]
-            if ways[0]:
+            if is_any:
                 break
         if place == size or pick[place] == fill.size[fill.order[place]]:
             if place < size:
@@ -211,13 +244,13 @@ def searched(
                 break
             put_back(cells, left, place, fill.order[place], chosen[place])
             continue
-        cell, count = fill.order[place], turns[place, pick[place]]
+        cell, count = fill.order[place], trial.turns[place, pick[place]]
         pick[place] += 1
         visited += 1
         if visited > nodes:
             break
         lost, most = loss[place] + cells.loss[cell, count], budget - ROUNDING
-        if lost >= most and not ways[0]:
+        if lost >= most and not is_any:
             # The others lose more.
             pick[place] = fill.size[cell]
         if lost >= most or least_with(cells, later, left, place, cell, count, most - lost) >= most - lost:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING, Basis, Walk, close, new_walk, next_value, open_level
 from mprlib.optimisers.whole.marginal_fill_kernel import cheapest_fill
 from mprlib.optimisers.whole.marginal_loss_kernel import Cells, Fill, least_of, prepare
@@ -72,7 +72,16 @@ class Loss(NamedTuple):
     before: FloatArray
 
 
-@compiled
+@uncounted
+def largest(values: FloatArray) -> float:
+    """The largest of some numbers of at least 0."""
+    found = 0.0
+    for place in range(values.size):
+        found = max(found, values[place])
+    return found
+
+
+@uncounted
 def least_with(lattice: Lattice, cells: Cells, fill: Fill, loss: Loss, level: int, value: int, taken: int) -> float:
     """The loss of a coordinate's attribute with this value; taken: of its attribute, the value included."""
     attribute = lattice.attribute[level]
@@ -82,7 +91,7 @@ def least_with(lattice: Lattice, cells: Cells, fill: Fill, loss: Loss, level: in
     return float(found)
 
 
-@compiled
+@uncounted
 def decide(
     basis: Basis,
     lattice: Lattice,
@@ -123,7 +132,7 @@ def decide(
         close(walk, level, is_up)
         return False
     own = least_with(lattice, cells, fill, loss, level, value, taken)
-    if own == np.inf or most < least + max(own, loss.of_attributes.max()):
+    if own == np.inf or most < least + max(own, largest(loss.of_attributes)):
         return False
     loss.before[level] = loss.of_attributes[lattice.attribute[level]]
     loss.of_attributes[lattice.attribute[level]] = own
@@ -131,11 +140,50 @@ def decide(
     return True
 
 
+@uncounted
+def next_point(
+    basis: Basis,
+    lattice: Lattice,
+    walk: Walk,
+    used: IntArray,
+    level: int,
+    limits: tuple[float, float],
+    known: tuple[Cells, Fill, Loss],
+    most: int,
+) -> tuple[int, int]:
+    """Go on from a coordinate to the next point: -1 there, else where the walk ended; and the nodes visited.
+
+    limits, known: as in `decide`. most: nodes; more are visited where they ended the walk.
+    """
+    visited, loss = 0, known[2]
+    while level < walk.value.size:
+        if walk.is_taken[level] == 1:
+            used[lattice.attribute[level]] -= walk.value[level]
+            loss.of_attributes[lattice.attribute[level]] = loss.before[level]
+            walk.is_taken[level] = 0
+        if walk.is_up_open[level] == 0 and walk.is_down_open[level] == 0:
+            level += 1
+            continue
+        visited += 1
+        if visited > most:
+            break
+        if not decide(basis, lattice, walk, used, level, limits, known):
+            continue
+        used[lattice.attribute[level]] += walk.value[level]
+        walk.is_taken[level] = 1
+        if level == 0:
+            return -1, visited
+        level -= 1
+        open_level(basis, walk, level, limits[0], lattice.capacity[level])
+    return level, visited
+
+
 @compiled
 def marginals_of(lattice: Lattice, cells: Cells, walk: Walk, used: IntArray) -> IntArray:
     """The counts (l,) of every known column at a point."""
     left = np.zeros(cells.known.size, np.int64)
-    left[left.size - 1] = lattice.k
+    if cells.attribute[left.size - 1] == cells.last.size:
+        left[left.size - 1] = lattice.k
     for level in range(lattice.column.size):
         left[lattice.column[level]] = walk.value[level]
     for attribute in range(cells.last.size):
@@ -169,29 +217,15 @@ def decoded(
     if level >= 0:
         open_level(basis, walk, level, limit, lattice.capacity[level])
     while True:
-        if level >= 0:
-            if walk.is_taken[level] == 1:
-                used[lattice.attribute[level]] -= walk.value[level]
-                loss.of_attributes[lattice.attribute[level]] = loss.before[level]
-                walk.is_taken[level] = 0
-            if walk.is_up_open[level] == 0 and walk.is_down_open[level] == 0:
-                level += 1
-                if level == levels:
-                    break
-                continue
-            nodes += 1
-            if nodes > task.nodes or cell_nodes > task.cell_nodes:
-                is_complete = False
+        if levels > 0:
+            limits = limit, task.rho * task.length - (task.bound - best) - ROUNDING
+            most = task.nodes - nodes if cell_nodes <= task.cell_nodes else 0
+            level, visited = next_point(basis, lattice, walk, used, level, limits, (cells, fill, loss), most)
+            nodes += visited
+            if level >= 0:
+                is_complete = is_complete and visited <= most
                 break
-            least = task.rho * task.length - (task.bound - best) - ROUNDING
-            if not decide(basis, lattice, walk, used, level, (limit, least), (cells, fill, loss)):
-                continue
-            used[lattice.attribute[level]] += walk.value[level]
-            walk.is_taken[level] = 1
-            if level > 0:
-                level -= 1
-                open_level(basis, walk, level, limit, lattice.capacity[level])
-                continue
+            level = 0
         slack = max(task.rho * task.length - walk.priced[0], 0.0)
         own = np.inf if task.is_shortest else task.bound - best - slack
         if not task.is_shortest and task.bound - best < 0.5 * budget:

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
+from mprlib.optimisers.sorting_kernel import nth, sort
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 
 
@@ -76,12 +77,27 @@ def windows(cells: Cells, budget: float) -> tuple[IntArray, IntArray]:
 
 
 @compiled
+def by_number(count: IntArray) -> IntArray:
+    """Cells with two counts or more, those with few first; equal ones as they are."""
+    end = np.zeros(count.max() + 1, np.int64)
+    for cell in range(count.size):
+        if count[cell] > 1:
+            end[count[cell]] += 1
+    end = np.cumsum(end)
+    found = np.empty(end[end.size - 1], np.int64)
+    for cell in range(count.size - 1, -1, -1):
+        if count[cell] > 1:
+            end[count[cell]] -= 1
+            found[end[count[cell]]] = cell
+    return found
+
+
+@compiled
 def prepare(cells: Cells, budget: float, k: int) -> Fill:
     """The counts of each cell that lose at most the budget; cells with few of them come first."""
     low, count = windows(cells, budget)
     columns = cells.known.size
-    order = np.argsort(count, kind="mergesort")
-    order = order[np.searchsorted(count[order], 2) :]
+    order = by_number(count)
     closed, lowest, end = np.zeros(columns, np.int64), np.zeros(columns, np.int64), np.zeros(columns + 1, np.int64)
     for cell in range(low.size):
         for attribute in range(cells.column.shape[1]):
@@ -103,17 +119,18 @@ def prepare(cells: Cells, budget: float, k: int) -> Fill:
                 slopes[filled[column]] = cells.loss[cell, taken + 1] - cells.loss[cell, taken]
                 filled[column] += 1
     for column in range(columns):
+        number = end[column + 1] - end[column]
         rising = slopes[end[column] : end[column + 1]]
-        if rising.size > 2 * k:
-            rising = np.partition(rising, k)[:k]
-        rising.sort()
-        whole.size[column] = min(rising.size, k)
+        whole.size[column] = min(number, k)
+        if number > k:
+            nth(rising, number, k - 1)
+        sort(rising, whole.size[column])
         for place in range(whole.size[column]):
             whole.loss[column, place + 1] = whole.loss[column, place] + rising[place]
     return Fill(low, count, order, closed, whole)
 
 
-@compiled
+@uncounted
 def add_cell(own: FloatArray, size: int, loss: FloatArray, room: FloatArray) -> int:
     """Add a cell with these losses of its counts to the least losses of others, in place, which are size + 1 long."""
     most = min(size + loss.size - 1, room.size - 1)
@@ -128,31 +145,38 @@ def add_cell(own: FloatArray, size: int, loss: FloatArray, room: FloatArray) -> 
         else:
             here += 1
         room[place] = own[before] + loss[here]
-    own[: most + 1] = room[: most + 1]
+    for place in range(most + 1):
+        own[place] = room[place]
     return most
 
 
 @compiled
 def later_cells(cells: Cells, fill: Fill) -> Least:
     """The least losses (P, attributes) of the cells after each in the order, of its levels."""
-    size, width = fill.order.size, fill.whole.loss.shape[1]
-    shape = (size, cells.column.shape[1])
-    after = Least(np.empty((size, cells.column.shape[1], width)), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
-    own, room = np.zeros((cells.known.size, width)), np.empty(width)
-    low, number = np.zeros(cells.known.size, np.int64), np.zeros(cells.known.size, np.int64)
-    for place in range(size - 1, -1, -1):
+    columns, width = cells.known.size, fill.whole.loss.shape[1]
+    shape = fill.order.size, cells.column.shape[1]
+    after = Least(np.empty((shape[0], shape[1], width)), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    own = Least(np.zeros((columns, width)), np.zeros(columns, np.int64), np.zeros(columns, np.int64))
+    add_all(cells, fill, after, own, np.empty(width))
+    return after
+
+
+@uncounted
+def add_all(cells: Cells, fill: Fill, after: Least, own: Least, room: FloatArray) -> None:
+    """Write what is after each cell, from the last one on; own: of each column, so far."""
+    for place in range(fill.order.size - 1, -1, -1):
         cell = fill.order[place]
         losses = cells.loss[cell, fill.low[cell] : fill.low[cell] + fill.size[cell]]
         for attribute in range(cells.column.shape[1]):
             column = cells.column[cell, attribute]
-            after.low[place, attribute], after.size[place, attribute] = low[column], number[column]
-            after.loss[place, attribute, : number[column] + 1] = own[column, : number[column] + 1]
-            number[column] = add_cell(own[column], number[column], losses, room)
-            low[column] += fill.low[cell]
-    return after
+            after.low[place, attribute], after.size[place, attribute] = own.low[column], own.size[column]
+            for count in range(own.size[column] + 1):
+                after.loss[place, attribute, count] = own.loss[column, count]
+            own.size[column] = add_cell(own.loss[column], own.size[column], losses, room)
+            own.low[column] += fill.low[cell]
 
 
-@compiled
+@uncounted
 def least_of(cells: Cells, fill: Fill, column: int, count: int) -> float:
     """What the cells of a column lose at least where they have this count."""
     if cells.known[column] == 0:
@@ -163,7 +187,7 @@ def least_of(cells: Cells, fill: Fill, column: int, count: int) -> float:
     return float(fill.whole.loss[column, place])
 
 
-@compiled
+@uncounted
 def least_at(after: Least, place: int, attribute: int, left: int) -> float:
     """The same of the cells after a place, in the column of the cell there; left: their count."""
     at = left - after.low[place, attribute]

@@ -271,13 +271,15 @@ def _cells(column: IntArray, attribute: IntArray, decided: IntArray) -> Cells:
     last[attribute[unknown]] = unknown
     last[of_attribute != 1] = -1
     known[last[last >= 0]] = 1
-    # One more column that all cells share: where every attribute has unknown levels, only it says that k are taken.
-    everyone = np.full((column.shape[0], 1), attribute.size)
+    if of_attribute.min() > 1:
+        # Where every attribute has unknown levels, only one more column that all cells share says that k are taken.
+        column = np.hstack([column, np.full((column.shape[0], 1), attribute.size)])
+        attribute, known = np.append(attribute, last.size), np.append(known, 1)
     return Cells(
-        column=np.hstack([column, everyone]).astype(np.int64),
-        attribute=np.append(attribute, last.size).astype(np.int64),
+        column=column.astype(np.int64),
+        attribute=attribute.astype(np.int64),
         capacity=np.zeros(0, np.int64),
         loss=np.zeros((0, 0)),
         last=last.astype(np.int64),
-        known=np.append(known, 1),
+        known=known,
     )

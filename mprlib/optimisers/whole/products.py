@@ -194,9 +194,9 @@ def _weights(column: IntArray, features: FloatArray) -> tuple[dict[tuple[int, ..
     """The weight of each set of attributes, and by how much the squares of distances miss their sums; else None."""
     from scipy.optimize import nnls
 
-    from mprlib.optimisers.ascent_kernel import products_of
+    from mprlib.optimisers.feature_columns_kernel import products_of
 
-    own = products_of(np.ascontiguousarray(features), np.arange(len(features)))
+    own = products_of(np.ascontiguousarray(features.T))
     square = np.diagonal(own)[:, None] + np.diagonal(own)[None, :] - 2.0 * own
     agreed = sum((column[:, [one]] == column[:, one]).astype(np.int64) << one for one in range(column.shape[1]))
     patterns, place = np.unique(agreed, return_inverse=True)

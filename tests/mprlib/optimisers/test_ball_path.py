@@ -69,6 +69,7 @@ def test_equals_the_cone_programme(seed: int, name: str) -> None:
             assert row.rho_min == pytest.approx(other.rho_min, rel=1e-5)
             continue
         assert row.bound / problem.k == pytest.approx(other.bound / problem.k, abs=1e-6)
+        assert row.bound == pytest.approx(similarity_bound(pool, row.price, row.multiplier, row.rho), rel=1e-13)
         assert np.linalg.norm(row.counts @ features) <= row.rho * (1 + 1e-9)
         # The point attains the bound: the path is optimal by its own duality.
         assert pool.fractional_similarity(np.clip(row.counts, 0, pool.capacity)) == pytest.approx(row.bound, abs=1e-7)

@@ -13,19 +13,20 @@ K = 4
 
 
 def small_cells(random):
-    """Cells of two attributes with convex losses, and one more column that all share."""
+    """Cells of two attributes with convex losses, and now and then one more column that all share."""
     column = np.array([[one, SIZES[0] + other, sum(SIZES)] for one in range(SIZES[0]) for other in range(SIZES[1])])
     capacity = random.integers(0, 4, len(column))
     slopes = np.sort(random.normal(size=(len(column), K)).round(1), axis=1)
     sums = np.column_stack([np.zeros(len(column)), np.cumsum(slopes, axis=1)])
     sums[np.arange(K + 1) > capacity[:, None]] = np.inf
+    attributes, columns = (3, 6) if random.random() < 0.5 else (2, 5)
     return Cells(
-        column=column.astype(np.int64),
-        attribute=np.array([0, 0, 1, 1, 1, 2]),
+        column=column[:, :attributes].astype(np.int64),
+        attribute=np.array([0, 0, 1, 1, 1, 2])[:columns],
         capacity=capacity.astype(np.int64),
         loss=sums - sums.min(axis=1)[:, None],
         last=np.array([1, 4]),
-        known=np.ones(sum(SIZES) + 1, np.int64),
+        known=np.ones(columns, np.int64),
     )
 
 
@@ -43,7 +44,7 @@ def with_marginals(cells, marginals):
 def some_marginals(cells, random):
     """Marginals of K items, of which the cells may have none."""
     drawn = [random.multinomial(K, np.full(size, 1 / size)) for size in SIZES]
-    return np.concatenate([*drawn, [K]]).astype(np.int64)
+    return np.concatenate([*drawn, [K]])[: cells.known.size].astype(np.int64)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -96,7 +97,7 @@ def test_a_search_that_runs_out_of_nodes_says_so():
     random = np.random.default_rng(3)
     cells = small_cells(random)
     counts = np.array([min(2, most) for most in cells.capacity])
-    marginals = np.zeros(sum(SIZES) + 1, np.int64)
+    marginals = np.zeros(cells.known.size, np.int64)
     np.add.at(marginals, cells.column, counts[:, None])
     fill = prepare(cells, np.inf, K)
     _, visited = cheapest_fill(cells, fill, marginals, np.inf, 1, False, np.zeros(6, np.int64))

@@ -34,6 +34,11 @@ def test_a_ball_takes_steps_and_no_cuts(method):
     assert slack.statistics.relaxation_steps == slack.statistics.oracle_calls == 0
 
 
+def test_of_two_optima_in_a_ball_the_less_similar_one_is_not_measured_where_the_other_meets_rho():
+    rows = sweep(problem_of(), "mopr", [0.03, 0.04, 0.05, 0.06], "linear")
+    assert [(row.status, row.statistics.oracle_calls) for row in rows] == 4 * [("optimal", 1)]
+
+
 @pytest.mark.parametrize("method", ["mopr", "mopr_integer", "mopr_paper"])
 def test_another_class_is_known_by_cuts(method):
     binding, _ = rows_of(method, "tree")
