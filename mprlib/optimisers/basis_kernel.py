@@ -68,9 +68,10 @@ def counts_at(items: Items, cuts: Cut, basis: Basis, inverse: FloatArray, counts
     size = basis.number[0]
     right = np.empty(size)
     right[0] = items.k - basis.taken.sum()
+    filled = np.flatnonzero(basis.taken)
     for row in range(1, size):
         own = cuts.right[basis.tight[row - 1]]
-        for cell in range(basis.taken.size):
+        for cell in filled:
             own -= cuts.rows[basis.tight[row - 1], cell] * basis.taken[cell]
         right[row] = own
     for cell in range(basis.taken.size):

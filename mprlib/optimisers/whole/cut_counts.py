@@ -13,7 +13,9 @@ Worked example: one attribute of two levels, q = 1/2, k = 3: either leaf is 1/6 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,12 +28,17 @@ from mprlib.optimisers.relaxation import Relaxation, centred_cut
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.whole.ball_prices import losses
 from mprlib.optimisers.whole.deepening import deepened, over_all, with_counts
+from mprlib.optimisers.whole.leaf_programme import LeafProgramme
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 
 if TYPE_CHECKING:
     from mprlib.optimisers.whole.cut_kernel import CutCells, CutOptions
 
+# A listing has this part of the nodes, most of those that end are shorter; what a linear programme costs in nodes, and
+# more with the size of its tables.
+LISTED = 15
+LEAST_COST, COST_ENTRIES = 500, 256
 # Sets that the measuring code is asked about for one rho: as many as take some milliseconds, by the size of its
 # tables, and within limits.
 MEASURED_ENTRIES = 200_000_000
@@ -51,6 +58,7 @@ class TreeProof:
     """Proofs for one problem's trees.  Shapes: cells (F,), those with items.
 
     cuts: those found here, (G,) each. Local search has its own, and finds the same sets whatever is proven.
+    programme: made when it is asked for. cost: of one of its optima, in nodes.
     """
 
     separator: Separator
@@ -58,6 +66,8 @@ class TreeProof:
     pool: CellPool
     cells: IntArray
     measured: int
+    cost: int
+    programme: Callable[[], LeafProgramme]
     cuts: list[FloatArray] = field(default_factory=list)
 
     @classmethod
@@ -66,7 +76,15 @@ class TreeProof:
         pool = separator.pool
         measured = min(max(MEASURED_ENTRIES // oracle.entry_count, FEWEST_MEASURED), MOST_MEASURED)
         cells = np.flatnonzero(pool.capacity)
-        return cls(separator=separator, oracle=oracle, pool=pool, cells=cells, measured=measured)
+        return cls(
+            separator=separator,
+            oracle=oracle,
+            pool=pool,
+            cells=cells,
+            measured=measured,
+            cost=LEAST_COST + oracle.leaf_sets.size // COST_ENTRIES,
+            programme=cache(lambda: LeafProgramme(pool, oracle)),
+        )
 
     def floor(self, closest: IntArray, value: float, nodes: int) -> Floor:
         """A lower bound on the smallest MPR, from the distances of leaves to whole counts."""
@@ -91,8 +109,21 @@ class TreeProof:
         def search(threshold: float, left: int) -> tuple[float, bool, int]:
             return self._listed(cells, listing, relaxation.rho, bound, threshold, left)
 
-        found = deepened(search, bound, start, nodes, self.pool.k)
-        return with_counts(found, listing.counts, self.cells, self.pool.cell_count)
+        found = deepened(search, bound, start, -(-nodes // LISTED), self.pool.k)
+        found = with_counts(found, listing.counts, self.cells, self.pool.cell_count)
+        return found if found.is_complete else self._branched(relaxation.rho, found, start, nodes)
+
+    def _branched(self, rho: float, found: Searched, start: float, nodes: int) -> Searched:
+        """The result of branch and bound after a listing that did not end."""
+        from mprlib.optimisers.whole.leaf_branching import LeafBranching
+
+        best = start if found.counts is None else self.pool.similarity(found.counts)
+        branching = LeafBranching(
+            separator=self.separator, programme=self.programme(), rho=rho, best=best, most=nodes // self.cost
+        )
+        further = branching.searched(found.bound)
+        counts = found.counts if further.counts is None else further.counts
+        return replace(further, counts=counts, nodes=found.nodes + further.nodes)
 
     def obstacle(self, rho: float) -> str:
         """None in words."""
