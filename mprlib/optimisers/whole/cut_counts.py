@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,12 +23,12 @@ import numpy as np
 from mprlib.arrays import BoolArray, FloatArray, IntArray
 from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.near_counts import margin_of
+from mprlib.optimisers.near_counts import ROUNDING, margin_of
 from mprlib.optimisers.relaxation import Relaxation, centred_cut
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.whole.ball_prices import losses
 from mprlib.optimisers.whole.deepening import deepened, over_all, with_counts
-from mprlib.optimisers.whole.leaf_programme import LeafProgramme
+from mprlib.optimisers.whole.leaf_programme import LeafProgramme, Optimum
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 # more with the size of its tables.
 LISTED = 15
 LEAST_COST, COST_ENTRIES = 500, 256
+# A node of branch and bound is listed, with so many nodes, where its sets are at most ten to this power.
+MOST_LISTED, NODES_WITHIN = 12.0, 2_000
 # Sets that the measuring code is asked about for one rho: as many as take some milliseconds, by the size of its
 # tables, and within limits.
 MEASURED_ENTRIES = 200_000_000
@@ -119,11 +121,39 @@ class TreeProof:
 
         best = start if found.counts is None else self.pool.similarity(found.counts)
         branching = LeafBranching(
-            separator=self.separator, programme=self.programme(), rho=rho, best=best, most=nodes // self.cost
+            separator=self.separator,
+            programme=self.programme(),
+            rho=rho,
+            best=best,
+            most=nodes // self.cost,
+            listing=partial(self._listed_within, rho),
         )
         further = branching.searched(found.bound)
         counts = found.counts if further.counts is None else further.counts
         return replace(further, counts=counts, nodes=found.nodes + further.nodes)
+
+    def _listed_within(
+        self, rho: float, optimum: Optimum, limits: tuple[FloatArray, FloatArray], best: float
+    ) -> tuple[IntArray | None, bool]:
+        """The best counts (G,) within limits that are better than `best`, if any were found, and whether all were
+        listed; nothing is done where they are too many."""
+        from mprlib.optimisers.near_kernel import margin
+        from mprlib.optimisers.whole import cut_kernel as kernel
+
+        pool, cells = self.pool, self.cells
+        lost = losses(pool, optimum.price, margin(pool.scores, pool.first, pool.capacity, optimum.price, pool.k), cells)
+        low, high = limits
+        counts = np.arange(pool.k + 1)
+        lost[(counts < low[cells, None]) | (counts > high[cells, None])] = np.inf
+        choices = np.count_nonzero(lost <= optimum.bound - best + ROUNDING, axis=1)
+        if choices.min() == 0 or np.log10(choices).sum() > MOST_LISTED:
+            return None, bool(choices.min() == 0)
+        capacity = pool.capacity[cells].astype(np.int64)
+        problem = kernel.CutCells(pool.k, capacity, optimum.price[cells], lost, optimum.room)
+        listing = _Listing(counts=np.zeros(cells.size, np.int64), left=FEWEST_MEASURED)
+        found, is_complete, _ = self._listed(problem, listing, rho, optimum.bound, best, NODES_WITHIN)
+        is_better = found > best
+        return over_all(listing.counts, cells, pool.cell_count) if is_better else None, is_complete
 
     def obstacle(self, rho: float) -> str:
         """None in words."""

@@ -1,13 +1,14 @@
 """Branch and bound over the whole counts of cells, by linear programmes under what trees allow (`leaf_programme`).
 
 The open node with the largest bound is next, and from there one child after the other, the one that is nearer to the
-programme's point first. At whole counts the measuring code accepts the set, which is the new incumbent, or the trees
+programme's point first. Where the sets of a node that may be better are few they are listed. At whole counts the measuring code accepts the set, which is the new incumbent, or the trees
 that refuse it become cuts. Where no node is open the incumbent is the best set; else the largest bound of the open ones
 holds for all sets.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
@@ -17,13 +18,17 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.ball_line import PathLost
 from mprlib.optimisers.certificate import OPTIMALITY
 from mprlib.optimisers.separation import Separator
-from mprlib.optimisers.whole.leaf_programme import LeafProgramme
+from mprlib.optimisers.whole.leaf_programme import LeafProgramme, Optimum
 from mprlib.optimisers.whole.proof import Searched
 
 # How often trees are asked at the first node, and at each of the others.
 FIRST_TREES, TREES = 12, 1
 # Counts are whole within this.
 WHOLE = 1e-6
+
+# From a node's optimum, the limits of its counts and a similarity: the best counts (G,) above it that were found, if
+# any, and whether no others are.
+Listing = Callable[[Optimum, tuple[FloatArray, FloatArray], float], tuple[IntArray | None, bool]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -39,7 +44,7 @@ class _Node:
 class LeafBranching:
     """One search, for sets above a similarity that meet rho; counts (G,) are those of the best one found.
 
-    most: linear programmes, at most. _open: nodes by falling bound, then in the order in which they were opened.
+    most: linear programmes, at most. listing: of the sets of a node, see there. _open: nodes by falling bound, then in the order in which they were opened.
     _unclear: the largest bound of nodes that rounding left neither closed nor open.
     """
 
@@ -48,6 +53,7 @@ class LeafBranching:
     rho: float
     best: float
     most: int
+    listing: Listing
     counts: IntArray | None = None
     visited: int = 0
     _open: list[tuple[float, int, _Node]] = field(default_factory=list)
@@ -78,7 +84,7 @@ class LeafBranching:
             self.visited += 1
             trees = FIRST_TREES if self.visited == 1 else TREES
             found = self.programme.optimum(node.low, node.high, self._enough(), trees)
-            if found.bound <= self._enough():
+            if found.bound <= self._enough() or self._is_listed(node, found):
                 return
             node = replace(node, bound=min(node.bound, found.bound))
             cell, is_more = self.programme.parting(found.counts, WHOLE)
@@ -89,6 +95,15 @@ class LeafBranching:
                     self._unclear = max(self._unclear, node.bound)
                 return
         self._push(node)
+
+    def _is_listed(self, node: _Node, found: Optimum) -> bool:
+        """Whether all sets of a node that may be better were listed, by the prices of its optimum; the best is kept."""
+        if not np.isfinite(found.bound - self.best):
+            return False
+        counts, is_complete = self.listing(found, (node.low, node.high), self.best)
+        if counts is not None:
+            self.best, self.counts = self.separator.pool.similarity(counts), counts
+        return is_complete
 
     def _parted(self, node: _Node, cell: int, count: float, *, is_more: bool) -> _Node:
         """The child with up to so many items of a cell, or with more; the other one is open."""

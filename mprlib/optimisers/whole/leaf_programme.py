@@ -37,10 +37,15 @@ SMALLEST_CERTIFICATE = 1e-9
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Optimum:
-    """bound: proven, -inf where no counts meet the rows; counts (G,), but for the solver's tolerance."""
+    """bound: proven, -inf where no counts meet the rows; counts (G,), but for the solver's tolerance.
+
+    price (G,): of one item of each cell; a set leaves room - price.x of the rows unused.
+    """
 
     bound: float
     counts: FloatArray
+    price: FloatArray
+    room: float
 
 
 class LeafProgramme:
@@ -146,17 +151,18 @@ class LeafProgramme:
         except PathLost:
             self._forget()
             raise
-        price = vertex.prices @ self._programme.cuts
-        counts = np.clip(vertex.counts, 0.0, self._pool.capacity)
-        if not vertex.is_infeasible:
+        price, room = vertex.prices @ self._programme.cuts, float(vertex.prices @ right)
+        if vertex.is_infeasible:
+            shortfall = -room - top_sum(-price[self._pool.cell], self._pool.k)
+            is_proven = shortfall > SMALLEST_CERTIFICATE * float(vertex.prices.max(initial=0.0))
+            bound = -np.inf if is_proven else np.inf
+        else:
+            bound = top_sum(self._pool.scores - price[self._pool.cell], self._pool.k) + room
             idle = self._idle[: self._used]
             idle += 1
             idle[self._programme.is_needed()] = 0
-            bound = top_sum(self._pool.scores - price[self._pool.cell], self._pool.k) + float(vertex.prices @ right)
-            return Optimum(bound=bound, counts=counts)
-        shortfall = -float(vertex.prices @ right) - top_sum(-price[self._pool.cell], self._pool.k)
-        is_proven = shortfall > SMALLEST_CERTIFICATE * float(vertex.prices.max(initial=0.0))
-        return Optimum(bound=-np.inf if is_proven else np.inf, counts=counts)
+        counts = np.clip(vertex.counts, 0.0, self._pool.capacity)
+        return Optimum(bound=bound, counts=counts, price=price, room=room)
 
     def _drop(self) -> None:
         """Drop the rows that have not been tight for longest, where there are too many."""
