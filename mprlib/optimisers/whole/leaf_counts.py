@@ -50,13 +50,13 @@ class Secant:
 class LeafCounts:
     """The sets of cells that leaves may hold.
 
-    Shapes:  sets (U, G), as 0 and 1; target (U,) = k q; weight (U,); reach (U,), what a leaf and all others together
+    Shapes:  members (G, U), as 0 and 1; target (U,) = k q; weight (U,); reach (U,), what a leaf and all others together
              are worth for one item beside the target; floor (U,), what the others of some tree are worth at least at
              whole counts; fewest, most (U,), items of k that the pool has for them.
     """
 
     oracle: TreeOracle
-    sets: FloatArray
+    members: FloatArray
     target: FloatArray
     weight: FloatArray
     reach: FloatArray
@@ -75,7 +75,7 @@ class LeafCounts:
             others = np.divide(oracle.scale / k**2, rest, out=np.zeros_like(rest), where=rest > 0)
         made = cls(
             oracle=oracle,
-            sets=sets,
+            members=np.ascontiguousarray(sets.T),
             target=k * (sets @ oracle.cells.reference_shares),
             weight=weight,
             reach=weight + others,
@@ -87,6 +87,13 @@ class LeafCounts:
         nearest = np.clip(np.rint(made.target), made.fewest, made.most)
         least = np.maximum(np.abs(nearest - made.target) - WHOLE, 0.0)
         return replace(made, floor=oracle.worths_of_others(made.worths(made.target + least)))
+
+    def held(self, counts: FloatArray) -> FloatArray:
+        """The counts (U,) of the sets at counts (G,) of the cells."""
+        # Most cells have no items where k is small.
+        filled = np.flatnonzero(counts)
+        found: FloatArray = counts[filled] @ self.members[filled]
+        return found
 
     def allowed(self, rho: float) -> float:
         """What the leaves of a tree may be worth in all."""
@@ -113,7 +120,7 @@ class LeafCounts:
         for value, place in trees:
             if value <= allowed * (1.0 + SMALLEST_VIOLATION):
                 break
-            row, leaves = slope[place], np.unique(place)
+            row, leaves = slope[place], sorted(set(place.tolist()))
             at_none = slope[leaves] * below[leaves]
             size = float(np.abs(row).max()) or 1.0
             lost = ROUNDING * float((worth[leaves] + np.abs(at_none)).sum())

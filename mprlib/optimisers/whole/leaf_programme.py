@@ -39,13 +39,16 @@ SMALLEST_CERTIFICATE = 1e-9
 class Optimum:
     """bound: proven, -inf where no counts meet the rows; counts (G,), but for the solver's tolerance.
 
-    price (G,): of one item of each cell; a set leaves room - price.x of the rows unused.
+    price (G,): of one item of each cell; a set leaves room - price.x of the rows unused. rows (J, G) and right (J,):
+    those held, until there are others.
     """
 
     bound: float
     counts: FloatArray
     price: FloatArray
     room: float
+    rows: FloatArray
+    right: FloatArray
 
 
 class LeafProgramme:
@@ -80,7 +83,7 @@ class LeafProgramme:
             found = self._solved(limits)
             if found.bound <= enough or found.bound == np.inf:
                 break
-            held = self.leaves.sets @ found.counts
+            held = self.leaves.held(found.counts)
             is_new = self._add_limits(limits, np.concatenate([held, -held, found.counts, -found.counts]))
             if trees > 0:
                 trees -= 1
@@ -117,11 +120,12 @@ class LeafProgramme:
 
     def _row_of(self, limit: int) -> FloatArray:
         """The coefficients (G,) of a limit."""
-        sets, cells = self.leaves.sets, self._pool.cell_count
-        if limit < 2 * len(sets):
-            return sets[limit] if limit < len(sets) else -sets[limit - len(sets)]
+        sets, cells = self.leaves.target.size, self._pool.cell_count
+        if limit < 2 * sets:
+            members = self.leaves.members[:, limit % sets]
+            return members if limit < sets else -members
         own = np.zeros(cells)
-        place = limit - 2 * len(sets)
+        place = limit - 2 * sets
         own[place % cells] = 1.0 if place < cells else -1.0
         return own
 
@@ -162,7 +166,8 @@ class LeafProgramme:
             idle += 1
             idle[self._programme.is_needed()] = 0
         counts = np.clip(vertex.counts, 0.0, self._pool.capacity)
-        return Optimum(bound=bound, counts=counts, price=price, room=room)
+        rows = self._programme.cuts
+        return Optimum(bound=bound, counts=counts, price=price, room=room, rows=rows, right=right)
 
     def _drop(self) -> None:
         """Drop the rows that have not been tight for longest, where there are too many."""
