@@ -47,8 +47,8 @@ def intersections_of(sides: NDArray[np.bool_], depth: int) -> tuple[FloatArray, 
 
 
 def distinct_parts(sets: NDArray[np.bool_], sides: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], IntArray]:
-    """The distinct non-empty sets that sides (2S, G) leave of sets (I, G), and which of them each leaves of each (I * 2S,);
-    past the end for the empty set."""
+    """The distinct non-empty sets that sides (2S, G) leave of sets (I, G), and which of them each side leaves of each
+    set (I * 2S,); past the end for the empty set."""
     size = sets.shape[1]
     # Numbers of 64 cells each are compared and sorted many times faster than cells.
     words = (_words(sets)[:, None, :] & _words(sides)).reshape(len(sets) * len(sides), -1)

@@ -115,9 +115,7 @@ class CutListing:
         if near is None:
             return None, True
         listed = Listed(counts=np.zeros(cells.size, np.int64), left=MEASURED_WITHIN)
-        found, is_complete, _ = self._listed(
-            (problem, options), near, listed, (rho, optimum.bound), best, NODES_WITHIN
-        )
+        found, is_complete, _ = self._listed((problem, options), near, listed, (rho, optimum.bound), best, NODES_WITHIN)
         return over_all(listed.counts, cells, pool.cell_count) if found > best else None, is_complete
 
     def _listed(

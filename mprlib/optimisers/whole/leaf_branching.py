@@ -1,9 +1,9 @@
 """Branch and bound over the whole counts of cells, by linear programmes under what trees allow (`leaf_programme`).
 
-The open node with the largest bound is next, and from there one child after the other, the one that is nearer to the
-programme's point first. Where the sets of a node that may be better are few they are listed. At whole counts the measuring code accepts the set, which is the new incumbent, or the trees
-that refuse it become cuts. Where no node is open the incumbent is the best set; else the largest bound of the open ones
-holds for all sets.
+The open node with the largest bound is next, and from there one child after the other, the one that loses less first.
+Where the sets of a node that may be better are few they are listed. At whole counts the measuring code accepts the set,
+which is the new incumbent, or the trees that refuse it become cuts. Where no node is open the incumbent is the best
+set; else the largest bound of the open ones holds for all sets.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class _Node:
 class LeafBranching:
     """One search, for sets above a similarity that meet rho; counts (G,) are those of the best one found.
 
-    most: linear programmes, at most. listing: of the sets of a node, see there. _open: nodes by falling bound, then in the order in which they were opened.
-    _unclear: the largest bound of nodes that rounding left neither closed nor open.
+    most: linear programmes, at most. listing: of the sets of a node, see there. _open: nodes by falling bound, then in
+    the order in which they were opened. _unclear: the largest bound of nodes that rounding left neither open nor not.
     """
 
     separator: Separator
@@ -114,7 +114,7 @@ class LeafBranching:
         return more if is_more else fewer
 
     def _is_refused(self, whole: FloatArray) -> bool:
-        """Whether whole counts do not meet rho, and trees that see it were added; where they do they may be the best."""
+        """Whether whole counts do not meet rho, and trees that see it were added; else they may be the best."""
         pool, counts = self.separator.pool, whole.astype(np.intp)
         if counts.sum() == pool.k and self.separator.measured(counts) <= self.rho:
             similarity = pool.similarity(counts)

@@ -65,6 +65,11 @@ class LeafProgramme:
         self._most_rows = pool.cell_count + min(MORE_ROWS, MORE_ENTRIES // pool.cell_count)
         self._forget()
 
+    @property
+    def held(self) -> int:
+        """How many rows are held."""
+        return self._used
+
     def at(self, rho: float) -> bool:
         """Go on to another rho; whether every set has some whole count."""
         self._rho, self._allowed = rho, self.leaves.allowed(rho)
