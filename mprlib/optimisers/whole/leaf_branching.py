@@ -108,7 +108,7 @@ class LeafBranching:
     def _parted(self, node: _Node, cell: int, count: float, *, is_more: bool) -> _Node:
         """The child with up to so many items of a cell, or with more; the other one is open."""
         low, high = node.low.copy(), node.high.copy()
-        high[cell], low[cell] = count, count + 1.0
+        high[cell], low[cell] = min(high[cell], count), max(low[cell], count + 1.0)
         fewer, more = replace(node, high=high), replace(node, low=low)
         self._push(fewer if is_more else more)
         return more if is_more else fewer

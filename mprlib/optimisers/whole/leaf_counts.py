@@ -90,10 +90,9 @@ class LeafCounts:
 
     def held(self, counts: FloatArray) -> FloatArray:
         """The counts (U,) of the sets at counts (G,) of the cells."""
-        # Most cells have no items where k is small.
-        filled = np.flatnonzero(counts)
-        found: FloatArray = counts[filled] @ self.members[filled]
-        return found
+        from mprlib.optimisers.whole.leaf_kernel import combined
+
+        return combined(counts, self.members)
 
     def allowed(self, rho: float) -> float:
         """What the leaves of a tree may be worth in all."""

@@ -151,6 +151,8 @@ class LeafProgramme:
 
     def _solved(self, limits: FloatArray) -> Optimum:
         """The optimum under the rows that are held."""
+        from mprlib.optimisers.whole.leaf_kernel import combined
+
         self.solved += 1
         self._drop()
         terms, own = self._terms[:, : self._used], self._limit[: self._used]
@@ -160,7 +162,8 @@ class LeafProgramme:
         except PathLost:
             self._forget()
             raise
-        price, room = vertex.prices @ self._programme.cuts, float(vertex.prices @ right)
+        rows = self._programme.cuts
+        price, room = combined(vertex.prices, rows), float(vertex.prices @ right)
         if vertex.is_infeasible:
             shortfall = -room - top_sum(-price[self._pool.cell], self._pool.k)
             is_proven = shortfall > SMALLEST_CERTIFICATE * float(vertex.prices.max(initial=0.0))
@@ -171,7 +174,6 @@ class LeafProgramme:
             idle += 1
             idle[self._programme.is_needed()] = 0
         counts = np.clip(vertex.counts, 0.0, self._pool.capacity)
-        rows = self._programme.cuts
         return Optimum(bound=bound, counts=counts, price=price, room=room, rows=rows, right=right)
 
     def _drop(self) -> None:
