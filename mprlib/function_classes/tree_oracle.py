@@ -178,7 +178,8 @@ class TreeOracle(CellOracle):
         below, roots = self._best_splits(np.append(worths, 0.0)[table], is_summed=True)
         # A value times a mass of 1 is the value: that of a leaf is its position.
         leaves = kernel.Leaves(self._intersections, self._sides, np.ones_like(self._inverse_masses), False)
-        found, places = [], table.astype(float)
+        found: list[tuple[float, IntArray]] = []
+        places = table.astype(float)
         for root in np.argsort(-roots, kind="stable")[:most]:
             place = np.zeros(self.cells.size)
             self._grow([np.array([root]), *below], leaves, places, place)
