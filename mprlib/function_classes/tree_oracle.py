@@ -10,14 +10,18 @@ of every last split are then one matrix product.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.cells import Cells
 from mprlib.function_classes.base import CellOracle, WorstCase, normalised
-from mprlib.function_classes.tree_sets import LARGEST_TABLE, distinct_sets
+from mprlib.function_classes.tree_sets import LARGEST_TABLE, distinct_parts
 from mprlib.problem import Problem
+
+if TYPE_CHECKING:
+    from mprlib.function_classes.tree_kernel import Leaves
 
 # Functions this close, relative to their values, are of trees that part the cells alike.
 SAME_FUNCTION = 1e-9
@@ -154,11 +158,55 @@ class TreeOracle(CellOracle):
         best: FloatArray = worth[0]
         return best if self.is_signed else np.sqrt(self._problem.scale * best)
 
+    @property
+    def scale(self) -> float:
+        """D."""
+        return self._problem.scale
+
+    @property
+    def leaf_sets(self) -> FloatArray:
+        """The distinct sets (U, G) of cells that a leaf may hold, as 0 and 1."""
+        return self._distinct_leaves()[0]
+
+    def best_partitions(self, worths: FloatArray, most: int) -> list[tuple[float, IntArray]]:
+        """The best trees of different first splits where each set of `leaf_sets` is worth that much (U,), 0 or more:
+        the sum over a tree's leaves, and each cell's (G,) among the sets."""
+        from mprlib.function_classes import tree_kernel as kernel
+
+        _, position = self._distinct_leaves()
+        table = position.reshape(len(self._intersections), -1)
+        below, roots = self._best_splits(np.append(worths, 0.0)[table], is_summed=True)
+        # A value times a mass of 1 is the value: that of a leaf is its position.
+        leaves = kernel.Leaves(self._intersections, self._sides, np.ones_like(self._inverse_masses), False)
+        found: list[tuple[float, IntArray]] = []
+        places = table.astype(float)
+        for root in np.argsort(-roots, kind="stable")[:most]:
+            place = np.zeros(self.cells.size)
+            self._grow([np.array([root]), *below], leaves, places, place)
+            found.append((float(roots[root]), place.astype(np.int64)))
+        return found
+
+    def worths_of_others(self, worths: FloatArray) -> FloatArray:
+        """The most that the other leaves of a tree with one of `leaf_sets` (U,) are worth, where each set is worth that
+        much (U,), 0 or more."""
+        _, position = self._distinct_leaves()
+        levels = [*self._children, position.reshape(len(self._intersections), -1, 2)]
+        # From the leaves to the first set: what each set's best tree is worth, 0 in the last place for the empty one.
+        within = [np.append(worths, 0.0)]
+        for parts in levels[::-1]:
+            within.append(np.append(within[-1][parts].sum(axis=2).max(axis=1), 0.0))
+        outside = np.zeros(1)
+        for parts, own in zip(levels, within[-2::-1]):
+            below = np.zeros(own.size)
+            for side in range(2):
+                np.maximum.at(below, parts[:, :, side], outside[:, None] + own[parts[:, :, 1 - side]])
+            outside = below[:-1]
+        return outside
+
     def _distinct_leaves(self) -> tuple[FloatArray, IntArray]:
         """The sets that leaves may hold (U, G), and which of them each intersection leaves on each side (I * 2S,)."""
         if self._leaves is None:
-            parts = (self._intersections[:, None, :] * self._sides).reshape(-1, self.cells.size) > 0
-            sets, position = distinct_sets(parts)
+            sets, position = distinct_parts(self._intersections > 0, self._sides > 0)
             self._leaves = sets.astype(float), position
         return self._leaves
 
@@ -174,12 +222,13 @@ class TreeOracle(CellOracle):
         from mprlib.function_classes import tree_kernel as kernel
 
         leaf = self._intersections @ (self._sides * differences).T
-        below, roots = self._best_splits(leaf)
+        below, roots = self._best_splits(leaf, is_summed=self.is_signed)
+        leaves = kernel.Leaves(self._intersections, self._sides, self._inverse_masses, self.is_signed)
         found: list[WorstCase] = []
         # The first of equal ones, as argmax takes it.
         for root in np.argsort(-roots, kind="stable")[:most] if most > 1 else [np.argmax(roots)]:
             function: FloatArray = np.zeros(self.cells.size)
-            self._grow([np.array([root]), *below], leaf, function)
+            self._grow([np.array([root]), *below], leaves, leaf, function)
             value = float(differences @ function)
             if not self.is_signed:
                 value, function = normalised(self._problem, self.cells, differences, function)
@@ -205,39 +254,38 @@ class TreeOracle(CellOracle):
         distance = np.abs(reference - nearest)
         # Shares are sums of many weights.
         distance[distance <= FLOOR_ROUNDING] = 0.0
-        worths = self._worths(distance)
+        worths = self._worths(distance, is_summed=self.is_signed)
         for children in reversed(self._children):
             worths = np.append(np.max(worths, axis=1), 0.0)[children].sum(axis=2)
         worth = float(worths.max())
         return worth if self.is_signed else float(np.sqrt(self._problem.scale * worth))
 
-    def _worths(self, leaf: FloatArray) -> FloatArray:
+    def _worths(self, leaf: FloatArray, *, is_summed: bool) -> FloatArray:
         """The worth (I, S) of every last split, from the gaps (I, 2S) of its leaves."""
-        gains = np.abs(leaf) if self.is_signed else leaf**2 * self._inverse_masses
+        gains = np.abs(leaf) if is_summed else leaf**2 * self._inverse_masses
         worths: FloatArray = gains[:, 0::2] + gains[:, 1::2]
         return worths
 
-    def _best_splits(self, leaf: FloatArray) -> tuple[list[IntArray], FloatArray]:
+    def _best_splits(self, leaf: FloatArray, *, is_summed: bool) -> tuple[list[IntArray], FloatArray]:
         """The best split of every set below the first one, level by level, from the gaps (I, 2S) of the leaves; and
-        what each first split is worth."""
+        what each first split is worth. is_summed: a leaf is worth its gap's size, not its square over its mass."""
         from mprlib.function_classes import tree_kernel as kernel
 
         if not self._children:
-            return [], self._worths(leaf)[0]
+            return [], self._worths(leaf, is_summed=is_summed)[0]
         worth = np.empty(len(leaf))
-        found = [kernel.best_last_splits(leaf, self._inverse_masses, self.is_signed, worth)]
+        found = [kernel.best_last_splits(leaf, self._inverse_masses, is_summed, worth)]
         for children in reversed(self._children[1:]):
             after, worth = worth, np.empty(len(children))
             found.append(kernel.best_splits(children, after, worth))
         roots: FloatArray = np.append(worth, 0.0)[self._children[0][0]].sum(axis=1)
         return found[::-1], roots
 
-    def _grow(self, best_split: list[IntArray], leaf: FloatArray, function: FloatArray) -> None:
+    def _grow(self, best_split: list[IntArray], leaves: Leaves, leaf: FloatArray, function: FloatArray) -> None:
         """Write the best tree's values into function (G,), leaf by leaf; leaf (I, 2S) holds p - q of each."""
         from mprlib.function_classes import tree_kernel as kernel
 
         places: IntArray = np.zeros(1, np.int64)
         for children, splits, below in zip(self._children, best_split, best_split[1:]):
             places = kernel.parts(children, places, splits, len(below))
-        leaves = kernel.Leaves(self._intersections, self._sides, self._inverse_masses, self.is_signed)
         kernel.write_leaves(leaves, leaf, places, best_split[-1], function)

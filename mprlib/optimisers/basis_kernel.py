@@ -68,10 +68,11 @@ def counts_at(items: Items, cuts: Cut, basis: Basis, inverse: FloatArray, counts
     size = basis.number[0]
     right = np.empty(size)
     right[0] = items.k - basis.taken.sum()
+    taken = np.flatnonzero(basis.taken)
     for row in range(1, size):
         own = cuts.right[basis.tight[row - 1]]
-        for cell in range(basis.taken.size):
-            own -= cuts.rows[basis.tight[row - 1], cell] * basis.taken[cell]
+        for one in taken:
+            own -= cuts.rows[basis.tight[row - 1], one] * basis.taken[one]
         right[row] = own
     for cell in range(basis.taken.size):
         counts[cell] = basis.taken[cell]

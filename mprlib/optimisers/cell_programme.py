@@ -24,6 +24,7 @@ Worked example: two cells of one item each, scores 1 and 0, k = 1, and the cut (
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +44,18 @@ ACCURACY = 1e-8
 LARGEST_STEPS_PER_PLACE = 20
 # Room for cuts at first; it doubles.
 FIRST_CUTS = 64
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class Vertex:
+    """Where the simplex method ended.  Shapes: counts (G,), but for rounding; prices (J,) >= 0 of the cuts.
+
+    is_infeasible: no counts meet the cuts, and their sum with the prices says so, but for rounding.
+    """
+
+    counts: FloatArray
+    prices: FloatArray
+    is_infeasible: bool
 
 
 class CellProgramme:
@@ -88,25 +101,40 @@ class CellProgramme:
 
         Raises:  PathLost where rounding has spoilt it.
         """
+        vertex = self.under(np.full(self._used, rho))
+        if vertex.is_infeasible:
+            return None
+        inside = np.clip(vertex.counts, 0.0, self._pool.capacity)
+        bound = similarity_bound(self._pool, vertex.prices @ self.cuts, float(vertex.prices.sum()), rho)
+        solution = LinearSolution(counts=inside, rho=rho, prices=vertex.prices, bound=bound)
+        if not self._is_optimal(solution, vertex.counts):
+            raise PathLost
+        return solution
+
+    def under(self, right: FloatArray) -> Vertex:
+        """The last basis of the dual simplex method where each cut (J,) has a right side of its own.
+
+        Raises:  PathLost where rounding has spoilt it.
+        """
         counts, ray = np.empty(self._pool.cell_count), np.empty(self._cuts.size.size)
-        self._cuts.right[:] = rho
+        self._cuts.right[: self._used] = right
         found, _ = self._kernel.optimise(
             self._items, self._cuts, self._used, self._basis, self._most_steps, counts, ray
         )
-        if found == self._kernel.INFEASIBLE:
-            return None
         if found == self._kernel.LOST:
             raise PathLost
-        prices = self._prices()
-        solution = LinearSolution(
-            counts=np.clip(counts, 0.0, self._pool.capacity),
-            rho=rho,
-            prices=prices,
-            bound=similarity_bound(self._pool, prices @ self.cuts, float(prices.sum()), rho),
-        )
-        if not self._is_optimal(solution, counts):
-            raise PathLost
-        return solution
+        is_infeasible = found == self._kernel.INFEASIBLE
+        prices = ray[: self._used].copy() if is_infeasible else self._prices()
+        return Vertex(counts=counts, prices=prices, is_infeasible=is_infeasible)
+
+    def penalties(self, counts: FloatArray, whole: float) -> FloatArray:
+        """By how much the optimum falls at least where a cell's count becomes the next smaller or the next larger whole
+        number: (2, G), -1 of counts (G,) that are whole within a distance. They are estimates, and prove nothing."""
+        from mprlib.optimisers import penalty_kernel
+
+        found = np.empty((2, counts.size))
+        penalty_kernel.write_penalties(self._items, self._cuts, self._basis, whole, counts, found)
+        return found
 
     def _resize(self, kept: IntArray, room: int) -> None:
         """Room for so many cuts, of which these are kept."""

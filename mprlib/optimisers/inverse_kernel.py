@@ -24,17 +24,21 @@ def inverse_of(matrix: FloatArray, inverse: FloatArray) -> bool:
                 pivot = row
         if abs(matrix[pivot, column]) < SINGULAR:
             return False
-        for other in range(size):
+        # Columns before this one are those of the identity by now.
+        for other in range(column, size):
             matrix[column, other], matrix[pivot, other] = matrix[pivot, other], matrix[column, other]
+        for other in range(size):
             inverse[column, other], inverse[pivot, other] = inverse[pivot, other], inverse[column, other]
         factor = 1.0 / matrix[column, column]
-        for other in range(size):
+        for other in range(column, size):
             matrix[column, other] *= factor
+        for other in range(size):
             inverse[column, other] *= factor
         for row in range(size):
             if row != column and matrix[row, column] != 0.0:
                 factor = matrix[row, column]
-                for other in range(size):
+                for other in range(column, size):
                     matrix[row, other] -= factor * matrix[column, other]
+                for other in range(size):
                     inverse[row, other] -= factor * inverse[column, other]
     return True

@@ -43,11 +43,13 @@ def most_violated(cuts: Cut, used: int, basis: Basis, counts: FloatArray) -> Lea
             found, largest = Leaving(position, -1, -part, -1.0), -part
         elif part - 1.0 > largest:
             found, largest = Leaving(position, -1, part - 1.0, 1.0), part - 1.0
+    # Most counts are 0 where k is small.
+    filled = np.flatnonzero(counts)
     for cut in range(used):
         if basis.is_tight[cut] == 1:
             continue
         excess = -cuts.right[cut]
-        for cell in range(counts.size):
+        for cell in filled:
             excess += cuts.rows[cut, cell] * counts[cell]
         if excess > largest * cuts.size[cut]:
             found, largest = Leaving(-1, cut, excess, -1.0), excess / cuts.size[cut]

@@ -1,72 +1,78 @@
-"""Whole counts of trees: leaves are never nearer than whole counts allow, and near-optimal sets are all measured.
+"""Whole counts of trees: leaves are never nearer than whole counts allow, and sets near the bound are looked at.
 
 *The smallest rho.* The share of a leaf is a multiple of 1/k, so that its gap is at least the distance of q_L from the
 nearest one. For each tree these distances give a lower bound on MPR; the best tree's is found as any tree's value is.
 
-*The best set.* At the relaxation's prices a set that is better than the incumbent loses less than the gap, a sum over
-cells. Sets that do and that meet all cuts are listed depth first. The measuring code, which is exact for trees,
-accepts such a set, which is the new incumbent, or names a tree that becomes one more cut. None left: the incumbent
-is the best set.
+*The best set.* Sets that lose less than the gap at the relaxation's prices are listed (`cut_listing`). Where that does
+not end soon, branch and bound follows (`leaf_branching`), by linear programmes that know what trees allow whole counts
+of their leaves; the sets of a node are listed where they are few.
 
 Worked example: one attribute of two levels, q = 1/2, k = 3: either leaf is 1/6 from its reference share at least.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 
-from mprlib.arrays import BoolArray, FloatArray, IntArray
+from mprlib.arrays import IntArray
 from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.near_counts import margin_of
-from mprlib.optimisers.relaxation import Relaxation, centred_cut
+from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.whole.ball_prices import losses
-from mprlib.optimisers.whole.deepening import deepened, over_all, with_counts
+from mprlib.optimisers.whole.cut_listing import CutListing, Listed
+from mprlib.optimisers.whole.deepening import deepened, with_counts
+from mprlib.optimisers.whole.leaf_branching import LeafBranching
+from mprlib.optimisers.whole.leaf_programme import LeafProgramme
 from mprlib.optimisers.whole.proof import Floor, Searched
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 
-if TYPE_CHECKING:
-    from mprlib.optimisers.whole.cut_kernel import CutCells, CutOptions
-
+# The first listing has this part of the nodes, as most of those that end are short. A linear programme costs so many
+# nodes, and one more for each so many entries of its table of leaves.
+LISTED = 15
+LEAST_COST, COST_ENTRIES = 500, 256
 # Sets that the measuring code is asked about for one rho: as many as take some milliseconds, by the size of its
 # tables, and within limits.
 MEASURED_ENTRIES = 200_000_000
 FEWEST_MEASURED, MOST_MEASURED = 20, 300
 
 
-@dataclass(kw_only=True, eq=False, slots=True)
-class _Listing:
-    """One listing of sets: the incumbent's counts (F,), and how many sets may still be measured."""
-
-    counts: IntArray
-    left: int
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class TreeProof:
-    """Proofs for one problem's trees.  Shapes: cells (F,), those with items.
+    """Proofs for one problem's trees.
 
-    cuts: those found here, (G,) each. Local search has its own, and finds the same sets whatever is proven.
+    measured: sets that one listing may measure. programme: made when it is asked for. cost: of one of its optima, in
+    nodes.
     """
 
     separator: Separator
     oracle: TreeOracle
     pool: CellPool
-    cells: IntArray
+    listing: CutListing
     measured: int
-    cuts: list[FloatArray] = field(default_factory=list)
+    programme: Callable[[], LeafProgramme]
+    cost: Callable[[], int]
 
     @classmethod
     def of(cls, separator: Separator, oracle: TreeOracle) -> TreeProof:
         """The proof for the exact oracle of trees."""
         pool = separator.pool
-        measured = min(max(MEASURED_ENTRIES // oracle.entry_count, FEWEST_MEASURED), MOST_MEASURED)
-        cells = np.flatnonzero(pool.capacity)
-        return cls(separator=separator, oracle=oracle, pool=pool, cells=cells, measured=measured)
+        cells: IntArray = np.flatnonzero(pool.capacity)
+        return cls(
+            separator=separator,
+            oracle=oracle,
+            pool=pool,
+            listing=CutListing(separator=separator, oracle=oracle, pool=pool, cells=cells),
+            measured=min(max(MEASURED_ENTRIES // oracle.entry_count, FEWEST_MEASURED), MOST_MEASURED),
+            # Where local search attains the bound nobody asks for them.
+            programme=cache(lambda: LeafProgramme(pool, oracle)),
+            cost=cache(lambda: LEAST_COST + oracle.leaf_sets.size // COST_ENTRIES),
+        )
 
     def floor(self, closest: IntArray, value: float, nodes: int) -> Floor:
         """A lower bound on the smallest MPR, from the distances of leaves to whole counts."""
@@ -76,69 +82,39 @@ class TreeProof:
         """The best of the sets that lose less than the gap, each measured."""
         from mprlib.optimisers.whole import cut_kernel as kernel
 
-        price = relaxation.price[self.cells]
-        cells = kernel.CutCells(
+        cells = self.listing.cells
+        problem = kernel.CutCells(
             self.pool.k,
-            self.pool.capacity[self.cells].astype(np.int64),
-            price,
-            losses(self.pool, relaxation.price, margin_of(relaxation, self.pool), self.cells),
+            self.pool.capacity[cells].astype(np.int64),
+            relaxation.price[cells],
+            losses(self.pool, relaxation.price, margin_of(relaxation, self.pool), cells),
             relaxation.rho * relaxation.multiplier,
         )
-        listing = _Listing(counts=np.zeros(self.cells.size, np.int64), left=self.measured)
+        listed = Listed(counts=np.zeros(cells.size, np.int64), left=self.measured)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
-        bound = relaxation.bound
+        rho, bound = relaxation.rho, relaxation.bound
 
         def search(threshold: float, left: int) -> tuple[float, bool, int]:
-            return self._listed(cells, listing, relaxation.rho, bound, threshold, left)
+            return self.listing.under_cuts(problem, listed, rho, bound, threshold, left)
 
-        found = deepened(search, bound, start, nodes, self.pool.k)
-        return with_counts(found, listing.counts, self.cells, self.pool.cell_count)
+        found = deepened(search, bound, start, -(-nodes // LISTED), self.pool.k)
+        found = with_counts(found, listed.counts, cells, self.pool.cell_count)
+        return found if found.is_complete else self._branched(rho, found, start, nodes)
 
     def obstacle(self, rho: float) -> str:
         """None in words."""
         return ""
 
-    def _listed(
-        self, cells: CutCells, listing: _Listing, rho: float, bound: float, best: float, nodes: int
-    ) -> tuple[float, bool, int]:
-        """One listing of the sets above a similarity."""
-        from mprlib.optimisers.whole import cut_kernel as kernel
-
-        held = np.array([*self.separator.region.directions.T, *self.cuts]).reshape(-1, self.pool.cell_count)
-        options = kernel.cut_options(cells, bound - best)
-        # Most of the cuts are far from rho, and would only be carried along.
-        near = held[_may_refuse(options, held[:, self.cells], rho)][:, self.cells]
-        visited, used = 0, len(near)
-        state = kernel.new_state(cells, used + listing.left)
-        cuts = np.zeros((self.cells.size, used + listing.left))
-        cuts[:, :used] = near.T
-        kernel.add_cuts(options, state, cuts, used)
-        while True:
-            limits = (rho + SMALLEST_EXCESS, bound - best, nodes - visited)
-            loss, is_complete, own = kernel.next_candidate(cells, options, state, cuts, used, limits)
-            visited += own
-            if not np.isfinite(loss):
-                return best, is_complete, visited
-            if listing.left == 0:
-                return best, False, visited
-            listing.left -= 1
-            counts = np.zeros(self.cells.size, np.int64)
-            counts[options.order] = options.counts[options.order, state.pick[:-1] - 1]
-            worst = self.separator.worst_case(over_all(counts, self.cells, self.pool.cell_count))
-            if worst.value <= rho:
-                best = bound - loss
-                listing.counts[:] = counts
-                continue
-            cut = centred_cut(worst.function, self.oracle.cells.reference_shares, self.pool.k)
-            self.cuts.append(cut)
-            cuts[:, used] = cut[self.cells]
-            kernel.add_cut(options, state, cuts[:, used], used)
-            used += 1
-
-
-def _may_refuse(options: CutOptions, cuts: FloatArray, rho: float) -> BoolArray:
-    """Which cuts (J, F) are beyond rho for some counts of the options, or so near that rounding decides."""
-    ends = cuts * options.low, cuts * options.high
-    least, most = np.minimum(*ends).sum(axis=1), np.maximum(*ends).sum(axis=1)
-    beyond: BoolArray = np.maximum(most, -least) > rho
-    return beyond
+    def _branched(self, rho: float, found: Searched, start: float, nodes: int) -> Searched:
+        """The result of branch and bound after a listing that did not end."""
+        branching = LeafBranching(
+            separator=self.separator,
+            programme=self.programme(),
+            rho=rho,
+            best=start if found.counts is None else self.pool.similarity(found.counts),
+            most=nodes // self.cost(),
+            listing=partial(self.listing.within, rho),
+        )
+        further = branching.searched(found.bound)
+        counts = found.counts if further.counts is None else further.counts
+        return replace(further, counts=counts, nodes=found.nodes + further.nodes)

@@ -11,6 +11,7 @@ from mprlib import InputError, Problem, measure
 from mprlib.cells import cells_of, selection_weights
 from mprlib.function_classes.tree import Tree
 from mprlib.function_classes.tree_oracle import MovedLeaves
+from mprlib.function_classes.tree_sets import distinct_parts
 from tests.populations import one_hot_problem, row_value, signed_weights
 
 
@@ -67,6 +68,17 @@ def test_duplicated_and_constant_columns_change_nothing():
         k=problem.k,
     )
     assert measure(wide, range(20), "tree").value == pytest.approx(measure(problem, range(20), "tree").value, abs=1e-12)
+
+
+@pytest.mark.parametrize("cells", [1, 8, 63, 64, 65, 130])
+def test_parts_of_sets_are_listed_once(cells):
+    random = np.random.default_rng(cells)
+    sets, sides = random.random((20, cells)) < 0.5, random.random((6, cells)) < random.choice([0.03, 0.5])
+    sides = np.vstack([sides, ~sides])
+    found, position = distinct_parts(sets, sides)
+    assert len(np.unique(found, axis=0)) == len(found) and found.any(axis=1).all()
+    parts = (sets[:, None, :] & sides).reshape(-1, cells)
+    assert (np.vstack([found, np.zeros((1, cells), dtype=bool)])[position] == parts).all()
 
 
 def test_labels_without_a_split_have_the_root_only():

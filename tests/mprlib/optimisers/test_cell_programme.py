@@ -8,7 +8,7 @@ from mprlib.cells import cells_of
 from mprlib.optimisers import cell_programme, programmes
 from mprlib.optimisers.ball_line import PathLost
 from mprlib.optimisers.cell_pool import CellPool, cell_pool_of
-from mprlib.optimisers.cell_programme import CellProgramme
+from mprlib.optimisers.cell_programme import CellProgramme, Vertex
 from mprlib.optimisers.programmes import over_all_items, programme_of
 from mprlib.optimisers.relaxation import centred_cut, similarity_bound
 
@@ -28,6 +28,11 @@ def pool_of(seed: int) -> tuple[CellPool, np.ndarray, np.random.Generator]:
     )
     cells = cells_of(problem)
     return cell_pool_of(problem, cells), cells.reference_shares, random
+
+
+def similarity_of(pool: CellPool, vertex: Vertex) -> float:
+    """The similarity of its counts, of which rounding may bring some below 0."""
+    return pool.fractional_similarity(np.clip(vertex.counts, 0.0, pool.capacity))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -50,6 +55,32 @@ def test_optima_are_those_of_highs_while_cuts_are_added_and_rho_falls(seed: int)
         assert (own.cuts @ found.counts <= rho + 1e-8).all() and found.counts.sum() == pytest.approx(pool.k)
         bound = similarity_bound(pool, found.prices @ own.cuts, float(found.prices.sum()), rho)
         assert bound == pytest.approx(similarity, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS[:20])
+def test_cuts_have_right_sides_of_their_own_and_penalties_are_no_more_than_what_is_lost(seed: int) -> None:
+    pool, shares, random = pool_of(seed)
+    own, other = CellProgramme(pool), over_all_items(pool, "highs", np.empty((0, pool.cell_count)))
+    cuts = [centred_cut(random.standard_normal(pool.cell_count), shares, pool.k) for _ in range(8)]
+    right = random.uniform(0.3, 1.0, 8)
+    for cut, limit in zip(cuts, right):
+        own.add_cut(cut)
+        other.add_cut(cut / limit)
+    found, expected = own.under(right), other.maximise_similarity(1.0)
+    assert found.is_infeasible == (expected is None)
+    if expected is None:
+        return
+    similarity = similarity_of(pool, found)
+    assert similarity == pytest.approx(pool.fractional_similarity(expected.counts), abs=1e-7)
+    for way, penalties in enumerate(own.penalties(found.counts, 1e-6)):
+        for cell in np.flatnonzero(penalties >= 0)[:4]:
+            # One more cut asks for the whole number.
+            asked, sign = CellProgramme(pool), 1.0 - 2.0 * way
+            for cut in (*cuts, sign * np.eye(pool.cell_count)[cell]):
+                asked.add_cut(cut)
+            part = asked.under(np.append(right, sign * (np.floor(found.counts[cell]) + way)))
+            lost = np.inf if part.is_infeasible else similarity - similarity_of(pool, part)
+            assert penalties[cell] <= lost + 1e-7
 
 
 @pytest.mark.parametrize("seed", SEEDS[:10])

@@ -47,7 +47,8 @@ def test_another_class_is_known_by_cuts(method):
 
 
 def test_branch_and_bound_counts_rounds_and_nodes():
-    rows = [row for seed in range(8) for row in sweep(problem_of(seed), "mopr_integer", [0.02, 0.05], "tree", nodes=20)]
+    # A class without a proof on whole counts: with one nothing is left to branch and bound here.
+    rows = sweep(problem_of(), "mopr_integer", [0.02, 0.05], "tree_greedy", nodes=20)
     assert any(row.statistics.rounds > 0 for row in rows)
     assert all(row.statistics.nodes <= 20 + row.statistics.rounds for row in rows)
 

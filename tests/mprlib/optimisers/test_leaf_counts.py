@@ -1,0 +1,132 @@
+"""What trees allow whole counts of their leaves, and branch and bound by it, against all sets and all trees."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from mprlib import Problem, sweep
+from mprlib.function_classes.base import uncut_limit
+from mprlib.function_classes.tree import Tree
+from mprlib.optimisers.cell_pool import cell_pool_of
+from mprlib.optimisers.whole import cut_counts, cut_listing, leaf_programme
+from mprlib.optimisers.whole.leaf_branching import LeafBranching
+from mprlib.optimisers.whole.leaf_counts import LeafCounts
+from mprlib.optimisers.whole.leaf_programme import LeafProgramme
+from tests.mprlib.optimisers.test_whole_counts import Listed, check, small_problem
+
+TREES = [Tree(), Tree(depth=2), Tree(depth=1), Tree(signed=True), Tree(depth=2, signed=True)]
+
+
+def all_trees(cells: np.ndarray, splits: list[np.ndarray], depth: int) -> Iterator[tuple[np.ndarray, ...]]:
+    """The leaves of every tree of exactly this depth, empty ones included."""
+    if depth == 0:
+        yield (cells,)
+        return
+    for split in splits:
+        for left in all_trees(cells & split, splits, depth - 1):
+            for right in all_trees(cells & ~split, splits, depth - 1):
+                yield left + right
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("tree", TREES)
+def test_limits_and_secants_hold_for_all_sets_that_meet_rho(seed: int, tree: Tree) -> None:
+    problem = small_problem(seed)
+    oracle, listed, random = tree.bind(problem), Listed(problem, tree), np.random.default_rng(seed)
+    pool = cell_pool_of(problem, oracle.cells)
+    leaves = LeafCounts.of(pool, oracle)
+    counts = np.array([np.bincount(oracle.cells.pool_cell[own], minlength=pool.cell_count) for own in listed.sets])
+    # Measured values are cut, and proofs are of all that is cut to rho.
+    for rho in (uncut_limit(float(value)) for value in np.quantile(listed.values, [0.0, 0.05, 0.3])):
+        inside = counts[listed.values <= rho]
+        low, high = leaves.limits(rho)
+        held = inside @ leaves.members
+        assert (held >= low).all() and (held <= high).all()
+        for _ in range(10):
+            point = random.dirichlet(np.ones(3)) @ counts[random.choice(len(counts), 3)]
+            for secant in leaves.secants(point, leaves.held(point), rho, 4):
+                right = secant.factor * leaves.allowed(rho) + secant.offset
+                assert (inside @ secant.row <= right + 1e-12).all() and point @ secant.row > right
+        for outside in counts[listed.values > rho * (1 + 1e-6)][::97]:
+            own = outside.astype(float)
+            assert leaves.secants(own, leaves.held(own), rho, 1)
+
+
+def test_secants_see_what_counts_in_parts_hide() -> None:
+    """One attribute of two levels, q = 1/2 and k = 3: at 3/2 each no tree sees a gap, and no whole counts are there."""
+    problem = Problem(scores=np.arange(8.0), labels=[[0], [1]] * 4, reference=[[0], [1]], k=3)
+    oracle = Tree().bind(problem)
+    leaves = LeafCounts.of(cell_pool_of(problem, oracle.cells), oracle)
+    point = np.array([1.5, 1.5])
+    nearest = oracle.worst_in(np.array([2.0, 1.0]) / 3 - 0.5).value
+    assert leaves.secants(point, leaves.held(point), 0.99 * nearest, 1)
+    assert not leaves.secants(point, leaves.held(point), nearest, 1)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_best_partitions_and_what_others_are_worth_are_those_of_all_trees(seed: int, depth: int) -> None:
+    random = np.random.default_rng(seed)
+    labels = random.integers(0, 2, (12, 3))
+    oracle = Tree(depth=depth).bind(Problem(scores=np.zeros(12), labels=labels, reference=labels, k=3))
+    place = {tuple(one): number for number, one in enumerate(oracle.leaf_sets > 0)}
+    splits = [side > 0 for side in oracle._sides[::2]]
+    worths = random.random(len(place))
+    best, others = 0.0, np.zeros(len(place))
+    for tree in all_trees(np.ones(oracle.cells.size, dtype=bool), splits, depth):
+        own = [place[tuple(leaf)] for leaf in tree if leaf.any()]
+        total = worths[own].sum()
+        best = max(best, total)
+        others[own] = np.maximum(others[own], total - worths[own])
+    found = oracle.best_partitions(worths, 2)
+    assert found[0][0] == pytest.approx(best)
+    for value, of_cells in found:
+        assert worths[np.unique(of_cells)].sum() == pytest.approx(value)
+        assert all(oracle.leaf_sets[leaf, cell] for cell, leaf in enumerate(of_cells))
+    assert oracle.worths_of_others(worths) == pytest.approx(others)
+
+
+@pytest.mark.parametrize("are_nodes_listed", [False, True])
+@pytest.mark.parametrize("tree", TREES)
+def test_branch_and_bound_is_right_about_all_sets(monkeypatch, tree: Tree, are_nodes_listed: bool) -> None:
+    """Without the listing that comes first, and without any."""
+    monkeypatch.setattr(cut_counts, "LISTED", 10**9)
+    monkeypatch.setattr(cut_counts, "LEAST_COST", 100)
+    if not are_nodes_listed:
+        monkeypatch.setattr(cut_listing, "MOST_LISTED", -1.0)
+    searches, searched = [], LeafBranching.searched
+
+    def counted(self, bound):
+        found = searched(self, bound)
+        searches.append(self.visited)
+        return found
+
+    monkeypatch.setattr(LeafBranching, "searched", counted)
+    for seed in (1, 3, 5, 8):
+        problem = small_problem(seed)
+        listed = Listed(problem, tree)
+        for row in sweep(problem, "mopr", listed.rhos(), tree):
+            check(problem, listed, row)
+    assert len(searches) > 5 and (are_nodes_listed or tree.depth == 1 or sum(searches) > len(searches))
+
+
+def test_rows_are_dropped_and_nothing_else_changes(monkeypatch) -> None:
+    problem, tree = small_problem(5), Tree()
+    oracle = tree.bind(problem)
+    pool = cell_pool_of(problem, oracle.cells)
+    rhos = Listed(problem, tree).rhos()[2:]
+
+    def bounds() -> tuple[list[float], int]:
+        programme, found = LeafProgramme(pool, oracle), []
+        for rho in rhos:
+            assert programme.at(rho)
+            found.append(
+                programme.optimum(np.zeros(pool.cell_count), pool.capacity.astype(float), -np.inf, 10**6).bound
+            )
+        return found, programme.held
+
+    kept, held = bounds()
+    monkeypatch.setattr(leaf_programme, "MORE_ROWS", 5)
+    dropped, fewer = bounds()
+    assert dropped == pytest.approx(kept) and fewer < held
