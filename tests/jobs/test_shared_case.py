@@ -82,7 +82,7 @@ def test_distances_kept_from_query_to_query_choose_the_same(solving, monkeypatch
 
 
 def test_items_kept_from_query_to_query_are_those_of_the_pools(solving, monkeypatch):
-    """Of a pool that holds most of them, rows and scores alone are read; of few of many, all."""
+    """Of a pool that holds most of them, rows, scores and weights alone are read; of few of many, all."""
     store, units = solving
     of_queries = list({unit.query: unit for unit in units}.values())
     read = []
@@ -96,11 +96,11 @@ def test_items_kept_from_query_to_query_are_those_of_the_pools(solving, monkeypa
     monkeypatch.setattr(kept_items, "LARGEST_PART", 0.0)
     for unit, own in zip(of_queries, kept):
         whole = kept_items.pool_items(unit, store)
-        for name in ("rows", "scores", "ids"):
+        for name in ("rows", "scores", "ids", "weights"):
             assert getattr(own, name).tolist() == getattr(whole, name).tolist()
         assert [codes.tolist() for codes in own.codes] == [codes.tolist() for codes in whole.codes]
         assert own.relevance.to_pylist() == whole.relevance.to_pylist()
-    assert read == [["row", "score"]] * len(of_queries) + [None] * len(of_queries)
+    assert read == [["row", "score", "weight"]] * len(of_queries) + [None] * len(of_queries)
 
 
 def test_a_class_over_embeddings_keeps_no_case(solving):
