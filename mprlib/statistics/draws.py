@@ -79,7 +79,7 @@ class Draws:
     def kept(self, what: Hashable, build: Callable[[], T]) -> T:
         """What `build` makes, computed once for all problems with these cells and these resamples, where they are at
         hand: it must follow from them, from their reference and from `what`."""
-        if self._drawn is None or self._items is not None:
+        if not self._is_shared:
             return build()
         cells = self._cells
         key = (what, self._resamples, cells.size, cells.reference_cell.tobytes())
@@ -93,7 +93,7 @@ class Draws:
 
     def moved_and_masses(self, block: Block) -> tuple[FloatArray, FloatArray]:
         """The same for classes that weigh cells by their rows, with the masses N (count, G) of the resamples."""
-        if not self._is_of_reference:
+        if not (self._is_shared and self._is_of_reference):
             moved, rows = self._moved_and_rows(block)
             return moved, self._cells.pool_counts + rows
         moved = self.kept(("smoothed", block), lambda: self._moved_and_rows(block)[0])
@@ -104,6 +104,11 @@ class Draws:
         """What they moved, and how many rows of the reference each cell of a resample has (count, G)."""
         shares, drawn = self._smoothed(block)
         return drawn - shares - self._of_items(block), self._problem.m * drawn
+
+    @property
+    def _is_shared(self) -> bool:
+        """Whether other problems ask for the same resamples."""
+        return self._drawn is not None and self._items is None
 
     @property
     def _is_of_reference(self) -> bool:
