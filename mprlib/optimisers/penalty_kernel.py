@@ -43,14 +43,14 @@ def first_ratio(
 
 
 @compiled
-def write_penalties(items: Items, cuts: Cut, basis: Basis, whole: float, counts: FloatArray, found: FloatArray) -> bool:
+def write_penalties(items: Items, cuts: Cut, basis: Basis, whole: float, counts: FloatArray, found: FloatArray) -> None:
     """The penalties of the next smaller and the next larger whole count of each cell into found (2, G), -1 where the
-    count (G,) is whole within a distance; whether the basis could be inverted."""
+    count (G,) is whole within a distance."""
     found[:] = -1.0
     size, cells = basis.number[0], counts.size
     inverse, price, multipliers = np.empty((size, size)), np.empty(cells), np.empty(cells + 1)
-    if not basis_inverse(cuts, basis, inverse):
-        return False
+    # The optimum's own basis: it was inverted there.
+    basis_inverse(cuts, basis, inverse)
     priced(items, cuts, basis, inverse, multipliers, price)
     of_cells, of_cuts = np.empty(cells), np.empty(cells + 1)
     for position in range(size):
@@ -64,4 +64,3 @@ def write_penalties(items: Items, cuts: Cut, basis: Basis, whole: float, counts:
         row = (of_cells, of_cuts)
         found[0, cell] = part * first_ratio(items, basis, price, multipliers, row, 1.0)
         found[1, cell] = (1.0 - part) * first_ratio(items, basis, price, multipliers, row, -1.0)
-    return True

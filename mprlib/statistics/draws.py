@@ -79,11 +79,12 @@ class Draws:
     def kept(self, what: Hashable, build: Callable[[], T]) -> T:
         """What `build` makes, computed once for all problems with these cells and these resamples, where they are at
         hand: it must follow from them, from their reference and from `what`."""
-        if self._drawn is None or self._items is not None:
+        shared = self._shared
+        if shared is None:
             return build()
         cells = self._cells
         key = (what, self._resamples, cells.size, cells.reference_cell.tobytes())
-        return self._drawn.kept.get(key, build)
+        return shared.kept.get(key, build)
 
     def moved(self, block: Block) -> FloatArray:
         """What resamples have more (count, G) of each cell than what they were drawn from."""
@@ -93,7 +94,7 @@ class Draws:
 
     def moved_and_masses(self, block: Block) -> tuple[FloatArray, FloatArray]:
         """The same for classes that weigh cells by their rows, with the masses N (count, G) of the resamples."""
-        if not self._is_of_reference:
+        if self._shared is None or not self._is_of_reference:
             moved, rows = self._moved_and_rows(block)
             return moved, self._cells.pool_counts + rows
         moved = self.kept(("smoothed", block), lambda: self._moved_and_rows(block)[0])
@@ -104,6 +105,11 @@ class Draws:
         """What they moved, and how many rows of the reference each cell of a resample has (count, G)."""
         shares, drawn = self._smoothed(block)
         return drawn - shares - self._of_items(block), self._problem.m * drawn
+
+    @property
+    def _shared(self) -> Resamples | None:
+        """The resamples that other problems ask for too; none where items are draws of their own."""
+        return self._drawn if self._items is None else None
 
     @property
     def _is_of_reference(self) -> bool:

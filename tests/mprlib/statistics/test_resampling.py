@@ -11,6 +11,7 @@ from mprlib.cells import cells_of
 from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.registry import function_class
 from mprlib.statistics import Resamples, sampling_interval, sampling_margin
+from mprlib.statistics import draws as draws_of
 from mprlib.statistics.resampling import resampled
 from tests.populations import one_hot_problem, one_hot_rows
 
@@ -88,6 +89,21 @@ def test_resamples_at_hand_give_the_same_margin(name, is_weighted):
     fresh, given = (one_hot_problem(reference_weights=weights) for _ in range(2))
     drawn = Resamples.drawn(given.population, 1000, [5, 0])
     assert sampling_margin(given, name, seed=5, drawn=drawn) == sampling_margin(fresh, name, seed=5)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_resamples_that_are_too_many_to_keep_are_drawn_once(monkeypatch, is_weighted):
+    drawn = []
+
+    def counted(reference, count, seed, **settings):
+        drawn.append(seed)
+        return resampled(reference, count, seed, **settings)
+
+    monkeypatch.setattr(draws_of, "resampled", counted)
+    monkeypatch.setattr(draws_of, "LARGEST_KEPT", 0)
+    weights = np.random.default_rng(0).random(200) if is_weighted else None
+    sampling_margin(one_hot_problem(reference_weights=weights), "saturated", seed=5)
+    assert drawn == [(5, 0)]
 
 
 @pytest.mark.parametrize("name", ["linear", "saturated", "groups"])
