@@ -25,6 +25,7 @@ from ..methods import arrays_of, known_settings
 from ..settings.block import Block, OneOf
 from .audit import Audit
 from .entries import ClassEntry, MethodEntry
+from .population import Reference
 from .prompts import PromptTraining
 
 # Blocks with chapters of their own.
@@ -189,7 +190,7 @@ def _item_text(one: Any) -> str:
     """An item of a default's list, as it is written in YAML."""
     if isinstance(one, ENTRIES):
         return one.name
-    return f"{{kind: {one.kind}}}" if isinstance(one, Block) else str(one)
+    return f"{{kind: {one.kind}}}" if isinstance(one, Reference) else str(one)
 
 
 def _yaml_text(value: Any) -> str:
