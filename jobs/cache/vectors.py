@@ -86,13 +86,9 @@ class RememberingEncoder:
         places = missing[made.positions]
         if pictures is not None:
             # What was embedded was read after its key: a file that has changed since has a key of other bytes.
-            same, is_same = self._without_failing(
-                lambda: pictures.read([locators[place] for place in places.tolist()])
-            ) or (
-                None,
-                None,
-            )
-            if same is not None:
+            read = self._without_failing(lambda: pictures.read([locators[place] for place in places.tolist()]))
+            if read is not None:
+                same, is_same = read
                 is_same = is_same & has_key[places] & (same == keys[places]).all(axis=1)
                 self._add(space, keys[places[is_same]], made.vectors[is_same], IMAGE, asked)
         return _with_known(is_found, known, missing, made)

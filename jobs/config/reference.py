@@ -25,6 +25,7 @@ from ..methods import arrays_of, known_settings
 from ..settings.block import Block, OneOf
 from .audit import Audit
 from .entries import ClassEntry, MethodEntry
+from .population import Reference
 from .prompts import PromptTraining
 
 # Blocks with chapters of their own.
@@ -185,6 +186,13 @@ def _default(field: FieldInfo) -> str:
     return _yaml_text(field.default)
 
 
+def _item_text(one: Any) -> str:
+    """An item of a default's list, as it is written in YAML."""
+    if isinstance(one, ENTRIES):
+        return one.name
+    return f"{{kind: {one.kind}}}" if isinstance(one, Reference) else str(one)
+
+
 def _yaml_text(value: Any) -> str:
     """A default as it is written in YAML."""
     if value is None:
@@ -194,8 +202,7 @@ def _yaml_text(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         if len(value) > 5:
             return f"{len(value)} of them"
-        names = [getattr(one, "name", one) for one in value]
-        return f"`[{', '.join(map(str, names))}]`"
+        return f"`[{', '.join(map(_item_text, value))}]`"
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, bool):

@@ -1,9 +1,11 @@
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
 from jobs.config.file import read_config
+from jobs.config.reference import reference
 from jobs.errors import UsageError
 from mprlib import FUNCTION_CLASSES, METHODS
 
@@ -32,6 +34,13 @@ def message(folder: Path, text: str, *overrides: str) -> str:
         read_config(write(folder, text), overrides)
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+@pytest.mark.parametrize("setting", ["reference", "k", "function_classes", "attention", "methods"])
+def test_a_default_of_the_reference_can_be_written_into_a_file(tmp_path, setting):
+    default = re.search(rf"^\| `{setting}` \|[^|]*\| `([^`]*)` \|", reference(), re.MULTILINE).group(1)
+    stated = read_config(write(tmp_path, f"{BASE}{setting}: {default}\n")).settings
+    assert stated == read_config(write(tmp_path, BASE)).settings
 
 
 def test_reads_defaults(tmp_path):
