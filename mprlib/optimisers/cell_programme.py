@@ -51,11 +51,13 @@ class Vertex:
     """Where the simplex method ended.  Shapes: counts (G,), but for rounding; prices (J,) >= 0 of the cuts.
 
     is_infeasible: no counts meet the cuts, and their sum with the prices says so, but for rounding.
+    work: steps taken, times the size of the last basis.
     """
 
     counts: FloatArray
     prices: FloatArray
     is_infeasible: bool
+    work: int
 
 
 class CellProgramme:
@@ -118,14 +120,15 @@ class CellProgramme:
         """
         counts, ray = np.empty(self._pool.cell_count), np.empty(self._cuts.size.size)
         self._cuts.right[: self._used] = right
-        found, _ = self._kernel.optimise(
+        found, steps = self._kernel.optimise(
             self._items, self._cuts, self._used, self._basis, self._most_steps, counts, ray
         )
         if found == self._kernel.LOST:
             raise PathLost
         is_infeasible = found == self._kernel.INFEASIBLE
         prices = ray[: self._used].copy() if is_infeasible else self._prices()
-        return Vertex(counts=counts, prices=prices, is_infeasible=is_infeasible)
+        work = steps * int(self._basis.number[0])
+        return Vertex(counts=counts, prices=prices, is_infeasible=is_infeasible, work=work)
 
     def penalties(self, counts: FloatArray, whole: float) -> FloatArray:
         """By how much the optimum falls at least where a cell's count becomes the next smaller or the next larger whole

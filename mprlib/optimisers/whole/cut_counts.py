@@ -36,6 +36,9 @@ from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 # nodes, and one more for each so many entries of its table of leaves.
 LISTED = 15
 LEAST_COST, COST_ENTRIES = 500, 256
+# Few proofs end where the listing did not even end in the first part of the gap: these have this part of the linear
+# programmes, and are left out where fewer than so many remain, which the first node alone may take.
+PART_FOR_HARD, FEWEST_PROGRAMMES = 0.05, 13
 # Sets that the measuring code is asked about for one rho: as many as take some milliseconds, by the size of its
 # tables, and within limits.
 MEASURED_ENTRIES = 200_000_000
@@ -99,21 +102,26 @@ class TreeProof:
 
         found = deepened(search, bound, start, -(-nodes // LISTED), self.pool.k)
         found = with_counts(found, listed.counts, cells, self.pool.cell_count)
-        return found if found.is_complete else self._branched(rho, found, start, nodes)
+        return found if found.is_complete else self._branched(relaxation, found, start, nodes)
 
     def obstacle(self, rho: float) -> str:
         """None in words."""
         return ""
 
-    def _branched(self, rho: float, found: Searched, start: float, nodes: int) -> Searched:
-        """The result of branch and bound after a listing that did not end."""
+    def _branched(self, relaxation: Relaxation, found: Searched, start: float, nodes: int) -> Searched:
+        """The result of branch and bound after a listing that did not end, where it has a prospect."""
+        most = nodes // self.cost()
+        if start > -np.inf and found.bound == relaxation.bound:
+            most = int(PART_FOR_HARD * most)
+            if most < FEWEST_PROGRAMMES:
+                return found
         branching = LeafBranching(
             separator=self.separator,
             programme=self.programme(),
-            rho=rho,
+            rho=relaxation.rho,
             best=start if found.counts is None else self.pool.similarity(found.counts),
-            most=nodes // self.cost(),
-            listing=partial(self.listing.within, rho),
+            most=most,
+            listing=partial(self.listing.within, relaxation.rho),
         )
         further = branching.searched(found.bound)
         counts = found.counts if further.counts is None else further.counts

@@ -27,6 +27,8 @@ FEASIBILITY = 1e-6
 MOST_LIMITS, MOST_TREES = 8, 4
 # Rows that are held beside one for each cell, at most, and coefficients of them; and what stays when some are dropped.
 MORE_ROWS, MORE_ENTRIES, KEPT = 250, 32_000, 0.6
+# So many steps of the simplex method, times the size of the basis, take as long as all else of one programme.
+STEPS = 1_000
 # Programmes that one optimum takes at most.
 LARGEST_ROUNDS = 60
 # A penalty is no smaller, so that products of two compare the other one.
@@ -52,7 +54,7 @@ class Optimum:
 
 
 class LeafProgramme:
-    """The programme of one pool; `solved` counts optima.
+    """The programme of one pool; `solved` counts those solved, one that took many steps as several.
 
     A row's right side is factor * (what rho allows) + offset, or one of the limits: of sets from above and from below,
     then of cells.
@@ -153,7 +155,6 @@ class LeafProgramme:
         """The optimum under the rows that are held."""
         from mprlib.optimisers.whole.leaf_kernel import combined
 
-        self.solved += 1
         self._drop()
         terms, own = self._terms[:, : self._used], self._limit[: self._used]
         right = np.where(own >= 0, limits[own], terms[0] * self._allowed + terms[1])
@@ -162,6 +163,7 @@ class LeafProgramme:
         except PathLost:
             self._forget()
             raise
+        self.solved += 1 + vertex.work // STEPS
         rows = self._programme.cuts
         price, room = combined(vertex.prices, rows), float(vertex.prices @ right)
         if vertex.is_infeasible:

@@ -93,6 +93,7 @@ def test_branch_and_bound_is_right_about_all_sets(monkeypatch, tree: Tree, are_n
     """Without the listing that comes first, and without any."""
     monkeypatch.setattr(cut_counts, "LISTED", 10**9)
     monkeypatch.setattr(cut_counts, "LEAST_COST", 100)
+    monkeypatch.setattr(cut_counts, "PART_FOR_HARD", 1.0)
     if not are_nodes_listed:
         monkeypatch.setattr(cut_listing, "MOST_LISTED", -1.0)
     searches, searched = [], LeafBranching.searched
@@ -109,6 +110,32 @@ def test_branch_and_bound_is_right_about_all_sets(monkeypatch, tree: Tree, are_n
         for row in sweep(problem, "mopr", listed.rhos(), tree):
             check(problem, listed, row)
     assert len(searches) > 5 and (are_nodes_listed or tree.depth == 1 or sum(searches) > len(searches))
+
+
+def test_proofs_without_a_prospect_are_left_out_and_long_programmes_count_as_several(monkeypatch) -> None:
+    """What is said remains right."""
+    monkeypatch.setattr(cut_counts, "LISTED", 10**9)
+    monkeypatch.setattr(cut_listing, "MOST_LISTED", -1.0)
+    problem, tree, visited = small_problem(5), Tree(), []
+    listed, searched = Listed(problem, tree), LeafBranching.searched
+
+    def counted(self, bound):
+        found = searched(self, bound)
+        visited.append(self.visited)
+        return found
+
+    monkeypatch.setattr(LeafBranching, "searched", counted)
+
+    def nodes(part: float, steps: int) -> int:
+        monkeypatch.setattr(cut_counts, "PART_FOR_HARD", part)
+        monkeypatch.setattr(leaf_programme, "STEPS", steps)
+        visited.clear()
+        for row in sweep(problem, "mopr", listed.rhos(), tree):
+            check(problem, listed, row)
+        return sum(visited)
+
+    most = nodes(1.0, 10**9)
+    assert nodes(0.05, 10**9) < most and nodes(1.0, 1) < most
 
 
 def test_rows_are_dropped_and_nothing_else_changes(monkeypatch) -> None:
