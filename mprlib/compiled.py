@@ -9,8 +9,8 @@ the code of the functions' module and of those that it names. So a copy of the l
 cluster gets one, finds what another has compiled, code that one of them calls in another file never stays behind, and a
 version in which few modules changed compiles these alone.
 
-A function that another one calls is compiled as a part of it: LLVM sees it within its callers alone. Numba by itself
-would first optimise it alone, make machine code of it, and of a way to call it from Python, which nobody uses.
+A function that another one calls is compiled as a part of it. Numba by itself would also make machine code of it alone,
+and of a way to call it from Python, which nobody uses.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A pool's items, and what a process keeps of all items of a data set for the pools of one query after the other.
 
-A pool's file says what is known of its items, so that of a large data set no more has to be read than a pool. Where
-pools hold most of a data set, ids and levels are read once of all items, and of each pool its rows, scores and weights
-alone.
+A pool's file has the ids and levels of its items, so that a small part of a large data set is read for a query. Where
+pools hold most of a data set, ids and levels of all items are read once, and of each pool only rows, scores and
+weights.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class CellSearch:
         for counts in optima:
             found.append(self._measured(ball, relaxation, counts))
             if found[-1].value <= relaxation.rho:
-                # The others are no more similar.
+                # The others are no more similar, unless this one was moved away from rho, which is rare.
                 return Incumbent(counts=found[-1].counts, is_feasible=True)
         return Incumbent(counts=min(found, key=lambda one: one.value).counts, is_feasible=False)
 
