@@ -80,6 +80,7 @@ class BallPath:
         self._ball = Ball(
             k=pool.k,
             features=self._features,
+            columns=np.ascontiguousarray(self._features.T),
             squares=squares,
             marginals=without_ties(pool.scores, pool.capacity, pool.marginals, True),
             offset=pool.offset[self._cells],

@@ -116,6 +116,10 @@ def room(ball: Ball) -> Line:
         np.zeros(columns),
         np.zeros(3),
         np.zeros((cells + 2, cells + 2)),
+        np.empty((cells, cells)),
+        np.zeros(cells, np.int64),
+        np.empty(cells),
+        np.empty(cells),
     )
 
 
