@@ -207,7 +207,9 @@ def inverse_products(triangle: FloatArray, size: int) -> FloatArray:
 
 
 @compiled
-def narrowest_last(triangle: FloatArray, along: FloatArray, products: FloatArray, angle: float, order: IntArray) -> None:
+def narrowest_last(
+    triangle: FloatArray, along: FloatArray, products: FloatArray, angle: float, order: IntArray
+) -> None:
     """The first coordinates of a triangle in an order (d,), written: of each number the last one is that whose values
     are fewest, by its step, in the cap of a ball within an angle of `along`.
 

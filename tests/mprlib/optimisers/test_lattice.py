@@ -40,7 +40,9 @@ def test_in_another_order_every_point_is_the_same(seed):
     size = int(random.integers(1, 12))
     columns, constant, direction = (random.standard_normal((size + 3, *shape)) for shape in [(size,), (), ()])
     form = sorted_qr(columns)
-    order, basis = in_cap(basis_of(form, constant, direction), inverse_products(form.triangle, size), 0.3 * random.random())
+    order, basis = in_cap(
+        basis_of(form, constant, direction), inverse_products(form.triangle, size), 0.3 * random.random()
+    )
     counts = random.integers(0, 5, size)
     gap = constant + columns[:, form.order] @ counts
     decided = basis.offset + basis.triangle @ counts[order]
