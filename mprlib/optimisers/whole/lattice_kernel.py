@@ -221,11 +221,10 @@ def narrowest_last(
     length = np.sqrt((along[:size] ** 2).sum())
     for row in range(size):
         add(priced[row:], along[row], triangle[row, row:size])
+    turned[:] = 0.0
+    for row in range(size):
+        add(turned, priced[row], left[row])
     for count in range(size, 0, -1):
-        turned[:] = 0.0
-        for other in range(size):
-            if is_left[other]:
-                add(turned, priced[other], left[other])
         fewest, last = np.inf, -1
         for one in range(size):
             if is_left[one]:
@@ -241,9 +240,11 @@ def narrowest_last(
         root = np.sqrt(left[last, last])
         for row in range(size):
             factor[row] = left[last, row] / root
+        turned[:] = 0.0
         for row in range(size):
             if is_left[row]:
                 subtract(left[row], factor[row], factor)
+                add(turned, priced[row], left[row])
 
 
 @uncounted
