@@ -8,7 +8,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray
 from mprlib.compiled import compiled, uncounted
-from mprlib.optimisers.rows_kernel import add, subtract
+from mprlib.optimisers.rows_kernel import subtract
 
 
 class Limits(NamedTuple):
@@ -95,7 +95,9 @@ def attains(system: FloatArray, capacity: FloatArray, counts: FloatArray, limits
             room = min(counts[cell], capacity[cell] - counts[cell])
             if room > 0.0:
                 for row in range(columns):
-                    add(matrix[row], room * room * system[cell, row], system[cell])
+                    own = room * room * system[cell, row]
+                    for column in range(columns):
+                        matrix[row, column] += own * system[cell, column]
         solve(matrix, residual, limits.rank)
         nearest = np.inf
         for cell in range(cells):
