@@ -116,20 +116,18 @@ class BallPath:
         """The rows of the rhos that the path reaches."""
         pool, count = self._pool, len(rhos)
         times, directions, multipliers = np.empty((count, 1)), np.empty((count, points.v_start.shape[1])), []
-        prices, limits = np.empty((count, self._cells.size)), np.empty((count, 2))
+        own_prices, limits = np.empty((count, self._cells.size)), np.empty((count, 2))
         for row, rho in enumerate(rhos):
             times[row], directions[row] = self._multipliers_at(points, row, rho)
-            prices[row] = self._features @ directions[row]
+            own_prices[row] = self._features @ directions[row]
             multipliers.append(math.sqrt(directions[row] @ directions[row]))
         limits[:, 0], limits[:, 1] = multipliers, rhos
-        bounds = self._kernel.bounds_of(self._ball, pool.marginals, prices, limits)
+        bounds = self._kernel.bounds_of(self._ball, pool.marginals, own_prices, limits)
         limits[:, 0] = bounds
-        counts = points.constant[:count] + times * points.rate[:count]
-        if not self._kernel.are_optimal(
-            self._ball, (pool.marginals, pool.sums, self._starts), counts, limits, ACCURACY
-        ):
+        own = points.constant[:count] + times * points.rate[:count]
+        if not self._kernel.are_optimal(self._ball, (pool.marginals, pool.sums, self._starts), own, limits, ACCURACY):
             raise PathLost
-        counts, prices = self._over_all_cells(counts), self._over_all_cells(prices)
+        counts, prices = self._over_all_cells(own), self._over_all_cells(own_prices)
         return [
             Relaxation(
                 rho=rho,
