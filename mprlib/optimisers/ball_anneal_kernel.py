@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.cooling_kernel import Cooling, allowed_rise, factor
 from mprlib.optimisers.random_kernel import below, next_state, part
 
@@ -52,7 +52,7 @@ class Limit(NamedTuple):
     penalty: float
 
 
-@compiled
+@uncounted
 def drawn(cells: Cells, chosen: IntArray, state: np.uint64) -> tuple[int, int, int, int]:
     """A move: a place among the items and its new cell, and those of the second item; the same ones without a second.
 
@@ -73,7 +73,7 @@ def drawn(cells: Cells, chosen: IntArray, state: np.uint64) -> tuple[int, int, i
     return place, cells.turned[old, theirs], second, cells.turned[other, own]
 
 
-@compiled
+@uncounted
 def gained(cells: Cells, counts: IntArray, old: int, new: int) -> float:
     """What is gained in similarity where the last item of a cell goes for the next one of another; -inf without one."""
     lost = cells.marginals[cells.offset[old] + counts[old]]
@@ -81,7 +81,7 @@ def gained(cells: Cells, counts: IntArray, old: int, new: int) -> float:
     return gain
 
 
-@compiled
+@uncounted
 def lengthened(cells: Cells, lean: FloatArray, old: int, new: int) -> float:
     """What the same adds to |v|^2."""
     own = cells.products[new, new] + cells.products[old, old] - 2.0 * cells.products[old, new]
@@ -89,12 +89,13 @@ def lengthened(cells: Cells, lean: FloatArray, old: int, new: int) -> float:
     return added
 
 
-@compiled
+@uncounted
 def move(cells: Cells, counts: IntArray, lean: FloatArray, old: int, new: int) -> None:
     """Make it."""
     counts[old] -= 1
     counts[new] += 1
-    lean += cells.products[new] - cells.products[old]
+    for place in range(lean.size):
+        lean[place] += cells.products[new, place] - cells.products[old, place]
 
 
 @compiled

@@ -75,11 +75,11 @@ class BallPath:
         self._cells = np.flatnonzero(pool.capacity)
         is_part = self._cells.size < pool.cell_count
         self._features = np.ascontiguousarray(features[self._cells] if is_part else features)
-        squares = kernel.squares_of(self._features)
-        rank = kernel.affine_rank(self._features, squares)
+        columns, squares, rank = kernel.described(self._features)
         self._ball = Ball(
             k=pool.k,
             features=self._features,
+            columns=columns,
             squares=squares,
             marginals=without_ties(pool.scores, pool.capacity, pool.marginals, True),
             offset=pool.offset[self._cells],
@@ -115,20 +115,19 @@ class BallPath:
     def _reached(self, points: Points, rhos: Sequence[float]) -> list[Relaxation]:
         """The rows of the rhos that the path reaches."""
         pool, count = self._pool, len(rhos)
-        counts, prices = np.zeros((2, count, pool.cell_count))
         times, directions, multipliers = np.empty((count, 1)), np.empty((count, points.v_start.shape[1])), []
-        own_prices = np.empty((count, self._cells.size))
+        own_prices, limits = np.empty((count, self._cells.size)), np.empty((count, 2))
         for row, rho in enumerate(rhos):
             times[row], directions[row] = self._multipliers_at(points, row, rho)
             own_prices[row] = self._features @ directions[row]
             multipliers.append(math.sqrt(directions[row] @ directions[row]))
-        prices[:, self._cells] = own_prices
-        bounds = self._kernel.bounds_of(self._ball, pool.marginals, own_prices, np.column_stack([multipliers, rhos]))
-        limits = np.column_stack([bounds, rhos])
+        limits[:, 0], limits[:, 1] = multipliers, rhos
+        bounds = self._kernel.bounds_of(self._ball, pool.marginals, own_prices, limits)
+        limits[:, 0] = bounds
         own = points.constant[:count] + times * points.rate[:count]
         if not self._kernel.are_optimal(self._ball, (pool.marginals, pool.sums, self._starts), own, limits, ACCURACY):
             raise PathLost
-        counts[:, self._cells] = own
+        counts, prices = self._over_all_cells(own), self._over_all_cells(own_prices)
         return [
             Relaxation(
                 rho=rho,
@@ -142,6 +141,14 @@ class BallPath:
             )
             for row, (rho, bound, steps) in enumerate(zip(rhos, bounds.tolist(), points.steps.tolist()))
         ]
+
+    def _over_all_cells(self, values: FloatArray) -> FloatArray:
+        """Rows (R, G) of values of the cells with items; 0 of the others."""
+        if self._cells.size == self._pool.cell_count:
+            return values
+        found = np.zeros((len(values), self._pool.cell_count))
+        found[:, self._cells] = values
+        return found
 
     def _multipliers_at(self, points: Points, row: int, rho: float) -> tuple[float, FloatArray]:
         """The t of a rho, and z = v / t, which has a limit where v vanishes with t."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray
-from mprlib.compiled import compiled
+from mprlib.compiled import uncounted
 from mprlib.optimisers.random_kernel import below, part
 
 # Quantiles of the exponential distribution that moves draw from: finer ones change nothing.
@@ -47,14 +47,14 @@ def exponential_quantiles() -> FloatArray:
     return found
 
 
-@compiled
+@uncounted
 def factor(cooled: Cooling) -> float:
     """What a temperature is multiplied by at each step."""
     ratio: float = (cooled.last / cooled.first) ** (1.0 / cooled.steps)
     return ratio
 
 
-@compiled
+@uncounted
 def allowed_rise(cooled: Cooling, temperature: float, state: np.uint64) -> float:
     """By how much the move of a state, whose third part is drawn, may raise the energy."""
     rise: float = temperature * cooled.quantiles[below(part(state, 2), cooled.quantiles.size)]

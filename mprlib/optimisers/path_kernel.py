@@ -25,12 +25,14 @@ SMALLEST_CONSTANT = 1e-13
 class Ball(NamedTuple):
     """Cells with items.
 
-    Shapes:  features (G, r), squares (G,) of their lengths; marginals (N + 2G,), offset (G,) as in `CellPool`;
-             capacity (G,). rank: the most affinely independent cells. scale: k times the largest square.
+    Shapes:  features (G, r), also as columns (r, G), by which sums over r of all cells are sums of neighbours; squares
+             (G,) of their lengths; marginals (N + 2G,), offset (G,) as in `CellPool`; capacity (G,).
+    rank: the most affinely independent cells. scale: k times the largest square.
     """
 
     k: int
     features: FloatArray
+    columns: FloatArray
     squares: FloatArray
     marginals: FloatArray
     offset: IntArray
@@ -57,7 +59,8 @@ class Line(NamedTuple):
     """x, v and theta as linear functions of t, as in `ball_line.Line`; of start and slope the first ones count.
 
     Shapes:  base (G,); start, slope (G + 2,); v_start, v_slope (r,); theta (3,), level, start and slope;
-             inverse (G + 2, G + 2) of the free cells' system, of which the first rows and columns count.
+             inverse (G + 2, G + 2) of the free cells' system, of which the first rows and columns count;
+             products (G, G) of features, of which the rows with is_known (G,) count; lean, other_lean (G,), room.
     theta = start + t (level + slope), with level the score of the first free cell: scores enter as differences from
     it, since differences of tied scores would be lost in the scores' own rounding.
     """
@@ -69,6 +72,10 @@ class Line(NamedTuple):
     v_slope: FloatArray
     theta: FloatArray
     inverse: FloatArray
+    products: FloatArray
+    is_known: IntArray
+    lean: FloatArray
+    other_lean: FloatArray
 
 
 @uncounted
@@ -78,6 +85,24 @@ def dot(left: FloatArray, right: FloatArray) -> float:
     for place in range(left.size):
         total += left[place] * right[place]
     return total
+
+
+@uncounted
+def leaned(ball: Ball, vector: FloatArray, found: FloatArray) -> None:
+    """Products (G,) of all features with a vector (r,), each summed in order."""
+    found[:] = 0.0
+    for column in range(vector.size):
+        factor = vector[column]
+        for cell in range(found.size):
+            found[cell] += factor * ball.columns[column, cell]
+
+
+@uncounted
+def know(ball: Ball, line: Line, cell: int) -> None:
+    """Have a cell's products at hand: it may be free on many lines."""
+    if line.is_known[cell] == 0:
+        leaned(ball, ball.features[cell], line.products[cell])
+        line.is_known[cell] = 1
 
 
 @compiled
@@ -97,14 +122,16 @@ def line_through(ball: Ball, path: Path, line: Line) -> bool:
     system, right = np.ones((size + 1, size + 1)), np.empty((size + 1, 2))
     system[size, size] = 0.0
     level = 0.0
+    leaned(ball, line.v_start, line.lean)
     for place in range(size):
         cell = path.free[place]
+        know(ball, line, cell)
         for other in range(place + 1):
-            system[place, other] = system[other, place] = dot(ball.features[cell], ball.features[path.free[other]])
+            system[place, other] = system[other, place] = line.products[cell, path.free[other]]
         score = ball.marginals[ball.offset[cell] + 1 + path.piece[place]]
         if place == 0:
             level = score
-        right[place, 0], right[place, 1] = -dot(ball.features[cell], line.v_start), score - level
+        right[place, 0], right[place, 1] = -line.lean[cell], score - level
     right[size, 0], right[size, 1] = ball.k - taken, 0.0
     inverse = line.inverse[: size + 1, : size + 1]
     if not inverse_of(system, inverse):
@@ -138,15 +165,19 @@ def next_breakpoint(ball: Ball, path: Path, line: Line, is_free: IntArray) -> fl
                 best, path.end[0], path.end[1] = time, WHOLE, place
     # The free cells' equalities then determine theta + M_g . v for all cells: it is proportional to t.
     is_proportional = size >= ball.rank
+    if is_proportional:
+        return best
+    leaned(ball, line.v_start, line.lean)
+    leaned(ball, line.v_slope, line.other_lean)
     best_down, at_down = 0.0, -1
     for cell in range(path.counts.size):
         if is_free[cell] == 1:
             continue
-        constant = 0.0 if is_proportional else dot(ball.features[cell], line.v_start) + line.theta[1]
+        constant = line.lean[cell] + line.theta[1]
         # At MPR 0 the constants at t = 0 are rounding error, and their breakpoints are not real.
         if abs(constant) <= SMALLEST_CONSTANT * ball.scale:
             continue
-        rate = dot(ball.features[cell], line.v_slope) + line.theta[2]
+        rate = line.other_lean[cell] + line.theta[2]
         at = ball.offset[cell] + int(np.rint(path.counts[cell]))
         if constant < 0.0:
             up = (ball.marginals[at + 1] - line.theta[0]) - rate
@@ -211,8 +242,9 @@ def pass_end(ball: Ball, path: Path, line: Line) -> None:
     piece = int(np.rint(path.counts[at])) - (1 if kind == DOWN else 0)
     border, coefficients = np.ones(size + 1), np.empty(size + 1)
     largest = ball.squares[at]
+    know(ball, line, at)
     for place in range(size):
-        border[place] = dot(ball.features[path.free[place]], ball.features[at])
+        border[place] = line.products[at, path.free[place]]
         largest = max(largest, ball.squares[path.free[place]])
     for place in range(size + 1):
         coefficients[place] = dot(line.inverse[place, : size + 1], border)

@@ -88,6 +88,13 @@ def rank_of(gram: FloatArray) -> int:
 
 
 @compiled
+def described(features: FloatArray) -> tuple[FloatArray, FloatArray, int]:
+    """Features (G, r) as columns (r, G), their squared lengths, and their affine rank, or -1."""
+    squares = squares_of(features)
+    return features.T.copy(), squares, affine_rank(features, squares)
+
+
+@compiled
 def top(ball: Ball) -> Path:
     """The path's start: the k best items, the last of them free."""
     cells = ball.capacity.size
@@ -116,6 +123,10 @@ def room(ball: Ball) -> Line:
         np.zeros(columns),
         np.zeros(3),
         np.zeros((cells + 2, cells + 2)),
+        np.empty((cells, cells)),
+        np.zeros(cells, np.int64),
+        np.empty(cells),
+        np.empty(cells),
     )
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
+from mprlib.optimisers.rows_kernel import subtract
 
 
 class Limits(NamedTuple):
@@ -31,29 +32,39 @@ def solve(matrix: FloatArray, right: FloatArray, smallest: float) -> None:
     for step in range(size):
         best = step
         for place in range(step + 1, size):
-            if matrix[order[place], order[place]] > matrix[order[best], order[best]]:
+            if matrix[place, place] > matrix[best, best]:
                 best = place
+        exchange(matrix, right, step, best)
         order[step], order[best] = order[best], order[step]
-        pivot = order[step]
         if step == 0:
-            first = matrix[pivot, pivot]
-        if matrix[pivot, pivot] <= smallest * first:
+            first = matrix[step, step]
+        if matrix[step, step] <= smallest * first:
             break
         rank += 1
-        for place in range(step + 1, size):
-            row = order[place]
-            factor = matrix[row, pivot] / matrix[pivot, pivot]
-            right[row] -= factor * right[pivot]
-            for other in range(step + 1, size):
-                matrix[row, order[other]] -= factor * matrix[pivot, order[other]]
-    for step in range(size - 1, -1, -1):
-        row = order[step]
-        if step >= rank:
+        for row in range(step + 1, size):
+            factor = matrix[row, step] / matrix[step, step]
+            right[row] -= factor * right[step]
+            subtract(matrix[row, step + 1 :], factor, matrix[step, step + 1 :])
+    for row in range(size - 1, -1, -1):
+        if row >= rank:
             right[row] = 0.0
             continue
-        for place in range(step + 1, rank):
-            right[row] -= matrix[row, order[place]] * right[order[place]]
+        for place in range(row + 1, rank):
+            right[row] -= matrix[row, place] * right[place]
         right[row] /= matrix[row, row]
+    right[order] = right.copy()
+
+
+@uncounted
+def exchange(matrix: FloatArray, right: FloatArray, one: int, other: int) -> None:
+    """Exchange two rows of a system and their columns."""
+    if one == other:
+        return
+    right[one], right[other] = right[other], right[one]
+    for place in range(right.size):
+        matrix[one, place], matrix[other, place] = matrix[other, place], matrix[one, place]
+    for place in range(right.size):
+        matrix[place, one], matrix[place, other] = matrix[place, other], matrix[place, one]
 
 
 @compiled

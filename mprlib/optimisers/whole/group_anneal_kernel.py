@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from mprlib.arrays import IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.cooling_kernel import Cooling, allowed_rise, factor
 from mprlib.optimisers.random_kernel import below, next_state, part
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 from mprlib.optimisers.whole.group_kernel import Grouped
 
 
-@compiled
+@uncounted
 def limit_energy(problem: Grouped, group: int, count: int, penalty: float) -> float:
     """The energy of a group's count."""
     price, low, high = problem.price[group], problem.low[group], problem.high[group]
@@ -26,7 +26,7 @@ def limit_energy(problem: Grouped, group: int, count: int, penalty: float) -> fl
     return energy
 
 
-@compiled
+@uncounted
 def beyond(problem: Grouped, group: int, count: int) -> int:
     """Items of a group beyond its limits."""
     outside: int = max(problem.low[group] - count, count - problem.high[group], 0)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
-from mprlib.compiled import compiled
+from mprlib.compiled import compiled, uncounted
+from mprlib.optimisers.rows_kernel import add, subtract
 
 # Numbers that are added without halving them.
 UNHALVED = 128
@@ -79,13 +80,6 @@ def dot(one: FloatArray, other: FloatArray, products: FloatArray) -> float:
     for place in range(products.size):
         products[place] = one[place] * other[place]
     return float(total(products, 0, products.size))
-
-
-@compiled
-def subtract(values: FloatArray, factor: float, direction: FloatArray) -> None:
-    """Take a multiple of a direction (r,) from values (r,)."""
-    for place in range(values.size):
-        values[place] -= direction[place] * factor
 
 
 @compiled
@@ -213,48 +207,53 @@ def inverse_products(triangle: FloatArray, size: int) -> FloatArray:
 
 
 @compiled
-def narrowest_last(triangle: FloatArray, along: FloatArray, size: int, angle: float, order: IntArray) -> None:
+def narrowest_last(
+    triangle: FloatArray, along: FloatArray, products: FloatArray, angle: float, order: IntArray
+) -> None:
     """The first coordinates of a triangle in an order (d,), written: of each number the last one is that whose values
     are fewest, by its step, in the cap of a ball within an angle of `along`.
+
+    products (size, size): the inverse of the products of as many first columns, which is not changed.
     """
-    left, held = inverse_products(triangle, size), np.arange(size)
-    priced, factor, length = np.zeros(size), np.empty(size), np.sqrt((along[:size] ** 2).sum())
-    for column in range(size):
-        for row in range(column + 1):
-            priced[column] += triangle[row, column] * along[row]
+    size, left = products.shape[0], products.copy()
+    is_left = np.ones(size, np.bool_)
+    priced, turned, factor = np.zeros(size), np.empty(size), np.empty(size)
+    length = np.sqrt((along[:size] ** 2).sum())
+    for row in range(size):
+        add(priced[row:], along[row], triangle[row, row:size])
+    turned[:] = 0.0
+    for row in range(size):
+        add(turned, priced[row], left[row])
     for count in range(size, 0, -1):
-        fewest, last = np.inf, 0
-        for place in range(count):
-            one = held[place]
-            turned = 0.0
-            for other in range(count):
-                turned += left[one, held[other]] * priced[held[other]]
-            cosine = min(abs(turned) / (np.sqrt(left[one, one]) * length), 1.0)
-            own = np.arccos(cosine)
-            width = (np.cos(max(own - angle, 0.0)) - np.cos(own + angle)) * np.sqrt(left[one, one])
-            if width < fewest:
-                fewest, last = width, place
-        one = held[last]
-        order[count - 1] = one
-        for place in range(last, count - 1):
-            held[place] = held[place + 1]
-        root = np.sqrt(left[one, one])
+        fewest, last = np.inf, -1
+        for one in range(size):
+            if is_left[one]:
+                root = np.sqrt(left[one, one])
+                own = np.arccos(min(abs(turned[one]) / (root * length), 1.0))
+                width = (np.cos(max(own - angle, 0.0)) - np.cos(own + angle)) * root
+                if last < 0:
+                    last = one
+                if width < fewest:
+                    fewest, last = width, one
+        order[count - 1] = last
+        is_left[last] = False
+        root = np.sqrt(left[last, last])
         for row in range(size):
-            factor[row] = left[one, row] / root
+            factor[row] = left[last, row] / root
+        turned[:] = 0.0
         for row in range(size):
-            for column in range(size):
-                left[row, column] -= factor[row] * factor[column]
+            if is_left[row]:
+                subtract(left[row], factor[row], factor)
+                add(turned, priced[row], left[row])
 
 
-@compiled
+@uncounted
 def reflect(values: FloatArray, mirror: FloatArray, first: int, square: float) -> None:
     """Reflect values (d,) at a mirror (size,), of that square from its first place on."""
     summed = 0.0
     for row in range(first, mirror.size):
         summed += mirror[row] * values[row]
-    factor = 2.0 * summed / square
-    for row in range(first, mirror.size):
-        values[row] -= factor * mirror[row]
+    subtract(values[first : mirror.size], 2.0 * summed / square, mirror[first:])
 
 
 @compiled
@@ -262,7 +261,7 @@ def turned(triangle: FloatArray, size: int, vectors: FloatArray) -> None:
     """Make a square matrix a triangle with a positive diagonal, in place, by reflections, which take vectors (n, d)
     with them.
     """
-    mirror = np.empty(size)
+    mirror, factor = np.empty(size), np.empty(triangle.shape[1])
     for column in range(size):
         square = 0.0
         for row in range(column, size):
@@ -273,8 +272,14 @@ def turned(triangle: FloatArray, size: int, vectors: FloatArray) -> None:
         square = 0.0
         for row in range(column, size):
             square += mirror[row] * mirror[row]
-        for other in range(column, triangle.shape[1]):
-            reflect(triangle[:, other], mirror, column, square)
+        # All columns at once, which sums of neighbours allow.
+        factor[column:] = 0.0
+        for row in range(column, size):
+            add(factor[column:], mirror[row], triangle[row, column:])
+        for other in range(column, factor.size):
+            factor[other] = 2.0 * factor[other] / square
+        for row in range(column, size):
+            subtract(triangle[row, column:], mirror[row], factor[column:])
         for one in range(vectors.shape[0]):
             reflect(vectors[one], mirror, column, square)
         triangle[column + 1 : size, column] = 0.0

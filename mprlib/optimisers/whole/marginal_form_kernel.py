@@ -8,7 +8,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
-from mprlib.optimisers.whole.lattice_kernel import Taken, held_by, triangular
+from mprlib.optimisers.whole.lattice_kernel import Taken, held_by, inverse_products, triangular
 from mprlib.optimisers.whole.marginal_kernel import Lattice
 
 
@@ -21,10 +21,14 @@ class Levels(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """The lattice of the decided levels that have items, in triangular form."""
+    """The lattice of the decided levels that have items, in triangular form.
+
+    products (d, d): the inverse of those of its columns with each other.
+    """
 
     form: Taken
     lattice: Lattice
+    products: FloatArray
 
 
 @compiled
@@ -43,4 +47,5 @@ def opened(levels: Levels, filled: IntArray, capacity: IntArray, k: int, axes: F
     form = triangular(axes[is_open].T.copy(), dependence)
     column, most = column[form.order], np.minimum(held, k)
     found = held_by(levels.attribute, levels.column.shape[1], column, most)
-    return Opened(form, Lattice(k, found.attribute, column, most[column], found.is_final, found.rest))
+    lattice = Lattice(k, found.attribute, column, most[column], found.is_final, found.rest)
+    return Opened(form, lattice, inverse_products(form.triangle, column.size))

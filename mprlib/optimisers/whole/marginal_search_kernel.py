@@ -19,11 +19,13 @@ from mprlib.optimisers.whole.marginal_loss_kernel import Cells
 class Form(NamedTuple):
     """A lattice in triangular form.
 
-    Shapes:  rows (d, r), orthonormal; triangle (d, d); constant (r,), the part of v that no count changes.
+    Shapes:  rows (d, r), orthonormal; triangle (d, d); products (d, d), the inverse of those of the columns with each
+             other; constant (r,), the part of v that no count changes.
     """
 
     rows: FloatArray
     triangle: FloatArray
+    products: FloatArray
     constant: FloatArray
 
 
@@ -77,20 +79,21 @@ def basis_at(form: Form, direction: FloatArray) -> Basis:
 
 
 @compiled
-def in_cap(basis: Basis, size: int, part: float) -> tuple[IntArray, Basis]:
+def in_cap(basis: Basis, products: FloatArray, part: float) -> tuple[IntArray, Basis]:
     """The lattice with its first coordinates in the order in which a cap of the ball leaves them fewest values.
 
     The coordinate that a decoder decides first is the one of which the fewest whole values are in the cap
     z.v >= (1 - part) rho |z|: as a rule the one that lies nearest to z, as a cap is thin there and wide elsewhere. Of
     many points that leave the cap when it is decided last none is looked at.
 
-    Returns the order (d,), and the lattice in it. size: number of coordinates with a step of their own.
+    Returns the order (d,), and the lattice in it. products (size, size): the inverse of those of the first columns with
+    each other, of the coordinates with a step of their own.
     """
-    levels = basis.offset.size
+    levels, size = basis.offset.size, products.shape[0]
     order = np.arange(levels)
     if size == 0 or basis.reach[size] == 0.0:
         return order, basis
-    narrowest_last(basis.triangle, basis.along, size, float(np.arccos(1.0 - part)), order)
+    narrowest_last(basis.triangle, basis.along, products, float(np.arccos(1.0 - part)), order)
     triangle, vectors = np.empty((levels, levels)), np.empty((2, levels))
     for column in range(levels):
         triangle[:, column] = basis.triangle[:, order[column]]
@@ -114,7 +117,7 @@ def searched(
     part = goal.widest
     if has_start and goal.rho * goal.length > 0.0:
         part = min((bound - goal.start) / (goal.rho * goal.length), goal.widest)
-    order, basis = in_cap(basis_at(form, pool.direction), form.rows.shape[0], max(part, 0.0))
+    order, basis = in_cap(basis_at(form, pool.direction), form.products, max(part, 0.0))
     ordered = reordered(lattice, order)
     first_part, first_loss, growth = goal.deepening
     allowed = first_part * (bound - goal.start) if has_start else first_loss * pool.k

@@ -132,13 +132,14 @@ def marginals_of(problem: Problem, cells: AllCells) -> Marginals | None:
 class MarginalProof:
     """Proofs by marginal counts.
 
-    Shapes:  filled (F,), the cells with items; features (F, r), centred, per item and in the class's unit.
-             constant (r,) = k e.
+    Shapes:  filled (F,), the cells with items; products (d, d), the inverse of those of the lattice's columns; features
+             (F, r), centred, per item and in the class's unit. constant (r,) = k e.
     """
 
     pool: CellPool
     filled: IntArray
     form: Triangular
+    products: FloatArray
     lattice: Lattice
     cells: Cells
     features: FloatArray
@@ -158,13 +159,14 @@ class MarginalProof:
         if fitted is None:
             return None
         filled = np.flatnonzero(pool.capacity)
-        taken, lattice = opened(marginals.levels, filled, pool.capacity, pool.k, fitted[1:], DEPENDENCE)
+        taken, lattice, products = opened(marginals.levels, filled, pool.capacity, pool.k, fitted[1:], DEPENDENCE)
         if taken.dependent.size:
             return None
         return cls(
             pool=pool,
             filled=filled,
             form=Triangular.of(taken),
+            products=products,
             lattice=lattice,
             cells=marginals.cells._replace(column=marginals.cells.column[filled], capacity=pool.capacity[filled]),
             features=features[filled],
@@ -210,7 +212,7 @@ class MarginalProof:
             deepening=(FIRST_PART, FIRST_LOSS, GROWTH),
         )
         counts = np.zeros(self.filled.size, np.int64)
-        of_form = kernel.Form(np.ascontiguousarray(form.basis.T), form.triangle, self.constant)
+        of_form = kernel.Form(np.ascontiguousarray(form.basis.T), form.triangle, self.products, self.constant)
         bound, is_complete, visited = kernel.searched(of_form, self.lattice, self.cells, priced, goal, counts)
         found = Searched(counts=None, bound=bound, is_complete=is_complete, nodes=visited)
         return with_counts(found, counts, self.filled, pool.cell_count)

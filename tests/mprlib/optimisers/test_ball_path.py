@@ -75,6 +75,26 @@ def test_equals_the_cone_programme(seed: int, name: str) -> None:
         assert pool.fractional_similarity(np.clip(row.counts, 0, pool.capacity)) == pytest.approx(row.bound, abs=1e-7)
 
 
+@pytest.mark.parametrize("name", ["linear", "saturated"])
+def test_over_a_hundred_free_cells_attain_their_bounds(name: str) -> None:
+    """Levels of two attributes, 2 and 90: near the smallest rho most cells have a part of an item."""
+    rng = np.random.default_rng(0)
+    held = np.column_stack([rng.integers(0, 2, 4_000), 2 + rng.integers(0, 90, 4_000)])
+    labels = np.zeros((4_000, 92))
+    labels[np.arange(4_000)[:, None], held] = 1.0
+    problem = Problem(scores=rng.random(2_000), labels=labels[:2_000], reference=labels[2_000:], k=60)
+    oracle = function_class(name).bind(problem)
+    pool, features = cell_pool_of(problem, oracle.cells), centred_features(oracle, problem.k)
+    top = float(np.linalg.norm(pool.top_counts(problem) @ features))
+    rows = BallPath(features, pool).solve([0.5 * top, 0.2 * top, 0.05 * top])
+    assert np.count_nonzero(rows[-1].counts % 1.0 > 1e-6) > 80
+    for row in rows:
+        assert row.counts.sum() == pytest.approx(problem.k)
+        assert np.linalg.norm(row.counts @ features) <= row.rho * (1 + 1e-9)
+        bound = similarity_bound(pool, row.price, row.multiplier, row.rho)
+        assert pool.fractional_similarity(np.clip(row.counts, 0, pool.capacity)) == pytest.approx(bound, abs=1e-7)
+
+
 def test_any_prices_give_valid_bounds() -> None:
     problem = random_problem(3)
     oracle = function_class("linear").bind(problem)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mprlib.optimisers.whole.lattice import basis_of, sorted_qr
-from mprlib.optimisers.whole.lattice_kernel import total
+from mprlib.optimisers.whole.lattice_kernel import inverse_products, total
 from mprlib.optimisers.whole.marginal_search_kernel import in_cap
 
 
@@ -40,7 +40,9 @@ def test_in_another_order_every_point_is_the_same(seed):
     size = int(random.integers(1, 12))
     columns, constant, direction = (random.standard_normal((size + 3, *shape)) for shape in [(size,), (), ()])
     form = sorted_qr(columns)
-    order, basis = in_cap(basis_of(form, constant, direction), size, 0.3 * random.random())
+    order, basis = in_cap(
+        basis_of(form, constant, direction), inverse_products(form.triangle, size), 0.3 * random.random()
+    )
     counts = random.integers(0, 5, size)
     gap = constant + columns[:, form.order] @ counts
     decided = basis.offset + basis.triangle @ counts[order]
@@ -53,5 +55,6 @@ def test_in_another_order_every_point_is_the_same(seed):
 def test_the_coordinate_along_the_prices_is_decided_first():
     """The last one is: of a thin cap it leaves the fewest values, whatever the steps."""
     form = sorted_qr(np.diag([1.0, 1.5, 2.0]))
-    order, _ = in_cap(basis_of(form, np.zeros(3), np.array([1.0, 0.01, 0.01])), 3, 0.02)
+    basis = basis_of(form, np.zeros(3), np.array([1.0, 0.01, 0.01]))
+    order, _ = in_cap(basis, inverse_products(form.triangle, 3), 0.02)
     assert form.order[order][-1] == 0

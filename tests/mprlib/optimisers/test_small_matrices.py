@@ -5,6 +5,7 @@ import pytest
 
 from mprlib.lottery_kernel import singular_values
 from mprlib.optimisers.ball_line import rank_by_eigenvalues
+from mprlib.optimisers.inverse_kernel import inverse_of
 from mprlib.optimisers.path_points_kernel import affine_rank, rank_of, squares_of
 from mprlib.optimisers.zero_gap_kernel import solve
 
@@ -37,6 +38,22 @@ def test_bounds_of_singular_values_hold_and_are_near(seed: int) -> None:
     assert least <= singular.min() and singular.max() <= most
     # The larger deviation of the two from the mean counts on both sides.
     assert most - least <= 2.5 * (singular.max() - singular.min()) + 1e-5
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 40, 150])
+def test_the_inverse_is_that_of_the_matrix_with_its_rows_as_they_were(size: int) -> None:
+    rng = np.random.default_rng(size)
+    matrix = rng.standard_normal((size, size))
+    # Zeros on the diagonal: rows are exchanged.
+    np.fill_diagonal(matrix, 0.0 if size > 1 else 2.0)
+    inverse = np.empty((size + 2, size + 2))[:size, :size]
+    assert inverse_of(matrix.copy(), inverse)
+    assert inverse @ matrix == pytest.approx(np.eye(size), abs=1e-9)
+
+
+def test_a_matrix_of_dependent_rows_has_no_inverse() -> None:
+    assert not inverse_of(np.array([[1.0, 2.0], [2.0, 4.0]]), np.empty((2, 2)))
+    assert not inverse_of(np.zeros((3, 3)), np.empty((3, 3)))
 
 
 @pytest.mark.parametrize("rank", [1, 3, 6])
