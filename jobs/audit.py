@@ -25,6 +25,7 @@ from .plan.likeness import earlier_units, with_earlier
 from .plan.plan import Plan, unanswered
 from .plan.plan_file import write_plan
 from .plan.rates import learn
+from .plan.stage_order import ORDER
 from .report.kept import Shelf, kept_are_whole, receipts_of
 from .report.publish import publish
 from .report.thumbnails import write_thumbnails
@@ -72,7 +73,8 @@ def inventory(plan: Plan, store: Store) -> Inventory:
 
     Raises:  UsageError for a folder that cannot be read.
     """
-    found = take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units))
+    passing = {kind.stage for kind in ORDER if kind.is_intermediate}
+    found = take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units), passing)
     return without_removed(plan, found)
 
 
