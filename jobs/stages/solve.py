@@ -48,6 +48,8 @@ ROW_BYTES = 400
 ITEM_BYTES = 2_000
 # Vectors are held as float32; a class that sees them holds each as labels too, of rows, of the reference and of cells.
 VECTOR_NUMBER_BYTES, LABEL_NUMBER_BYTES = 4, 40
+# An item of the data set and its predicted level, while ids are looked up; a worker keeps a twentieth of it.
+PREDICTED_BYTES = 80
 # Seconds of one core for a number of a vector that a class sees: read, compared with the others, multiplied.
 SECONDS_PER_NUMBER = 2e-8
 
@@ -172,7 +174,8 @@ class Solve(Unit):
             memory_bytes=self.size.items * ITEM_BYTES
             + pooled * VECTOR_NUMBER_BYTES
             + seen * LABEL_NUMBER_BYTES
-            + (kept_bytes(self.size.people) if are_shared else 0),
+            + (kept_bytes(self.size.people) if are_shared else 0)
+            + len(self.predicted) * self.size.people * PREDICTED_BYTES,
             disk_bytes=self.points * len(self.views) * ROW_BYTES,
         )
 
