@@ -15,7 +15,7 @@ from .cache.packs import PackedUnit
 from .cache.place import CachePlace, expect_apart
 from .config.audit import Audit
 from .config.file import ConfigFile
-from .errors import RunError, UsageError, full_disk, is_disk_full
+from .errors import UsageError, room_in
 from .plan import bill
 from .plan import inputs as audit_inputs
 from .plan.build import build
@@ -101,12 +101,8 @@ def run(config: ConfigFile[Audit], output: str, reporter: Reporter, limit: int |
     Raises:  UsageError before anything is computed; RunError for too many skipped items or a full disk;
              KeyboardInterrupt. All keep what is finished.
     """
-    try:
+    with room_in(output):
         return _run(config, Store(output), reporter, limit)
-    except OSError as error:
-        if not is_disk_full(error):
-            raise
-        raise RunError(full_disk(output)) from None
 
 
 def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int | None) -> RunSummary:
