@@ -23,7 +23,7 @@ from .plan.estimate import cpus_of
 from .plan.inputs import Inputs
 from .plan.likeness import earlier_units, with_earlier
 from .plan.plan import Plan, unanswered
-from .plan.plan_file import write_plan
+from .plan.plan_file import read_plan, write_plan
 from .plan.rates import learn
 from .plan.stage_order import ORDER
 from .report.kept import Shelf, kept_are_whole, receipts_of
@@ -119,7 +119,8 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     # Also where nothing is left to compute: max_skipped_share may have changed.
     expect_few_skipped(store, plan, progress.done)
     is_computed = len(progress.done) == len(plan.units)
-    if is_computed and results_are_current(store, plan, settings) and kept_are_whole(store):
+    is_whole = is_computed and results_are_current(store, plan, settings) and kept_are_whole(store)
+    if is_whole and read_plan(store) is not None:
         run_id = store.read_json(MANIFEST)["run_id"]
         clear_finished(store, run_id, found, reporter)
         return summary_of(store, plan, progress, run_id, started)

@@ -13,6 +13,7 @@ from jobs.plan.plan_file import write_plan
 from jobs.run.lock import LOCK, Lock
 from jobs.store import TEMPORARY, Store
 
+from .conftest import write_audit
 from .test_disks import small_disk
 from .units_in_process import run_plan, run_units
 
@@ -98,6 +99,18 @@ def test_a_disk_that_cannot_be_written_is_named(folder, tmp_path, capsys):
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
         assert main(["clean", str(disk / "run")]) == 2
         assert f"output {disk / 'run'} cannot be written: Read-only file system" in capsys.readouterr().err
+
+
+def test_a_report_on_a_full_disk_names_it(tmp_path, capsys):
+    path = write_audit(tmp_path, methods=["top_k"], function_classes=["linear"])
+    with small_disk(tmp_path / "disk", 4000) as disk:
+        assert main(["run", str(path), "--output", str(disk / "run"), "--json"]) == 0
+        for name in ("units/report", "receipts/report", "report"):
+            shutil.rmtree(disk / "run" / name, ignore_errors=True)
+        fill(disk / "ballast")
+        capsys.readouterr()
+        assert main(["report", str(disk / "run")]) == 1
+        assert f"no space left for output {disk / 'run'}" in capsys.readouterr().err
 
 
 def fill(path):
