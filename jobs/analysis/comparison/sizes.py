@@ -19,9 +19,12 @@ from ..frames import records
 from ..load import Run
 from .pairing import shared_cases
 from .references import own_references
+from .true_labels import VALUES
 
 # MPR of the normalised classes scales with the sizes; a change of that scale below this is accepted, with a remark.
 UNIT_TOLERANCE = 0.02
+# Columns of results that hold MPR.
+OF_MPR = ("mpr", *VALUES)
 # References whose numbers of people differ by less are of one size: it is a sum of weights.
 SAME_PEOPLE = 0.5
 
@@ -84,11 +87,11 @@ def with_comparable_mpr(old: Run, new: Run) -> tuple[Run, Run]:
 
 
 def _without_mpr(run: Run, cases: pd.MultiIndex) -> Run:
-    results = run.results.copy()
-    is_other = pd.MultiIndex.from_frame(results[CASE]).isin(cases)
-    is_other &= results["function_class"].isin(_sized_classes(run)).to_numpy()
-    results.loc[is_other, [name for name in results if name == "mpr" or name.startswith("mpr_corrected")]] = np.nan
-    return replace(run, results=results)
+    is_other = pd.MultiIndex.from_frame(run.results[CASE]).isin(cases)
+    is_other &= run.results["function_class"].isin(_sized_classes(run)).to_numpy()
+    values = [name for name in OF_MPR if name in run.results.columns]
+    left_out = {name: run.results[name].astype(float).where(~is_other) for name in values}
+    return replace(run, results=run.results.assign(**left_out))
 
 
 def _have_other_units(both: pd.DataFrame) -> pd.Series:
