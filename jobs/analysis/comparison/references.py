@@ -22,7 +22,7 @@ from .pairing import shared_cases
 
 # A reference in which a group's share changed by more than this is another reference.
 REFERENCE_TOLERANCE = 0.01
-# Queries named in a sentence.
+# Cases named in a sentence.
 NAMED = 3
 
 _OF_EACH_RUN = {
@@ -79,13 +79,16 @@ def reference_remarks(old: Run, new: Run) -> Iterator[str]:
 
 def moved_by_reference(cases: pd.DataFrame) -> Iterator[str]:
     """Cases that are worse off though their own selection did not move beyond chance; cases as `verdicts` has them."""
-    rows = cases[cases["is_moved_by_reference"].astype(bool)]
-    if len(rows):
-        names = list(dict.fromkeys(repr(query) for query in rows["query"]))
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    rows = records(cases[cases["is_moved_by_reference"].astype(bool)])
+    if rows:
+        named = [
+            f"{row['query']!r} (largest gap {100 * row['gap_old']:.1f} points before, {100 * row['gap_new']:.1f} now)"
+            for row in rows[:NAMED]
+        ]
+        more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
         yield (
-            f"the largest gap or MPR of {', '.join(names[:NAMED])}{more} rose as much as in a regression, and is none: "
-            "the reference moved, and what is shown did not move beyond chance"
+            f"the largest gap or MPR of {', '.join(named)}{more} rose as much as in a regression, and is none: the "
+            "reference moved, and what is shown did not move beyond chance"
         )
 
 
