@@ -2,7 +2,8 @@
 
 A pool's file has the ids and levels of its items, so that a small part of a large data set is read for a query. Where
 pools hold most of a data set, ids and levels of all items are read once, and of each pool only rows, scores and
-weights. Levels that a probe predicts are in no pool's file: those of all items are read once in either case.
+weights. Levels that a probe predicts are in no pool's file: those of up to two million items are read once in either
+case.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def pool_items(unit: Solve, store: Store) -> PoolItems:
         pool = read_pool(store, unit.pool, columns=["row", "score", "weight"])
         return _kept(Asked(store, key, unit)).of_pool(pool)
     pool = read_pool(store, unit.pool, dictionaries=_stored(unit))
-    pool = with_kept_labels(pool, unit.catalogue, unit.predicted, store)
+    pool = with_kept_labels(pool, unit.catalogue, unit.size.people, unit.predicted, store)
     return PoolItems(
         rows=pool["row"].to_numpy(),
         scores=pool["score"].to_numpy(),

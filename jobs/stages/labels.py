@@ -32,6 +32,9 @@ CALIBRATED = "calibrated"
 ITEMS_AT_ONCE = 16_384
 # Items that are looked up in one table after the other, rather than in all tables at once.
 FEW_ITEMS = 25_000
+# Items of a catalogue whose labels a worker keeps, at most; bytes that each takes while all ids are looked up, of which
+# 4 are kept, and bytes that each takes where few are looked up, table by table.
+MOST_KEPT, LOOKED_UP_BYTES, READ_BYTES = 2_000_000, 165, 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,11 +122,19 @@ def with_predicted(items: pa.Table, predicted: Mapping[str, Sequence[str]], stor
     return items
 
 
-def with_kept_labels(pool: pa.Table, catalogue: str, predicted: Mapping[str, Sequence[str]], store: Store) -> pa.Table:
-    """As `with_predicted` of a pool, whose column `row` says which items of a catalogue they are: labels of the whole
-    catalogue are read once, and kept for the next pools."""
-    if not predicted:
-        return pool
+def lookup_bytes(items: int, people: int) -> int:
+    """What looking up the labels of some items among all people takes."""
+    return people * (LOOKED_UP_BYTES if people <= MOST_KEPT or items > FEW_ITEMS else READ_BYTES)
+
+
+def with_kept_labels(
+    pool: pa.Table, catalogue: str, people: int, predicted: Mapping[str, Sequence[str]], store: Store
+) -> pa.Table:
+    """As `with_predicted` of a pool, whose column `row` says which items of a catalogue of so many people they are:
+    labels of the whole catalogue are read once, and kept for the next pools, unless there are too many or nobody knows
+    how many."""
+    if not predicted or not 0 < people <= MOST_KEPT:
+        return with_predicted(pool, predicted, store)
     key = digest([catalogue, {name: list(keys) for name, keys in predicted.items()}])
     for attribute, levels in _levels_of_rows(Asked(store, key, (catalogue, predicted))).items():
         pool = pool.append_column(ATTRIBUTE + attribute, levels.take(pool["row"]))

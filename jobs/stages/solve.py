@@ -28,7 +28,7 @@ from .first_shown import exposure_curve
 from .group_rows import group_rows
 from .kept_distances import are_kept, kept_bytes
 from .label_errors import LabelErrors
-from .labels import predicted_levels
+from .labels import lookup_bytes, predicted_levels
 from .numeric_code import SOLVING_CODE
 from .order import read_order
 from .reference import ReferenceSource
@@ -48,8 +48,6 @@ ROW_BYTES = 400
 ITEM_BYTES = 2_000
 # Vectors are held as float32; a class that sees them holds each as labels too, of rows, of the reference and of cells.
 VECTOR_NUMBER_BYTES, LABEL_NUMBER_BYTES = 4, 40
-# An item of the data set and its predicted level, while ids are looked up; a worker keeps a twentieth of it.
-PREDICTED_BYTES = 80
 # Seconds of one core for a number of a vector that a class sees: read, compared with the others, multiplied.
 SECONDS_PER_NUMBER = 2e-8
 
@@ -175,7 +173,7 @@ class Solve(Unit):
             + pooled * VECTOR_NUMBER_BYTES
             + seen * LABEL_NUMBER_BYTES
             + (kept_bytes(self.size.people) if are_shared else 0)
-            + len(self.predicted) * self.size.people * PREDICTED_BYTES,
+            + len(self.predicted) * lookup_bytes(self.size.items, self.size.people),
             disk_bytes=self.points * len(self.views) * ROW_BYTES,
         )
 

@@ -55,7 +55,7 @@ def test_an_item_without_a_predicted_level_leaves_the_pool(solved):
     unit = plan.stages["solve"][0]
     fewer = {name: keys[:1] for name, keys in unit.predicted.items()}
     pool = read_pool(store, unit.pool)
-    one, other = with_predicted(pool, fewer, store), with_kept_labels(pool, unit.catalogue, fewer, store)
+    one, other = with_predicted(pool, fewer, store), with_kept_labels(pool, unit.catalogue, 200, fewer, store)
     assert one["row"].to_pylist() == other["row"].to_pylist() and 0 < one.num_rows < pool.num_rows
     assert one["attribute:gender"].to_pylist() == other["attribute:gender"].to_pylist()
 
@@ -72,4 +72,18 @@ def test_few_items_are_looked_up_table_by_table(solved, monkeypatch):
 
 def test_an_estimate_counts_the_labels_of_all_items(solved):
     unit = solved[0].stages["solve"][0]
-    assert unit.cost().memory_bytes - unit.size.people * 80 == unit.size.items * 2_000
+    assert unit.cost().memory_bytes - unit.size.people * 165 == unit.size.items * 2_000
+
+
+def test_labels_of_too_many_people_are_not_kept(solved, monkeypatch):
+    plan, store = solved
+    unit = plan.stages["solve"][0]
+    kept = kept_items.pool_items(unit, store)
+    monkeypatch.setattr(labels, "MOST_KEPT", unit.size.people - 1)
+    monkeypatch.setattr(labels, "_levels_of_rows", None)
+    found = kept_items.pool_items(unit, store)
+    assert (found.ids.tolist(), [one.tolist() for one in found.codes]) == (
+        kept.ids.tolist(),
+        [one.tolist() for one in kept.codes],
+    )
+    assert unit.cost().memory_bytes - unit.size.people * 10 == unit.size.items * 2_000
