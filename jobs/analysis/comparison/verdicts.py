@@ -66,7 +66,7 @@ def verdicts(
     is_seen = has_risen & (table["is_moved"] | table["do_labels_differ"])
     table["may_be_labels"] = table["is_predicted"] & is_seen & ~table["is_regression"]
     is_own = table["reference"].isin(own_references(new.manifest)) & (table["reference_change"] > REFERENCE_TOLERANCE)
-    table["is_moved_by_reference"] = is_own & has_risen & ~table["is_moved"]
+    table["is_moved_by_reference"] = is_own & has_risen & ~table["is_moved"] & ~table["do_labels_differ"]
     return table.sort_values(["gap_rise", *CASE], ascending=[False, True, True, True, True], kind="stable").reset_index(
         drop=True
     )
