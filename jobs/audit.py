@@ -15,7 +15,7 @@ from .cache.packs import PackedUnit
 from .cache.place import CachePlace, expect_apart
 from .config.audit import Audit
 from .config.file import ConfigFile
-from .errors import RunError, UsageError, full_disk, is_disk_full
+from .errors import UsageError, room_in
 from .plan import bill
 from .plan import inputs as audit_inputs
 from .plan.build import build
@@ -23,8 +23,9 @@ from .plan.estimate import cpus_of
 from .plan.inputs import Inputs
 from .plan.likeness import earlier_units, with_earlier
 from .plan.plan import Plan, unanswered
-from .plan.plan_file import write_plan
+from .plan.plan_file import read_plan, write_plan
 from .plan.rates import learn
+from .plan.stage_order import ORDER
 from .report.kept import Shelf, kept_are_whole, receipts_of
 from .report.publish import publish
 from .report.thumbnails import write_thumbnails
@@ -72,7 +73,8 @@ def inventory(plan: Plan, store: Store) -> Inventory:
 
     Raises:  UsageError for a folder that cannot be read.
     """
-    found = take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units))
+    passing = {kind.stage for kind in ORDER if kind.is_intermediate}
+    found = take_inventory(store.readable(), ((unit.stage, unit.key) for unit in plan.units), passing)
     return without_removed(plan, found)
 
 
@@ -99,12 +101,8 @@ def run(config: ConfigFile[Audit], output: str, reporter: Reporter, limit: int |
     Raises:  UsageError before anything is computed; RunError for too many skipped items or a full disk;
              KeyboardInterrupt. All keep what is finished.
     """
-    try:
+    with room_in(output):
         return _run(config, Store(output), reporter, limit)
-    except OSError as error:
-        if not is_disk_full(error):
-            raise
-        raise RunError(full_disk(output)) from None
 
 
 def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int | None) -> RunSummary:
@@ -121,7 +119,8 @@ def _run(config: ConfigFile[Audit], store: Store, reporter: Reporter, limit: int
     # Also where nothing is left to compute: max_skipped_share may have changed.
     expect_few_skipped(store, plan, progress.done)
     is_computed = len(progress.done) == len(plan.units)
-    if is_computed and results_are_current(store, plan, settings) and kept_are_whole(store):
+    is_whole = is_computed and results_are_current(store, plan, settings) and kept_are_whole(store)
+    if is_whole and read_plan(store) is not None:
         run_id = store.read_json(MANIFEST)["run_id"]
         clear_finished(store, run_id, found, reporter)
         return summary_of(store, plan, progress, run_id, started)

@@ -79,5 +79,19 @@ def is_disk_full(error: BaseException) -> bool:
 
 
 def full_disk(output: str) -> str:
-    """The message of a run whose output has no space left."""
+    """The message of a command whose output has no space left."""
     return f"no space left for output {output}: finished units are kept; make room, and the same command continues"
+
+
+@contextmanager
+def room_in(output: str) -> Iterator[None]:
+    """Name the folder in errors that a full disk raises within this context.
+
+    Raises:  RunError for a full disk.
+    """
+    try:
+        yield
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        raise RunError(full_disk(output)) from None

@@ -21,7 +21,9 @@ from typing import NoReturn, TypeVar
 
 Result = TypeVar("Result")
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# A closed terminal ends a run as well, unless it was started to outlive it (`nohup` has SIGHUP ignored).
+_HANG_UP = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *_HANG_UP)
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 # Seconds for work that holds a folder or a terminal to end by itself; Ray alone may take half of them.
 GRACE_SECONDS = 10.0

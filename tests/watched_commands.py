@@ -37,11 +37,13 @@ class Look:
 
 @dataclass(slots=True)
 class Command:
-    """How a command went: seconds by the clock and of processors (of itself and of the processes that it waited for),
-    looks at its memory, the object that it printed last, and the most bytes that a folder held meanwhile."""
+    """How a command went: seconds by the clock and of processors (of itself and of the processes that it waited for;
+    all_cpu_seconds, of all that were seen below it, up to the last look at each), looks at its memory, the object that
+    it printed last, and the most bytes that a folder held meanwhile."""
 
     seconds: float
     cpu_seconds: float
+    all_cpu_seconds: float
     looks: list[Look]
     said: dict[str, Any] = field(default_factory=dict)
     folder_bytes: int = 0
@@ -57,9 +59,10 @@ def watched(*arguments: str, folder: Path | None = None) -> Command:
         started, cpu_started = time.perf_counter(), _children_seconds()
         command = [sys.executable, "-m", "jobs", *arguments, "--json"]
         process = psutil.Popen(command, stdout=said, stderr=complaints)
-        looks, folder_bytes = [], 0
+        looks, folder_bytes, used = [], 0, dict[psutil.Process, float]()
         while process.poll() is None:
             looks.append(_look(process))
+            used |= _processor_seconds(process)
             folder_bytes = max(folder_bytes, 0 if folder is None else disk_bytes(folder))
             time.sleep(LOOK_SECONDS)
         seconds = time.perf_counter() - started
@@ -70,6 +73,7 @@ def watched(*arguments: str, folder: Path | None = None) -> Command:
         return Command(
             seconds=seconds,
             cpu_seconds=_children_seconds() - cpu_started,
+            all_cpu_seconds=sum(used.values()),
             looks=looks,
             said=json.loads(_last_object(said.read())),
             folder_bytes=folder_bytes,
@@ -102,6 +106,16 @@ def _look(process: psutil.Popen) -> Look:
         elif name.startswith(("ray::", "python")):
             worker = max(worker, megabytes)
     return Look(time.time(), driver, worker, together)
+
+
+def _processor_seconds(process: psutil.Popen) -> dict[psutil.Process, float]:
+    """What each process has used until now; a number that is used again is another process."""
+    used = {}
+    for one in _processes(process):
+        with suppress(psutil.Error):
+            times = one.cpu_times()
+            used[psutil.Process(one.pid)] = times.user + times.system
+    return used
 
 
 def _processes(process: psutil.Popen) -> Iterator[psutil.Process]:

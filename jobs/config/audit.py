@@ -60,6 +60,8 @@ _NUMBER: TypeAdapter[int] = TypeAdapter(Annotated[Whole, Field(ge=1)])
 
 
 def _all_or_number(value: Any) -> Any:
+    if isinstance(value, str) and value != ALL and not any(map(str.isdigit, value)):
+        raise BadSetting(f"a whole number or {ALL} is expected, got {value!r:.60}")
     return ALL if value == ALL else _NUMBER.validate_python(value)
 
 

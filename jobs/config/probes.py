@@ -24,7 +24,7 @@ class Probe(Block):
     )
 
     @model_validator(mode="after")
-    def _has_labels(self) -> Probe:
+    def _checked_labels(self) -> Probe:
         for name, attribute in self.dataset.attributes.items():
             if attribute.probe is not None:
                 raise ValueError(

@@ -37,7 +37,7 @@ class SentenceEncoder(ModelSettings):
 
     @field_validator("model")
     @classmethod
-    def _is_known_model(cls, model: str) -> str:
+    def _checked_model(cls, model: str) -> str:
         if model not in MODULES:
             raise ValueError(f"unknown model {model!r}: known are {', '.join(MODULES)}")
         return model

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ..errors import said_of
 from ..settings.block import OneOf
 from .block import ResultList
 from .images import PictureFolders
@@ -25,5 +24,4 @@ def load(block: ResultList, folder: Path) -> Shown:
 
     Raises:  UsageError naming the file, row and column for what is no result list.
     """
-    with said_of("results"):
-        return ranked(block.read(folder))
+    return ranked(block.read(folder))

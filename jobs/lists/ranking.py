@@ -120,8 +120,9 @@ def _order_remarks(entries: Entries) -> Iterator[str]:
 def _repetition_remarks(entries: Entries, order: np.ndarray, repeated: np.ndarray) -> Iterator[str]:
     if repeated.size:
         row = int(order[repeated].min())
+        shows = "shows" if repeated.size == 1 else "show"
         yield (
-            f"{numbered(repeated.size, 'row')} show an item again for the same query, such as "
+            f"{numbered(repeated.size, 'row')} {shows} an item again for the same query, such as "
             f"{entries.items[row].as_py()!r:.80} in {entries.place_of(row)}: the first place counts"
         )
 

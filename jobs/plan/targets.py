@@ -8,7 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from mprlib.arrays import BoolArray, FloatArray
+
 from ..datasets import table_files
+from ..datasets.source import Stretch
 from ..datasets.table_folder import table_files as files_at
 from ..errors import UsageError
 from ..lists.entries import numbers, place_of, texts
@@ -46,10 +49,9 @@ def read_targets(path: str, folder: Path) -> Targets:
     queries, attributes, levels = (texts(table, name, "path", parts, path).to_pylist() for name in COLUMNS[:3])
     shares = numbers(table, "share", "path", parts, path)
     sizes = numbers(table, SIZE, "path", parts, path) if SIZE in names else None
-    wrong = np.flatnonzero((shares < 0) | (shares > 1))
-    if wrong.size:
-        row = int(wrong[0])
-        raise UsageError(f"column 'share' has {shares[row]:.15g} in {place_of(row, parts, path)}: 0 to 1 is expected")
+    _expect(shares, (shares >= 0) & (shares <= 1), "column 'share' has {} in {}: 0 to 1 is expected", parts, path)
+    if sizes is not None:
+        _expect(sizes, sizes > 0, "column 'size' has {} in {}: a number above 0 is expected", parts, path)
     found: dict[str, dict[str, dict[str, float]]] = {}
     of_query: dict[str, float] = {}
     for row, (query, attribute, level, share) in enumerate(zip(queries, attributes, levels, shares.tolist())):
@@ -62,6 +64,14 @@ def read_targets(path: str, folder: Path) -> Targets:
             where = place_of(row, parts, path)
             raise UsageError(f"column 'size' has another value for query {query!r:.80} in {where}")
     return {query: Target(shares=shares_of, size=of_query.get(query)) for query, shares_of in found.items()}
+
+
+def _expect(values: FloatArray, is_right: BoolArray, said: str, parts: Sequence[Stretch], path: str) -> None:
+    """Raises:  UsageError for the first value that is not right, and its row."""
+    wrong = np.flatnonzero(~is_right)
+    if wrong.size:
+        row = int(wrong[0])
+        raise UsageError(said.format(f"{values[row]:.15g}", place_of(row, parts, path)))
 
 
 def target_remarks(name: str, targets: Targets, queries: Sequence[Query]) -> Iterator[str]:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ..datasets import table_files
 from ..datasets.source import Piece
 from ..datasets.values import BadValue, numbers_of, texts_of
+from ..errors import UsageError
 
 # Attributes of more levels are as a rule names or free text.
 MOST_LEVELS = 50
@@ -86,6 +87,9 @@ def columns_of(file: Path) -> list[Column]:
     Raises:  UsageError for what is no table.
     """
     names = table_files.names(file)
+    separator = next((one for one in table_files.OTHER_SEPARATORS if one in names[0]), None)
+    if len(names) == 1 and separator is not None:
+        raise UsageError(f"{file} has {separator!r} between its fields: commas are expected")
     table, _ = table_files.read([Piece(path=file)], dict.fromkeys(names, "file"))
     return [_column(name, table[name]) for name in names]
 

@@ -37,7 +37,7 @@ class Queries(Block):
 
     @field_validator("prompt")
     @classmethod
-    def _has_query(cls, prompt: str) -> str:
+    def _checked_prompt(cls, prompt: str) -> str:
         if "{query}" not in prompt:
             raise ValueError(f"prompt is {prompt!r}: it must contain {{query}}")
         return prompt

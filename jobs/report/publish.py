@@ -11,11 +11,12 @@ from .. import interruption
 from ..analysis.load import described, pictured, read_all, tables_of
 from ..analysis.parts import Case, Survey, item_ids, survey, with_groups
 from ..config.runtime import Runtime
-from ..errors import RunError
+from ..errors import RunError, full_disk
 from ..results.manifest import MANIFEST, SUCCESS, is_sealed, seal
 from ..run.dispatch import UnitEnded
 from ..run.executor import Executor, Lazily
 from ..run.local import InProcess
+from ..stages.execute import Outcome
 from ..store import Store, schema
 from ..words import numbered
 from .assembled import Assembled, assembled
@@ -98,20 +99,22 @@ def _describe_cases(
     ]
     missing = units
     if units and (executor.is_entered or len(units) > FEW_PARTS):
-        failed = _failure_messages(executor.entered(), units, store)
+        failed = _failures(executor.entered(), units, store)
         missing = [unit for unit in units if unit.key in failed]
     # Limits and losses of workers are of the audit's units: a report is finished in the run's own process.
     with InProcess(Runtime(executor="local")) as here:
-        for message in _failure_messages(here, missing, store).values():
+        for outcome in _failures(here, missing, store).values():
             sweep(store, [unit.key for unit in units if unit not in missing])
-            raise RunError(f"the report cannot be made: {message}")
+            if outcome.is_disk_full:
+                raise RunError(full_disk(store.root))
+            raise RunError(f"the report cannot be made: {outcome.message}")
     return {key: unit.key for unit in units for key in unit.keys}
 
 
-def _failure_messages(executor: Executor, units: Sequence[DescribedCases], store: Store) -> dict[str, str]:
-    """What went wrong with the units that are not done, by their keys."""
+def _failures(executor: Executor, units: Sequence[DescribedCases], store: Store) -> dict[str, Outcome]:
+    """What became of the units that are not done, by their keys."""
     ended = (event for event in executor.run_tasks(units, store) if isinstance(event, UnitEnded))
-    return {event.unit.key: event.outcome.message for event in ended if event.outcome.receipt is None}
+    return {event.unit.key: event.outcome for event in ended if event.outcome.receipt is None}
 
 
 def _assembled(store: Store, described_by: Mapping[str, str], shared: Shared, manifest: Mapping[str, Any]) -> Assembled:

@@ -1,4 +1,4 @@
-"""What earlier runs have left half written, and what is damaged: removed before a run computes anything."""
+"""What earlier runs have left that nobody reads, and what is damaged: removed before a run computes anything."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def clear_finished(store: Store, run_id: str, found: Inventory, reporter: Report
 
 
 def clear(store: Store, plan: Plan, found: Inventory, journal: Journal) -> None:
-    """Remove partial files of killed writers, report damaged units, and remove their receipts.
+    """Remove what killed runs left, report damaged units, and remove their receipts.
 
     Temporary files older than this run's lock belong to no living process. Failures of earlier runs are tried
     again, or skipped: at the end the folder has the failures that this run counts.
@@ -32,7 +32,7 @@ def clear(store: Store, plan: Plan, found: Inventory, journal: Journal) -> None:
     for name in found.leftovers:
         store.delete(name)
     if found.leftovers:
-        journal.say("leftovers_removed", f"removed {numbered(len(found.leftovers), 'file')} left half written")
+        journal.say("leftovers_removed", f"removed {numbered(len(found.leftovers), 'file')} of killed runs")
     titles = {unit.key: unit.title for unit in plan.units} if found.damaged else {}
     for stage, key in found.damaged:
         message = f"damaged, computed again: {stage} {titles[key]}"

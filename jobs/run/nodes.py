@@ -17,7 +17,7 @@ ASKED = 0.95
 
 
 class Nodes:
-    """Machines, as Ray lists them; they come and go, so they are asked for now and then."""
+    """Machines, as Ray lists them; they come and go, so they are asked for again after `KNOWN_SECONDS`."""
 
     def __init__(self, look: Callable[[], list[dict[str, Any]]]) -> None:
         self._look = look

@@ -1,4 +1,4 @@
-"""What a selection shows by the true labels, where labels are known to be wrong sometimes."""
+"""What a selection shows by the true labels, where errors of the labels are stated."""
 
 from __future__ import annotations
 

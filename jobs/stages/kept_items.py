@@ -2,7 +2,8 @@
 
 A pool's file has the ids and levels of its items, so that a small part of a large data set is read for a query. Where
 pools hold most of a data set, ids and levels of all items are read once, and of each pool only rows, scores and
-weights.
+weights. Levels that a probe predicts are in no pool's file: those of up to two million items are read once in either
+case.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .asked import Asked
 from .catalogue import read_items
 from .cells import level_codes
 from .kept_distances import LARGEST_PART
-from .labels import with_predicted
+from .labels import with_kept_labels, with_predicted
 from .pool import people_weights, read_pool
 from .rescore import ids_of
 
@@ -58,7 +59,8 @@ def pool_items(unit: Solve, store: Store) -> PoolItems:
         key = json.dumps([unit.catalogue, list(unit.levels.items()), list(unit.predicted.items())])
         pool = read_pool(store, unit.pool, columns=["row", "score", "weight"])
         return _kept(Asked(store, key, unit)).of_pool(pool)
-    pool = with_predicted(read_pool(store, unit.pool, dictionaries=_stored(unit)), unit.predicted, store)
+    pool = read_pool(store, unit.pool, dictionaries=_stored(unit))
+    pool = with_kept_labels(pool, unit.catalogue, unit.size.people, unit.predicted, store)
     return PoolItems(
         rows=pool["row"].to_numpy(),
         scores=pool["score"].to_numpy(),

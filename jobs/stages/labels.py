@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +16,9 @@ from mprlib.arrays import FloatArray
 from ..datasets.catalogue import ATTRIBUTE
 from ..store import Store
 from ..store.chunks import in_one
+from ..store.keys import digest
+from .asked import Asked
+from .catalogue import read_items
 from .embed import open_shard
 from .numeric_code import NAMING_CODE
 from .probe import read_probe
@@ -26,6 +30,11 @@ CALIBRATED = "calibrated"
 
 # Items looked at together, so that a shard takes little memory.
 ITEMS_AT_ONCE = 16_384
+# Items that are looked up in one table after the other, rather than in all tables at once.
+FEW_ITEMS = 25_000
+# Items of a catalogue whose labels a worker keeps, at most; bytes that each takes while all ids are looked up, of which
+# 4 are kept, and bytes that each takes where few are looked up, table by table.
+MOST_KEPT, LOOKED_UP_BYTES, READ_BYTES = 2_000_000, 165, 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,7 +100,12 @@ def calibrated_probabilities(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str
 
 
 def _of_items(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str], column: str, store: Store) -> pa.ChunkedArray:
-    tables = [store.read_table(Labels.file(key, TABLE), columns=["item_id", column]) for key in keys]
+    """The column's values (n,) of items, null for those that no table has."""
+    tables = (store.read_table(Labels.file(key, TABLE), columns=["item_id", column]) for key in keys)
+    if len(ids) <= FEW_ITEMS:
+        # Of each table only the rows of these items are kept: looking them up among all takes longer, and more memory.
+        asked = in_one(ids)
+        tables = (table.filter(pc.is_in(table["item_id"], value_set=asked)) for table in tables)
     known = pa.concat_tables(tables)
     return known[column].take(pc.index_in(ids, value_set=in_one(known["item_id"])))
 
@@ -106,3 +120,33 @@ def with_predicted(items: pa.Table, predicted: Mapping[str, Sequence[str]], stor
         items = items.append_column(ATTRIBUTE + attribute, predicted_levels(items["item_id"], keys, store))
         items = items.filter(pc.is_valid(items[ATTRIBUTE + attribute]))
     return items
+
+
+def lookup_bytes(items: int, people: int) -> int:
+    """What looking up the labels of some items among all people takes."""
+    return people * (LOOKED_UP_BYTES if people <= MOST_KEPT or items > FEW_ITEMS else READ_BYTES)
+
+
+def with_kept_labels(
+    pool: pa.Table, catalogue: str, people: int, predicted: Mapping[str, Sequence[str]], store: Store
+) -> pa.Table:
+    """As `with_predicted` of a pool, whose column `row` says which items of a catalogue of so many people they are:
+    labels of the whole catalogue are read once, and kept for the next pools, unless there are too many or nobody knows
+    how many."""
+    if not predicted or not 0 < people <= MOST_KEPT:
+        return with_predicted(pool, predicted, store)
+    key = digest([catalogue, {name: list(keys) for name, keys in predicted.items()}])
+    for attribute, levels in _levels_of_rows(Asked(store, key, (catalogue, predicted))).items():
+        pool = pool.append_column(ATTRIBUTE + attribute, levels.take(pool["row"]))
+        pool = pool.filter(pc.is_valid(pool[ATTRIBUTE + attribute]))
+    return pool
+
+
+@lru_cache(maxsize=1)
+def _levels_of_rows(asked: Asked[tuple[str, Mapping[str, Sequence[str]]]]) -> dict[str, pa.DictionaryArray]:
+    """The level of each row of a catalogue, by attribute; null for an item without a vector."""
+    catalogue, predicted = asked.what
+    ids = read_items(asked.store, catalogue, ["item_id"])["item_id"]
+    return {
+        name: in_one(predicted_levels(ids, keys, asked.store).dictionary_encode()) for name, keys in predicted.items()
+    }

@@ -28,7 +28,7 @@ from .first_shown import exposure_curve
 from .group_rows import group_rows
 from .kept_distances import are_kept, kept_bytes
 from .label_errors import LabelErrors
-from .labels import predicted_levels
+from .labels import lookup_bytes, predicted_levels
 from .numeric_code import SOLVING_CODE
 from .order import read_order
 from .reference import ReferenceSource
@@ -172,7 +172,8 @@ class Solve(Unit):
             memory_bytes=self.size.items * ITEM_BYTES
             + pooled * VECTOR_NUMBER_BYTES
             + seen * LABEL_NUMBER_BYTES
-            + (kept_bytes(self.size.people) if are_shared else 0),
+            + (kept_bytes(self.size.people) if are_shared else 0)
+            + len(self.predicted) * lookup_bytes(self.size.items, self.size.people),
             disk_bytes=self.points * len(self.views) * ROW_BYTES,
         )
 

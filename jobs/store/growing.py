@@ -72,8 +72,9 @@ class GrowingTable:
 
         self._name = f"{self._folder}/part-{len(self.files):05d}.parquet"
         self._rows = 0
-        self._open = ExitStack()
-        self._stream = self._open.enter_context(self._store.writing(self._name))
-        self._writer: pq.ParquetWriter = pq.ParquetWriter(
-            pa.PythonFile(self._stream, mode="w"), self._schema, compression="zstd", write_page_checksum=True
-        )
+        with ExitStack() as stack:
+            self._stream = stack.enter_context(self._store.writing(self._name))
+            self._writer: pq.ParquetWriter = pq.ParquetWriter(
+                pa.PythonFile(self._stream, mode="w"), self._schema, compression="zstd", write_page_checksum=True
+            )
+            self._open = stack.pop_all()

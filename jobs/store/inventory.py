@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .disk import TEMPORARY, Entry
@@ -21,9 +21,9 @@ class Inventory:
     failed: (stage, key) of those that failed when they were last tried. removed: (stage, key) of units that were done,
     and whose tables were removed and are needed again.
 
-    leftovers: names of temporary files, and of tables that were about to be removed. A run that is alive may still be
-    at them; whoever locks the folder after
-    the listing may delete them.
+    leftovers: names of temporary files, of tables that were about to be removed, and of those that only units of
+    another plan would read; receipts first, so that no unit looks damaged. A run that is alive may still be at them;
+    whoever locks the folder after the listing may delete them.
     """
 
     done: dict[str, Receipt] = field(default_factory=dict)
@@ -33,8 +33,8 @@ class Inventory:
     leftovers: tuple[str, ...] = ()
 
 
-def take_inventory(store: Store, units: Iterable[tuple[str, str]]) -> Inventory:
-    """Look for units, by stage and key.
+def take_inventory(store: Store, units: Iterable[tuple[str, str]], passing: Collection[str] = ()) -> Inventory:
+    """Look for units, by stage and key. passing: stages whose tables other units of the same plan alone read.
 
     A file that has its receipt's size and stamp has not been written since, and is not read; any
     other is hashed. A change of bits that alters neither is found by the page checksums when the
@@ -56,8 +56,10 @@ def take_inventory(store: Store, units: Iterable[tuple[str, str]]) -> Inventory:
                 damaged.append((stage, key))
     failed = tuple((stage, key) for stage, key in units if failure_file(stage, key) in listing)
     bare = {(receipt.stage, receipt.key) for receipt in done.values() if receipt.is_removed}
-    leftovers = tuple(name for name in listing if TEMPORARY in name or (bare and unit_of(name) in bare))
-    return Inventory(done=done, damaged=tuple(damaged), failed=failed, leftovers=leftovers)
+    left = {unit for unit in map(unit_of, listing) if unit is not None and unit[0] in passing} - set(units)
+    receipts = [name for unit in sorted(left) if (name := receipt_file(*unit)) in listing]
+    tables = [name for name in listing if TEMPORARY in name or unit_of(name) in bare | left]
+    return Inventory(done=done, damaged=tuple(damaged), failed=failed, leftovers=(*receipts, *tables))
 
 
 def _is_whole(store: Store, receipt: Receipt, stage: str, key: str, listing: Mapping[str, Entry]) -> bool:

@@ -75,7 +75,8 @@ class Mopr(ConstrainedMethod):
     confidence: Annotated[
         float,
         PROBABILITY,
-        "probability with which the true MPR is at most rho, where labels are known to be wrong now and then",
+        "where errors of the labels are stated: a set meets rho if its true MPR, by draws of what is not known of the "
+        "true labels, is at most rho with this probability or more",
     ] = CONFIDENCE
     nodes: Annotated[int, Whole(least=1, most=MOST_NODES), "limit of one search for a proof, in nodes"] = NODES
 

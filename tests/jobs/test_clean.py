@@ -1,6 +1,9 @@
 """`clean` frees what the last plan does not name, and nothing else."""
 
 import json
+import os
+import shutil
+import subprocess
 
 import pytest
 
@@ -8,8 +11,10 @@ from jobs.audit import inventory
 from jobs.cli import main
 from jobs.plan.plan_file import write_plan
 from jobs.run.lock import LOCK, Lock
-from jobs.store import TEMPORARY
+from jobs.store import TEMPORARY, Store
 
+from .conftest import write_audit
+from .test_disks import small_disk
 from .units_in_process import run_plan, run_units
 
 
@@ -69,3 +74,51 @@ def test_what_is_no_run_is_not_touched(tmp_path, capsys):
     assert main(["clean", str(tmp_path)]) == 2
     assert "only a run's folder can be cleaned" in capsys.readouterr().err
     assert (tmp_path / "units" / "mine.txt").exists()
+
+
+def test_a_full_disk_is_what_it_makes_room_on(folder, tmp_path, capsys):
+    """A lock takes room, of which there is none."""
+    _, store, gone = folder
+    with small_disk(tmp_path / "disk", 2000) as disk:
+        shutil.copytree(store.root, disk / "run")
+        own = Store(str(disk / "run"))
+        told = cleaned(capsys, own, "--dry-run")
+        fill(disk / "ballast")
+        assert cleaned(capsys, own) == told | {"is_dry_run": False}
+        assert told["units"] == len(gone) and not own.exists(LOCK)
+        fill(disk / "ballast")
+        # There is nothing left that nobody needs.
+        assert main(["clean", own.root]) == 1
+        assert "has no room for a lock, and nothing in it can be cleaned" in capsys.readouterr().err
+
+
+def test_a_disk_that_cannot_be_written_is_named(folder, tmp_path, capsys):
+    _, store, _ = folder
+    with small_disk(tmp_path / "disk", 2000) as disk:
+        shutil.copytree(store.root, disk / "run")
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        assert main(["clean", str(disk / "run")]) == 2
+        assert f"output {disk / 'run'} cannot be written: Read-only file system" in capsys.readouterr().err
+
+
+def test_a_report_on_a_full_disk_names_it(tmp_path, capsys):
+    path = write_audit(tmp_path, methods=["top_k"], function_classes=["linear"])
+    with small_disk(tmp_path / "disk", 4000) as disk:
+        assert main(["run", str(path), "--output", str(disk / "run"), "--json"]) == 0
+        for name in ("units/report", "receipts/report", "report"):
+            shutil.rmtree(disk / "run" / name, ignore_errors=True)
+        fill(disk / "ballast")
+        capsys.readouterr()
+        assert main(["report", str(disk / "run")]) == 1
+        assert f"no space left for output {disk / 'run'}" in capsys.readouterr().err
+
+
+def fill(path):
+    """All that is left of a disk."""
+    file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    try:
+        with pytest.raises(OSError, match="No space left"):
+            while True:
+                os.write(file, bytes(4096))
+    finally:
+        os.close(file)

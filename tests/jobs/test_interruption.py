@@ -49,7 +49,7 @@ def ended(process: subprocess.Popen, seconds: float) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_work_that_looks_ends_by_itself(sent):
     process = start("""
 try:
@@ -61,6 +61,12 @@ except KeyboardInterrupt:
 """)
     process.send_signal(sent)
     assert ended(process, 0)[:2] == (130, "closed\n")
+
+
+def test_a_closed_terminal_does_not_end_what_nohup_started():
+    program = "from jobs import interruption; import signal; print(signal.SIGHUP in interruption.SIGNALS)"
+    command = ["nohup", sys.executable, "-c", program]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_work_that_is_done_counts_for_more_than_the_signal():

@@ -1,4 +1,4 @@
-"""Audits whose labels are known to be wrong now and then: what results hold, and what is refused."""
+"""Audits of labels whose errors are stated: what results hold, and what is refused."""
 
 from __future__ import annotations
 

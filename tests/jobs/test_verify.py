@@ -151,6 +151,17 @@ def test_damage_is_found_named_and_repaired(folder, damage, capsys):
     pd.testing.assert_frame_equal(repaired, expected)
 
 
+def test_a_plan_that_was_lost_is_written_again(folder, capsys):
+    run = folder / "run"
+    for damage in (lambda plan: plan.unlink(), lambda plan: plan.write_bytes(plan.read_bytes()[:100])):
+        damage(run / "plan.json")
+        assert main(["verify", str(run)]) == 2
+        assert "holds no plan that can be read: `mpr-audit run" in capsys.readouterr().err
+        assert main(["run", str(folder / "audit.yaml"), "--output", str(run), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out.splitlines()[-1])["computed"] == 0
+        assert main(["verify", str(run), "--sample", "5"]) == 0
+
+
 def test_what_a_run_would_leave_is_to_be_removed_first(folder, capsys):
     run = folder / "run"
     path = sorted((run / "units" / "pool").rglob("*.parquet"))[0]

@@ -15,7 +15,9 @@ from .labellers import SAME, Labellers, labellers
 from .limits import LEVEL, THRESHOLD
 from .movement import movement
 from .pairing import groups_with
+from .references import moved_by_reference
 from .sameness import refusal, remarks
+from .sizes import with_comparable_mpr
 from .true_labels import SHARES, true_shares
 from .verdicts import verdicts
 
@@ -63,12 +65,15 @@ def compare(
     if not held[0] & held[1]:
         raise UsageError("the runs share no query: nothing to compare")
     queries, groups = movement(old, new, level, labels.changed)
+    cases = verdicts(
+        *with_comparable_mpr(old, new), queries, threshold=threshold, mpr_threshold=mpr_threshold, labels=labels
+    )
     return Comparison(
-        cases=verdicts(old, new, queries, threshold=threshold, mpr_threshold=mpr_threshold, labels=labels),
+        cases=cases,
         groups=_with_gaps(groups, old, new, labels),
         only_old=sorted(held[0] - held[1]),
         only_new=sorted(held[1] - held[0]),
-        remarks=[*_without_items(old, new, queries), *remarks(old, new)],
+        remarks=[*_without_items(old, new, queries), *remarks(old, new), *moved_by_reference(cases)],
         level=level,
         threshold=threshold,
         mpr_threshold=mpr_threshold,

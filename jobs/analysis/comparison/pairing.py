@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
 from mprlib.level_names import joint_name, level_name
 
-from ..cases import CASE, QUESTION, is_audited
+from ..cases import CASE, QUESTION, is_audited, top_k_rows
 from ..load import Run
 
 # Data set, query, k.
@@ -55,6 +56,12 @@ def pairs(old: Run, new: Run, relabelled: Collection[str] = ()) -> Iterator[tupl
     for key in sorted(before.keys() & after.keys()):
         if before[key] and after[key]:
             yield key, _pair(before[key], after[key], attributes, is_by_id=key[0] in relabelled)
+
+
+def shared_cases(old: Run, new: Run) -> pd.DataFrame:
+    """The top-k rows of cases that both runs hold, columns with _old and _new, in the cases' order."""
+    both = top_k_rows(old.results).merge(top_k_rows(new.results), on=CASE, suffixes=("_old", "_new"))
+    return both.sort_values(CASE, kind="stable").reset_index(drop=True)
 
 
 def groups_with(old: Run, new: Run, attributes: Collection[tuple[str, str]]) -> set[tuple[str, str]]:

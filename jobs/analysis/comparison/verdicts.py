@@ -14,6 +14,7 @@ from ..cases import CASE, QUESTION, is_audited
 from ..load import Run
 from ..worst import largest, worst_pairs
 from .labellers import Labellers
+from .references import REFERENCE_TOLERANCE, own_references, reference_changes
 from .true_labels import CLASS, true_gaps, true_rises
 
 
@@ -37,7 +38,9 @@ def verdicts(
              gap_rise (shares), function_class, mpr_old, mpr_new, mpr_rise (of the class whose MPR
              rose most), is_predicted, do_labels_differ, the columns of `true_gaps` and `true_rises`, null where true
              labels are not known, gap_rise_from_mean (of the largest gap, both from the mean of the two references),
-             is_regression, may_be_labels (the rise by predicted labels would be a regression).
+             is_regression, may_be_labels (the rise by predicted labels would be a regression), reference_change (of a
+             group's share in the reference, the largest), is_moved_by_reference (the rise would be a regression, and
+             only a reference that each run has its own of moved).
     """
     minimum = new.minimum_share
     sides = [_largest_gaps(run, minimum, side) for run, side in ((old, "old"), (new, "new"))]
@@ -50,6 +53,7 @@ def verdicts(
         true_gaps(old, new, labels, queries, minimum),
         true_rises(old, new, labels.unlike, queries),
         _rises_from_mean(old, new, minimum),
+        reference_changes(old, new),
     ):
         table = table.merge(other, on=CASE, how="left")
     has_risen = (table["gap_rise"] > threshold) | (table["mpr_rise"] > mpr_threshold)
@@ -61,6 +65,8 @@ def verdicts(
     table["is_regression"] = table["is_moved"] & np.select([by_mean, by_true], rises, has_risen)
     is_seen = has_risen & (table["is_moved"] | table["do_labels_differ"])
     table["may_be_labels"] = table["is_predicted"] & is_seen & ~table["is_regression"]
+    is_own = table["reference"].isin(own_references(new.manifest)) & (table["reference_change"] > REFERENCE_TOLERANCE)
+    table["is_moved_by_reference"] = is_own & has_risen & ~table["is_moved"] & ~table["do_labels_differ"]
     return table.sort_values(["gap_rise", *CASE], ascending=[False, True, True, True, True], kind="stable").reset_index(
         drop=True
     )

@@ -14,6 +14,7 @@ from ..frames import records
 from ..wording import cases_of_queries, group_name, is_missing, number, percent, points
 from .compare import Comparison
 from .label_wording import gap_clause, label_notes, predicted_clause, share_clause
+from .references import REFERENCE_TOLERANCE
 
 # Rows of a text or a Markdown table; JSON holds all.
 SHOWN = 20
@@ -145,16 +146,27 @@ def _rows_with_labels(found: Comparison, rows: pd.DataFrame) -> list[dict[str, A
 def _moved_sentence(row: Mapping[str, Any]) -> str:
     return (
         f"{row['group']} {percent(row['share_selected_old'])} shown before, "
-        f"{percent(row['share_selected_new'])} now, {percent(row['share_reference_new'])} in the reference "
+        f"{percent(row['share_selected_new'])} now, {_reference_text(row)} in the reference "
         f"(p = {_p_value_text(row['p_value'])}){share_clause(row)}"
     )
 
 
+def _reference_text(row: Mapping[str, Any]) -> str:
+    """A group's share in the reference, or in both runs' own."""
+    before, now = percent(row["share_reference_old"]), percent(row["share_reference_new"])
+    has_moved = abs(row["share_reference_new"] - row["share_reference_old"]) > REFERENCE_TOLERANCE
+    return f"{before} before and {now} now" if has_moved else now
+
+
 def _worse_sentence(row: Mapping[str, Any]) -> str:
+    mpr = (
+        ""
+        if is_missing(row["mpr_new"])
+        else f"; MPR under {row['function_class']} {number(row['mpr_old'])} before, {number(row['mpr_new'])} now"
+    )
     return (
         f"largest gap {100 * row['gap_old']:.1f} points before ({row['worst_group_old']}), "
-        f"{100 * row['gap_new']:.1f} now ({row['worst_group_new']}); MPR under {row['function_class']} "
-        f"{number(row['mpr_old'])} before, {number(row['mpr_new'])} now{gap_clause(row)}"
+        f"{100 * row['gap_new']:.1f} now ({row['worst_group_new']}){mpr}{gap_clause(row)}"
     )
 
 
@@ -164,11 +176,11 @@ def _moved_table(rows: list[dict[str, Any]]) -> list[str]:
     heads = ["Query", "Group", "Before", "Now", "Reference", "Change, points"]
 
     def cells(row: Mapping[str, Any]) -> Iterable[str]:
-        shares = (row["share_selected_old"], row["share_selected_new"], row["share_reference_new"])
+        shares = (*(percent(row[f"share_selected_{side}"]) for side in ("old", "new")), _reference_text(row))
         change = points(100 * row["change_share"])
         causes = [causes_clause(row)] if has_causes else []
         group = group_name(row["group"]) + share_clause(row)
-        return (row["label"], group, *map(percent, shares), change, *causes, _p_value_text(row["p_value"]))
+        return (row["label"], group, *shares, change, *causes, _p_value_text(row["p_value"]))
 
     return table([*heads, *(["Due to"] if has_causes else []), "p"], rows, cells)
 

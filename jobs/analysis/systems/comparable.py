@@ -18,7 +18,8 @@ from mprlib.attention import UNIFORM
 
 from ...errors import UsageError
 from ..cases import CASE, function_classes, is_in_shares
-from ..comparison.sameness import REFERENCE_TOLERANCE, UNIT_TOLERANCE
+from ..comparison.references import REFERENCE_TOLERANCE
+from ..comparison.sizes import UNIT_TOLERANCE, mpr_per_chi
 from ..frames import records
 from ..predicted import NONE_PREDICTED, predicted_of
 from ..wording import percent
@@ -143,10 +144,9 @@ def _have_equal_units(a: Side, b: Side, keys: list[str]) -> bool:
     both = a.rows.merge(b.rows, on=keys, suffixes=("_a", "_b"))
 
     def unit(side: str) -> FloatArray:
-        n, m = (both[f"{name}_{side}"].to_numpy(dtype=float) for name in ("n_pool", "reference_size"))
-        k = both["k"].to_numpy(dtype=float)
-        found: FloatArray = np.sqrt(m * k / (m + k) / (n + m))
-        return found
+        return mpr_per_chi(
+            *(both[name].to_numpy(dtype=float) for name in (f"n_pool_{side}", f"reference_size_{side}", "k"))
+        )
 
     return bool((np.abs(unit("b") / unit("a") - 1.0) <= UNIT_TOLERANCE).all())
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...errors import room_in
 from ..options import AsJson, print_json
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def exhibits(folders: Folders, output: Target, against: Against = None, as_json:
     from ...report.publish_exhibits import write_exhibits
     from ...store import Store
 
-    written = write_exhibits(folders, Store(output), against)
+    with room_in(output):
+        written = write_exhibits(folders, Store(output), against)
     if as_json:
         paper = {"written": written.numbers, "missing": written.numbers_missing}
         found = {"written": written.exhibits, "missing": written.missing, "paper": paper}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...errors import room_in
 from ..options import AsJson, Folder, print_json
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ def report(folder: Folder, as_json: AsJson = False) -> int:
     from ...store import Store
 
     store = Store(folder).readable()
-    with Lazily(_runtime(read_manifest(store))) as executor:
+    manifest = read_manifest(store)
+    if manifest is not None:
+        store.prepare()
+    with room_in(folder), Lazily(_runtime(manifest)) as executor:
         written = publish(store, executor)
     page = store.address(PAGE)
     if as_json:

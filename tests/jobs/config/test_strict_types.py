@@ -168,6 +168,7 @@ def test_texts_are_strict(tmp_path, name, setting):
         ("queries.list", "[nurse, null]", 'a text is expected, got null: write "null", in quotes'),
         ("queries.list", "nurse", "a list is expected, got nurse"),
         ("k", "[]", "a list of at least 1 is expected, got an empty list"),
+        ("k", "al", "a whole number or all is expected, got 'al'"),
         ("k", "9" * 400, "a whole number is expected, got 9"),
         ("report.group_attributes", "5", "a number of at most 4 is expected, got 5"),
         ("prefilter.backend", "fast", "'auto', 'faiss' or 'torch' is expected, got fast"),

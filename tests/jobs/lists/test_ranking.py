@@ -78,7 +78,7 @@ def test_of_an_item_that_is_shown_twice_the_first_place_counts(tmp_path):
     found = shown(tmp_path, "q,item,rank\nnurse,a,3\nnurse,b,2\nnurse,a,1\nchef,a,5\n")
     assert lists(found) == {"nurse": ["a", "b"], "chef": ["a"]}
     assert found.places.tolist() == [1, 2, 5]
-    assert any("1 row show an item again" in remark and "row 1 of" in remark for remark in found.remarks)
+    assert any("1 row shows an item again" in remark and "row 1 of" in remark for remark in found.remarks)
 
 
 def test_rows_without_an_item_are_items_of_their_own(tmp_path):
@@ -113,7 +113,7 @@ def test_a_mark_of_byte_order_is_no_part_of_a_name(tmp_path):
 )
 def test_what_is_no_result_list_is_one_sentence(tmp_path, text, encoding, expected):
     named = {"query": "q", "item": "item", "rank": "rank"} if ";" in text else {}
-    with pytest.raises(UsageError, match="^results: ") as caught:
+    with pytest.raises(UsageError) as caught:
         shown(tmp_path, text, encoding, **named)
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -64,13 +64,32 @@ def test_a_list_that_is_longer_now_is_the_same_query_at_another_k(tmp_path, caps
     assert "only in OLD: nurse (k = 40)" in text and "only in NEW: nurse (k = 39)" in text
 
 
-def test_lists_of_two_lengths_do_not_compare_under_a_normalised_class(tmp_path, capsys):
-    methods = ["as_shown"]
-    changes = {"k": 16, "function_classes": ["groups", "linear"]}
-    folders = weeks(tmp_path, shown(False), shown(False, depth=39), methods, methods, **changes)
+@pytest.mark.parametrize(("depth", "is_said"), [(39, False), (18, True)])
+def test_lists_of_two_lengths_compare_by_gaps_where_mpr_depends_on_them(tmp_path, capsys, depth, is_said):
+    methods, reference = ["as_shown"], {"kind": "balanced", "size": 40}
+    changes = {"k": 16, "function_classes": ["groups", "linear"], "reference": reference}
+    folders = weeks(tmp_path, shown(False), shown(True, depth=depth), methods, methods, **changes)
     capsys.readouterr()
-    assert main(["compare", *folders]) == 2
-    assert "cut both lists at 39 items, or measure under groups alone" in capsys.readouterr().err
+    assert main(["compare", *folders, "--json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert [remark.split(",")[0] for remark in found["remarks"] if "is not compared" in remark] == [
+        "MPR under linear is not compared for 1 of 1 cases"
+    ][:is_said]
+    # Shares of people do not depend on sizes.
+    [worse] = found["regressions"]
+    assert (worse["gap_old"], worse["gap_new"]) == (0.0, 0.5)
+    assert not is_said or worse["function_class"] == "groups"
+
+
+def test_mpr_that_does_not_compare_has_no_numbers(tmp_path, capsys):
+    methods, reference = ["as_shown"], {"kind": "balanced", "size": 40}
+    changes = {"k": 16, "function_classes": ["linear"], "reference": reference}
+    folders = weeks(tmp_path, shown(False), shown(True, depth=18), methods, methods, **changes)
+    capsys.readouterr()
+    assert main(["compare", *folders, "--markdown", str(tmp_path / "note.md")]) == 4
+    text = capsys.readouterr().out
+    assert "largest gap 0.0 points before" in text and "MPR under linear is not compared for 1 of 1 cases" in text
+    assert "nan" not in text + (tmp_path / "note.md").read_text() and "MPR under nan" not in text
 
 
 def test_two_methods_of_one_run_have_similarities_that_compare(tmp_path, capsys):

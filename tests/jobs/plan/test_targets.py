@@ -71,6 +71,11 @@ def test_joint_shares_and_sizes(tmp_path):
             f"{HEADER},size",
             "another value for query 'nurse' in row 2",
         ),
+        (
+            ["nurse,gender,woman,0.9,0", "nurse,gender,man,0.1,0"],
+            f"{HEADER},size",
+            "column 'size' has 0 in row 1 of",
+        ),
     ],
 )
 def test_a_file_that_is_no_target_is_one_sentence(tmp_path, capsys, lines, header, expected):

@@ -116,6 +116,13 @@ def test_a_table_grows_by_row_groups_into_files(tmp_path):
     assert again.equals(pa.concat_tables([rows] * 5))
 
 
+def test_a_table_whose_file_cannot_be_made_says_why(tmp_path):
+    store = Store(str(tmp_path))
+    store.write("results", b"a file in the place of a folder")
+    with pytest.raises((FileExistsError, NotADirectoryError)), GrowingTable(store, "results", RESULTS, 10) as table:
+        table.finish()
+
+
 def test_a_table_that_fails_leaves_nothing(tmp_path):
     store, rows = Store(str(tmp_path)), synthetic.tables(queries=1, points=2, k=5, people=50, pool=50)["results"]
     with pytest.raises(RuntimeError), GrowingTable(store, "results", RESULTS, 10**6) as table:

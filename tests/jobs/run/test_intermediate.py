@@ -148,6 +148,20 @@ def test_a_run_that_was_killed_while_it_removed_leaves_nothing(tmp_path, capsys)
     assert search_files(store) == []
 
 
+def test_tables_of_a_killed_run_go_with_the_next_one_whose_search_is_another(tmp_path, capsys):
+    """The pools are there, so that the new query alone is searched, by units of other keys."""
+    _, store, done = finished_units(tmp_path)
+    left = search_files(store)
+    found, _ = run(tmp_path, capsys, queries=["nurse", "chef", "artist"])
+    assert found["queries_computed"] == 1 and left
+    assert search_files(store) == []
+    assert not any(receipt.stage in SEARCH and store.exists(receipt_file(receipt.stage, key))
+                   for key, receipt in done.items())  # fmt: skip
+    # Whoever goes back has the pools.
+    again, _ = run(tmp_path, capsys)
+    assert again["computed"] == 0
+
+
 def test_a_damaged_table_is_called_so(tmp_path):
     plan, store, _ = finished_units(tmp_path)
     pool, lost = plan.stages["pool"][0], plan.stages["rescore"][0]
