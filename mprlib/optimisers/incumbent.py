@@ -15,6 +15,7 @@ import numpy as np
 
 from mprlib.arrays import IntArray
 from mprlib.function_classes.base import uncut_limit
+from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.optimisers.ball_annealing import BallAnnealing
 from mprlib.optimisers.cell_search import CellSearch
 from mprlib.optimisers.certificate import OPTIMALITY, Impossible
@@ -22,6 +23,7 @@ from mprlib.optimisers.item_swaps import ItemSwaps
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent, SetSearch
+from mprlib.optimisers.tree_search import TreeSearch
 from mprlib.optimisers.whole.marginals import marginals_of
 from mprlib.optimisers.whole.proof import Floor, Searched, WholeProof
 from mprlib.optimisers.whole.registry import whole_proof
@@ -99,9 +101,11 @@ class Incumbents:
             self.floor = Floor(rho=proven, counts=closest)
 
     def _search(self) -> SetSearch:
-        pool, ball = self.separator.pool, self.separator.region.ball
+        pool, ball, oracle = self.separator.pool, self.separator.region.ball, self.separator.oracle
         if ball is not None and pool.has_many_cells:
             return ItemSwaps(self.separator, ball)
+        if isinstance(oracle, TreeOracle) and not pool.has_many_cells:
+            return TreeSearch(self.separator, oracle)
         return CellSearch(self.separator, self.top_counts, self.top_value)
 
     def _once(self, name: str, build: Callable[[], T]) -> T:

@@ -1,0 +1,176 @@
+"""The best whole counts of one rho under trees: simulated annealing, then ascent, with the best of all trees at hand.
+
+Near rho thousands of trees see almost the same gap, each of which would be a cut. The best tree at counts is found by
+dynamic programming over the sets that trees make; as a move changes few leaves, that takes microseconds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mprlib.arrays import IntArray
+from mprlib.function_classes.tree_oracle import TreeOracle
+from mprlib.optimisers.cooling_kernel import cooling
+from mprlib.optimisers.ball_annealing import Schedule
+from mprlib.optimisers.certificate import OPTIMALITY
+from mprlib.optimisers.local_search import BORDER, nearest_to_the_margin
+from mprlib.optimisers.relaxation import Relaxation
+from mprlib.optimisers.rounding import rounded
+from mprlib.optimisers.separation import Separator
+from mprlib.optimisers.set_search import Incumbent
+
+if TYPE_CHECKING:
+    from mprlib.optimisers.tree_moves_kernel import Trees
+    from mprlib.optimisers.tree_search_kernel import Limits, Scores
+
+# At first; then where no set within rho was found, and from one that is further from the bound than this, relative to
+# it.
+FIRST = Schedule(warmest=0.02, coldest=0.001, penalty=8.0, steps=6_000)
+WITHOUT_SET = Schedule(warmest=0.1, coldest=0.001, penalty=16.0, steps=30_000)
+FAR_FROM_BOUND = Schedule(warmest=0.02, coldest=0.001, penalty=16.0, steps=30_000)
+FAR_GAP = 0.004
+# Trees that are asked before the best of all.
+KEPT = 64
+# Cells between which an ascent moves items, and its moves of which all pairs are tried.
+NEAR_CELLS, PAIRS_OF = 32, 64
+# How often the best tree is asked for in one annealing or ascent: as often as takes some milliseconds, by the size of
+# its tables, and not less than this.
+WORK, FEWEST = 8_000_000, 64
+# Numbers of sets, which are never counted from the end: compiled code need not look at their signs.
+NUMBERS = np.uint32
+
+
+class TreeSearch:
+    """Search between the cells with items of one pool."""
+
+    def __init__(self, separator: Separator, oracle: TreeOracle) -> None:
+        from mprlib.optimisers import tree_moves_kernel as moves, tree_search_kernel as kernel
+
+        self._kernel, self._separator, self._pool = kernel, separator, separator.pool
+        self._cells: IntArray = np.flatnonzero(self._pool.capacity)
+        self._trees = trees_of(oracle, self._cells, self._pool.k)
+        leaves = min(2 ** len(oracle.ways_to_split), oracle.cells.size)
+        self._kept = moves.Kept(
+            leaves=np.full((KEPT, leaves), self._trees.target.size, NUMBERS),
+            leaf=np.zeros((KEPT, self._cells.size), NUMBERS),
+            order=np.arange(KEPT),
+            count=np.zeros(1, np.int64),
+        )
+        size = len(self._trees.parts) + 2 * self._trees.holding.size // max(self._cells.size, 1)
+        self._evaluations = max(WORK // size, FEWEST)
+
+    def best(self, relaxation: Relaxation, previous: IntArray | None) -> Incumbent:
+        """The incumbent, from a relaxation's optimum and the counts of a smaller rho."""
+        start = rounded(relaxation.counts, self._pool)
+        found = self._best(relaxation, start, previous, BORDER)
+        if found.is_feasible and self._separator.measured(found.counts) > relaxation.rho:
+            # At rho but for rounding, and the measuring code says above it: keep away from rho.
+            found = self._best(relaxation, start, previous, -BORDER)
+        if found.is_feasible and self._separator.measured(found.counts) > relaxation.rho:
+            return Incumbent(counts=found.counts, is_feasible=False)
+        return found
+
+    def improved(self, counts: IntArray, relaxation: Relaxation) -> IntArray:
+        """Counts (G,) that meet rho, after an ascent from some that do."""
+        found = self._climbed(relaxation, counts, -BORDER)
+        return found if self._separator.measured(found) <= relaxation.rho else counts
+
+    def _best(self, relaxation: Relaxation, start: IntArray, previous: IntArray | None, slack: float) -> Incumbent:
+        """The incumbent, where values up to rho + slack, in the class's unit, meet rho."""
+        known = Incumbent(counts=start if previous is None else previous, is_feasible=previous is not None)
+        found = self._annealed(relaxation, start, known, FIRST, slack)
+        if self._is_far(found, relaxation):
+            further = FAR_FROM_BOUND if found.is_feasible else WITHOUT_SET
+            found = self._annealed(relaxation, found.counts, found, further, slack)
+        if not found.is_feasible:
+            return found
+        return Incumbent(counts=self._climbed(relaxation, found.counts, slack), is_feasible=True)
+
+    def _annealed(
+        self, relaxation: Relaxation, start: IntArray, known: Incumbent, schedule: Schedule, slack: float
+    ) -> Incumbent:
+        """The incumbent after annealing from counts (G,); the closest to rho where there is none."""
+        most = self._pool.similarity(known.counts) if known.is_feasible else -np.inf
+        own = start[self._cells].astype(np.int64)
+        found = self._kernel.Found(counts=own.copy(), closest=own.copy(), least=np.full(1, np.inf))
+        limits = self._limits(relaxation, schedule.penalty, slack)
+        scores, cooled = self._scores(relaxation), cooling(schedule.warmest, schedule.coldest, schedule.steps)
+        after = self._kernel.annealed(self._trees, scores, self._kept, limits, cooled, own, most, found)
+        if after > most:
+            return Incumbent(counts=self._over_all(found.counts), is_feasible=True)
+        return known if known.is_feasible else Incumbent(counts=self._over_all(found.closest), is_feasible=False)
+
+    def _climbed(self, relaxation: Relaxation, counts: IntArray, slack: float) -> IntArray:
+        """Counts (G,) after an ascent from some within rho."""
+        own = counts[self._cells].astype(np.int64)
+        limits = self._limits(relaxation, FIRST.penalty, slack)
+        self._kernel.climbed(self._trees, self._scores(relaxation), self._kept, limits, own)
+        return self._over_all(own)
+
+    def _limits(self, relaxation: Relaxation, penalty: float, slack: float) -> Limits:
+        bound, unit = relaxation.bound, self._separator.oracle.unit
+        return self._kernel.Limits(
+            rho=relaxation.rho + slack * unit,
+            penalty=penalty * max(relaxation.multiplier, 1.0 / unit),
+            enough=np.inf if relaxation.is_infeasible else bound - OPTIMALITY * self._pool.k,
+            evaluations=self._evaluations,
+            pairs_of=PAIRS_OF,
+        )
+
+    def _scores(self, relaxation: Relaxation) -> Scores:
+        pool, cells = self._pool, self._cells
+        near = np.flatnonzero(np.isin(cells, nearest_to_the_margin(relaxation, pool, NEAR_CELLS)))
+        return self._kernel.Scores(
+            marginals=pool.marginals,
+            offset=pool.offset[cells].astype(np.int64),
+            price=relaxation.price[cells],
+            near=near.astype(np.int64),
+        )
+
+    def _is_far(self, found: Incumbent, relaxation: Relaxation) -> bool:
+        pool = self._pool
+        if relaxation.is_infeasible or not found.is_feasible:
+            return not relaxation.is_infeasible
+        bound = pool.scale.mean(relaxation.bound, pool.k)
+        return bound - pool.scale.mean(pool.similarity(found.counts), pool.k) > FAR_GAP * abs(bound)
+
+    def _over_all(self, counts: IntArray) -> IntArray:
+        found = np.zeros(self._pool.cell_count, np.intp)
+        found[self._cells] = counts
+        return found
+
+
+def trees_of(oracle: TreeOracle, cells: IntArray, k: int) -> Trees:
+    """The trees over some cells, for sets of k items; a split that leaves all on one side is no way to split a set."""
+    from mprlib.optimisers import tree_moves_kernel as kernel
+
+    sets, empty = oracle.leaf_sets, len(oracle.leaf_sets)
+    # The number of each set of the level below, the empty set's in the last place.
+    number, ways, count = np.arange(empty + 1), [], empty + 1
+    for level in oracle.ways_to_split[::-1]:
+        own = np.full(len(level) + 1, empty)
+        for place, parts in enumerate(np.sort(number[level], axis=2)):
+            real = np.unique(parts[(parts != empty).all(axis=1)], axis=0)
+            if len(real) == 0:
+                # One part is the set itself.
+                own[place] = parts.min()
+                continue
+            ways.append(real)
+            own[place], count = count, count + 1
+        number = own
+    # The last set is that of all cells, which has one part where nothing splits it.
+    ways.append(np.array([[number[0], empty]]))
+    is_held = sets[:, cells] > 0
+    weight = np.full(empty, 1.0 / k) if oracle.is_signed else oracle.scale / (sets @ oracle.cells.masses) / k**2
+    return kernel.Trees(
+        first=np.cumsum([0, *(len(own) for own in ways)]),
+        parts=np.concatenate(ways).astype(NUMBERS),
+        start=np.cumsum([0, *is_held.sum(axis=0)]),
+        holding=np.nonzero(is_held.T)[1].astype(NUMBERS),
+        members=is_held,
+        target=k * (sets @ oracle.cells.reference_shares),
+        weight=weight,
+        is_signed=oracle.is_signed,
+    )
