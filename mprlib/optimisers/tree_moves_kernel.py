@@ -41,13 +41,13 @@ class Kept(NamedTuple):
     """Trees that are asked first.
 
     Shapes:  leaves (T, L), their leaves, filled up with the empty set; leaf (T, C), the leaf of each cell; order (T,),
-             in which they are asked; count (1,), how many there are.
+             in which they are asked; held (1,), how many there are.
     """
 
     leaves: IntArray
     leaf: IntArray
     order: IntArray
-    count: IntArray
+    held: IntArray
 
 
 class Here(NamedTuple):
@@ -108,9 +108,9 @@ def placed(trees: Trees, counts: IntArray) -> Here:
 def keep(trees: Trees, here: Here, kept: Kept) -> None:
     """Keep the best tree, to be asked first, in place of the one that is asked last where there is no room."""
     empty, tree = trees.target.size, kept.order[-1]
-    if kept.count[0] < kept.order.size:
-        tree = kept.count[0]
-        kept.count[0] += 1
+    if kept.held[0] < kept.order.size:
+        tree = kept.held[0]
+        kept.held[0] += 1
     leaves, found = kept.leaves[tree], 0
     leaves[:] = empty
     stack, size = np.empty(2 * leaves.size + 2, np.int64), 1
@@ -131,7 +131,7 @@ def keep(trees: Trees, here: Here, kept: Kept) -> None:
                 way += 1
             stack[size], stack[size + 1] = trees.parts[way, 0], trees.parts[way, 1]
             size += 2
-    for place in range(kept.count[0] - 1, 0, -1):
+    for place in range(kept.held[0] - 1, 0, -1):
         kept.order[place] = kept.order[place - 1]
     kept.order[0] = tree
 
@@ -158,7 +158,7 @@ def kept_worth(trees: Trees, here: Here, kept: Kept, tree: int, move: IntArray) 
 @uncounted
 def is_refused(trees: Trees, here: Here, kept: Kept, move: IntArray, limit: float) -> bool:
     """Whether some kept tree is worth more than the limit after a move; it is asked earlier from then on."""
-    for place in range(kept.count[0]):
+    for place in range(kept.held[0]):
         tree = kept.order[place]
         if kept_worth(trees, here, kept, tree, move) > limit:
             earlier = place // 2

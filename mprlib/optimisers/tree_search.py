@@ -12,9 +12,9 @@ import numpy as np
 
 from mprlib.arrays import IntArray
 from mprlib.function_classes.tree_oracle import TreeOracle
-from mprlib.optimisers.cooling_kernel import cooling
 from mprlib.optimisers.ball_annealing import Schedule
 from mprlib.optimisers.certificate import OPTIMALITY
+from mprlib.optimisers.cooling_kernel import cooling
 from mprlib.optimisers.local_search import BORDER, nearest_to_the_margin
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.rounding import rounded
@@ -46,7 +46,8 @@ class TreeSearch:
     """Search between the cells with items of one pool."""
 
     def __init__(self, separator: Separator, oracle: TreeOracle) -> None:
-        from mprlib.optimisers import tree_moves_kernel as moves, tree_search_kernel as kernel
+        from mprlib.optimisers import tree_moves_kernel as moves
+        from mprlib.optimisers import tree_search_kernel as kernel
 
         self._kernel, self._separator, self._pool = kernel, separator, separator.pool
         self._cells: IntArray = np.flatnonzero(self._pool.capacity)
@@ -56,7 +57,7 @@ class TreeSearch:
             leaves=np.full((KEPT, leaves), self._trees.target.size, NUMBERS),
             leaf=np.zeros((KEPT, self._cells.size), NUMBERS),
             order=np.arange(KEPT),
-            count=np.zeros(1, np.int64),
+            held=np.zeros(1, np.int64),
         )
         size = len(self._trees.parts) + 2 * self._trees.holding.size // max(self._cells.size, 1)
         self._evaluations = max(WORK // size, FEWEST)
@@ -84,7 +85,7 @@ class TreeSearch:
         if self._is_far(found, relaxation):
             further = FAR_FROM_BOUND if found.is_feasible else WITHOUT_SET
             found = self._annealed(relaxation, found.counts, found, further, slack)
-        if not found.is_feasible:
+        if not found.is_feasible or self._pool.similarity(found.counts) >= self._enough(relaxation):
             return found
         return Incumbent(counts=self._climbed(relaxation, found.counts, slack), is_feasible=True)
 
@@ -110,11 +111,11 @@ class TreeSearch:
         return self._over_all(own)
 
     def _limits(self, relaxation: Relaxation, penalty: float, slack: float) -> Limits:
-        bound, unit = relaxation.bound, self._separator.oracle.unit
+        unit = self._separator.oracle.unit
         return self._kernel.Limits(
             rho=relaxation.rho + slack * unit,
             penalty=penalty * max(relaxation.multiplier, 1.0 / unit),
-            enough=np.inf if relaxation.is_infeasible else bound - OPTIMALITY * self._pool.k,
+            enough=self._enough(relaxation),
             evaluations=self._evaluations,
             pairs_of=PAIRS_OF,
         )
@@ -128,6 +129,10 @@ class TreeSearch:
             price=relaxation.price[cells],
             near=near.astype(np.int64),
         )
+
+    def _enough(self, relaxation: Relaxation) -> float:
+        """A similarity that attains the bound."""
+        return np.inf if relaxation.is_infeasible else relaxation.bound - OPTIMALITY * self._pool.k
 
     def _is_far(self, found: Incumbent, relaxation: Relaxation) -> bool:
         pool = self._pool
@@ -143,34 +148,44 @@ class TreeSearch:
 
 
 def trees_of(oracle: TreeOracle, cells: IntArray, k: int) -> Trees:
-    """The trees over some cells, for sets of k items; a split that leaves all on one side is no way to split a set."""
+    """The trees over some cells, for sets of k items."""
     from mprlib.optimisers import tree_moves_kernel as kernel
 
     sets, empty = oracle.leaf_sets, len(oracle.leaf_sets)
-    # The number of each set of the level below, the empty set's in the last place.
-    number, ways, count = np.arange(empty + 1), [], empty + 1
+    # The number of each set of the level below, the empty one's in the last place.
+    number, ways, sizes, count = np.arange(empty + 1), [], [], empty + 1
     for level in oracle.ways_to_split[::-1]:
-        own = np.full(len(level) + 1, empty)
-        for place, parts in enumerate(np.sort(number[level], axis=2)):
-            real = np.unique(parts[(parts != empty).all(axis=1)], axis=0)
-            if len(real) == 0:
-                # One part is the set itself.
-                own[place] = parts.min()
-                continue
-            ways.append(real)
-            own[place], count = count, count + 1
-        number = own
-    # The last set is that of all cells, which has one part where nothing splits it.
+        parts = number[level]
+        own, size = _ways(parts, empty)
+        # What nothing splits is a leaf, which some side of a split holds as it is.
+        number = np.append(parts.min(axis=(1, 2)), empty)
+        number[:-1][size > 0] = count + np.arange(np.count_nonzero(size))
+        ways.append(own)
+        sizes.append(size[size > 0])
+        count += len(sizes[-1])
+    # The last set is that of all cells.
     ways.append(np.array([[number[0], empty]]))
     is_held = sets[:, cells] > 0
     weight = np.full(empty, 1.0 / k) if oracle.is_signed else oracle.scale / (sets @ oracle.cells.masses) / k**2
     return kernel.Trees(
-        first=np.cumsum([0, *(len(own) for own in ways)]),
+        first=np.cumsum([0, *np.concatenate(sizes), 1]),
         parts=np.concatenate(ways).astype(NUMBERS),
         start=np.cumsum([0, *is_held.sum(axis=0)]),
-        holding=np.nonzero(is_held.T)[1].astype(NUMBERS),
+        holding=(np.flatnonzero(np.ascontiguousarray(is_held.T)) % empty).astype(NUMBERS),
         members=is_held,
         target=k * (sets @ oracle.cells.reference_shares),
         weight=weight,
         is_signed=oracle.is_signed,
     )
+
+
+def _ways(parts: IntArray, empty: int) -> tuple[IntArray, IntArray]:
+    """The distinct ways (any, 2) to split each set, set after set, and how many each has (sets,).
+
+    parts (sets, S, 2): what splits leave. One that leaves all on one side is no way to split a set.
+    """
+    low, high, base = parts.min(axis=2), parts.max(axis=2), int(parts.max()) + 1
+    way = np.sort(np.where((low == empty) | (high == empty), -1, low * base + high), axis=1)
+    is_new = way >= 0
+    is_new[:, 1:] &= way[:, 1:] != way[:, :-1]
+    return np.column_stack(np.divmod(way[is_new], base)), is_new.sum(axis=1)

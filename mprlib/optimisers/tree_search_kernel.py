@@ -1,7 +1,7 @@
 """Compiled loops of `tree_search`: simulated annealing between cells, and steepest ascent from a set that meets rho.
 
-The energy of a set is  penalty max(0, MPR - rho) - similarity,  with MPR that of the best tree. A move takes one item of
-a cell for the next best of another.
+The energy of a set is  penalty max(0, MPR - rho) - similarity,  with MPR that of the best tree. A move takes one item
+of a cell for the next best of another.
 """
 
 from __future__ import annotations
@@ -96,7 +96,14 @@ def note(here: Here, mpr: float, similarity: float, limits: Limits, most: float,
 
 @compiled
 def annealed(
-    trees: Trees, scores: Scores, kept: Kept, limits: Limits, cooling: Cooling, counts: IntArray, most: float, found: Found
+    trees: Trees,
+    scores: Scores,
+    kept: Kept,
+    limits: Limits,
+    cooling: Cooling,
+    counts: IntArray,
+    most: float,
+    found: Found,
 ) -> float:
     """The largest similarity above `most` of sets within rho, by annealing from counts (C,)."""
     here = placed(trees, counts)
