@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mprlib import Problem
+from mprlib import Problem, measure, select
 from mprlib.function_classes.base import uncut_limit
 from mprlib.function_classes.tree import Tree
 from mprlib.function_classes.tree_oracle import TreeOracle
@@ -14,6 +14,7 @@ from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.tree_moves_kernel import REFUSED, Kept, Trees, moved, placed
 from mprlib.optimisers.tree_search import NUMBERS, TreeSearch, trees_of
+from tests.mprlib.optimisers.test_annealing import people
 from tests.mprlib.optimisers.test_whole_counts import Listed, small_problem
 
 TREES = [Tree(), Tree(depth=2), Tree(depth=1), Tree(signed=True), Tree(depth=2, signed=True)]
@@ -113,3 +114,12 @@ def test_sets_meet_rho_and_are_nearly_always_the_best_of_all_sets_of_small_probl
                 assert own <= best + 1e-12
                 attained += own >= best - 1e-12
     assert asked > 10 and attained >= 0.9 * asked
+
+
+def test_sets_are_near_their_bounds_without_a_proof() -> None:
+    """Exchanges valued by the trees known so far ended at twice these gaps."""
+    problem = people(1_000, 50, levels=(2, 4, 5))
+    top = measure(problem, problem.best_first[: problem.k], "tree").value
+    for part, gap in ((0.2, 0.013), (0.3, 0.007), (0.5, 0.0035)):
+        row = select(problem, "mopr", part * top, "tree", nodes=1)
+        assert row.status == "feasible" and row.mpr <= row.rho and row.gap <= gap
