@@ -169,11 +169,12 @@ class TreeOracle(CellOracle):
 
     @property
     def ways_to_split(self) -> tuple[IntArray, ...]:
-        """For each level, the positions (sets, S, 2) in the next one of what each split leaves of each of its sets; the
-        first level is that of all cells, and what is left of the last one's sets are `leaf_sets`. Past the end: the
-        empty set."""
-        _, position = self._distinct_leaves()
-        return (*self._children, position.reshape(len(self._intersections), -1, 2))
+        """What each split leaves of each set, level by level, as `ListedTrees` has it."""
+        return (*self._children, self._distinct_leaves()[1].reshape(len(self._intersections), -1, 2))
+
+    def listed_trees(self) -> TreeOracle:
+        """Its own."""
+        return self
 
     def best_partitions(self, worths: FloatArray, most: int) -> list[tuple[float, IntArray]]:
         """The best trees of different first splits where each set of `leaf_sets` is worth that much (U,), 0 or more:

@@ -15,7 +15,6 @@ import numpy as np
 
 from mprlib.arrays import IntArray
 from mprlib.function_classes.base import uncut_limit
-from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.optimisers.ball_annealing import BallAnnealing
 from mprlib.optimisers.cell_search import CellSearch
 from mprlib.optimisers.certificate import OPTIMALITY, Impossible
@@ -101,11 +100,11 @@ class Incumbents:
             self.floor = Floor(rho=proven, counts=closest)
 
     def _search(self) -> SetSearch:
-        pool, ball, oracle = self.separator.pool, self.separator.region.ball, self.separator.oracle
+        pool, ball, trees = self.separator.pool, self.separator.region.ball, self.separator.oracle.listed_trees()
         if ball is not None and pool.has_many_cells:
             return ItemSwaps(self.separator, ball)
-        if isinstance(oracle, TreeOracle) and not pool.has_many_cells:
-            return TreeSearch(self.separator, oracle)
+        if trees is not None and not pool.has_many_cells:
+            return TreeSearch(self.separator, trees)
         return CellSearch(self.separator, self.top_counts, self.top_value)
 
     def _once(self, name: str, build: Callable[[], T]) -> T:

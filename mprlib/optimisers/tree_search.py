@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mprlib.arrays import IntArray
-from mprlib.function_classes.tree_oracle import TreeOracle
+from mprlib.cells import Cells
+from mprlib.function_classes.base import ListedTrees
 from mprlib.optimisers.ball_annealing import Schedule
 from mprlib.optimisers.certificate import OPTIMALITY
 from mprlib.optimisers.cooling_kernel import cooling
@@ -45,14 +46,14 @@ NUMBERS = np.uint32
 class TreeSearch:
     """Search between the cells with items of one pool."""
 
-    def __init__(self, separator: Separator, oracle: TreeOracle) -> None:
+    def __init__(self, separator: Separator, listed: ListedTrees) -> None:
         from mprlib.optimisers import tree_moves_kernel as moves
         from mprlib.optimisers import tree_search_kernel as kernel
 
         self._kernel, self._separator, self._pool = kernel, separator, separator.pool
         self._cells: IntArray = np.flatnonzero(self._pool.capacity)
-        self._trees = trees_of(oracle, self._cells, self._pool.k)
-        leaves = min(2 ** len(oracle.ways_to_split), oracle.cells.size)
+        self._trees = trees_of(separator.oracle.cells, listed, self._cells, self._pool.k)
+        leaves = min(2 ** len(listed.ways_to_split), self._pool.cell_count)
         self._kept = moves.Kept(
             leaves=np.full((KEPT, leaves), self._trees.target.size, NUMBERS),
             leaf=np.zeros((KEPT, self._cells.size), NUMBERS),
@@ -147,14 +148,14 @@ class TreeSearch:
         return found
 
 
-def trees_of(oracle: TreeOracle, cells: IntArray, k: int) -> Trees:
-    """The trees over some cells, for sets of k items."""
+def trees_of(cells: Cells, listed: ListedTrees, moving: IntArray, k: int) -> Trees:
+    """Trees over all cells as they are seen by the counts of some of them, for sets of k items."""
     from mprlib.optimisers import tree_moves_kernel as kernel
 
-    sets, empty = oracle.leaf_sets, len(oracle.leaf_sets)
+    sets, empty = listed.leaf_sets, len(listed.leaf_sets)
     # The number of each set of the level below, the empty one's in the last place.
     number, ways, sizes, count = np.arange(empty + 1), [], [], empty + 1
-    for level in oracle.ways_to_split[::-1]:
+    for level in listed.ways_to_split[::-1]:
         parts = number[level]
         own, size = _ways(parts, empty)
         # What nothing splits is a leaf, which some side of a split holds as it is.
@@ -165,17 +166,17 @@ def trees_of(oracle: TreeOracle, cells: IntArray, k: int) -> Trees:
         count += len(sizes[-1])
     # The last set is that of all cells.
     ways.append(np.array([[number[0], empty]]))
-    is_held = sets[:, cells] > 0
-    weight = np.full(empty, 1.0 / k) if oracle.is_signed else oracle.scale / (sets @ oracle.cells.masses) / k**2
+    is_held = sets[:, moving] > 0
+    weight = np.full(empty, 1.0 / k) if listed.is_signed else listed.scale / (sets @ cells.masses) / k**2
     return kernel.Trees(
         first=np.cumsum([0, *np.concatenate(sizes), 1]),
         parts=np.concatenate(ways).astype(NUMBERS),
         start=np.cumsum([0, *is_held.sum(axis=0)]),
         holding=(np.flatnonzero(np.ascontiguousarray(is_held.T)) % empty).astype(NUMBERS),
         members=is_held,
-        target=k * (sets @ oracle.cells.reference_shares),
+        target=k * (sets @ cells.reference_shares),
         weight=weight,
-        is_signed=oracle.is_signed,
+        is_signed=listed.is_signed,
     )
 
 

@@ -49,7 +49,7 @@ def test_moves_are_worth_what_is_measured_and_trees_that_refuse_them_are_kept(se
     oracle = tree.bind(problem)
     pool = cell_pool_of(problem, oracle.cells)
     cells = np.arange(pool.cell_count)
-    trees = trees_of(oracle, cells, pool.k)
+    trees = trees_of(oracle.cells, oracle, cells, pool.k)
     kept = kept_trees(trees, cells.size, 3)
     here = placed(trees, pool.top_counts(problem).astype(np.int64))
     assert here.worth[-1] == pytest.approx(value(oracle, here.counts))
