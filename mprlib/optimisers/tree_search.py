@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FIRST = Schedule(warmest=0.02, coldest=0.001, penalty=8.0, steps=6_000)
 WITHOUT_SET = Schedule(warmest=0.1, coldest=0.001, penalty=16.0, steps=30_000)
 FAR_FROM_BOUND = Schedule(warmest=0.02, coldest=0.001, penalty=16.0, steps=30_000)
-FAR_GAP = 0.004
+FAR_GAP = 0.001
 # Trees that are asked before the best of all.
 KEPT = 64
 # Cells between which an ascent moves items, and its moves of which all pairs are tried.
