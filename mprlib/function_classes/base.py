@@ -104,6 +104,31 @@ class NamedGroups(Protocol):
         ...
 
 
+class ListedTrees(Protocol):
+    """Trees of bounded depth whose leaves are all listed; functions are constant on leaves.
+
+    Shapes:  leaf_sets (U, G), the distinct sets of cells that a leaf may hold, as 0 and 1.
+             ways_to_split: for each level, the positions (sets, S, 2) in the next one of what each split leaves of each
+             of its sets, past the end for the empty set. The first level is that of all cells, and what is left of the
+             last one's sets are `leaf_sets`.
+    is_signed: values are {-1, +1} instead of those of C', which D scales.
+    """
+
+    @property
+    def is_signed(self) -> bool: ...
+
+    @property
+    def scale(self) -> float:
+        """D."""
+        ...
+
+    @property
+    def leaf_sets(self) -> FloatArray: ...
+
+    @property
+    def ways_to_split(self) -> tuple[IntArray, ...]: ...
+
+
 class Oracle(ABC):
     """A function class bound to a problem. Oracles inherit from it, and override what is particular to them."""
 
@@ -124,6 +149,10 @@ class Oracle(ABC):
 
     def named_groups(self) -> NamedGroups | None:
         """The groups whose shares are all that the class looks at; None for other classes."""
+        return None
+
+    def listed_trees(self) -> ListedTrees | None:
+        """The trees whose functions the class consists of; None for other classes, and for too many to list."""
         return None
 
     def first_functions(self) -> FloatArray:

@@ -141,8 +141,7 @@ class TreeOracle(CellOracle):
         resample are left out."""
         from mprlib.function_classes import tree_kernel as kernel
 
-        _, position = self._distinct_leaves()
-        levels = (position.reshape(len(self._intersections), -1, 2), *reversed(self._children))
+        levels = self.ways_to_split[::-1]
         least, most = leaves.bounds(kept, self.is_signed)
         near, needed = [], [np.ones(1, dtype=bool)]
         for parts in levels:
@@ -168,6 +167,15 @@ class TreeOracle(CellOracle):
         """The distinct sets (U, G) of cells that a leaf may hold, as 0 and 1."""
         return self._distinct_leaves()[0]
 
+    @property
+    def ways_to_split(self) -> tuple[IntArray, ...]:
+        """What each split leaves of each set, level by level, as `ListedTrees` has it."""
+        return (*self._children, self._distinct_leaves()[1].reshape(len(self._intersections), -1, 2))
+
+    def listed_trees(self) -> TreeOracle:
+        """Its own."""
+        return self
+
     def best_partitions(self, worths: FloatArray, most: int) -> list[tuple[float, IntArray]]:
         """The best trees of different first splits where each set of `leaf_sets` is worth that much (U,), 0 or more:
         the sum over a tree's leaves, and each cell's (G,) among the sets."""
@@ -189,8 +197,7 @@ class TreeOracle(CellOracle):
     def worths_of_others(self, worths: FloatArray) -> FloatArray:
         """The most that the other leaves of a tree with one of `leaf_sets` (U,) are worth, where each set is worth that
         much (U,), 0 or more."""
-        _, position = self._distinct_leaves()
-        levels = [*self._children, position.reshape(len(self._intersections), -1, 2)]
+        levels = self.ways_to_split
         # From the leaves to the first set: what each set's best tree is worth, 0 in the last place for the empty one.
         within = [np.append(worths, 0.0)]
         for parts in levels[::-1]:

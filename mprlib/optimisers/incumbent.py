@@ -22,6 +22,7 @@ from mprlib.optimisers.item_swaps import ItemSwaps
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
 from mprlib.optimisers.set_search import Incumbent, SetSearch
+from mprlib.optimisers.tree_search import TreeSearch
 from mprlib.optimisers.whole.marginals import marginals_of
 from mprlib.optimisers.whole.proof import Floor, Searched, WholeProof
 from mprlib.optimisers.whole.registry import whole_proof
@@ -99,9 +100,11 @@ class Incumbents:
             self.floor = Floor(rho=proven, counts=closest)
 
     def _search(self) -> SetSearch:
-        pool, ball = self.separator.pool, self.separator.region.ball
+        pool, ball, trees = self.separator.pool, self.separator.region.ball, self.separator.oracle.listed_trees()
         if ball is not None and pool.has_many_cells:
             return ItemSwaps(self.separator, ball)
+        if trees is not None and not pool.has_many_cells:
+            return TreeSearch(self.separator, trees)
         return CellSearch(self.separator, self.top_counts, self.top_value)
 
     def _once(self, name: str, build: Callable[[], T]) -> T:

@@ -67,7 +67,7 @@ class LocalSearch:
             pool=pool,
             region=region,
             rho=relaxation.rho + slack * region.unit,
-            cells=_nearest_to_the_margin(relaxation, pool, region.neighbourhood.cells),
+            cells=nearest_to_the_margin(relaxation, pool, region.neighbourhood.cells),
             price=relaxation.price,
             # With a multiplier of 0 the range of all similarities is the first penalty.
             penalty=max(relaxation.multiplier, float(np.ptp(pool.scores)) * pool.k),
@@ -160,7 +160,7 @@ def enough_of(relaxation: Relaxation) -> float:
     return np.inf if relaxation.is_infeasible else bound - SMALL_GAP * abs(bound)
 
 
-def _nearest_to_the_margin(relaxation: Relaxation, pool: CellPool, limit: int) -> IntArray:
+def nearest_to_the_margin(relaxation: Relaxation, pool: CellPool, limit: int) -> IntArray:
     """The cells (at most `limit`, rising) with an item nearest to the margin at the relaxation's prices."""
     if pool.cell_count <= limit:
         return np.arange(pool.cell_count)
