@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 ACCURACY = 1e-8
 # Steps per cell and item; an optimum takes a few, more means that the method cycles.
 LARGEST_STEPS_PER_PLACE = 20
-# Room for cuts at first; it doubles.
-FIRST_CUTS = 64
+# Room for cuts and for free cells at first; it doubles.
+FIRST_CUTS, FIRST_FREE = 64, 64
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -120,9 +120,14 @@ class CellProgramme:
         """
         counts, ray = np.empty(self._pool.cell_count), np.empty(self._cuts.size.size)
         self._cuts.right[: self._used] = right
-        found, steps = self._kernel.optimise(
-            self._items, self._cuts, self._used, self._basis, self._most_steps, counts, ray
-        )
+        found, steps = self._kernel.FULL, 0
+        while found == self._kernel.FULL:
+            found, own = self._kernel.optimise(
+                self._items, self._cuts, self._used, self._basis, self._most_steps, counts, ray
+            )
+            steps += own
+            if found == self._kernel.FULL:
+                self._basis = widened(self._basis)
         if found == self._kernel.LOST:
             raise PathLost
         is_infeasible = found == self._kernel.INFEASIBLE
@@ -155,13 +160,10 @@ class CellProgramme:
 
     def _prices(self) -> FloatArray:
         """Multipliers (J,) of the cuts, by the scores as given."""
-        size = int(self._basis.number[0])
-        inverse, multipliers = np.empty((size, size)), np.empty(self._pool.cell_count + 1)
-        prices = np.zeros(self._used)
-        if self._of_basis.basis_inverse(self._cuts, self._basis, inverse):
-            price = np.empty(self._pool.cell_count)
-            self._of_basis.priced(self._given, self._cuts, self._basis, inverse, multipliers, price)
-            prices[self._basis.tight[: size - 1]] = np.maximum(multipliers[1:size], 0.0)
+        price, multipliers = np.empty(self._pool.cell_count), np.empty(self._pool.cell_count + 1)
+        self._of_basis.priced(self._given, self._cuts, self._basis, multipliers, price)
+        size, prices = int(self._basis.number[0]), np.zeros(self._used)
+        prices[self._basis.tight[: size - 1]] = np.maximum(multipliers[1:size], 0.0)
         return prices
 
     def _is_optimal(self, solution: LinearSolution, counts: FloatArray) -> bool:
@@ -190,13 +192,20 @@ def top_basis(items: Items, room: int) -> Basis:
     taken = np.zeros(items.offset.size, np.int64)
     last = take_best(items.marginals, items.offset, items.k, taken)
     taken[last] -= 1
-    places = np.zeros((3, taken.size + 1), np.int64)
-    places[0, last], places[1, 0] = 1, last
+    places = np.zeros((2, taken.size + 1), np.int64)
+    places[0, 0] = last
     return basis_kernel.Basis(
         taken=taken,
-        is_free=places[0, :-1],
-        free=places[1],
-        tight=places[2],
+        free=places[0],
+        tight=places[1],
         is_tight=np.zeros(room, np.int64),
-        number=np.array([1, 0]),
+        number=np.array([1, 0, -1]),
+        inverse=np.empty((FIRST_FREE, FIRST_FREE)),
     )
+
+
+def widened(basis: Basis) -> Basis:
+    """The basis with room for twice as many free cells."""
+    room = 2 * len(basis.inverse)
+    basis.number[2] = -1
+    return basis._replace(inverse=np.empty((room, room)))

@@ -12,9 +12,12 @@ SINGULAR = 1e-14
 
 @compiled
 def inverse_of(matrix: FloatArray, inverse: FloatArray) -> bool:
-    """The inverse of a square matrix, which is written over, by elimination with row pivots; False if it has none."""
+    """The inverse of a square matrix, which is written over, by elimination with row pivots; False if it has none.
+
+    It goes into the first rows and columns of an array that may have more.
+    """
     size = matrix.shape[0]
-    inverse[:, :] = 0.0
+    inverse[:size, :size] = 0.0
     for row in range(size):
         inverse[row, row] = 1.0
     for column in range(size):

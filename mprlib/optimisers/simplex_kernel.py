@@ -1,7 +1,8 @@
 """Compiled dual simplex method of `cell_programme`: the best items of cells under cuts, from the last optimum on.
 
 A step takes the bound that is violated most out of the basis (`basis_kernel`). Taking whole items past their margin,
-one after the other, is part of the same step while the violation lasts (bound flipping).
+one after the other, is part of the same step while the violation lasts (bound flipping). The inverse of the basis is
+updated by each step, and computed anew after some, and before anything is said of the last basis.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import numpy as np
 
 from mprlib.arrays import FloatArray
 from mprlib.compiled import compiled
-from mprlib.optimisers.basis_kernel import Basis, Cut, Items, basis_inverse, counts_at, priced
+from mprlib.optimisers.basis_kernel import Basis, Cut, Items, counts_at, invert, priced
+from mprlib.optimisers.basis_update_kernel import update_inverse
 
-OPTIMAL, INFEASIBLE, LOST = 0, 1, 2
+OPTIMAL, INFEASIBLE, LOST, FULL = 0, 1, 2, 3
+# Steps after which the inverse of the basis is computed anew.
+MOST_UPDATES = 30
 # A violated bound, in items.
 FEASIBILITY = 1e-9
 # A pivot below this, relative to the row's coefficients, is rounding.
@@ -57,11 +61,9 @@ def most_violated(cuts: Cut, used: int, basis: Basis, counts: FloatArray) -> Lea
 
 
 @compiled
-def pivot_row(
-    cuts: Cut, basis: Basis, inverse: FloatArray, leaving: Leaving, of_cells: FloatArray, of_cuts: FloatArray
-) -> None:
+def pivot_row(cuts: Cut, basis: Basis, leaving: Leaving, of_cells: FloatArray, of_cuts: FloatArray) -> None:
     """How what leaves depends on one item of each cell (G,), and on the slack of each tight cut."""
-    size = basis.number[0]
+    size, inverse = basis.number[0], basis.inverse
     combination = np.zeros(size)
     if leaving.position >= 0:
         combination[:] = inverse[leaving.position, :size]
@@ -141,7 +143,6 @@ def exchange(basis: Basis, leaving: Leaving, cell: int, step: int, cut: int) -> 
     if cell >= 0:
         if step < 0:
             basis.taken[cell] -= 1
-        basis.is_free[cell] = 1
         basis.free[free] = cell
         free += 1
     basis.number[0], basis.number[1] = free, tight
@@ -153,37 +154,45 @@ def optimise(
 ) -> tuple[int, int]:
     """The optimum under the first `used` cuts, from a basis that is optimal for other right sides or for fewer cuts.
 
-    Returns: OPTIMAL, INFEASIBLE or LOST (to rounding, or after so many steps), and the steps taken. Where no counts
-    meet the cuts, their sum with the multipliers that go into ray (J,) says so, but for rounding.
+    Returns: OPTIMAL, INFEASIBLE, FULL (the inverse has no room for one more row), or LOST (to rounding, or after so many
+    steps), and the steps taken. Where no counts meet the cuts, their sum with the multipliers that go into ray (J,) says
+    so, but for rounding.
     """
-    cells = basis.taken.size
+    cells, step = basis.taken.size, 0
     price, multipliers, before = np.empty(cells), np.empty(cells + 1), np.empty_like(basis.taken)
     of_cells, of_cuts = np.empty(cells), np.empty(cells + 1)
-    for step in range(most_steps):
-        size = basis.number[0]
-        inverse = np.empty((size, size))
-        if not basis_inverse(cuts, basis, inverse):
+    while step < most_steps:
+        if not 0 <= basis.number[2] <= MOST_UPDATES and not invert(cuts, basis):
             return LOST, step
-        counts_at(items, cuts, basis, inverse, counts)
+        counts_at(items, cuts, basis, counts)
         leaving = most_violated(cuts, used, basis, counts)
-        if leaving.violation == 0.0:
-            return OPTIMAL, step
-        priced(items, cuts, basis, inverse, multipliers, price)
-        pivot_row(cuts, basis, inverse, leaving, of_cells, of_cuts)
-        before[:] = basis.taken
-        if leaving.position >= 0:
-            own = basis.free[leaving.position]
-            basis.is_free[own] = 0
-            if leaving.sign > 0.0:
-                basis.taken[own] += 1
-        cell, way, cut = entering(items, basis, price, multipliers, (of_cells, of_cuts), leaving)
+        cell, way, cut = -1, 0, -1
+        if leaving.violation > 0.0:
+            priced(items, cuts, basis, multipliers, price)
+            pivot_row(cuts, basis, leaving, of_cells, of_cuts)
+            before[:] = basis.taken
+            if leaving.position >= 0 and leaving.sign > 0.0:
+                basis.taken[basis.free[leaving.position]] += 1
+            row = (of_cells, of_cuts)
+            cell, way, cut = entering(items, basis, price, multipliers, row, leaving)
         if cell < 0 and cut < 0:
-            basis.taken[:] = before
-            if leaving.position >= 0:
-                basis.is_free[basis.free[leaving.position]] = 1
+            if leaving.violation > 0.0:
+                basis.taken[:] = before
+            if basis.number[2] > 0:
+                # By an inverse that carries rounding: once more, by its own.
+                basis.number[2] = -1
+                continue
+            if leaving.violation == 0.0:
+                return OPTIMAL, step
             write_ray(basis, leaving, of_cuts, ray)
             return INFEASIBLE, step
+        if basis.number[0] == basis.inverse.shape[0] and leaving.cut >= 0 and cell >= 0:
+            basis.taken[:] = before
+            return FULL, step
+        is_updated = update_inverse(cuts, basis, leaving.position, leaving.cut, cell, cut)
+        basis.number[2] = basis.number[2] + 1 if is_updated else -1
         exchange(basis, leaving, cell, way, cut)
+        step += 1
     return LOST, most_steps
 
 
