@@ -86,13 +86,11 @@ class CutListing:
     ) -> tuple[IntArray | None, bool]:
         """The best counts (G,) within limits that are better than `best`, if any were found, and whether all were
         listed, by a programme's optimum; nothing is done where they are too many."""
-        from mprlib.optimisers.near_kernel import margin
         from mprlib.optimisers.whole.cut_options_kernel import PricedItems
 
-        pool, price = self.pool, optimum.price
+        pool = self.pool
         low, high = (limit.astype(np.int64) for limit in limits)
-        level = margin(pool.scores, pool.first, pool.capacity, price, pool.k)
-        items = PricedItems(pool.k, pool.scores, pool.first, price, low, high, level, optimum.room)
+        items = PricedItems(pool.k, pool.scores, pool.first, optimum.price, low, high, optimum.level, optimum.room)
         right = optimum.right + ROW_ROUNDING
         cuts = Cuts(rows=optimum.rows, low=np.full(right.size, -np.inf), high=right)
         listed = Listed(best=best, left=MEASURED_WITHIN)

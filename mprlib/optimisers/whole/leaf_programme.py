@@ -18,7 +18,6 @@ from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.optimisers.ball_line import PathLost
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cell_programme import CellProgramme
-from mprlib.optimisers.relaxation import top_sum
 from mprlib.optimisers.whole.leaf_counts import LeafCounts, Secant
 
 # What is violated by less is met.
@@ -41,13 +40,15 @@ SMALLEST_CERTIFICATE = 1e-9
 class Optimum:
     """bound: proven, -inf where no counts meet the rows; counts (G,), but for the solver's tolerance.
 
-    price (G,): of one item of each cell; a set leaves room - price.x of the rows unused. rows (J, G) and right (J,):
+    price (G,): of one item of each cell, and level, of the k-th best item net of it; a set leaves room - price.x of the
+    rows unused. rows (J, G) and right (J,):
     those held, until there are others.
     """
 
     bound: float
     counts: FloatArray
     price: FloatArray
+    level: float
     room: float
     rows: FloatArray
     right: FloatArray
@@ -153,8 +154,6 @@ class LeafProgramme:
 
     def _solved(self, limits: FloatArray) -> Optimum:
         """The optimum under the rows that are held."""
-        from mprlib.optimisers.whole.leaf_kernel import combined
-
         self._drop()
         terms, own = self._terms[:, : self._used], self._limit[: self._used]
         right = np.where(own >= 0, limits[own], terms[0] * self._allowed + terms[1])
@@ -164,19 +163,23 @@ class LeafProgramme:
             self._forget()
             raise
         self.solved += 1 + vertex.work // STEPS
-        rows = self._programme.cuts
-        price, room = combined(vertex.prices, rows), float(vertex.prices @ right)
+        bound = vertex.bound
         if vertex.is_infeasible:
-            shortfall = -room - top_sum(-price[self._pool.cell], self._pool.k)
-            is_proven = shortfall > SMALLEST_CERTIFICATE * float(vertex.prices.max(initial=0.0))
+            is_proven = bound < -SMALLEST_CERTIFICATE * float(vertex.prices.max(initial=0.0))
             bound = -np.inf if is_proven else np.inf
         else:
-            bound = top_sum(self._pool.scores - price[self._pool.cell], self._pool.k) + room
             idle = self._idle[: self._used]
             idle += 1
             idle[self._programme.is_needed()] = 0
-        counts = np.clip(vertex.counts, 0.0, self._pool.capacity)
-        return Optimum(bound=bound, counts=counts, price=price, room=room, rows=rows, right=right)
+        return Optimum(
+            bound=bound,
+            counts=np.minimum(np.maximum(vertex.counts, 0.0), self._pool.capacity),
+            price=vertex.price,
+            level=vertex.level,
+            room=vertex.room,
+            rows=self._programme.cuts,
+            right=right,
+        )
 
     def _drop(self) -> None:
         """Drop the rows that have not been tight for longest, where there are too many."""
