@@ -168,22 +168,28 @@ class TreeOracle(CellOracle):
         """The distinct sets (U, G) of cells that a leaf may hold, as 0 and 1."""
         return self._distinct_leaves()[0]
 
-    def best_partitions(self, worths: FloatArray, most: int) -> list[tuple[float, IntArray]]:
+    def best_partitions(self, worths: FloatArray, most: int, least: float = -np.inf) -> list[tuple[float, IntArray]]:
         """The best trees of different first splits where each set of `leaf_sets` is worth that much (U,), 0 or more:
-        the sum over a tree's leaves, and each cell's (G,) among the sets."""
+        the sum over a tree's leaves, where it is above `least`, and each cell's (G,) among the sets."""
         from mprlib.function_classes import tree_kernel as kernel
 
         _, position = self._distinct_leaves()
         table = position.reshape(len(self._intersections), -1)
-        below, roots = self._best_splits(np.append(worths, 0.0)[table], is_summed=True)
-        # A value times a mass of 1 is the value: that of a leaf is its position.
-        leaves = kernel.Leaves(self._intersections, self._sides, np.ones_like(self._inverse_masses), False)
+        worth = np.empty(len(table))
+        last = kernel.best_last_places(table, worths, worth)
+        if self._children:
+            below, roots = self._splits_before(last, worth)
+        else:
+            padded = np.append(worths, 0.0)[table[0]]
+            below, roots = [], padded[0::2] + padded[1::2]
         found: list[tuple[float, IntArray]] = []
-        places = table.astype(float)
         for root in np.argsort(-roots, kind="stable")[:most]:
-            place = np.zeros(self.cells.size)
-            self._grow([np.array([root]), *below], leaves, places, place)
-            found.append((float(roots[root]), place.astype(np.int64)))
+            if roots[root] <= least:
+                break
+            splits = [np.array([root]), *below]
+            place = np.zeros(self.cells.size, np.int64)
+            kernel.write_places(self._intersections, self._sides, table, self._last_sets(splits), splits[-1], place)
+            found.append((float(roots[root]), place))
         return found
 
     def worths_of_others(self, worths: FloatArray) -> FloatArray:
@@ -274,7 +280,13 @@ class TreeOracle(CellOracle):
         if not self._children:
             return [], self._worths(leaf, is_summed=is_summed)[0]
         worth = np.empty(len(leaf))
-        found = [kernel.best_last_splits(leaf, self._inverse_masses, is_summed, worth)]
+        return self._splits_before(kernel.best_last_splits(leaf, self._inverse_masses, is_summed, worth), worth)
+
+    def _splits_before(self, last: IntArray, worth: FloatArray) -> tuple[list[IntArray], FloatArray]:
+        """The same from the best last split of every intersection, which is worth that much (I,)."""
+        from mprlib.function_classes import tree_kernel as kernel
+
+        found = [last]
         for children in reversed(self._children[1:]):
             after, worth = worth, np.empty(len(children))
             found.append(kernel.best_splits(children, after, worth))
@@ -285,7 +297,13 @@ class TreeOracle(CellOracle):
         """Write the best tree's values into function (G,), leaf by leaf; leaf (I, 2S) holds p - q of each."""
         from mprlib.function_classes import tree_kernel as kernel
 
+        kernel.write_leaves(leaves, leaf, self._last_sets(best_split), best_split[-1], function)
+
+    def _last_sets(self, best_split: list[IntArray]) -> IntArray:
+        """The last sets of a tree of the best splits, level by level."""
+        from mprlib.function_classes import tree_kernel as kernel
+
         places: IntArray = np.zeros(1, np.int64)
         for children, splits, below in zip(self._children, best_split, best_split[1:]):
             places = kernel.parts(children, places, splits, len(below))
-        kernel.write_leaves(leaves, leaf, places, best_split[-1], function)
+        return places

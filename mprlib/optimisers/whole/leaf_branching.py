@@ -121,7 +121,7 @@ class LeafBranching:
             if similarity > self.best:
                 self.best, self.counts = similarity, counts
             return False
-        return self.programme.add_trees(whole, self.programme.leaves.held(whole))
+        return self.programme.add_trees(self.programme.leaves.held(whole))
 
     def _push(self, node: _Node) -> None:
         self._opened += 1

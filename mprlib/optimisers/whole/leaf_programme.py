@@ -92,10 +92,10 @@ class LeafProgramme:
             if found.bound <= enough or found.bound == np.inf:
                 break
             held = self.leaves.held(found.counts)
-            is_new = self._add_limits(limits, np.concatenate([held, -held, found.counts, -found.counts]))
+            is_new = self._add_limits(limits, held, found.counts)
             if trees > 0:
                 trees -= 1
-                is_new = self.add_trees(found.counts, held) or is_new
+                is_new = self.add_trees(held) or is_new
             if not is_new:
                 break
         return found
@@ -108,22 +108,21 @@ class LeafProgramme:
         cell = int(np.argmax(score))
         return (cell if score[cell] > 0.0 else -1), bool(up[cell] < down[cell])
 
-    def add_trees(self, counts: FloatArray, held: FloatArray) -> bool:
-        """Cuts of the trees that are worth more at counts (G,) than rho allows; held (U,), counts of the sets."""
-        secants = self.leaves.secants(counts, held, self._rho, MOST_TREES)
+    def add_trees(self, held: FloatArray) -> bool:
+        """Cuts of the trees that are worth more at counts of the sets (U,) than rho allows."""
+        secants = self.leaves.secants(held, self._rho, MOST_TREES)
         for one in secants:
             self._add(one, -1)
         return len(secants) > 0
 
-    def _add_limits(self, limits: FloatArray, counts: FloatArray) -> bool:
-        """Rows of the limits that counts (2U + 2G,) exceed most, as far as they are not held."""
-        excess = counts - limits
-        held = self._limit[: self._used]
-        excess[held[held >= 0]] = 0.0
-        over = np.flatnonzero(excess > FEASIBILITY)
-        worst = over[np.argsort(-excess[over], kind="stable")[:MOST_LIMITS]]
-        for one in worst:
-            self._add(Secant(row=self._row_of(int(one)), factor=0.0, offset=0.0), int(one))
+    def _add_limits(self, limits: FloatArray, held: FloatArray, counts: FloatArray) -> bool:
+        """Rows of the limits (2U + 2G,) that counts of the sets (U,) and of the cells (G,) exceed most, as far as they
+        are not held."""
+        from mprlib.optimisers.whole.leaf_kernel import broken_limits
+
+        worst = broken_limits(limits, held, counts, self._limit[: self._used], FEASIBILITY, MOST_LIMITS)
+        for one in worst.tolist():
+            self._add(Secant(row=self._row_of(one), factor=0.0, offset=0.0), one)
         return worst.size > 0
 
     def _row_of(self, limit: int) -> FloatArray:
@@ -154,9 +153,10 @@ class LeafProgramme:
 
     def _solved(self, limits: FloatArray) -> Optimum:
         """The optimum under the rows that are held."""
+        from mprlib.optimisers.whole.leaf_kernel import right_sides
+
         self._drop()
-        terms, own = self._terms[:, : self._used], self._limit[: self._used]
-        right = np.where(own >= 0, limits[own], terms[0] * self._allowed + terms[1])
+        right = right_sides(limits, self._limit[: self._used], self._terms, self._allowed)
         try:
             vertex = self._programme.under(right)
         except PathLost:

@@ -45,12 +45,12 @@ def test_limits_and_secants_hold_for_all_sets_that_meet_rho(seed: int, tree: Tre
         assert (held >= low).all() and (held <= high).all()
         for _ in range(10):
             point = random.dirichlet(np.ones(3)) @ counts[random.choice(len(counts), 3)]
-            for secant in leaves.secants(point, leaves.held(point), rho, 4):
+            for secant in leaves.secants(leaves.held(point), rho, 4):
                 right = secant.factor * leaves.allowed(rho) + secant.offset
                 assert (inside @ secant.row <= right + 1e-12).all() and point @ secant.row > right
         for outside in counts[listed.values > rho * (1 + 1e-6)][::97]:
             own = outside.astype(float)
-            assert leaves.secants(own, leaves.held(own), rho, 1)
+            assert leaves.secants(leaves.held(own), rho, 1)
 
 
 def test_secants_see_what_counts_in_parts_hide() -> None:
@@ -60,8 +60,8 @@ def test_secants_see_what_counts_in_parts_hide() -> None:
     leaves = LeafCounts.of(cell_pool_of(problem, oracle.cells), oracle)
     point = np.array([1.5, 1.5])
     nearest = oracle.worst_in(np.array([2.0, 1.0]) / 3 - 0.5).value
-    assert leaves.secants(point, leaves.held(point), 0.99 * nearest, 1)
-    assert not leaves.secants(point, leaves.held(point), nearest, 1)
+    assert leaves.secants(leaves.held(point), 0.99 * nearest, 1)
+    assert not leaves.secants(leaves.held(point), nearest, 1)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
