@@ -91,12 +91,12 @@ def counts_at(items: Items, cuts: Cut, basis: Basis, counts: FloatArray) -> None
 def priced(items: Items, cuts: Cut, basis: Basis, multipliers: FloatArray, price: FloatArray) -> None:
     """Multipliers of the sum and of the tight cuts, and the price (G,) of one item of each cell."""
     size, inverse = basis.number[0], basis.inverse
-    for row in range(size):
-        own = 0.0
-        for position in range(size):
-            cell = basis.free[position]
-            own += items.marginals[items.offset[cell] + basis.taken[cell] + 1] * inverse[position, row]
-        multipliers[row] = own
+    multipliers[:size] = 0.0
+    for position in range(size):
+        cell = basis.free[position]
+        own = items.marginals[items.offset[cell] + basis.taken[cell] + 1]
+        for row in range(size):
+            multipliers[row] += own * inverse[position, row]
     price[:] = multipliers[0]
     for row in range(1, size):
         for cell in range(price.size):

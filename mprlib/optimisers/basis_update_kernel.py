@@ -1,7 +1,7 @@
 """Compiled: the inverse of a basis matrix (`basis_kernel`) after one exchange, by a formula of rank one.
 
-What enters is a column (a cell becomes free) or the end of a row (a cut is tight no more); what leaves is a column or the
-start of a row. So one of these is replaced, a row and a column are added, or a row and a column are dropped:
+A cell that becomes free is a column more, and one that leaves is a column less; a cut that becomes tight is a row more,
+and one that is tight no more is a row less. One exchange is one of each kind:
 
     column p by a:   u = inverse a,  row p of the inverse is divided by u_p and taken u_i times from row i,
     row r by b:      v = b inverse,  likewise with columns and v_r,
@@ -29,10 +29,13 @@ SMALLEST_UPDATE = 1e-6
 def column_of(cuts: Cut, basis: Basis, cell: int, found: FloatArray) -> None:
     """The inverse times the column of a cell into found (size,)."""
     size, inverse = basis.number[0], basis.inverse
+    column = np.ones(size)
+    for row in range(1, size):
+        column[row] = cuts.rows[basis.tight[row - 1], cell]
     for position in range(size):
-        own = inverse[position, 0]
-        for row in range(1, size):
-            own += inverse[position, row] * cuts.rows[basis.tight[row - 1], cell]
+        own = 0.0
+        for row in range(size):
+            own += inverse[position, row] * column[row]
         found[position] = own
 
 

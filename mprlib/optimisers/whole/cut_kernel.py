@@ -19,9 +19,9 @@ from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 class CutState(NamedTuple):
     """Where the search is, and the cuts that some counts may break.
 
-    Shapes:  number (2,), the next cell's place, and how many cuts are held; pick, refusing, total, lost, priced (P + 1,);
-             cuts (P, J), what one item of each cell adds; gap, above, below (P + 1, J), what is decided sums to, and
-             what it may sum to at most and at least, so that what follows may still meet the cut.
+    Shapes:  number (2,), the next cell's place, and how many cuts are held; pick, refusing, total, lost,
+             priced (P + 1,); cuts (P, J), what one item of each cell adds; gap, above, below (P + 1, J), what is
+             decided sums to, and what it may sum to at most and at least, so that what follows may still meet the cut.
     refusing: the cut that refused a count of each place last, which is likely to refuse the next one.
     """
 
@@ -62,7 +62,7 @@ def add_cut(options: CutOptions, state: CutState, cut: FloatArray, low: float, h
     """One more cut low <= cut . x <= high, cut (G,), also for what is decided already; it is held where some counts may
     break it. Whether any counts meet it."""
     cells, start, least, most = options.cell, 0.0, 0.0, 0.0
-    for cell in np.flatnonzero(options.decided):
+    for cell in options.filled:
         start += options.decided[cell] * cut[cell]
     for place in range(cells.size):
         own = cut[cells[place]]
@@ -92,10 +92,10 @@ def add_cut(options: CutOptions, state: CutState, cut: FloatArray, low: float, h
 @compiled
 def add_cuts(options: CutOptions, state: CutState, cuts: FloatArray, low: FloatArray, high: FloatArray) -> bool:
     """Cuts (J, G), each with its limits (J,). Whether there are counts that meet each."""
+    are_met = True
     for number in range(cuts.shape[0]):
-        if not add_cut(options, state, cuts[number], low[number], high[number]):
-            return False
-    return True
+        are_met = are_met and add_cut(options, state, cuts[number], low[number], high[number])
+    return are_met
 
 
 @compiled

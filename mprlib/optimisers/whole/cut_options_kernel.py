@@ -35,13 +35,15 @@ class PricedItems(NamedTuple):
 class CutOptions(NamedTuple):
     """Counts below a budget; cells with one of them are decided, and of the other P those with few come first.
 
-    Shapes:  decided (G,), counts of the cells that are decided, 0 of the others; cell, low, high (P,); offset (P + 1,),
-             where the counts and the losses of each begin, those that lose least first; items (P + 1, 2), fewest and
-             most that follow; priced (P + 1,), the most that the prices of what follows sum to; lost (P + 1,), the least
-             that follows loses. total, lost_before, priced_before: of the cells that are decided.
+    Shapes:  decided (G,), counts of the cells that are decided, 0 of the others; filled, those that are not 0; cell,
+             low, high (P,); offset (P + 1,), where the counts and the losses of each begin, those that lose least
+             first; items (P + 1, 2), fewest and most that follow; priced (P + 1,), the most that the prices of what
+             follows sum to; lost (P + 1,), the least that it loses.
+    total, lost_before, priced_before: of the cells that are decided.
     """
 
     decided: IntArray
+    filled: IntArray
     cell: IntArray
     low: IntArray
     high: IntArray
@@ -156,5 +158,18 @@ def cut_options(items: PricedItems, ends: IntArray, losses: FloatArray) -> CutOp
         priced[place] = priced[place + 1] + max(low[place] * price, high[place] * price)
         lost[place] = lost[place + 1] + loss[offset[place]]
     return CutOptions(
-        decided, cell, low, high, offset, counts, loss, follow, priced, lost, total, lost_before, priced_before
+        decided,
+        np.flatnonzero(decided),
+        cell,
+        low,
+        high,
+        offset,
+        counts,
+        loss,
+        follow,
+        priced,
+        lost,
+        total,
+        lost_before,
+        priced_before,
     )

@@ -1,10 +1,10 @@
-"""Compiled loops of `leaf_counts` and `leaf_programme`: counts of sets of cells, secants, and limits that are broken."""
+"""Compiled loops of `leaf_counts` and `leaf_programme`: counts of sets, secants, and limits that are broken."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mprlib.arrays import FloatArray
+from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
 
 
