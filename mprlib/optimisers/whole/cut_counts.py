@@ -88,7 +88,8 @@ class TreeProof:
             listed.best = threshold
             return self.listing.under_cuts(items, relaxation, listed, left)
 
-        found = deepened(search, relaxation.bound, start, -(-nodes // LISTED), self.pool.k)
+        first = self.listing.first_part(items, relaxation.bound - start)
+        found = deepened(search, relaxation.bound, start, -(-nodes // LISTED), self.pool.k, first)
         found = replace(found, counts=listed.counts)
         return found if found.is_complete else self._branched(relaxation, found, start, nodes)
 

@@ -18,6 +18,7 @@ from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.near_counts import margin_of
 from mprlib.optimisers.relaxation import Relaxation, centred_cut
 from mprlib.optimisers.separation import Separator
+from mprlib.optimisers.whole.deepening import FIRST_PART, GROWTH
 from mprlib.optimisers.whole.leaf_programme import Optimum
 from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 # A node of branch and bound is listed where its sets are at most ten to this power, with so many nodes and so many
 # sets that the measuring code is asked about.
 MOST_LISTED, NODES_WITHIN, MEASURED_WITHIN = 12.0, 2_000, 20
+# Sets of the whole gap, or of the largest part of it, are listed at once where they are at most ten to this power.
+MOST_AT_ONCE = 3.5
 # A row of a linear programme, whose coefficients are 1 at most, is met within this.
 ROW_ROUNDING = 1e-9
 
@@ -70,6 +73,15 @@ class CutListing:
         low, margin = np.zeros_like(pool.capacity), margin_of(relaxation, pool)
         return PricedItems(pool.k, pool.scores, pool.first, relaxation.price, low, pool.capacity, margin, room)
 
+    def first_part(self, items: PricedItems, gap: float) -> float:
+        """The part of a gap to list first: the largest one whose sets are few."""
+        from mprlib.optimisers.whole.cut_options_kernel import choices
+
+        part, (ends, losses) = 1.0, _ends_of(self.pool)
+        while FIRST_PART < part and np.isfinite(gap) and choices(items, part * gap, ends, losses) > MOST_AT_ONCE:
+            part /= GROWTH
+        return part
+
     def under_cuts(
         self, items: PricedItems, relaxation: Relaxation, listed: Listed, nodes: int
     ) -> tuple[float, bool, int]:
@@ -110,7 +122,7 @@ class CutListing:
         from mprlib.optimisers.whole import cut_options_kernel as of_options
 
         (rho, bound), (nodes, most_choices) = limits, most
-        ends, losses = np.empty((2, items.price.size), np.int64), np.empty((2, items.price.size))
+        ends, losses = _ends_of(self.pool)
         choices = of_options.choices(items, bound - listed.best, ends, losses)
         if choices == -np.inf or choices > most_choices:
             return bool(choices == -np.inf), 0
@@ -139,3 +151,8 @@ class CutListing:
             self.cuts.append(cut)
             is_open = kernel.add_cut(options, state, cut, -limit, limit)
         return True, visited
+
+
+def _ends_of(pool: CellPool) -> tuple[IntArray, FloatArray]:
+    """Room for the first and the last count (2, G) of each cell, and what they lose."""
+    return np.empty((2, pool.cell_count), np.int64), np.empty((2, pool.cell_count))
