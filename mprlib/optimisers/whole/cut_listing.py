@@ -78,7 +78,7 @@ class CutListing:
         from mprlib.optimisers.whole.cut_options_kernel import choices
 
         part, (ends, losses) = 1.0, _ends_of(self.pool)
-        while FIRST_PART < part and np.isfinite(gap) and choices(items, part * gap, ends, losses) > MOST_AT_ONCE:
+        while part > FIRST_PART and np.isfinite(gap) and choices(items, part * gap, ends, losses) > MOST_AT_ONCE:
             part /= GROWTH
         return part
 
