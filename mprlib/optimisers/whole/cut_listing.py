@@ -46,11 +46,13 @@ class Cuts:
 @dataclass(kw_only=True, eq=False, slots=True)
 class Listed:
     """What the listings of one problem found, so far: the best counts (G,), if any, their similarity, or one that is of
-    no interest, and how many sets may still be measured."""
+    no interest, and how many sets may still be measured; ends (2, G), the first and the last count of each cell in any
+    set that was looked for last."""
 
     best: float
     left: int
     counts: IntArray | None = None
+    ends: IntArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -95,9 +97,9 @@ class CutListing:
 
     def within(
         self, rho: float, optimum: Optimum, limits: tuple[FloatArray, FloatArray], best: float
-    ) -> tuple[IntArray | None, bool]:
-        """The best counts (G,) within limits that are better than `best`, if any were found, and whether all were
-        listed, by a programme's optimum; nothing is done where they are too many."""
+    ) -> tuple[Listed, bool]:
+        """The sets within limits that are better than `best`, by a programme's optimum, and whether all were listed;
+        none are where they are too many."""
         from mprlib.optimisers.whole.cut_options_kernel import PricedItems
 
         pool = self.pool
@@ -107,7 +109,7 @@ class CutListing:
         cuts = Cuts(rows=optimum.rows, low=np.full(right.size, -np.inf), high=right)
         listed = Listed(best=best, left=MEASURED_WITHIN)
         is_complete, _ = self._listed(items, cuts, listed, (rho, optimum.bound), (NODES_WITHIN, MOST_LISTED))
-        return listed.counts, is_complete
+        return listed, is_complete
 
     def _listed(
         self,
@@ -124,6 +126,7 @@ class CutListing:
         (rho, bound), (nodes, most_choices) = limits, most
         ends, losses = _ends_of(self.pool)
         choices = of_options.choices(items, bound - listed.best, ends, losses)
+        listed.ends = ends
         if choices == -np.inf or choices > most_choices:
             return bool(choices == -np.inf), 0
         options = of_options.cut_options(items, ends, losses)
