@@ -138,6 +138,17 @@ def test_proofs_without_a_prospect_are_left_out_and_long_programmes_count_as_sev
     assert nodes(0.05, 10**9) < most and nodes(1.0, 1) < most
 
 
+@pytest.mark.parametrize("most", [-1.0, 100.0])
+def test_what_is_listed_first_changes_nothing_of_what_is_proven(monkeypatch, most: float) -> None:
+    """Parts of the gap one after the other, or all of it at once."""
+    monkeypatch.setattr(cut_listing, "MOST_AT_ONCE", most)
+    for seed in (1, 2, 5):
+        problem, tree = small_problem(seed), Tree()
+        listed = Listed(problem, tree)
+        for row in sweep(problem, "mopr", listed.rhos(), tree):
+            assert check(problem, listed, row) == "settled"
+
+
 def test_rows_are_dropped_and_nothing_else_changes(monkeypatch) -> None:
     problem, tree = small_problem(5), Tree()
     oracle = tree.bind(problem)
