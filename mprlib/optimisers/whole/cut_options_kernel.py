@@ -71,7 +71,8 @@ def best_count(items: PricedItems, cell: int) -> int:
 @compiled
 def gain(items: PricedItems, cell: int, count: int) -> float:
     """What the cell's item after so many adds, net of its price, beside the margin."""
-    return (items.scores[items.first[cell] + count] - items.price[cell]) - items.margin
+    net: float = items.scores[items.first[cell] + count] - items.price[cell]
+    return net - items.margin
 
 
 @compiled
@@ -116,8 +117,8 @@ def write_counts(
     """The counts of a cell between its ends, those that lose least first; both ends' losses are known."""
     low, high = ends[0, cell], ends[1, cell]
     of_low, of_high = losses[0, cell], losses[1, cell]
-    # The larger one of both ends is the last of those that are left.
-    for place in range(counts.size - 1, -1, -1):
+    # The end that loses more is the last of those that are left.
+    for place in range(counts.size - 1, 0, -1):
         if of_high >= of_low:
             counts[place], loss[place] = high, max(of_high, 0.0)
             high -= 1
@@ -126,6 +127,7 @@ def write_counts(
             counts[place], loss[place] = low, max(of_low, 0.0)
             of_low -= gain(items, cell, low)
             low += 1
+    counts[0], loss[0] = high, max(of_high, 0.0)
 
 
 @compiled
@@ -141,16 +143,16 @@ def cut_options(items: PricedItems, ends: IntArray, losses: FloatArray) -> CutOp
             lost_before += losses[0, cell]
             priced_before += decided[cell] * items.price[cell]
     order = np.argsort(size, kind="mergesort")
-    cell = order[np.count_nonzero(size == 1) :]
-    number = cell.size
+    others = order[np.count_nonzero(size == 1) :]
+    number = others.size
     offset = np.zeros(number + 1, np.int64)
     for place in range(number):
-        offset[place + 1] = offset[place] + size[cell[place]]
+        offset[place + 1] = offset[place] + size[others[place]]
     counts, loss = np.empty(offset[number], np.int64), np.empty(offset[number])
     follow, priced, lost = np.zeros((number + 1, 2), np.int64), np.zeros(number + 1), np.zeros(number + 1)
     low, high = np.empty(number, np.int64), np.empty(number, np.int64)
     for place in range(number - 1, -1, -1):
-        one, own = cell[place], slice(offset[place], offset[place + 1])
+        one, own = others[place], slice(offset[place], offset[place + 1])
         write_counts(items, one, ends, losses, counts[own], loss[own])
         low[place], high[place] = ends[0, one], ends[1, one]
         follow[place, 0], follow[place, 1] = follow[place + 1, 0] + low[place], follow[place + 1, 1] + high[place]
@@ -160,7 +162,7 @@ def cut_options(items: PricedItems, ends: IntArray, losses: FloatArray) -> CutOp
     return CutOptions(
         decided,
         np.flatnonzero(decided),
-        cell,
+        others,
         low,
         high,
         offset,
