@@ -10,7 +10,6 @@ of every last split are then one matrix product.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,6 @@ from mprlib.cells import Cells
 from mprlib.function_classes.base import CellOracle, WorstCase, normalised
 from mprlib.function_classes.tree_sets import LARGEST_TABLE, distinct_parts
 from mprlib.problem import Problem
-
-if TYPE_CHECKING:
-    from mprlib.function_classes.tree_kernel import Leaves
 
 # Functions this close, relative to their values, are of trees that part the cells alike.
 SAME_FUNCTION = 1e-9
@@ -175,13 +171,11 @@ class TreeOracle(CellOracle):
 
         _, position = self._distinct_leaves()
         table = position.reshape(len(self._intersections), -1)
-        worth = np.empty(len(table))
-        last = kernel.best_last_places(table, worths, worth)
         if self._children:
-            below, roots = self._splits_before(last, worth)
+            worth = np.empty(len(table))
+            below, roots = self._splits_before(kernel.best_last_places(table, worths, worth), worth)
         else:
-            padded = np.append(worths, 0.0)[table[0]]
-            below, roots = [], padded[0::2] + padded[1::2]
+            below, roots = self._best_splits(np.append(worths, 0.0)[table], is_summed=True)
         found: list[tuple[float, IntArray]] = []
         for root in np.argsort(-roots, kind="stable")[:most]:
             if roots[root] <= least:
@@ -234,7 +228,8 @@ class TreeOracle(CellOracle):
         # The first of equal ones, as argmax takes it.
         for root in np.argsort(-roots, kind="stable")[:most] if most > 1 else [np.argmax(roots)]:
             function: FloatArray = np.zeros(self.cells.size)
-            self._grow([np.array([root]), *below], leaves, leaf, function)
+            splits = [np.array([root]), *below]
+            kernel.write_leaves(leaves, leaf, self._last_sets(splits), splits[-1], function)
             value = float(differences @ function)
             if not self.is_signed:
                 value, function = normalised(self._problem, self.cells, differences, function)
@@ -293,14 +288,8 @@ class TreeOracle(CellOracle):
         roots: FloatArray = np.append(worth, 0.0)[self._children[0][0]].sum(axis=1)
         return found[::-1], roots
 
-    def _grow(self, best_split: list[IntArray], leaves: Leaves, leaf: FloatArray, function: FloatArray) -> None:
-        """Write the best tree's values into function (G,), leaf by leaf; leaf (I, 2S) holds p - q of each."""
-        from mprlib.function_classes import tree_kernel as kernel
-
-        kernel.write_leaves(leaves, leaf, self._last_sets(best_split), best_split[-1], function)
-
     def _last_sets(self, best_split: list[IntArray]) -> IntArray:
-        """The last sets of a tree of the best splits, level by level."""
+        """The sets that a tree splits last, from the best split of every set, level by level."""
         from mprlib.function_classes import tree_kernel as kernel
 
         places: IntArray = np.zeros(1, np.int64)

@@ -17,8 +17,6 @@ from mprlib.optimisers.basis_kernel import Basis, Cut, Items, counts_at, invert,
 from mprlib.optimisers.basis_update_kernel import update_inverse
 
 OPTIMAL, INFEASIBLE, LOST, FULL = 0, 1, 2, 3
-# Steps after which the inverse of the basis is computed anew.
-MOST_UPDATES = 30
 # A violated bound, in items.
 FEASIBILITY = 1e-9
 # A pivot below this, relative to the row's coefficients, is rounding.
@@ -157,19 +155,27 @@ def exchange(basis: Basis, leaving: Leaving, cell: int, step: int, cut: int) -> 
 
 @compiled
 def optimise(
-    items: Items, cuts: Cut, used: int, basis: Basis, most_steps: int, counts: FloatArray, ray: FloatArray
+    items: Items,
+    cuts: Cut,
+    used: int,
+    basis: Basis,
+    most: tuple[int, int],
+    counts: FloatArray,
+    ray: FloatArray,
 ) -> tuple[int, int]:
     """The optimum under the first `used` cuts, from a basis that is optimal for other right sides or for fewer cuts.
+
+    most: steps, and steps after which the inverse of the basis is computed anew.
 
     Returns: OPTIMAL, INFEASIBLE, FULL (the inverse has no room for one more row) or LOST (to rounding, or after so many
     steps), and the steps taken. Where no counts meet the cuts, their sum with the multipliers that go into ray (J,)
     says so, but for rounding.
     """
-    cells, step = basis.taken.size, 0
+    cells, step, (most_steps, most_updates) = basis.taken.size, 0, most
     price, multipliers, before = np.empty(cells), np.empty(cells + 1), np.empty_like(basis.taken)
     of_cells, of_cuts = np.empty(cells), np.empty(cells + 1)
     while step < most_steps:
-        if not 0 <= basis.number[2] <= MOST_UPDATES and not invert(cuts, basis):
+        if not 0 <= basis.number[2] <= most_updates and not invert(cuts, basis):
             return LOST, step
         counts_at(items, cuts, basis, counts)
         leaving = most_violated(cuts, used, basis, counts)
@@ -196,7 +202,7 @@ def optimise(
         if basis.number[0] == basis.inverse.shape[0] and leaving.cut >= 0 and cell >= 0:
             basis.taken[:] = before
             return FULL, step
-        is_updated = update_inverse(cuts, basis, leaving.position, leaving.cut, cell, cut)
+        is_updated = most_updates > 0 and update_inverse(cuts, basis, leaving.position, leaving.cut, cell, cut)
         basis.number[2] = basis.number[2] + 1 if is_updated else -1
         exchange(basis, leaving, cell, way, cut)
         step += 1

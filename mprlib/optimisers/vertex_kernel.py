@@ -11,6 +11,9 @@ from mprlib.compiled import compiled
 from mprlib.optimisers.basis_kernel import Basis, Cut, Items, priced
 from mprlib.optimisers.simplex_kernel import INFEASIBLE, OPTIMAL, optimise
 
+# Steps after which the inverse of the basis is computed anew.
+MOST_UPDATES = 30
+
 
 class Priced(NamedTuple):
     """What is written.  Shapes: counts (G,); prices (J,) of the cuts; price (G,), what they sum to."""
@@ -67,7 +70,7 @@ def priced_vertex(
     Returns what `optimise` does, then a bound on what is maximised, the level of the k-th best item, and the sum of the
     cuts' right sides at their prices. Where no counts meet the cuts it is a bound on 0, by their sum.
     """
-    status, steps = optimise(items, cuts, used, basis, most_steps, found.counts, found.prices)
+    status, steps = optimise(items, cuts, used, basis, (most_steps, MOST_UPDATES), found.counts, found.prices)
     if status == INFEASIBLE:
         room = weigh(cuts, used, found.prices, found.price)
         return status, steps, room - cheapest_sum(items, found.price), 0.0, room
